@@ -1,0 +1,44 @@
+const layers = require('./tooling/layers.cjs')
+
+const folderOf = (name) => (name === 'cli' ? 'apps/cli' : `packages/${name}`)
+const isTest = '\\.(test|test-d|fixture)\\.ts$'
+
+const layerRules = Object.entries(layers).map(([name, allowed]) => ({
+  name: `layer-${name}`,
+  severity: 'error',
+  comment: `${name} may import ${allowed.join(', ') || 'no other package'} (tooling/layers.cjs)`,
+  from: { path: `^${folderOf(name)}/src`, pathNot: isTest },
+  to: { path: '^(packages|apps)/', pathNot: `^(${[name, ...allowed].map(folderOf).join('|')})/` },
+}))
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...layerRules,
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'core-is-pure',
+      severity: 'error',
+      comment: 'protocol, ports and core import no Node built-in and no npm package but valibot and the schema types',
+      from: { path: '^packages/(protocol|ports|core)/src', pathNot: isTest },
+      to: { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-peer'], pathNot: 'node_modules/.*(valibot|@standard-schema)' },
+    },
+    {
+      name: 'no-deep-import',
+      severity: 'error',
+      from: { path: '^(packages|apps)/([^/]+)/' },
+      to: { path: '^(packages|apps)/([^/]+)/(src|dist)/(?!index\\.)', pathNot: '^$1/$2/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)(dist|coverage|\\.turbo|templates)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.tests.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['berth-source', 'import', 'require', 'node', 'default', 'types'],
+    },
+  },
+}

@@ -1,0 +1,44 @@
+// Bootstrap with no dependencies: needs only Node >= 18 and npm. `npm start` and `npm test` on a fresh clone go through here.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const isWindows = process.platform === 'win32'
+const [task, ...rest] = process.argv.slice(2)
+const pin = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).packageManager.split('+')[0]
+const env = { ...process.env, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' }
+const quote = (argument) => (isWindows ? `"${argument}"` : argument)
+
+const run = (command, args) => {
+  const result = spawnSync(command, args.map(quote), { cwd: root, env, stdio: 'inherit', shell: isWindows })
+  if (result.status !== 0) process.exit(result.status ?? 1)
+}
+const installed = spawnSync('pnpm', ['--version'], { cwd: root, shell: isWindows, encoding: 'utf8' })
+const hasPinned = installed.status === 0 && `pnpm@${installed.stdout.trim()}` === pin
+const pnpm = (...args) => (hasPinned ? run('pnpm', args) : run('npx', ['-y', pin, ...args]))
+
+if (task !== 'start' && task !== 'test') {
+  console.error('usage: node tooling/run.mjs start|test [arguments]')
+  process.exit(2)
+}
+
+pnpm('install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=warn')
+if (task === 'test') {
+  pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only')
+  pnpm('exec', 'vitest', 'run', ...rest)
+} else {
+  pnpm('exec', 'turbo', 'run', 'build', '--filter=@berth/cli...', '--output-logs=errors-only')
+  const bundled = join(root, 'node_modules/.bin', isWindows ? 'node.exe' : 'node')
+  const node = existsSync(bundled) ? bundled : process.execPath
+  const child = spawn(node, [join(root, 'apps/cli/bin/berth.js'), 'dev', '--demo', ...rest], {
+    stdio: 'inherit',
+    env: process.env,
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  // npm and npx die on SIGTERM without telling their script: notice the lost parent and stop too.
+  const parent = process.ppid
+  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 500).unref()
+  child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 0)))
+}

@@ -1,0 +1,39 @@
+import { defineConfig } from 'vitest/config'
+import type { Reporter, TestModule } from 'vitest/node'
+
+const summary: Reporter = {
+  onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandledErrors) {
+    const counts = { passed: 0, failed: 0, skipped: 0 }
+    for (const module of modules) {
+      if (module.errors().length > 0) counts.failed++
+      for (const test of module.children.allTests()) {
+        const { state } = test.result()
+        if (state in counts) counts[state as keyof typeof counts]++
+      }
+    }
+    counts.failed += unhandledErrors.length
+    const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
+    setImmediate(() => console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`))
+  },
+}
+
+const conditions = ['berth-source', 'module', 'node', 'development|production']
+
+export default defineConfig({
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  test: {
+    pool: 'forks',
+    maxWorkers: 2,
+    reporters: ['default', summary],
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'] } },
+      { extends: true, test: { name: 'tooling', include: ['tooling/**/*.test.ts'], testTimeout: 60_000 } },
+      { extends: true, test: { name: 'e2e', include: ['e2e/**/*.test.ts'], testTimeout: 300_000, hookTimeout: 60_000 } },
+    ],
+    coverage: {
+      provider: 'v8',
+      include: ['{packages,apps}/*/src/**'],
+      reporter: ['text-summary', 'lcov'],
+    },
+  },
+})

@@ -1,0 +1,42 @@
+import { ERRORS, type ErrorCode, type StartErrorKind } from '@berth/protocol'
+
+export interface AppErrorOptions {
+  readonly message?: string
+  /** What to do about it; shown to the caller. */
+  readonly hint?: string
+  readonly retryAfterMs?: number
+  readonly cause?: unknown
+}
+
+/** The one error of a refused request. Its identifier stands in `code` or `kind`, as its row in `ERRORS` says. */
+export class AppError extends Error {
+  readonly id: ErrorCode
+  readonly code?: string
+  readonly kind?: string
+  readonly hint: string | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(id: ErrorCode, options: AppErrorOptions = {}) {
+    super(options.message ?? ERRORS[id].summary, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.id = id
+    this.hint = options.hint
+    this.retryAfterMs = options.retryAfterMs
+    if (ERRORS[id].family === 'code') this.code = id
+    else this.kind = id
+    if (id === 'SQLITE_BUSY') this.kind = 'sqlite-busy'
+  }
+}
+
+/** The one error of a refused start. */
+export class StartError extends Error {
+  readonly kind: StartErrorKind
+  readonly hint: string
+
+  constructor(kind: StartErrorKind, options: { readonly message: string; readonly hint: string; readonly cause?: unknown }) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'StartError'
+    this.kind = kind
+    this.hint = options.hint
+  }
+}

@@ -1,0 +1,25 @@
+import type { EpochMs } from './clock.ts'
+
+/** An answer as it was sent the first time. */
+export interface StoredResponse {
+  readonly status: number
+  readonly body: string // exact bytes, UTF-8; empty for 204
+  readonly location?: string | undefined
+  readonly contentType?: string | undefined
+}
+
+/** A remembered request. Without `response` it is still executing, and `runId` names the run that will answer it. */
+export interface IdempotencyRecord {
+  readonly id: string // SHA-256 of principal subject, method, route path and key; lower-case hex
+  readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body; lower-case hex
+  readonly runId?: string | undefined
+  readonly createdAt: EpochMs
+  readonly expiresAt: EpochMs // from here on the record counts as absent, unless it is still executing
+  readonly response?: StoredResponse | undefined
+}
+
+/** Port. Reads of remembered requests; reserved and completed through `UnitOfWork`. Passes `idempotencyStoreContract`. */
+export interface IdempotencyStore {
+  /** The live record: still executing, or `expiresAt > now`. */
+  find(id: string, now: EpochMs): Promise<IdempotencyRecord | undefined>
+}

@@ -1,0 +1,28 @@
+export { AppError, type AppErrorOptions, StartError } from './app-error.ts'
+export { type Clock, type EpochMs, plusMs } from './clock.ts'
+export type { Digest } from './digest.ts'
+export type { EventLog, EventPhase, EventRange, EventStream, LogHead, NewEvent, StoredEvent } from './event-log.ts'
+export type { IdGenerator } from './id-generator.ts'
+export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'
+export { fromJsonText, type JsonText, toJsonText } from './json-text.ts'
+export type { LogFields, Logger } from './logger.ts'
+export type { Page, PageQuery } from './page.ts'
+export { EVERY_ROW, type RowAccess, type Visibility } from './row-access.ts'
+export {
+  type FinishReason,
+  NO_USAGE,
+  type RunChange,
+  type RunError,
+  type RunFilter,
+  type RunKind,
+  type RunRecord,
+  type RunStatus,
+  type RunStore,
+  type RunUsage,
+} from './run-store.ts'
+export type { ResolvedSecret, SecretResolver } from './secret-resolver.ts'
+export type { MessageRecord, NewMessage, SessionRecord, SessionStore } from './session-store.ts'
+export type { Storage, StorageStatus } from './storage.ts'
+export type { Timers } from './timers.ts'
+export type { TokenRecord, TokenStore } from './token-store.ts'
+export type { CommitOutcome, Conflict, UnitOfWork, Write, WriteType } from './unit-of-work.ts'

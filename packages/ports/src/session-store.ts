@@ -1,0 +1,37 @@
+import type { EpochMs } from './clock.ts'
+import type { JsonText } from './json-text.ts'
+import type { Page, PageQuery } from './page.ts'
+import type { Visibility } from './row-access.ts'
+
+/** A conversation that groups runs. */
+export interface SessionRecord {
+  readonly id: string
+  readonly owner: string
+  readonly title?: string | undefined
+  readonly userId?: string | undefined
+  readonly agentId?: string | undefined
+  readonly metadata: Readonly<Record<string, string>>
+  readonly createdAt: EpochMs
+  readonly updatedAt: EpochMs
+}
+
+export interface NewMessage {
+  readonly id: string
+  readonly sessionId: string
+  readonly role: 'user' | 'assistant'
+  readonly content: JsonText
+  readonly runId?: string | undefined
+  readonly createdAt: EpochMs
+}
+
+export interface MessageRecord extends NewMessage {
+  readonly seq: number // from 1, without gaps, per session
+}
+
+/** Port. Reads of sessions and transcripts; every write goes through `UnitOfWork`. Passes `sessionStoreContract`. */
+export interface SessionStore {
+  find(id: string, visibility: Visibility): Promise<SessionRecord | undefined>
+  list(page: PageQuery, visibility: Visibility): Promise<Page<SessionRecord>>
+  /** The transcript, ordered by `seq`. Empty for an unknown session. */
+  messages(sessionId: string, page: PageQuery): Promise<Page<MessageRecord>>
+}

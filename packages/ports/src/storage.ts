@@ -1,0 +1,28 @@
+import type { EventLog } from './event-log.ts'
+import type { IdempotencyStore } from './idempotency-store.ts'
+import type { RunStore } from './run-store.ts'
+import type { SessionStore } from './session-store.ts'
+import type { TokenStore } from './token-store.ts'
+import type { UnitOfWork } from './unit-of-work.ts'
+
+/** What the storage check of the health document shows. Sizes in bytes; 0 where there is no file. */
+export interface StorageStatus {
+  readonly writable: boolean
+  readonly walBytes: number
+  readonly dbBytes: number
+  readonly message?: string | undefined
+}
+
+/** Every storage port of one adapter. Opened by a factory of the adapter, closed by whoever opened it. */
+export interface Storage {
+  readonly unitOfWork: UnitOfWork
+  readonly runs: RunStore
+  readonly events: EventLog
+  readonly idempotency: IdempotencyStore
+  readonly sessions: SessionStore
+  readonly tokens: TokenStore
+  /** Reads at most one row; never waits for a writer. */
+  status(): Promise<StorageStatus>
+  /** Waits for commits under way, then releases the files. Idempotent. */
+  close(): Promise<void>
+}

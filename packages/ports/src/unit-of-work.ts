@@ -1,0 +1,69 @@
+import type { EpochMs } from './clock.ts'
+import type { NewEvent, StoredEvent } from './event-log.ts'
+import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
+import type { RunChange, RunRecord, RunStatus } from './run-store.ts'
+import type { NewMessage, SessionRecord } from './session-store.ts'
+import type { TokenRecord } from './token-store.ts'
+
+/** One intent inside a transaction, as plain data: it can cross a thread. */
+export type Write =
+  /** Inserts the record; conflicts with a live one of the same id (executing, or `expiresAt > now`) and replaces a dead one. */
+  | { readonly type: 'idempotency.reserve'; readonly record: IdempotencyRecord; readonly now: EpochMs }
+  /** Answers the record that waits for this run; a no-op when there is none or it is already answered. */
+  | { readonly type: 'idempotency.complete'; readonly runId: string; readonly response: StoredResponse }
+  /** Deletes up to `limit` answered records with `expiresAt <= now`. */
+  | { readonly type: 'idempotency.prune'; readonly now: EpochMs; readonly limit: number }
+  /** Conflicts when the id is taken. */
+  | { readonly type: 'run.insert'; readonly run: RunRecord }
+  /** Changes the run when its status is one of `from` and its attempt is `attempt`; conflicts otherwise. */
+  | {
+      readonly type: 'run.transition'
+      readonly runId: string
+      readonly from: readonly RunStatus[]
+      readonly attempt: number
+      readonly change: RunChange
+    }
+  /** Conflicts unless the run is `running` in this attempt: fences what a stale attempt would still write. */
+  | { readonly type: 'run.fence'; readonly runId: string; readonly attempt: number }
+  | { readonly type: 'event.append'; readonly events: readonly NewEvent[] }
+  /** Conflicts when the id is taken. */
+  | { readonly type: 'session.insert'; readonly session: SessionRecord }
+  /** Appends to the transcript with the next `seq`; sets the session's `updatedAt`. Conflicts when there is no session. */
+  | { readonly type: 'message.append'; readonly message: NewMessage }
+  /** Conflicts when the id or the digest is taken. */
+  | { readonly type: 'token.insert'; readonly token: TokenRecord }
+  /** Sets `revokedAt` unless it is set; conflicts when there is no such token. */
+  | { readonly type: 'token.revoke'; readonly id: string; readonly at: EpochMs }
+  /** Sets `lastUsedAt`; a no-op for an unknown token. */
+  | { readonly type: 'token.touch'; readonly id: string; readonly at: EpochMs }
+
+export type WriteType = Write['type']
+
+/** The write that could not be done, and the record that stood in its way (absent when there is none). */
+export type Conflict =
+  | { readonly type: 'idempotency.reserve'; readonly current: IdempotencyRecord }
+  | { readonly type: 'run.insert' | 'run.transition' | 'run.fence'; readonly current?: RunRecord | undefined }
+  | { readonly type: 'session.insert' | 'message.append'; readonly current?: SessionRecord | undefined }
+  | { readonly type: 'token.insert' | 'token.revoke'; readonly current?: TokenRecord | undefined }
+
+export type CommitOutcome =
+  | {
+      readonly committed: true
+      /** All events of the transaction in the order they were written, with their positions. */
+      readonly events: readonly StoredEvent[]
+      /** Rows changed, per write. */
+      readonly counts: readonly number[]
+    }
+  | { readonly committed: false; readonly index: number; readonly conflict: Conflict }
+
+/** Port. The one way to write. Passes `unitOfWorkContract`. */
+export interface UnitOfWork {
+  /**
+   * Applies all writes in order in one transaction, or none of them. Resolves when the outcome is durable. The first
+   * conflict undoes everything and is reported as a value. Concurrent commits are serialized; event positions follow
+   * the order of commits.
+   *
+   * @throws AppError `storage-full`, `SQLITE_BUSY`: nothing was written; `storage-failed`: the outcome is unknown.
+   */
+  commit(writes: readonly Write[]): Promise<CommitOutcome>
+}

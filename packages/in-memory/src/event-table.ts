@@ -1,0 +1,80 @@
+import type { EventLog, EventStream, NewEvent, StoredEvent } from '@berth/ports'
+import type { UndoLog } from './undo-log.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export interface EventTable {
+  readonly log: EventLog
+  readonly appliers: Pick<WriteAppliers, 'event.append'>
+}
+
+export function createEventTable(epoch: string): EventTable {
+  const streams = new Map<string, StoredEvent[]>()
+  let head = 0
+
+  const append = (event: NewEvent, undo: UndoLog): StoredEvent => {
+    head += 1
+    const stored = Object.freeze({ ...event, position: head })
+    const carriers = streamNames(event).map((name) => openStream(streams, name))
+    for (const carrier of carriers) carrier.push(stored)
+    undo.push(() => {
+      head -= 1
+      for (const carrier of carriers) carrier.pop()
+    })
+    return stored
+  }
+
+  return {
+    log: {
+      async read(stream, { after, limit }) {
+        const events = streams.get(streamName(stream)) ?? []
+        const start = countThrough(events, after)
+        return events.slice(start, start + limit)
+      },
+      async readBefore(stream, { before, limit }) {
+        const events = streams.get(streamName(stream)) ?? []
+        const end = countThrough(events, before - 1)
+        return events.slice(Math.max(0, end - limit), end).reverse()
+      },
+      head: async () => ({ epoch, position: head, trimmedThrough: 0 }),
+    },
+    appliers: {
+      'event.append'({ events }, { undo, events: appended }) {
+        for (const event of events) appended.push(append(event, undo))
+        return events.length
+      },
+    },
+  }
+}
+
+function streamName(stream: EventStream): string {
+  if ('runId' in stream) return `run ${stream.runId}`
+  return 'sessionId' in stream ? `session ${stream.sessionId}` : `topic ${stream.topic}`
+}
+
+function streamNames({ runId, sessionId, topic }: NewEvent): readonly string[] {
+  const names: string[] = []
+  if (runId !== undefined) names.push(streamName({ runId }))
+  if (sessionId !== undefined) names.push(streamName({ sessionId }))
+  if (topic !== undefined) names.push(streamName({ topic }))
+  return names
+}
+
+function openStream(streams: Map<string, StoredEvent[]>, name: string): StoredEvent[] {
+  const existing = streams.get(name)
+  if (existing !== undefined) return existing
+  const opened: StoredEvent[] = []
+  streams.set(name, opened)
+  return opened
+}
+
+/** How many of the events, ordered by position, lie at or before the position. */
+function countThrough(events: readonly StoredEvent[], position: number): number {
+  let low = 0
+  let high = events.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((events[middle] as StoredEvent).position <= position) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,8 @@
+/** A deep copy of plain data that nobody can change, so that stored records can be handed out as they are. */
+export function frozenCopy<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  return Object.freeze(Array.isArray(value) ? value.map(frozenCopy) : copyMembers(value)) as T
+}
+
+const copyMembers = (source: object): object =>
+  Object.fromEntries(Object.entries(source).map(([key, member]) => [key, frozenCopy(member)]))

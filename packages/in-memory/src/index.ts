@@ -1,0 +1,1 @@
+export { createInMemoryStorage, type InMemoryStorageOptions } from './in-memory-storage.ts'

@@ -1,0 +1,39 @@
+import type { EpochMs, Page, PageQuery } from '@berth/ports'
+import { countBefore, type Place, takePage } from './ordered-page.ts'
+import type { UndoLog } from './undo-log.ts'
+
+/** Records by id, listed in the order of their creation. */
+export interface RecordTable<T> {
+  get(id: string): T | undefined
+  /** Inserts the record, or replaces the one of its id and `createdAt`. */
+  put(record: T, undo: UndoLog): void
+  page(query: PageQuery, matches: (record: T) => boolean): Page<T>
+}
+
+export function createRecordTable<T extends { readonly id: string; readonly createdAt: EpochMs }>(): RecordTable<T> {
+  const byId = new Map<string, T>()
+  const records: T[] = []
+  const placeOf = ({ createdAt, id }: T): Place => [createdAt, id]
+  const ordered = { records, placeOf }
+
+  const set = (record: T): void => {
+    const replaced = byId.has(record.id) ? 1 : 0
+    byId.set(record.id, record)
+    records.splice(countBefore(ordered, placeOf(record)), replaced, record)
+  }
+
+  const remove = (record: T): void => {
+    byId.delete(record.id)
+    records.splice(countBefore(ordered, placeOf(record)), 1)
+  }
+
+  return {
+    get: (id) => byId.get(id),
+    put(record, undo) {
+      const before = byId.get(record.id)
+      undo.push(before === undefined ? () => remove(record) : () => set(before))
+      set(record)
+    },
+    page: (query, matches) => takePage(ordered, query, matches),
+  }
+}

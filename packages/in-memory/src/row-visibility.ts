@@ -1,0 +1,24 @@
+import { EVERY_ROW, type Visibility } from '@berth/ports'
+
+/** The fields of a row that `RowAccess` can name. */
+export interface AccessFields {
+  readonly id: string
+  readonly owner: string
+  readonly agentId?: string | undefined
+  readonly workflowId?: string | undefined
+}
+
+export function isVisible(row: AccessFields, visibility: Visibility): boolean {
+  if (visibility === EVERY_ROW) return true
+  return (
+    row.owner === visibility.owner ||
+    isNamed(row.id, visibility.ids) ||
+    isNamed(row.agentId, visibility.agentIds) ||
+    isNamed(row.workflowId, visibility.workflowIds)
+  )
+}
+
+function isNamed(value: string | undefined, names: readonly string[] | 'all' | undefined): boolean {
+  if (value === undefined || names === undefined) return false
+  return names === 'all' || names.includes(value)
+}

@@ -1,0 +1,18 @@
+/** What takes back the writes of one transaction; run from the last entry to the first. */
+export type UndoLog = (() => void)[]
+
+export function undoAll(undo: UndoLog): void {
+  for (const step of undo.reverse()) step()
+}
+
+/** Sets the entry, or deletes it when `value` is `undefined`. */
+export function putEntry<V>(map: Map<string, V>, [key, value]: readonly [string, V | undefined], undo: UndoLog): void {
+  const before = map.get(key)
+  undo.push(() => replaceEntry(map, key, before))
+  replaceEntry(map, key, value)
+}
+
+function replaceEntry<V>(map: Map<string, V>, key: string, value: V | undefined): void {
+  if (value === undefined) map.delete(key)
+  else map.set(key, value)
+}

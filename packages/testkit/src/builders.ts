@@ -1,0 +1,80 @@
+import {
+  type EpochMs,
+  type IdempotencyRecord,
+  type NewEvent,
+  type NewMessage,
+  NO_USAGE,
+  type RunRecord,
+  type SessionRecord,
+  type TokenRecord,
+  toJsonText,
+} from '@berth/ports'
+
+/** When everything the builders make was made: 2025-01-01T00:00:00.000Z. */
+export const BUILT_AT = Date.UTC(2025, 0, 1) as EpochMs
+
+/** A queued run of the agent `echo`; only its required fields are set. */
+export const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
+  id: 'run_00000000000000000000000001',
+  kind: 'agent',
+  targetId: 'echo',
+  owner: 'alice',
+  status: 'queued',
+  input: toJsonText({ text: 'hello' }),
+  usage: NO_USAGE,
+  attempt: 1,
+  metadata: {},
+  createdAt: BUILT_AT,
+  ...over,
+})
+
+/** A session of `alice`; only its required fields are set. */
+export const aSession = (over: Partial<SessionRecord> = {}): SessionRecord => ({
+  id: 'ses_00000000000000000000000001',
+  owner: 'alice',
+  metadata: {},
+  createdAt: BUILT_AT,
+  updatedAt: BUILT_AT,
+  ...over,
+})
+
+/** A token of `alice` that never expires; its digest follows from its id. */
+export const aToken = (over: Partial<TokenRecord> = {}): TokenRecord => ({
+  id: 'tok_00000000000000000000000001',
+  digest: `digest of ${over.id ?? 'tok_00000000000000000000000001'}`,
+  name: 'test token',
+  subject: 'alice',
+  env: 'test',
+  scopes: ['agents:read', 'agents:invoke'],
+  createdAt: BUILT_AT,
+  createdBy: 'alice',
+  last4: 'x7Qf',
+  ...over,
+})
+
+/** An event that no stream carries until it is given a run, a session or a topic. */
+export const anEvent = (over: Partial<NewEvent> = {}): NewEvent => ({
+  type: 'text.delta',
+  payload: toJsonText({ delta: 'hel' }),
+  at: BUILT_AT,
+  ...over,
+})
+
+/** A message of the user in the session that `aSession()` makes. */
+export const aMessage = (over: Partial<NewMessage> = {}): NewMessage => ({
+  id: 'msg_00000000000000000000000001',
+  sessionId: 'ses_00000000000000000000000001',
+  role: 'user',
+  content: toJsonText('hello'),
+  createdAt: BUILT_AT,
+  ...over,
+})
+
+/** A request that is still executing and expires a day later. */
+export const anIdempotencyRecord = (over: Partial<IdempotencyRecord> = {}): IdempotencyRecord => ({
+  id: 'a'.repeat(64),
+  fingerprint: 'f'.repeat(64),
+  createdAt: BUILT_AT,
+  expiresAt: (BUILT_AT + 86_400_000) as EpochMs,
+  ...over,
+})

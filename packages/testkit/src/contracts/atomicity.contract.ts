@@ -1,0 +1,155 @@
+import { type Conflict, EVERY_ROW, type Storage, type Write, type WriteType } from '@berth/ports'
+import { expect } from 'vitest'
+import { aMessage, anEvent, anIdempotencyRecord, aRun, aSession, aToken } from '../builders.ts'
+import { commit, refused } from './commits.ts'
+import type { ContractCase } from './contract-case.ts'
+import { at } from './optional-fields.ts'
+
+const RUN = aRun({ id: 'run-1', status: 'running' })
+const SESSION = aSession({ id: 'ses-1' })
+const TOKEN = aToken({ id: 'tok-1' })
+const RESPONSE = { status: 200, body: '{}' }
+const EXECUTING = anIdempotencyRecord({ id: 'executing', runId: RUN.id })
+const DEAD = anIdempotencyRecord({ id: 'dead', expiresAt: at(1), response: RESPONSE })
+const PRUNABLE = anIdempotencyRecord({ id: 'prunable', expiresAt: at(1), response: RESPONSE })
+
+const KEYS = ['executing', 'dead', 'prunable', 'fresh']
+
+async function seed(storage: Storage): Promise<void> {
+  await commit(
+    storage,
+    { type: 'session.insert', session: SESSION },
+    { type: 'run.insert', run: RUN },
+    { type: 'token.insert', token: TOKEN },
+    { type: 'idempotency.reserve', record: EXECUTING, now: at(0) },
+    { type: 'idempotency.reserve', record: DEAD, now: at(0) },
+    { type: 'idempotency.reserve', record: PRUNABLE, now: at(0) },
+    { type: 'message.append', message: aMessage({ id: 'm1', sessionId: SESSION.id }) },
+    { type: 'event.append', events: [anEvent({ runId: RUN.id, sessionId: SESSION.id, topic: 'topic' })] },
+  )
+}
+
+/** One write of every type that goes through after `seed` and leaves a trace. */
+const CHANGES: { readonly [T in Exclude<WriteType, 'run.fence'>]: Extract<Write, { readonly type: T }> } = {
+  'idempotency.reserve': { type: 'idempotency.reserve', record: { ...DEAD, runId: 'run-2' }, now: at(1) },
+  'idempotency.complete': { type: 'idempotency.complete', runId: RUN.id, response: RESPONSE },
+  'idempotency.prune': { type: 'idempotency.prune', now: at(1), limit: 10 },
+  'run.insert': { type: 'run.insert', run: aRun({ id: 'run-2' }) },
+  'run.transition': {
+    type: 'run.transition',
+    runId: RUN.id,
+    from: ['running'],
+    attempt: 1,
+    change: { finishReason: 'completed', completedAt: at(1) },
+  },
+  'event.append': {
+    type: 'event.append',
+    events: [anEvent({ runId: RUN.id }), anEvent({ sessionId: SESSION.id }), anEvent({ topic: 'topic' })],
+  },
+  'session.insert': { type: 'session.insert', session: aSession({ id: 'ses-2' }) },
+  'message.append': {
+    type: 'message.append',
+    message: aMessage({ id: 'm2', sessionId: SESSION.id, createdAt: at(5) }),
+  },
+  'token.insert': { type: 'token.insert', token: aToken({ id: 'tok-2' }) },
+  'token.touch': { type: 'token.touch', id: TOKEN.id, at: at(2) },
+  'token.revoke': { type: 'token.revoke', id: TOKEN.id, at: at(3) },
+}
+
+/** One write of every type that can conflict, and does after `seed`, with or without `CHANGES`. */
+const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly type: T }> } = {
+  'idempotency.reserve': {
+    type: 'idempotency.reserve',
+    record: anIdempotencyRecord({ id: EXECUTING.id, runId: 'run-3' }),
+    now: at(0),
+  },
+  'run.insert': { type: 'run.insert', run: aRun({ id: RUN.id }) },
+  'run.transition': { type: 'run.transition', runId: RUN.id, from: ['queued'], attempt: 1, change: { attempt: 2 } },
+  'run.fence': { type: 'run.fence', runId: RUN.id, attempt: 2 },
+  'session.insert': { type: 'session.insert', session: aSession({ id: SESSION.id }) },
+  'message.append': { type: 'message.append', message: aMessage({ id: 'm3', sessionId: 'ses-unknown' }) },
+  'token.insert': { type: 'token.insert', token: aToken({ id: 'tok-3', digest: TOKEN.digest }) },
+  'token.revoke': { type: 'token.revoke', id: 'tok-unknown', at: at(1) },
+}
+
+/** Everything the ports show of what `seed` and `CHANGES` touch. */
+async function snapshot({ runs, sessions, tokens, events, idempotency }: Storage) {
+  const all = { limit: 200, order: 'asc' } as const
+  const range = { after: 0, limit: 200 }
+  return {
+    runs: await runs.list({}, all, EVERY_ROW),
+    sessions: await sessions.list(all, EVERY_ROW),
+    messages: await sessions.messages(SESSION.id, all),
+    tokens: await tokens.list(all),
+    byDigest: await Promise.all(['tok-1', 'tok-2'].map((id) => tokens.findByDigest(aToken({ id }).digest))),
+    records: await Promise.all(KEYS.map((key) => idempotency.find(key, at(0)))),
+    streams: await Promise.all(
+      [{ runId: RUN.id }, { sessionId: SESSION.id }, { topic: 'topic' }].map((stream) => events.read(stream, range)),
+    ),
+    head: await events.head(),
+  }
+}
+
+const changeCases: readonly ContractCase[] = Object.values(CHANGES).map((change) => ({
+  title: `undoes ${change.type} when a later write of its commit conflicts`,
+  async run(storage) {
+    await seed(storage)
+    const before = await snapshot(storage)
+
+    await refused(storage, change, CONFLICTS['run.fence'])
+    expect(await snapshot(storage)).toEqual(before)
+
+    await commit(storage, change)
+    expect(await snapshot(storage)).not.toEqual(before)
+  },
+}))
+
+const conflictCases: readonly ContractCase[] = Object.values(CONFLICTS).map((conflicting) => ({
+  title: `undoes all earlier writes when ${conflicting.type} conflicts at last`,
+  async run(storage) {
+    await seed(storage)
+    const before = await snapshot(storage)
+    const changes = Object.values(CHANGES)
+
+    const outcome = await refused(storage, ...changes, conflicting)
+
+    expect([outcome.index, outcome.conflict.type]).toEqual([changes.length, conflicting.type])
+    expect(await snapshot(storage)).toEqual(before)
+  },
+}))
+
+export const atomicityCases: readonly ContractCase[] = [
+  ...changeCases,
+  ...conflictCases,
+  {
+    title: 'reports the first of several conflicts and does nothing after it',
+    async run(storage) {
+      await seed(storage)
+      const before = await snapshot(storage)
+
+      const outcome = await refused(
+        storage,
+        CHANGES['run.insert'],
+        CONFLICTS['session.insert'],
+        CONFLICTS['run.insert'],
+        CHANGES['session.insert'],
+      )
+
+      expect(outcome).toEqual({ committed: false, index: 1, conflict: { type: 'session.insert', current: SESSION } })
+      expect(await snapshot(storage)).toEqual(before)
+    },
+  },
+  {
+    title: 'gives later events higher positions than any that were visible before an undone commit',
+    async run(storage) {
+      await seed(storage)
+      const { position } = await storage.events.head()
+      await refused(storage, CHANGES['event.append'], CONFLICTS['run.fence'])
+
+      const { events } = await commit(storage, CHANGES['event.append'])
+
+      expect(events[0]?.position).toBeGreaterThan(position)
+      expect(await storage.events.read({ topic: 'topic' }, { after: position, limit: 10 })).toEqual(events.slice(2))
+    },
+  },
+]

@@ -1,0 +1,59 @@
+import {
+  type CommitOutcome,
+  EVERY_ROW,
+  type Page,
+  type PageQuery,
+  type RunRecord,
+  type Storage,
+  type Write,
+} from '@berth/ports'
+
+export type Committed = Extract<CommitOutcome, { readonly committed: true }>
+export type Refused = Extract<CommitOutcome, { readonly committed: false }>
+
+/** Commits writes that must not conflict. */
+export async function commit(storage: Storage, ...writes: readonly Write[]): Promise<Committed> {
+  const outcome = await storage.unitOfWork.commit(writes)
+  if (outcome.committed) return outcome
+  throw new Error(`write ${outcome.index} conflicts unexpectedly: ${JSON.stringify(outcome.conflict)}`)
+}
+
+/** Commits writes of which one must conflict. */
+export async function refused(storage: Storage, ...writes: readonly Write[]): Promise<Refused> {
+  const outcome = await storage.unitOfWork.commit(writes)
+  if (!outcome.committed) return outcome
+  throw new Error(`the commit went through, but one of its writes conflicts: ${JSON.stringify(writes)}`)
+}
+
+/** Inserts runs, each in a commit of its own, in the given order. */
+export async function insertRuns(storage: Storage, ...runs: readonly RunRecord[]): Promise<void> {
+  for (const run of runs) await commit(storage, { type: 'run.insert', run })
+}
+
+export const findRun = (storage: Storage, id: string): Promise<RunRecord | undefined> =>
+  storage.runs.find(id, EVERY_ROW)
+
+/** Follows the cursors of a list to its end. */
+export async function walk<T>(
+  list: (page: PageQuery) => Promise<Page<T>>,
+  query: Pick<PageQuery, 'limit' | 'order'>,
+): Promise<readonly T[]> {
+  const items: T[] = []
+  let cursor: string | undefined
+  do {
+    const page = await list({ ...query, cursor })
+    if (page.items.length > query.limit)
+      throw new Error(`a page of ${page.items.length} exceeds the limit ${query.limit}`)
+    items.push(...page.items)
+    cursor = page.nextCursor ?? undefined
+    if (items.length > 10_000) throw new Error('the cursors lead round in circles')
+  } while (cursor !== undefined)
+  return items
+}
+
+/** The ids of a whole list, oldest first. */
+export async function idsOf(
+  list: (page: PageQuery) => Promise<Page<{ readonly id: string }>>,
+): Promise<readonly string[]> {
+  return (await walk(list, { limit: 200, order: 'asc' })).map(({ id }) => id)
+}

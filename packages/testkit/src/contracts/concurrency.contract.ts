@@ -1,0 +1,139 @@
+import { type CommitOutcome, EVERY_ROW, type Storage, type Write } from '@berth/ports'
+import { expect } from 'vitest'
+import { aMessage, anEvent, anIdempotencyRecord, aRun, aSession, aToken } from '../builders.ts'
+import { commit, insertRuns, walk } from './commits.ts'
+import type { ContractCase } from './contract-case.ts'
+import { at } from './optional-fields.ts'
+
+const CALLERS = 100
+
+const callAll = (storage: Storage, writes: (caller: number) => readonly Write[]): Promise<CommitOutcome[]> =>
+  Promise.all(Array.from({ length: CALLERS }, (_, caller) => storage.unitOfWork.commit(writes(caller))))
+
+const winnersOf = (outcomes: readonly CommitOutcome[]): number[] =>
+  outcomes.flatMap(({ committed }, caller) => (committed ? [caller] : []))
+
+/** What many callers fight over; each one also appends an event, which only the winner's commit may leave. */
+const CONTESTED: readonly { readonly prize: string; readonly write: (caller: number) => Write }[] = [
+  {
+    prize: 'the reservation of one key',
+    write: (caller) => ({
+      type: 'idempotency.reserve',
+      record: anIdempotencyRecord({ runId: `run-${caller}` }),
+      now: at(0),
+    }),
+  },
+  {
+    prize: 'the reservation of one expired key',
+    write: (caller) => ({
+      type: 'idempotency.reserve',
+      record: anIdempotencyRecord({ id: 'expired', runId: `run-${caller}` }),
+      now: at(10),
+    }),
+  },
+  { prize: 'the insertion of one run', write: (caller) => ({ type: 'run.insert', run: aRun({ owner: `${caller}` }) }) },
+  {
+    prize: 'a transition from one status',
+    write: (caller) => ({
+      type: 'run.transition',
+      runId: 'contested',
+      from: ['queued'],
+      attempt: 1,
+      change: { status: caller % 2 === 0 ? 'running' : 'aborted' },
+    }),
+  },
+  {
+    prize: 'a transition that raises the attempt',
+    write: () => ({ type: 'run.transition', runId: 'contested', from: ['queued'], attempt: 1, change: { attempt: 2 } }),
+  },
+  {
+    prize: 'the insertion of one session',
+    write: (caller) => ({ type: 'session.insert', session: aSession({ owner: `${caller}` }) }),
+  },
+  {
+    prize: 'one digest of a token',
+    write: (caller) => ({ type: 'token.insert', token: aToken({ id: `tok-${caller}`, digest: 'contested' }) }),
+  },
+]
+
+const contestCases: readonly ContractCase[] = CONTESTED.map(({ prize, write }) => ({
+  title: `exactly one of many concurrent callers wins ${prize}`,
+  async run(storage) {
+    const response = { status: 200, body: '{}' }
+    const expired = anIdempotencyRecord({ id: 'expired', expiresAt: at(10), response })
+    await insertRuns(storage, aRun({ id: 'contested' }))
+    await commit(storage, { type: 'idempotency.reserve', record: expired, now: at(0) })
+
+    const outcomes = await callAll(storage, (caller) => [
+      { type: 'event.append', events: [anEvent({ topic: 'contest', type: `caller.${caller}` })] },
+      write(caller),
+    ])
+
+    const winners = winnersOf(outcomes)
+    const events = await storage.events.read({ topic: 'contest' }, { after: 0, limit: CALLERS })
+    expect(winners).toHaveLength(1)
+    expect(events.map(({ type }) => type)).toEqual([`caller.${winners[0]}`])
+    expect(outcomes.filter((outcome) => !outcome.committed && outcome.index !== 1)).toEqual([])
+  },
+}))
+
+/** Positions of each commit, sorted by the first. */
+const blocksOf = (outcomes: readonly CommitOutcome[]): readonly (readonly number[])[] =>
+  outcomes
+    .map((outcome) => (outcome.committed ? outcome.events.map(({ position }) => position) : []))
+    .sort(([first = 0], [other = 0]) => first - other)
+
+export const concurrencyCases: readonly ContractCase[] = [
+  ...contestCases,
+  {
+    title: 'concurrent commits number their events one commit after the other',
+    async run(storage) {
+      const outcomes = await callAll(storage, (caller) => [
+        { type: 'event.append', events: [anEvent({ topic: 'all', type: `first.${caller}` })] },
+        { type: 'event.append', events: [anEvent({ topic: 'all' }), anEvent({ topic: 'all' })] },
+      ])
+
+      const numbers = blocksOf(outcomes).flat()
+      const read = await storage.events.read({ topic: 'all' }, { after: 0, limit: CALLERS * 3 })
+      expect(numbers).toEqual(numbers.toSorted((first, other) => first - other))
+      expect(new Set(numbers).size).toBe(CALLERS * 3)
+      expect(read.map(({ position }) => position)).toEqual(numbers)
+    },
+  },
+  {
+    title: 'concurrent messages of one session get every seq once, in the order of the commits',
+    async run(storage) {
+      await commit(storage, { type: 'session.insert', session: aSession() })
+
+      await callAll(storage, (caller) => [
+        { type: 'message.append', message: aMessage({ id: `m-${caller}` }) },
+        { type: 'event.append', events: [anEvent({ topic: 'messages', type: `m-${caller}` })] },
+      ])
+
+      const list = (page: Parameters<typeof storage.sessions.messages>[1]) =>
+        storage.sessions.messages(aSession().id, page)
+      const messages = await walk(list, { limit: 200, order: 'asc' })
+      const events = await storage.events.read({ topic: 'messages' }, { after: 0, limit: CALLERS })
+      expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: CALLERS }, (_, index) => index + 1))
+      expect(messages.map(({ id }) => id)).toEqual(events.map(({ type }) => type))
+    },
+  },
+  {
+    title: 'a conflict does not disturb the commits beside it',
+    async run(storage) {
+      await insertRuns(storage, aRun({ id: 'taken' }))
+
+      const outcomes = await callAll(storage, (caller) => [
+        { type: 'event.append', events: [anEvent({ topic: 'neighbours', type: `caller.${caller}` })] },
+        { type: 'run.insert', run: aRun({ id: caller % 3 === 0 ? 'taken' : `run-${caller}` }) },
+      ])
+
+      const expected = Array.from({ length: CALLERS }, (_, caller) => caller).filter((caller) => caller % 3 !== 0)
+      const events = await storage.events.read({ topic: 'neighbours' }, { after: 0, limit: CALLERS })
+      const runs = await walk((page) => storage.runs.list({}, page, EVERY_ROW), { limit: 200, order: 'asc' })
+      expect(winnersOf(outcomes)).toEqual(expected)
+      expect(new Set(events.map(({ type }) => type))).toEqual(new Set(expected.map((caller) => `caller.${caller}`)))
+      expect(runs).toHaveLength(expected.length + 1)
+    },
+  },
+]

@@ -1,0 +1,65 @@
+import type { Storage } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+
+/** One sentence that every adapter must make true, and the proof; it gets a storage of its own that holds nothing. */
+export interface ContractCase {
+  readonly title: string
+  run(storage: Storage): Promise<void>
+}
+
+export interface ContractSuite {
+  readonly port: string
+  readonly cases: readonly ContractCase[]
+}
+
+/** A case an adapter cannot pass, by its title. */
+export interface ContractSkip {
+  readonly test: string
+  readonly reason: string
+}
+
+/** What the suites need to know of an adapter. */
+export interface StorageHarness {
+  readonly name: string
+  /** Opens an empty storage. */
+  open(): Promise<Storage>
+  /** Releases what `open` took, the storage included. Without it the storage is only closed. */
+  close?(storage: Storage): Promise<void>
+  readonly skips?: readonly ContractSkip[]
+}
+
+/** Registers the suites with vitest, each case on a fresh storage. */
+export function registerContract(suites: readonly ContractSuite[], harness: StorageHarness): void {
+  const { name, skips = [] } = harness
+  for (const { port, cases } of suites) {
+    describe(`${port}: ${name}`, () => {
+      for (const contractCase of cases) registerCase(contractCase, harness)
+    })
+  }
+  if (skips.length === 0) return
+  it(`${name} skips only tests that exist`, () => {
+    expect(skipsWithoutCase(suites, skips)).toEqual([])
+  })
+}
+
+/** The skips that name no case. */
+export function skipsWithoutCase(suites: readonly ContractSuite[], skips: readonly ContractSkip[]): ContractSkip[] {
+  const titles = new Set(suites.flatMap(({ cases }) => cases.map(({ title }) => title)))
+  return skips.filter(({ test }) => !titles.has(test))
+}
+
+function registerCase({ title, run }: ContractCase, harness: StorageHarness): void {
+  const skip = harness.skips?.find(({ test }) => test === title)
+  it(title, async (context) => {
+    if (skip !== undefined) {
+      process.stderr.write(`${harness.name} skips "${title}": ${skip.reason}\n`)
+      return context.skip(skip.reason)
+    }
+    const storage = await harness.open()
+    try {
+      await run(storage)
+    } finally {
+      await (harness.close?.(storage) ?? storage.close())
+    }
+  })
+}

@@ -1,0 +1,217 @@
+import { type EventStream, type NewEvent, type Storage, type StoredEvent, toJsonText } from '@berth/ports'
+import { expect } from 'vitest'
+import { anEvent, aRun, aSession } from '../builders.ts'
+import { commit, insertRuns } from './commits.ts'
+import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { at, eachAlone, type Optionals } from './optional-fields.ts'
+
+const OPTIONALS: Optionals<NewEvent> = {
+  runId: 'run_1',
+  sessionId: 'ses_1',
+  topic: 'agent:echo/events',
+  phase: 'commentary',
+}
+
+/** Three streams of one name: only their kind tells them apart. */
+const RUN: EventStream = { runId: 'same' }
+const SESSION: EventStream = { sessionId: 'same' }
+const TOPIC: EventStream = { topic: 'same' }
+
+async function insertCarriers(storage: Storage): Promise<void> {
+  for (const id of ['same', 'other', OPTIONALS.runId, OPTIONALS.sessionId]) {
+    await commit(storage, { type: 'session.insert', session: aSession({ id }) })
+    await insertRuns(storage, aRun({ id }))
+  }
+}
+
+async function append(storage: Storage, ...events: readonly NewEvent[]): Promise<readonly StoredEvent[]> {
+  return (await commit(storage, { type: 'event.append', events })).events
+}
+
+/** Events numbered in their payload, alternately of the stream and of others. */
+async function appendMixed(storage: Storage, count: number): Promise<readonly StoredEvent[]> {
+  await insertCarriers(storage)
+  const own: StoredEvent[] = []
+  for (let index = 0; index < count; index++) {
+    const stored = await append(
+      storage,
+      anEvent({ runId: 'other', topic: 'other' }),
+      anEvent({ ...RUN, payload: toJsonText(index), at: at(index) }),
+      anEvent({ sessionId: 'other' }),
+    )
+    own.push(...stored.slice(1, 2))
+  }
+  return own
+}
+
+const positions = (events: readonly StoredEvent[]): number[] => events.map(({ position }) => position)
+
+const storedCases: readonly ContractCase[] = [
+  {
+    title: 'a fresh log has an epoch, position 0 and nothing trimmed',
+    async run(storage) {
+      const head = await storage.events.head()
+
+      expect(head).toEqual({ epoch: expect.any(String), position: 0, trimmedThrough: 0 })
+      expect(head.epoch).not.toBe('')
+    },
+  },
+  {
+    title: 'a stream nothing was appended to is empty in both directions',
+    async run(storage) {
+      await insertCarriers(storage)
+      await append(storage, anEvent({ runId: 'other', sessionId: 'other', topic: 'other' }))
+
+      for (const stream of [RUN, SESSION, TOPIC, { runId: 'run-unknown' }]) {
+        expect(await storage.events.read(stream, { after: 0, limit: 10 })).toEqual([])
+        expect(await storage.events.readBefore(stream, { before: Number.MAX_SAFE_INTEGER, limit: 10 })).toEqual([])
+      }
+    },
+  },
+  {
+    title: 'gives back an event with every optional field, with each beside its topic, and with none',
+    async run(storage) {
+      await insertCarriers(storage)
+      const topic = 'all'
+      const events = [{ ...OPTIONALS }, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
+        anEvent({
+          ...fields,
+          topic,
+          type: `type.${index}`,
+          payload: toJsonText({ index, text: 'Grüße 🚢' }),
+          at: at(index),
+        }),
+      )
+      const stored = await append(storage, ...events)
+
+      expect(stored).toEqual(events.map((event) => ({ ...event, position: expect.any(Number) })))
+      expect(await storage.events.read({ topic }, { after: 0, limit: 50 })).toEqual(stored)
+      expect(await storage.events.readBefore({ topic }, { before: 1_000, limit: 50 })).toEqual(stored.toReversed())
+    },
+  },
+  {
+    title: 'gives back a payload of 256 KiB unchanged',
+    async run(storage) {
+      const [stored] = await append(storage, anEvent({ ...TOPIC, payload: toJsonText('ü'.repeat(131_072)) }))
+
+      expect(await storage.events.read(TOPIC, { after: 0, limit: 1 })).toEqual([stored])
+    },
+  },
+  {
+    title: 'an event is carried by its run, its session and its topic, and by no other stream',
+    async run(storage) {
+      await insertCarriers(storage)
+      const [all, ofRun, ofSession, ofTopic] = await append(
+        storage,
+        anEvent({ ...RUN, ...SESSION, ...TOPIC }),
+        anEvent(RUN),
+        anEvent(SESSION),
+        anEvent(TOPIC),
+        anEvent(),
+      )
+      const read = (stream: EventStream) => storage.events.read(stream, { after: 0, limit: 10 })
+
+      expect(await read(RUN)).toEqual([all, ofRun])
+      expect(await read(SESSION)).toEqual([all, ofSession])
+      expect(await read(TOPIC)).toEqual([all, ofTopic])
+    },
+  },
+]
+
+const positionCases: readonly ContractCase[] = [
+  {
+    title: 'positions start at 1 or later and strictly increase, whatever stream an event is in',
+    async run(storage) {
+      await insertCarriers(storage)
+      const stored = [
+        ...(await append(storage, anEvent(RUN), anEvent())),
+        ...(await append(storage)),
+        ...(await append(storage, anEvent(SESSION))),
+        ...(await append(storage, anEvent(TOPIC), anEvent(RUN))),
+      ]
+
+      const numbers = positions(stored)
+      expect(numbers).toHaveLength(5)
+      expect(numbers.every((position, index) => position > (numbers[index - 1] ?? 0))).toBe(true)
+    },
+  },
+  {
+    title: 'the head is the position of the newest event, and its epoch stays',
+    async run(storage) {
+      const { epoch } = await storage.events.head()
+      for (const events of [[anEvent(TOPIC)], [anEvent(), anEvent()], [anEvent(TOPIC)]]) {
+        const stored = await append(storage, ...events)
+
+        expect(await storage.events.head()).toEqual({ epoch, position: stored.at(-1)?.position, trimmedThrough: 0 })
+      }
+    },
+  },
+]
+
+const rangeCases: readonly ContractCase[] = [
+  {
+    title: 'reads the events after a position, which is exclusive, oldest first',
+    async run(storage) {
+      const own = await appendMixed(storage, 5)
+
+      for (const [index, { position }] of own.entries()) {
+        const read = (after: number) => storage.events.read(RUN, { after, limit: 10 })
+        expect(await read(position)).toEqual(own.slice(index + 1))
+        expect(await read(position - 1)).toEqual(own.slice(index))
+      }
+    },
+  },
+  {
+    title: 'reads the events before a position, which is exclusive, newest first',
+    async run(storage) {
+      const own = await appendMixed(storage, 5)
+
+      for (const [index, { position }] of own.entries()) {
+        const read = (before: number) => storage.events.readBefore(RUN, { before, limit: 10 })
+        expect(await read(position)).toEqual(own.slice(0, index).reverse())
+        expect(await read(position + 1)).toEqual(own.slice(0, index + 1).reverse())
+      }
+    },
+  },
+  {
+    title: 'reads at most the limit: the next ones forwards, the nearest ones backwards',
+    async run(storage) {
+      const own = await appendMixed(storage, 5)
+      const beyond = (await storage.events.head()).position + 1
+
+      expect(await storage.events.read(RUN, { after: 0, limit: 2 })).toEqual(own.slice(0, 2))
+      expect(await storage.events.readBefore(RUN, { before: beyond, limit: 2 })).toEqual(own.slice(3).reverse())
+    },
+  },
+  {
+    title: 'walks a stream in pages without repeats or holes while events are appended',
+    async run(storage) {
+      const own = [...(await appendMixed(storage, 7))]
+      const seen: StoredEvent[] = []
+      let page: readonly StoredEvent[]
+      do {
+        page = await storage.events.read(RUN, { after: seen.at(-1)?.position ?? 0, limit: 2 })
+        seen.push(...page)
+        if (own.length < 10) own.push(...(await append(storage, anEvent(RUN))))
+      } while (page.length > 0)
+
+      expect(seen).toEqual(own)
+    },
+  },
+  {
+    title: 'reads nothing after the head and nothing before position 1',
+    async run(storage) {
+      await appendMixed(storage, 2)
+      const { position } = await storage.events.head()
+
+      expect(await storage.events.read(RUN, { after: position, limit: 10 })).toEqual([])
+      expect(await storage.events.readBefore(RUN, { before: 1, limit: 10 })).toEqual([])
+    },
+  },
+]
+
+export const eventLogCases: readonly ContractCase[] = [...storedCases, ...positionCases, ...rangeCases]
+
+/** What every `EventLog`, and the appending of events, must do. */
+export const eventLogContract = (harness: StorageHarness): void =>
+  registerContract([{ port: 'EventLog', cases: eventLogCases }], harness)

@@ -1,0 +1,243 @@
+import type { EpochMs, IdempotencyRecord, Storage, StoredResponse, Write } from '@berth/ports'
+import { expect } from 'vitest'
+import { anIdempotencyRecord } from '../builders.ts'
+import { commit, refused } from './commits.ts'
+import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { at, eachAlone, type Optionals } from './optional-fields.ts'
+
+const EXPIRES = at(1_000)
+const BEFORE = at(999)
+const RESPONSE: StoredResponse = { status: 200, body: '{"text":"Grüße 🚢"}' }
+const RESPONSE_OPTIONALS: Optionals<StoredResponse> = { location: '/v1/runs/run_1', contentType: 'application/json' }
+
+const executing = (over: Partial<IdempotencyRecord> = {}): IdempotencyRecord =>
+  anIdempotencyRecord({ id: 'key-1', runId: 'run_1', expiresAt: EXPIRES, ...over })
+const answered = (over: Partial<IdempotencyRecord> = {}): IdempotencyRecord =>
+  executing({ response: RESPONSE, ...over })
+
+const reserve = (record: IdempotencyRecord, now: EpochMs = at(0)): Write => ({
+  type: 'idempotency.reserve',
+  record,
+  now,
+})
+const complete = (runId: string, response = RESPONSE): Write => ({ type: 'idempotency.complete', runId, response })
+const prune = (now: EpochMs, limit = 100): Write => ({ type: 'idempotency.prune', now, limit })
+
+const find = (storage: Storage, id = 'key-1', now: EpochMs = at(0)) => storage.idempotency.find(id, now)
+
+const findCases: readonly ContractCase[] = [
+  {
+    title: 'finds no record of a key that was never reserved',
+    async run(storage) {
+      await commit(storage, reserve(executing()))
+
+      expect(await find(storage, 'key-unknown')).toBeUndefined()
+    },
+  },
+  {
+    title: 'gives back records with and without a run and a response',
+    async run(storage) {
+      const records = [executing(), executing({ runId: undefined }), answered(), answered({ runId: undefined })]
+      for (const [index, fields] of records.entries()) {
+        const record = { ...fields, id: `key-${index}` }
+        await commit(storage, reserve(record))
+
+        expect(await find(storage, record.id)).toEqual(record)
+      }
+    },
+  },
+  {
+    title: 'gives back responses with every optional header, with each alone, and with none',
+    async run(storage) {
+      const variants = [RESPONSE_OPTIONALS, ...eachAlone(RESPONSE_OPTIONALS), {}]
+      for (const [index, fields] of variants.entries()) {
+        const record = answered({ id: `key-${index}`, response: { status: 201, body: '{}', ...fields } })
+        await commit(storage, reserve(record))
+
+        expect(await find(storage, record.id)).toEqual(record)
+      }
+    },
+  },
+  {
+    title: 'finds an answered record until expiresAt, exclusively',
+    async run(storage) {
+      await commit(storage, reserve(answered()))
+
+      expect(await find(storage, 'key-1', BEFORE)).toEqual(answered())
+      expect(await find(storage, 'key-1', EXPIRES)).toBeUndefined()
+    },
+  },
+  {
+    title: 'finds an executing record however long ago it expired',
+    async run(storage) {
+      await commit(storage, reserve(executing()))
+
+      expect(await find(storage, 'key-1', at(1_000_000_000))).toEqual(executing())
+    },
+  },
+]
+
+const reserveCases: readonly ContractCase[] = [
+  {
+    title: 'refuses a key whose answered record has not expired and names that record',
+    async run(storage) {
+      await commit(storage, reserve(answered()))
+
+      const outcome = await refused(storage, reserve(executing({ fingerprint: 'other', runId: 'run_2' }), BEFORE))
+
+      expect(outcome.conflict).toEqual({ type: 'idempotency.reserve', current: answered() })
+      expect(await find(storage)).toEqual(answered())
+    },
+  },
+  {
+    title: 'refuses a key that is still executing, however long ago it expired',
+    async run(storage) {
+      await commit(storage, reserve(executing()))
+
+      for (const now of [at(0), EXPIRES, at(1_000_000_000)]) {
+        const outcome = await refused(storage, reserve(answered({ runId: 'run_2' }), now))
+        expect(outcome.conflict).toEqual({ type: 'idempotency.reserve', current: executing() })
+      }
+    },
+  },
+  {
+    title: 'replaces an answered record at expiresAt exactly',
+    async run(storage) {
+      await commit(storage, reserve(answered()))
+      const next = executing({ fingerprint: 'other', runId: 'run_2', createdAt: EXPIRES, expiresAt: at(2_000) })
+
+      const { counts } = await commit(storage, reserve(next, EXPIRES))
+
+      expect(counts).toEqual([1])
+      expect(await find(storage, 'key-1', EXPIRES)).toEqual(next)
+    },
+  },
+  {
+    title: 'reserves two keys of one fingerprint apart',
+    async run(storage) {
+      await commit(storage, reserve(executing()), reserve(executing({ id: 'key-2', runId: 'run_2' })))
+
+      expect(await find(storage, 'key-2')).toEqual(executing({ id: 'key-2', runId: 'run_2' }))
+    },
+  },
+]
+
+const completeCases: readonly ContractCase[] = [
+  {
+    title: 'answers the record that waits for the run and changes nothing else of it',
+    async run(storage) {
+      await commit(storage, reserve(executing()), reserve(executing({ id: 'key-2', runId: 'run_2' })))
+      const response = { status: 204, body: '', ...RESPONSE_OPTIONALS }
+
+      const { counts } = await commit(storage, complete('run_1', response))
+
+      expect(counts).toEqual([1])
+      expect(await find(storage)).toEqual(executing({ response }))
+      expect(await find(storage, 'key-2')).toEqual(executing({ id: 'key-2', runId: 'run_2' }))
+    },
+  },
+  {
+    title: 'lets an answered record expire that was executing past its expiresAt',
+    async run(storage) {
+      await commit(storage, reserve(executing()))
+      await commit(storage, complete('run_1'))
+
+      expect(await find(storage, 'key-1', BEFORE)).toEqual(answered())
+      expect(await find(storage, 'key-1', EXPIRES)).toBeUndefined()
+    },
+  },
+  {
+    title: 'keeps the first answer and ignores a second',
+    async run(storage) {
+      await commit(storage, reserve(executing()))
+      await commit(storage, complete('run_1'))
+
+      const { counts } = await commit(storage, complete('run_1', { status: 500, body: 'late' }))
+
+      expect(counts).toEqual([0])
+      expect(await find(storage)).toEqual(answered())
+    },
+  },
+  {
+    title: 'ignores the answer of a run no record waits for',
+    async run(storage) {
+      await commit(storage, reserve(executing({ runId: undefined })))
+
+      expect((await commit(storage, complete('run-unknown'))).counts).toEqual([0])
+      expect(await find(storage)).toEqual(executing({ runId: undefined }))
+    },
+  },
+  {
+    title: 'answers a second record of a run beside one that is already answered',
+    async run(storage) {
+      const second = executing({ id: 'key-2' })
+      await commit(storage, reserve(executing()))
+      await commit(storage, complete('run_1'))
+      await commit(storage, reserve(second))
+
+      const response = { status: 200, body: 'resumed' }
+      expect((await commit(storage, complete('run_1', response))).counts).toEqual([1])
+      expect([await find(storage), await find(storage, 'key-2')]).toEqual([answered(), { ...second, response }])
+    },
+  },
+]
+
+const pruneCases: readonly ContractCase[] = [
+  {
+    title: 'prunes answered records from expiresAt on, exactly, and no executing ones',
+    async run(storage) {
+      await commit(
+        storage,
+        reserve(answered({ id: 'expired' })),
+        reserve(answered({ id: 'living', expiresAt: at(1_001) })),
+        reserve(executing({ id: 'executing', runId: 'run_2' })),
+      )
+
+      expect((await commit(storage, prune(BEFORE))).counts).toEqual([0])
+      expect((await commit(storage, prune(EXPIRES))).counts).toEqual([1])
+      const found = await Promise.all(['expired', 'living', 'executing'].map((id) => find(storage, id)))
+      expect(found.map((record) => record?.id)).toEqual([undefined, 'living', 'executing'])
+    },
+  },
+  {
+    title: 'prunes at most the limit at once and the rest later',
+    async run(storage) {
+      const ids = ['a', 'b', 'c', 'd', 'e']
+      await commit(storage, ...ids.map((id) => reserve(answered({ id }))))
+      const countLeft = async () => (await Promise.all(ids.map((id) => find(storage, id)))).filter(Boolean).length
+
+      const rounds: (readonly [number | undefined, number])[] = []
+      for (let round = 0; round < 4; round++) {
+        rounds.push([(await commit(storage, prune(EXPIRES, 2))).counts[0], await countLeft()])
+      }
+
+      expect(rounds).toEqual([
+        [2, 3],
+        [2, 1],
+        [1, 0],
+        [0, 0],
+      ])
+    },
+  },
+  {
+    title: 'reserves a pruned key afresh',
+    async run(storage) {
+      await commit(storage, reserve(answered()))
+      await commit(storage, prune(EXPIRES))
+      await commit(storage, reserve(executing({ runId: 'run_2' }), at(0)))
+
+      expect(await find(storage)).toEqual(executing({ runId: 'run_2' }))
+    },
+  },
+]
+
+export const idempotencyStoreCases: readonly ContractCase[] = [
+  ...findCases,
+  ...reserveCases,
+  ...completeCases,
+  ...pruneCases,
+]
+
+/** What every `IdempotencyStore`, and the writes of idempotency records, must do. */
+export const idempotencyStoreContract = (harness: StorageHarness): void =>
+  registerContract([{ port: 'IdempotencyStore', cases: idempotencyStoreCases }], harness)

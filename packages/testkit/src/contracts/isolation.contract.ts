@@ -1,0 +1,116 @@
+import { EVERY_ROW, type Storage, type Write } from '@berth/ports'
+import { expect } from 'vitest'
+import { aMessage, anEvent, anIdempotencyRecord, aRun, aSession, aToken } from '../builders.ts'
+import { commit, refused } from './commits.ts'
+import type { ContractCase } from './contract-case.ts'
+import { at } from './optional-fields.ts'
+
+/** Overwrites every member, however deep; frozen ones stay as they are. */
+function tamper(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, member] of Object.entries(value)) {
+    tamper(member)
+    Reflect.set(value, key, 'tampered with')
+  }
+}
+
+const makeWrites = (): Write[] => [
+  { type: 'session.insert', session: aSession({ metadata: { a: 'b' } }) },
+  {
+    type: 'run.insert',
+    run: aRun({
+      status: 'running',
+      metadata: { a: 'b' },
+      error: { code: 'run-failed', message: 'm' },
+      usage: { inputTokens: 1, outputTokens: 2, costUsd: 3, toolCalls: 4 },
+    }),
+  },
+  { type: 'token.insert', token: aToken({ scopes: ['agents:read'] }) },
+  {
+    type: 'idempotency.reserve',
+    record: anIdempotencyRecord({ response: { status: 200, body: '{}' } }),
+    now: at(0),
+  },
+  { type: 'message.append', message: aMessage() },
+  { type: 'event.append', events: [anEvent({ topic: 'topic' })] },
+]
+
+async function readAll({ runs, sessions, tokens, events, idempotency }: Storage) {
+  const page = { limit: 10, order: 'asc' } as const
+  return {
+    run: await runs.find(aRun().id, EVERY_ROW),
+    runs: await runs.list({}, page, EVERY_ROW),
+    session: await sessions.find(aSession().id, EVERY_ROW),
+    sessions: await sessions.list(page, EVERY_ROW),
+    messages: await sessions.messages(aSession().id, page),
+    token: await tokens.find(aToken().id),
+    byDigest: await tokens.findByDigest(aToken().digest),
+    tokens: await tokens.list(page),
+    record: await idempotency.find(anIdempotencyRecord().id, at(0)),
+    events: await events.read({ topic: 'topic' }, { after: 0, limit: 10 }),
+    newest: await events.readBefore({ topic: 'topic' }, { before: 100, limit: 10 }),
+    head: await events.head(),
+  }
+}
+
+export const isolationCases: readonly ContractCase[] = [
+  {
+    title: 'does not notice when what was committed is changed afterwards',
+    async run(storage) {
+      const writes = makeWrites()
+      await commit(storage, ...writes)
+      const before = structuredClone(await readAll(storage))
+
+      tamper(writes)
+
+      expect(await readAll(storage)).toEqual(before)
+    },
+  },
+  {
+    title: 'does not notice when what was read is changed',
+    async run(storage) {
+      await commit(storage, ...makeWrites())
+      const read = await readAll(storage)
+      const before = structuredClone(read)
+
+      tamper(read)
+
+      expect(await readAll(storage)).toEqual(before)
+    },
+  },
+  {
+    title: 'does not notice when an outcome or the record in a conflict is changed',
+    async run(storage) {
+      const committed = await commit(storage, ...makeWrites())
+      const before = structuredClone(await readAll(storage))
+      const conflicts = await Promise.all(
+        makeWrites()
+          .slice(0, 4)
+          .map((write) => refused(storage, write)),
+      )
+
+      tamper([committed, conflicts])
+
+      expect(await readAll(storage)).toEqual(before)
+    },
+  },
+  {
+    title: 'does not notice when a change of a run or an answer is changed afterwards',
+    async run(storage) {
+      const change = { usage: { inputTokens: 9, outputTokens: 9, costUsd: 9, toolCalls: 9 } }
+      const response = { status: 201, body: '[]' }
+      await commit(storage, ...makeWrites().slice(0, 2))
+      await commit(
+        storage,
+        { type: 'idempotency.reserve', record: anIdempotencyRecord({ runId: aRun().id }), now: at(0) },
+        { type: 'run.transition', runId: aRun().id, from: ['running'], attempt: 1, change },
+        { type: 'idempotency.complete', runId: aRun().id, response },
+      )
+      const before = structuredClone(await readAll(storage))
+
+      tamper([change, response])
+
+      expect(await readAll(storage)).toEqual(before)
+    },
+  },
+]

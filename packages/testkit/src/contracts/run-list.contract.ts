@@ -1,0 +1,136 @@
+import { EVERY_ROW, type RunFilter, type RunStatus, type Storage } from '@berth/ports'
+import { expect } from 'vitest'
+import { aRun, aSession, BUILT_AT } from '../builders.ts'
+import { commit, idsOf, insertRuns, walk } from './commits.ts'
+import type { ContractCase } from './contract-case.ts'
+import { at } from './optional-fields.ts'
+import { pagedListCases } from './paged-list.contract.ts'
+
+const FILTERED: readonly (readonly [RunFilter, readonly string[]])[] = [
+  [{}, ['a', 'b', 'c', 'd', 'e']],
+  [{ statuses: ['queued'] }, ['a', 'e']],
+  [{ statuses: ['running', 'failed'] }, ['b', 'c', 'd']],
+  [{ statuses: ['aborted'] }, []],
+  [{ kind: 'agent' }, ['a', 'b', 'c']],
+  [{ kind: 'workflow' }, ['d', 'e']],
+  [{ targetId: 'echo' }, ['a', 'b', 'd']],
+  [{ targetId: 'unknown' }, []],
+  [{ sessionId: 'ses_1' }, ['b', 'e']],
+  [{ since: at(2) }, ['c', 'd', 'e']],
+  [{ since: at(5) }, []],
+  [{ kind: 'agent', targetId: 'echo' }, ['a', 'b']],
+  [{ kind: 'agent', targetId: 'echo', statuses: ['running'], sessionId: 'ses_1', since: at(1) }, ['b']],
+  [{ kind: 'workflow', targetId: 'echo', statuses: ['queued'] }, []],
+  [{ statuses: undefined, kind: undefined, targetId: undefined, sessionId: undefined, since: at(4) }, ['e']],
+]
+
+async function insertFiltered(storage: Storage): Promise<void> {
+  await commit(storage, { type: 'session.insert', session: aSession({ id: 'ses_1' }) })
+  await insertRuns(
+    storage,
+    aRun({ id: 'a', createdAt: at(0), status: 'queued' }),
+    aRun({ id: 'b', createdAt: at(1), status: 'running', sessionId: 'ses_1' }),
+    aRun({ id: 'c', createdAt: at(2), status: 'failed', targetId: 'other' }),
+    aRun({ id: 'd', createdAt: at(3), status: 'running', kind: 'workflow' }),
+    aRun({ id: 'e', createdAt: at(4), status: 'queued', kind: 'workflow', targetId: 'nightly', sessionId: 'ses_1' }),
+  )
+}
+
+export const runListCases: readonly ContractCase[] = [
+  ...pagedListCases({
+    noun: 'runs',
+    insert: (storage, id, createdAt) => insertRuns(storage, aRun({ id, createdAt })),
+    list: (storage, page) => storage.runs.list({}, page, EVERY_ROW),
+  }),
+  {
+    title: 'lists runs whole, as they are found',
+    async run(storage) {
+      const run = aRun({ status: 'failed', error: { code: 'run-failed', message: 'm' }, metadata: { a: 'b' } })
+      await insertRuns(storage, run)
+
+      expect((await storage.runs.list({}, { limit: 1, order: 'asc' }, EVERY_ROW)).items).toEqual([run])
+    },
+  },
+  {
+    title: 'orders runs by creation and not by insertion, ties by id',
+    async run(storage) {
+      const made = [
+        ['d', 5],
+        ['c', 1],
+        ['b', 5],
+        ['a', 5],
+        ['e', 0],
+      ] as const
+      await insertRuns(storage, ...made.map(([id, ms]) => aRun({ id, createdAt: at(ms) })))
+
+      for (const limit of [1, 2, 200]) {
+        const list = (order: 'asc' | 'desc') => walk((page) => storage.runs.list({}, page, EVERY_ROW), { limit, order })
+        expect((await list('asc')).map(({ id }) => id)).toEqual(['e', 'c', 'a', 'b', 'd'])
+        expect((await list('desc')).map(({ id }) => id)).toEqual(['d', 'b', 'a', 'c', 'e'])
+      }
+    },
+  },
+  {
+    title: 'lists the runs that match every given filter',
+    async run(storage) {
+      await insertFiltered(storage)
+
+      for (const [filter, expected] of FILTERED) {
+        const found = await idsOf((page) => storage.runs.list(filter, page, EVERY_ROW))
+        expect(found, JSON.stringify(filter)).toEqual(expected)
+      }
+    },
+  },
+  {
+    title: 'pages through filtered runs without repeats or holes',
+    async run(storage) {
+      await insertFiltered(storage)
+
+      for (const [filter, expected] of FILTERED) {
+        for (const limit of [1, 2]) {
+          const list = (order: 'asc' | 'desc') =>
+            walk((page) => storage.runs.list(filter, page, EVERY_ROW), { limit, order })
+          expect((await list('asc')).map(({ id }) => id)).toEqual(expected)
+          expect((await list('desc')).map(({ id }) => id)).toEqual(expected.toReversed())
+        }
+      }
+    },
+  },
+  {
+    title: 'loses no run when the last one of a page leaves the filter before the next page',
+    async run(storage) {
+      const ids = ['a', 'b', 'c', 'd']
+      await insertRuns(storage, ...ids.map((id) => aRun({ id, createdAt: BUILT_AT })))
+      const queued = { statuses: ['queued'] as readonly RunStatus[] }
+      const first = await storage.runs.list(queued, { limit: 2, order: 'asc' }, EVERY_ROW)
+      await commit(storage, {
+        type: 'run.transition',
+        runId: 'b',
+        from: ['queued'],
+        attempt: 1,
+        change: { status: 'running' },
+      })
+
+      const cursor = first.nextCursor ?? undefined
+      const second = await storage.runs.list(queued, { limit: 2, order: 'asc', cursor }, EVERY_ROW)
+
+      expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(ids)
+    },
+  },
+  {
+    title: 'lists a run under its new status as soon as a transition is committed',
+    async run(storage) {
+      await insertRuns(storage, aRun())
+      const list = (status: RunStatus) => idsOf((page) => storage.runs.list({ statuses: [status] }, page, EVERY_ROW))
+      await commit(storage, {
+        type: 'run.transition',
+        runId: aRun().id,
+        from: ['queued'],
+        attempt: 1,
+        change: { status: 'running' },
+      })
+
+      expect([await list('queued'), await list('running')]).toEqual([[], [aRun().id]])
+    },
+  },
+]

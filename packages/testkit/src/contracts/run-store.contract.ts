@@ -1,0 +1,271 @@
+import { EVERY_ROW, NO_USAGE, type RunChange, type RunRecord, type Storage, toJsonText } from '@berth/ports'
+import { expect } from 'vitest'
+import { aRun, aSession, BUILT_AT } from '../builders.ts'
+import { commit, findRun, insertRuns, refused } from './commits.ts'
+import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { at, eachAlone, type Optionals } from './optional-fields.ts'
+import { runListCases } from './run-list.contract.ts'
+import { runVisibilityCases } from './run-visibility.contract.ts'
+
+const OPTIONALS: Optionals<RunRecord> = {
+  threadId: 'thr_1',
+  sessionId: 'ses_1',
+  userId: 'user-7',
+  finishReason: 'error',
+  result: toJsonText({ text: 'Grüße, 世界 🚢', nested: [null, 0.5] }),
+  error: { code: 'run-failed', message: 'it broke' },
+  timeoutMs: 30_000,
+  parentRunId: 'run_parent',
+  triggerId: 'nightly',
+  traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  startedAt: at(1),
+  suspendedAt: at(2),
+  completedAt: at(3),
+}
+
+const CHANGE: Required<RunChange> = {
+  status: 'failed',
+  finishReason: 'timeout',
+  result: toJsonText(['late']),
+  error: { kind: 'timeout', message: 'too slow' },
+  usage: { inputTokens: 12, outputTokens: 34, costUsd: 0.000_56, toolCalls: 7 },
+  attempt: 2,
+  startedAt: at(10),
+  suspendedAt: at(20),
+  completedAt: at(30),
+}
+
+/** The session and the run that `OPTIONALS` names. */
+const insertRelated = async (storage: Storage): Promise<void> => {
+  await commit(storage, { type: 'session.insert', session: aSession({ id: OPTIONALS.sessionId }) })
+  await insertRuns(storage, aRun({ id: OPTIONALS.parentRunId }))
+}
+
+const roundTripCases: readonly ContractCase[] = [
+  {
+    title: 'finds no run that was never inserted',
+    async run(storage) {
+      await insertRuns(storage, aRun())
+
+      expect(await findRun(storage, 'run-unknown')).toBeUndefined()
+    },
+  },
+  {
+    title: 'gives back a run with every optional field, with each alone, and with none',
+    async run(storage) {
+      const runs = [{ ...OPTIONALS }, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
+        aRun({ id: `run-${index}`, ...fields }),
+      )
+      await insertRelated(storage)
+      await insertRuns(storage, ...runs)
+
+      for (const run of runs) expect(await findRun(storage, run.id)).toEqual(run)
+    },
+  },
+  {
+    title: 'gives back every kind and status of run, and errors of both families',
+    async run(storage) {
+      const statuses = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const
+      const runs = statuses.flatMap((status) => [
+        aRun({ id: `agent-${status}`, status, error: { code: 'run-failed', message: '' } }),
+        aRun({ id: `flow-${status}`, kind: 'workflow', status, error: { kind: 'timeout', message: 'm' } }),
+      ])
+      await insertRuns(storage, ...runs)
+
+      for (const run of runs) expect(await findRun(storage, run.id)).toEqual(run)
+    },
+  },
+  {
+    title: 'gives back input, result, metadata and usage of a run unchanged, to the byte and the last digit',
+    async run(storage) {
+      const run = aRun({
+        input: toJsonText({ text: 'x'.repeat(1_048_576) }),
+        result: toJsonText(null),
+        metadata: { 'a.b "c"': 'd\n\u0001', e: '', ü: '🚢' },
+        usage: { inputTokens: 2 ** 40, outputTokens: 1, costUsd: 0.1 + 0.2, toolCalls: 3 },
+        attempt: 1_000_000,
+        timeoutMs: 0,
+      })
+      await insertRuns(storage, run)
+
+      expect(await findRun(storage, run.id)).toEqual(run)
+    },
+  },
+  {
+    title: 'refuses a run whose id is taken and names the run that holds it',
+    async run(storage) {
+      const first = aRun({ owner: 'alice' })
+      await insertRuns(storage, first)
+
+      const outcome = await refused(storage, { type: 'run.insert', run: aRun({ owner: 'bob' }) })
+
+      expect(outcome.conflict).toEqual({ type: 'run.insert', current: first })
+      expect(await findRun(storage, first.id)).toEqual(first)
+    },
+  },
+]
+
+const transitionCases: readonly ContractCase[] = [
+  {
+    title: 'a transition sets every field it names',
+    async run(storage) {
+      const run = aRun({ status: 'running', ...OPTIONALS })
+      await insertRelated(storage)
+      await insertRuns(storage, run)
+      await commit(storage, { type: 'run.transition', runId: run.id, from: ['running'], attempt: 1, change: CHANGE })
+
+      expect(await findRun(storage, run.id)).toEqual({ ...run, ...CHANGE })
+    },
+  },
+  {
+    title: 'a transition leaves every field alone that it does not name or names as undefined',
+    async run(storage) {
+      const run = aRun({ status: 'running', ...OPTIONALS })
+      await insertRelated(storage)
+      await insertRuns(storage, run, aRun({ id: 'neighbour', status: 'running' }))
+      const nothing = Object.fromEntries(Object.keys(CHANGE).map((field) => [field, undefined])) as RunChange
+
+      for (const change of [{}, nothing, { status: 'suspended' as const, finishReason: undefined }]) {
+        await commit(storage, { type: 'run.transition', runId: run.id, from: ['running'], attempt: 1, change })
+      }
+
+      expect(await findRun(storage, run.id)).toEqual({ ...run, status: 'suspended' })
+      expect(await findRun(storage, 'neighbour')).toEqual(aRun({ id: 'neighbour', status: 'running' }))
+    },
+  },
+  {
+    title: 'a transition sets each field alone',
+    async run(storage) {
+      const fields = Object.entries(CHANGE).map(([field, value]) => ({ [field]: value }) as RunChange)
+      for (const [index, change] of fields.entries()) {
+        const run = aRun({ id: `run-${index}`, status: 'running' })
+        await insertRuns(storage, run)
+        await commit(storage, { type: 'run.transition', runId: run.id, from: ['running'], attempt: 1, change })
+
+        expect(await findRun(storage, run.id)).toEqual({ ...run, ...change })
+      }
+    },
+  },
+  {
+    title: 'a transition is possible from each of its statuses and from no other',
+    async run(storage) {
+      const statuses = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const
+      for (const status of statuses) {
+        const run = aRun({ id: status, status })
+        await insertRuns(storage, run)
+        const abort = { type: 'run.transition', runId: status, attempt: 1, change: { status: 'aborted' } } as const
+        const others = statuses.filter((other) => other !== status)
+
+        for (const from of [others, []]) {
+          expect((await refused(storage, { ...abort, from })).conflict).toEqual({
+            type: 'run.transition',
+            current: run,
+          })
+        }
+        await commit(storage, { ...abort, from: ['queued', status] })
+        expect((await findRun(storage, status))?.status).toBe('aborted')
+      }
+    },
+  },
+  {
+    title: 'a transition of an earlier or later attempt is refused',
+    async run(storage) {
+      const run = aRun({ status: 'running', attempt: 2 })
+      await insertRuns(storage, run)
+
+      for (const attempt of [1, 3]) {
+        const outcome = await refused(storage, {
+          type: 'run.transition',
+          runId: run.id,
+          from: ['running'],
+          attempt,
+          change: { status: 'completed' },
+        })
+        expect(outcome.conflict).toEqual({ type: 'run.transition', current: run })
+      }
+      expect(await findRun(storage, run.id)).toEqual(run)
+    },
+  },
+  {
+    title: 'a transition that raises the attempt shuts out the attempt before',
+    async run(storage) {
+      const run = aRun({ status: 'running' })
+      await insertRuns(storage, run)
+      const change = { status: 'queued', attempt: 2 } as const
+      await commit(storage, { type: 'run.transition', runId: run.id, from: ['running'], attempt: 1, change })
+
+      const stale = {
+        type: 'run.transition',
+        runId: run.id,
+        from: ['queued', 'running'],
+        attempt: 1,
+        change: {},
+      } as const
+      expect((await refused(storage, stale)).conflict).toEqual({
+        type: 'run.transition',
+        current: { ...run, ...change },
+      })
+      await commit(storage, { ...stale, attempt: 2, change: { status: 'running' } })
+    },
+  },
+  {
+    title: 'a transition or fence of an unknown run is refused with no current run',
+    async run(storage) {
+      const unknown = { runId: 'run-unknown', attempt: 1 }
+      const transition = await refused(storage, { type: 'run.transition', ...unknown, from: ['queued'], change: {} })
+      const fence = await refused(storage, { type: 'run.fence', ...unknown })
+
+      expect([transition.conflict, fence.conflict]).toEqual([{ type: 'run.transition' }, { type: 'run.fence' }])
+    },
+  },
+]
+
+const fenceCases: readonly ContractCase[] = [
+  {
+    title: 'a fence lets the running attempt pass and changes nothing',
+    async run(storage) {
+      const run = aRun({ status: 'running', attempt: 3, usage: { ...NO_USAGE, toolCalls: 1 }, startedAt: BUILT_AT })
+      await insertRuns(storage, run)
+      await commit(storage, { type: 'run.fence', runId: run.id, attempt: 3 })
+
+      expect(await findRun(storage, run.id)).toEqual(run)
+    },
+  },
+  {
+    title: 'a fence stops an attempt that is not the current one',
+    async run(storage) {
+      const run = aRun({ status: 'running', attempt: 2 })
+      await insertRuns(storage, run)
+
+      for (const attempt of [1, 3]) {
+        const outcome = await refused(storage, { type: 'run.fence', runId: run.id, attempt })
+        expect(outcome.conflict).toEqual({ type: 'run.fence', current: run })
+      }
+    },
+  },
+  {
+    title: 'a fence stops a run that is not running',
+    async run(storage) {
+      for (const status of ['queued', 'suspended', 'completed', 'failed', 'aborted'] as const) {
+        const run = aRun({ id: status, status })
+        await insertRuns(storage, run)
+
+        const outcome = await refused(storage, { type: 'run.fence', runId: status, attempt: 1 })
+        expect(outcome.conflict).toEqual({ type: 'run.fence', current: run })
+      }
+      expect(await storage.runs.find('queued', EVERY_ROW)).toEqual(aRun({ id: 'queued', status: 'queued' }))
+    },
+  },
+]
+
+export const runStoreCases: readonly ContractCase[] = [
+  ...roundTripCases,
+  ...transitionCases,
+  ...fenceCases,
+  ...runListCases,
+  ...runVisibilityCases,
+]
+
+/** What every `RunStore`, and the writes of runs, must do. */
+export const runStoreContract = (harness: StorageHarness): void =>
+  registerContract([{ port: 'RunStore', cases: runStoreCases }], harness)

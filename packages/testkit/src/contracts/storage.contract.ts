@@ -1,0 +1,65 @@
+import { expect } from 'vitest'
+import { anEvent, aRun } from '../builders.ts'
+import { type ContractCase, type ContractSuite, registerContract, type StorageHarness } from './contract-case.ts'
+import { eventLogCases } from './event-log.contract.ts'
+import { idempotencyStoreCases } from './idempotency-store.contract.ts'
+import { runStoreCases } from './run-store.contract.ts'
+import { sessionStoreCases } from './session-store.contract.ts'
+import { tokenStoreCases } from './token-store.contract.ts'
+import { unitOfWorkCases } from './unit-of-work.contract.ts'
+
+const callbacksOfSettledPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+const storageCases: readonly ContractCase[] = [
+  {
+    title: 'reports that it can be written, and sizes that are not negative',
+    async run(storage) {
+      const status = await storage.status()
+
+      expect(status.writable).toBe(true)
+      expect([status.walBytes, status.dbBytes].every((bytes) => Number.isSafeInteger(bytes) && bytes >= 0)).toBe(true)
+    },
+  },
+  {
+    title: 'finishes the commits under way before it closes',
+    async run(storage) {
+      let settled = 0
+      const commits = Array.from({ length: 20 }, async (_, index) => {
+        const outcome = await storage.unitOfWork.commit([
+          { type: 'run.insert', run: aRun({ id: `run-${index}` }) },
+          { type: 'event.append', events: [anEvent({ topic: 'closing' })] },
+        ])
+        settled += 1
+        return outcome.committed
+      })
+
+      await storage.close()
+      await callbacksOfSettledPromises()
+
+      expect(settled).toBe(20)
+      expect(new Set(await Promise.all(commits))).toEqual(new Set([true]))
+    },
+  },
+  {
+    title: 'closes again and again, also at the same time',
+    async run(storage) {
+      await Promise.all([storage.close(), storage.close()])
+
+      await expect(storage.close()).resolves.toBeUndefined()
+    },
+  },
+]
+
+/** Every suite of every storage port. */
+export const STORAGE_SUITES: readonly ContractSuite[] = [
+  { port: 'UnitOfWork', cases: unitOfWorkCases },
+  { port: 'RunStore', cases: runStoreCases },
+  { port: 'EventLog', cases: eventLogCases },
+  { port: 'IdempotencyStore', cases: idempotencyStoreCases },
+  { port: 'SessionStore', cases: sessionStoreCases },
+  { port: 'TokenStore', cases: tokenStoreCases },
+  { port: 'Storage', cases: storageCases },
+]
+
+/** What every storage adapter must do: the suites of all its ports. */
+export const storageContract = (harness: StorageHarness): void => registerContract(STORAGE_SUITES, harness)

@@ -1,0 +1,19 @@
+export {
+  aMessage,
+  anEvent,
+  anIdempotencyRecord,
+  aRun,
+  aSession,
+  aToken,
+  BUILT_AT,
+} from './builders.ts'
+export type { ContractCase, ContractSkip, ContractSuite, StorageHarness } from './contracts/contract-case.ts'
+export { eventLogCases, eventLogContract } from './contracts/event-log.contract.ts'
+export { idempotencyStoreCases, idempotencyStoreContract } from './contracts/idempotency-store.contract.ts'
+export { runStoreCases, runStoreContract } from './contracts/run-store.contract.ts'
+export { sessionStoreCases, sessionStoreContract } from './contracts/session-store.contract.ts'
+export { STORAGE_SUITES, storageContract } from './contracts/storage.contract.ts'
+export { tokenStoreCases, tokenStoreContract } from './contracts/token-store.contract.ts'
+export { unitOfWorkCases, unitOfWorkContract } from './contracts/unit-of-work.contract.ts'
+export { createManualClock, type ManualClock } from './manual-clock.ts'
+export { createSequenceIds } from './sequence-ids.ts'

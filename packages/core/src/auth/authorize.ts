@@ -1,0 +1,82 @@
+import { AppError, EVERY_ROW, type RowAccess, type Visibility } from '@berth/ports'
+import { ADMIN_SCOPE, parseScope, type ScopeRule } from '@berth/protocol'
+import type { Principal } from './principal.ts'
+
+/** Resources whose rows carry an owner, so that a grant may say `own`. */
+const OWNED = new Set(['sessions', 'runs', 'memory', 'approvals'])
+
+interface Grants {
+  readonly all: boolean
+  readonly own: boolean
+  readonly ids: readonly string[]
+}
+
+/**
+ * Decides whether a principal may call an operation and which rows it then sees.
+ *
+ * @param params the path parameters that fill the rule's `{name}` slots
+ * @throws AppError `scope-denied` when no grant could allow any row
+ */
+export function authorize(principal: Principal, rule: ScopeRule, params: Readonly<Record<string, string>>): Visibility {
+  if (rule === null || rule === 'principal') return EVERY_ROW
+  if (typeof rule === 'string') return authorizeScope(principal, rule, params)
+  if ('anyOf' in rule) return authorizeRows(principal, rule.anyOf)
+  return authorizeScope(principal, rule.scope, params)
+}
+
+function authorizeScope(principal: Principal, rule: string, params: Readonly<Record<string, string>>): Visibility {
+  const [resource = '', action = '', third] = rule.split(':')
+  const slot = slotOf(third)
+  if (third !== undefined && slot === undefined) return authorizeLiteral(principal, rule)
+
+  const grants = grantsOf(principal, resource, action)
+  const id = slot === undefined ? undefined : params[slot]
+  if (grants.all) return EVERY_ROW
+  if (id !== undefined && grants.ids.includes(id)) return EVERY_ROW
+  if (grants.own) return { owner: principal.subject }
+  throw denied([third === undefined ? rule : `${resource}:${action}:${id}`])
+}
+
+function authorizeLiteral(principal: Principal, scope: string): Visibility {
+  const implied = scope === 'traces:read:sanitized' ? [scope, 'traces:read:raw'] : [scope]
+  if (principal.scopes.some((held) => held === ADMIN_SCOPE || implied.includes(held))) return EVERY_ROW
+  throw denied([scope])
+}
+
+function authorizeRows(principal: Principal, anyOf: readonly string[]): Visibility {
+  let access: RowAccess = {}
+  for (const template of anyOf) {
+    const [resource = '', action = '', third] = template.split(':')
+    const grants = grantsOf(principal, resource, action)
+    if (grants.own) access = { ...access, owner: principal.subject }
+    const rows = grants.all ? 'all' : grants.ids
+    if (rows.length === 0) continue
+    const slot = slotOf(third)
+    if (slot === 'agentId') access = { ...access, agentIds: rows }
+    else if (slot === 'workflowId') access = { ...access, workflowIds: rows }
+    else if (rows === 'all') return EVERY_ROW
+    else access = { ...access, ids: rows }
+  }
+  if (Object.keys(access).length === 0) throw denied(anyOf)
+  return access
+}
+
+function grantsOf(principal: Principal, resource: string, action: string): Grants {
+  const ids: string[] = []
+  let all = false
+  let own = false
+  for (const text of principal.scopes) {
+    if (text === ADMIN_SCOPE) return { all: true, own: false, ids: [] }
+    const grant = parseScope(text)
+    if (grant?.resource !== resource || (grant.action !== action && grant.action !== '*')) continue
+    if (grant.id === undefined || grant.id === '*') all = true
+    else if (grant.id === 'own' && OWNED.has(resource)) own = true
+    else ids.push(grant.id)
+  }
+  return { all, own, ids }
+}
+
+const slotOf = (third: string | undefined) => /^\{(\w+)\}$/.exec(third ?? '')?.[1]
+
+const denied = (scopes: readonly string[]) =>
+  new AppError('scope-denied', { hint: `the token needs the scope ${scopes.join(' or ')}` })

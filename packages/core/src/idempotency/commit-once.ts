@@ -1,0 +1,97 @@
+import {
+  AppError,
+  type Clock,
+  type Conflict,
+  type IdempotencyRecord,
+  plusMs,
+  type StoredResponse,
+  toJsonText,
+  type UnitOfWork,
+  type Write,
+} from '@berth/ports'
+import type { Reply } from '../reply.ts'
+import type { KeyedRequest } from './keyed-request.ts'
+import { answerAgain } from './recall.ts'
+
+export interface CommitOnceDeps {
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  /** How long an answer is remembered. Milliseconds. */
+  readonly idempotencyTtlMs: number
+}
+
+/** What a use case has decided: what to write, and what to answer once it is written. */
+export interface Decision {
+  readonly writes: readonly Write[]
+  readonly reply: Reply
+  /** The run that will give the answer later; the key then stays in flight, unless `remember` says otherwise. */
+  readonly runId?: string
+  /** Whether `reply` itself is the answer to remember. */
+  readonly remember: boolean
+  /** Undoes what was prepared in memory when the decision was not committed. */
+  readonly discard?: () => void
+}
+
+export type Once =
+  | { readonly kind: 'committed'; readonly decision: Decision }
+  | { readonly kind: 'replayed'; readonly reply: Reply }
+
+const MAX_TRIES = 5
+
+/**
+ * Commits a decision together with the record of its key, so that the same request never takes effect twice. When
+ * another writer was faster, decides again. A refusal thrown by `decide` leaves no record.
+ *
+ * @throws AppError what `decide` throws; `idempotency-conflict`, `idempotency-in-flight`
+ */
+export async function commitOnce(
+  deps: CommitOnceDeps,
+  request: KeyedRequest | undefined,
+  decide: () => Promise<Decision>,
+): Promise<Once> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const decision = await decide()
+    const conflict = await tryCommit(deps, request, decision)
+    if (conflict === undefined) return { kind: 'committed', decision }
+    if (request !== undefined && conflict.type === 'idempotency.reserve') {
+      return { kind: 'replayed', reply: answerAgain(conflict.current, request, deps.clock.now()) }
+    }
+  }
+  throw new AppError('internal-error', { message: 'other writers were faster too many times' })
+}
+
+async function tryCommit(
+  deps: CommitOnceDeps,
+  request: KeyedRequest | undefined,
+  decision: Decision,
+): Promise<Conflict | undefined> {
+  try {
+    const outcome = await deps.unitOfWork.commit([...reservation(deps, request, decision), ...decision.writes])
+    if (outcome.committed) return undefined
+    decision.discard?.()
+    return outcome.conflict
+  } catch (error) {
+    decision.discard?.()
+    throw error
+  }
+}
+
+function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefined, decision: Decision): Write[] {
+  if (request === undefined) return []
+  const now = deps.clock.now()
+  const record: IdempotencyRecord = {
+    id: request.id,
+    fingerprint: request.fingerprint,
+    runId: decision.runId,
+    createdAt: now,
+    expiresAt: plusMs(now, deps.idempotencyTtlMs),
+    response: decision.remember ? toStoredResponse(decision.reply) : undefined,
+  }
+  return [{ type: 'idempotency.reserve', record, now }]
+}
+
+/** The part of an answer that a repeated key gets again. */
+export function toStoredResponse({ status, body, json, location, contentType }: Reply): StoredResponse {
+  const text = json ?? (body === undefined ? '' : toJsonText(body))
+  return { status, body: text, location, contentType }
+}

@@ -1,0 +1,41 @@
+import { AppError, type Digest } from '@berth/ports'
+import { canonicalJson } from './canonical-json.ts'
+
+/** A request that carries an Idempotency-Key, reduced to what is remembered of it. */
+export interface KeyedRequest {
+  readonly id: string // SHA-256 of subject, method, path and key
+  readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body
+}
+
+export interface RequestIdentity {
+  readonly subject: string
+  readonly method: string
+  readonly path: string
+  readonly query: ReadonlyArray<readonly [string, string]>
+  readonly body: unknown
+}
+
+const VISIBLE_ASCII = /^[!-~]{1,255}$/
+
+/** The key of the header, bare or as a quoted structured-field string. @throws AppError `idempotency-key-invalid` */
+export function parseIdempotencyKey(header: string): string {
+  const isQuoted = header.length >= 2 && header.startsWith('"') && header.endsWith('"')
+  const inner = isQuoted ? header.slice(1, -1) : header
+  const hasBadEscape = isQuoted && /(?:^|[^\\])(?:\\\\)*(?:"|\\(?:[^"\\]|$))/.test(inner)
+  const key = isQuoted ? inner.replace(/\\(["\\])/g, '$1') : inner
+  if (hasBadEscape || !VISIBLE_ASCII.test(key)) {
+    throw new AppError('idempotency-key-invalid', { hint: 'use a UUID, bare or in double quotes' })
+  }
+  return key
+}
+
+export function keyRequest(digest: Digest, request: RequestIdentity, key: string): KeyedRequest {
+  const { subject, method, path, query, body } = request
+  const sorted = [...query].sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))
+  return {
+    id: digest.sha256(JSON.stringify([subject, method, path, key])),
+    fingerprint: digest.sha256(`${JSON.stringify([path, sorted])}\n${body === undefined ? '' : canonicalJson(body)}`),
+  }
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,32 @@
+import type { IdempotencyRecord, IdempotencyStore } from '@berth/ports'
+
+const MAX_RECORDS = 2_000
+const MAX_BODY_LENGTH = 16_384
+
+/** Keeps recently read answered records in memory, least recently used out first. Answers never change, so none goes stale. */
+export function withReadCache(store: IdempotencyStore): IdempotencyStore {
+  const cache = new Map<string, IdempotencyRecord>()
+
+  const remember = (record: IdempotencyRecord) => {
+    if (record.response === undefined || record.response.body.length > MAX_BODY_LENGTH) return
+    cache.delete(record.id)
+    cache.set(record.id, record)
+    if (cache.size <= MAX_RECORDS) return
+    const oldest = cache.keys().next()
+    if (!oldest.done) cache.delete(oldest.value)
+  }
+
+  return {
+    async find(id, now) {
+      const cached = cache.get(id)
+      if (cached !== undefined && cached.expiresAt > now) {
+        remember(cached)
+        return cached
+      }
+      cache.delete(id)
+      const record = await store.find(id, now)
+      if (record !== undefined) remember(record)
+      return record
+    },
+  }
+}

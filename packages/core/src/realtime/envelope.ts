@@ -1,0 +1,20 @@
+import { fromJsonText, type JsonText, type StoredEvent, toJsonText } from '@berth/ports'
+import { type Cursor, formatEventId } from './event-id.ts'
+import { sanitizeValue } from './sanitize.ts'
+
+/**
+ * The event as every transport shows it: `{ eventId, subject, type, payload, at, runId? }`. What an agent says aside
+ * (phase `commentary`, `reasoning.*`) is sanitized here, on the one way out.
+ */
+export function renderEnvelope(event: StoredEvent, subject: string, epoch: Cursor['epoch']): JsonText {
+  const eventId = formatEventId({ epoch, position: event.position })
+  const at = new Date(event.at).toISOString()
+  const head = JSON.stringify({ eventId, subject, type: event.type })
+  const tail = JSON.stringify({ at, runId: event.runId })
+  return `${head.slice(0, -1)},"payload":${deliveredPayload(event)},${tail.slice(1)}` as JsonText
+}
+
+function deliveredPayload({ type, phase, payload }: StoredEvent): JsonText {
+  const isAside = phase === 'commentary' || type.startsWith('reasoning.')
+  return isAside ? toJsonText(sanitizeValue(fromJsonText(payload))) : payload
+}

@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sanitizeText, sanitizeValue } from './sanitize.ts'
+
+const KEY = `-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----`
+
+describe('sanitizeText', () => {
+  it.each([
+    ['mail bob.smith+x@example.co.uk now', 'mail [redacted:email] now'],
+    ['a@b and @c and d@', 'a@b and @c and d@'],
+    [`key:\n${KEY}\nend`, 'key:\n[redacted:private-key]\nend'],
+    ['-----BEGIN PRIVATE KEY-----\ncut off', '[redacted:private-key]'],
+    ['Authorization: Bearer abcdefgh12345678', 'Authorization: Bearer [redacted:bearer]'],
+    ['use sk-proj-abcdefghijkl1234 here', 'use [redacted:credential] here'],
+    ['AKIAIOSFODNN7EXAMPLE', '[redacted:credential]'],
+    ['password = "hunter22"', 'password = "[redacted:credential]"'],
+    ['{"api_key":"abcd1234"}', '{"api_key":"[redacted:credential]"}'],
+    ['postgres://app:s3cret@db.local/main', 'postgres://[redacted:connection-string]@db.local/main'],
+    [`berth_live_v1_${'a'.repeat(49)}`, '[redacted:credential]'],
+    ['the token is spent, the secret garden', 'the token is spent, the secret garden'],
+  ])('makes %j %j', (text, expected) => {
+    expect(sanitizeText(text)).toBe(expected)
+  })
+
+  it('names the rule of each find', () => {
+    const dropped: string[] = []
+
+    sanitizeText('a@example.com b@example.com Bearer abcdefgh1', (rule) => dropped.push(rule))
+
+    expect(dropped).toEqual(['bearer', 'email', 'email'])
+  })
+
+  it('changes nothing when it meets its own output', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('a@example.com', 'password: hunter22', 'x', ' ', KEY, 'Bearer abcdefghij')),
+        (parts) => {
+          const once = sanitizeText(parts.join(' '))
+          expect(sanitizeText(once)).toBe(once)
+        },
+      ),
+    )
+  })
+
+  it.each([
+    ['a.'],
+    ['@'],
+    ['a@'],
+    ['a@a.'],
+    ['-----BEGIN PRIVATE KEY-----'],
+    ['token '],
+    ['a:'],
+    ['a://:'],
+    ['bearer '],
+    ['sk-'],
+    ['http://a:'],
+  ])('costs no more than the length of the text for repeated %j', (unit) => {
+    const steps = (length: number) => {
+      const text = unit.repeat(length / unit.length)
+      const started = performance.now()
+      for (let n = 0; n < 3; n++) sanitizeText(text)
+      return performance.now() - started
+    }
+    steps(1 << 16)
+    // A quadratic pattern would need minutes here; the ratio leaves room for a noisy machine.
+    expect(steps(1 << 20)).toBeLessThan(200 * Math.max(1, steps(1 << 16)))
+  })
+})
+
+describe('sanitizeValue', () => {
+  it('reaches every string of a value and leaves the rest as it is', () => {
+    const value = { text: 'a@example.com', list: [1, null, true, 'b@example.com'], 'c@example.com': {} }
+
+    expect(sanitizeValue(value)).toEqual({
+      text: '[redacted:email]',
+      list: [1, null, true, '[redacted:email]'],
+      '[redacted:email]': {},
+    })
+  })
+})

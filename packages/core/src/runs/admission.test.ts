@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createAdmission, type Place } from './admission.ts'
+
+const parallel = { lane: undefined, onBusy: 'queue' } as const
+
+describe('createAdmission', () => {
+  it('grants places up to the concurrency and lines up the rest', () => {
+    const admission = createAdmission({ concurrency: 2, maxQueued: 10 })
+    const places = ['a', 'b', 'c', 'd'].map((runId) => admission.enter({ runId, ...parallel }))
+
+    expect(places.map((place) => place.isGranted())).toEqual([true, true, false, false])
+    expect(places.map((place) => place.position())).toEqual([undefined, undefined, 1, 2])
+    places[0]?.leave()
+    expect(places.map((place) => place.position())).toEqual([undefined, undefined, undefined, 1])
+  })
+
+  it('refuses a taken lane unless the entry may wait', () => {
+    const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
+    admission.enter({ runId: 'a', lane: 'x', onBusy: 'reject' })
+
+    expect(() => admission.enter({ runId: 'b', lane: 'x', onBusy: 'reject' })).toThrow('one thing at a time')
+    expect(admission.enter({ runId: 'c', lane: 'x', onBusy: 'queue' }).isGranted()).toBe(false)
+    expect(admission.enter({ runId: 'd', lane: 'y', onBusy: 'reject' }).isGranted()).toBe(true)
+  })
+
+  it('puts an interrupting entry in front of those that wait', () => {
+    const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
+    const first = admission.enter({ runId: 'a', lane: 'x', onBusy: 'queue' })
+    const second = admission.enter({ runId: 'b', lane: 'x', onBusy: 'queue' })
+    const third = admission.enter({ runId: 'c', lane: 'x', onBusy: 'interrupt' })
+
+    first.leave()
+
+    expect([second.isGranted(), third.isGranted()]).toEqual([false, true])
+    expect(admission.holderOf('x')).toBe('c')
+  })
+
+  it('lets a waiting place leave without disturbing the others', () => {
+    const admission = createAdmission({ concurrency: 1, maxQueued: 9 })
+    const [first, second, third] = ['a', 'b', 'c'].map((runId) => admission.enter({ runId, ...parallel })) as [
+      Place,
+      Place,
+      Place,
+    ]
+
+    second.leave()
+    second.leave()
+    expect(third.position()).toBe(1)
+    first.leave()
+    expect(third.isGranted()).toBe(true)
+  })
+
+  it('grants nothing more once closed', () => {
+    const admission = createAdmission({ concurrency: 1, maxQueued: 9 })
+    const first = admission.enter({ runId: 'a', ...parallel })
+    const second = admission.enter({ runId: 'b', ...parallel })
+
+    admission.close()
+    first.leave()
+
+    expect(second.isGranted()).toBe(false)
+  })
+
+  it('never exceeds the concurrency, never shares a lane, keeps the order within a lane and strands nobody', () => {
+    const command = fc.oneof(
+      fc.record({ kind: fc.constant('enter' as const), lane: fc.constantFrom(undefined, 'x', 'y') }),
+      fc.record({ kind: fc.constant('leave' as const), pick: fc.nat() }),
+    )
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 60 }), fc.integer({ min: 1, max: 4 }), (commands, concurrency) => {
+        const admission = createAdmission({ concurrency, maxQueued: 1_000 })
+        const present: { place: Place; lane: string | undefined }[] = []
+        const granted: string[] = []
+        let count = 0
+        for (const one of commands) {
+          if (one.kind === 'enter') {
+            const runId = `${one.lane ?? '-'}${String(count++).padStart(4, '0')}`
+            const place = admission.enter({ runId, lane: one.lane, onBusy: 'queue' })
+            place.whenGranted(() => granted.push(runId))
+            present.push({ place, lane: one.lane })
+          } else {
+            present.splice(one.pick % Math.max(1, present.length), 1)[0]?.place.leave()
+          }
+          const holding = present.filter(({ place }) => place.isGranted())
+          expect(holding.length).toBeLessThanOrEqual(concurrency)
+          for (const lane of ['x', 'y'])
+            expect(holding.filter((held) => held.lane === lane).length).toBeLessThanOrEqual(1)
+          const free = present.filter(
+            ({ lane }) => !holding.some((held) => held.lane !== undefined && held.lane === lane),
+          )
+          if (holding.length < concurrency) expect(free.filter(({ place }) => !place.isGranted())).toEqual([])
+        }
+        for (const lane of ['x', 'y']) {
+          const order = granted.filter((runId) => runId.startsWith(lane))
+          expect(order).toEqual([...order].sort())
+        }
+      }),
+    )
+  })
+})

@@ -1,0 +1,55 @@
+import { AppError, type RunRecord, type Timers, type UnitOfWork } from '@berth/ports'
+import { type EndRunDeps, endRun } from './end-run.ts'
+import { lifecycleEvent } from './run-events.ts'
+import type { LiveRun, Runner } from './runner.ts'
+
+export interface DrainRunsDeps extends EndRunDeps {
+  readonly unitOfWork: UnitOfWork
+  readonly runner: Runner
+  readonly timers: Timers
+}
+
+const POLL_MS = 25
+
+/** Waits until no run executes in this process. False when some still do after `timeoutMs`. */
+export async function waitForRuns({ runner, timers, clock }: DrainRunsDeps, timeoutMs: number): Promise<boolean> {
+  const deadline = clock.monotonicMs() + timeoutMs
+  while (executing(runner).length > 0) {
+    if (clock.monotonicMs() >= deadline) return false
+    await new Promise<void>((resolve) => timers.after(POLL_MS, resolve))
+  }
+  return true
+}
+
+/**
+ * Takes the runs that still execute away from this process: those of `resume` agents are queued again for the next
+ * one, the others are aborted with finish reason `shutdown`. Their signals fire with reason `shutdown`.
+ */
+export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
+  await Promise.all(executing(deps.runner).map((live) => release(deps, live)))
+  for (const { run } of deps.runner.live()) {
+    deps.settlements.giveUp(run.id, new AppError('server-draining', { retryAfterMs: 5_000 }))
+  }
+}
+
+async function release(deps: DrainRunsDeps, { run, agent }: LiveRun): Promise<void> {
+  if (agent.recovery === 'resume') await requeue(deps, run)
+  else await endRun(deps, run, { status: 'aborted', finishReason: 'shutdown', reason: 'shutdown' })
+  deps.runner.abort(run.id, 'shutdown')
+}
+
+async function requeue({ unitOfWork, clock }: DrainRunsDeps, run: RunRecord): Promise<void> {
+  const queued: RunRecord = { ...run, status: 'queued' }
+  await unitOfWork.commit([
+    {
+      type: 'run.transition',
+      runId: run.id,
+      from: ['running'],
+      attempt: run.attempt,
+      change: { status: 'queued' },
+    },
+    { type: 'event.append', events: [lifecycleEvent(queued, 'run.queued', { at: clock.now(), reason: 'shutdown' })] },
+  ])
+}
+
+const executing = (runner: Runner) => runner.live().filter(({ place }) => place.isGranted())

@@ -1,0 +1,110 @@
+import type {
+  Clock,
+  EpochMs,
+  FinishReason,
+  IdGenerator,
+  JsonText,
+  NewEvent,
+  RunError,
+  RunRecord,
+  RunUsage,
+  UnitOfWork,
+  Write,
+} from '@berth/ports'
+import { messageWrites } from '../sessions/message-writes.ts'
+import { type LifecycleEventType, lifecycleEvent } from './run-events.ts'
+import { renderOutcome } from './run-outcome.ts'
+import { statusesBefore } from './run-states.ts'
+import type { Settlements } from './settlements.ts'
+
+export interface EndRunDeps {
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  readonly ids: IdGenerator
+  readonly settlements: Settlements
+  readonly basePath: string
+}
+
+/** How a run ends. */
+export interface RunEnd {
+  readonly status: 'completed' | 'failed' | 'aborted'
+  readonly finishReason: FinishReason
+  readonly result?: JsonText
+  readonly error?: RunError
+  readonly usage?: RunUsage
+  /** Why it was aborted, in the caller's words. */
+  readonly reason?: string | undefined
+  /** Events of the agent that are not yet in the log. */
+  readonly events?: readonly NewEvent[]
+}
+
+/** The writes that end a run, and the run as it is then. */
+export interface EndPlan {
+  readonly ended: RunRecord
+  readonly writes: readonly Write[]
+}
+
+/**
+ * Ends a run in one commit: the transition, the last events, the transcript, and the answer for the request that
+ * started it. Then everyone who waits for the run hears of it.
+ *
+ * @returns the ended run, or `undefined` when another writer was faster and nothing was changed
+ */
+export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Promise<RunRecord | undefined> {
+  const plan = planEnd(deps, run, end)
+  const first = await deps.unitOfWork.commit(plan.writes)
+  if (first.committed) return announce(deps, plan.ended)
+  if (first.conflict.type !== 'message.append') return undefined
+
+  // The session was deleted while the run executed: end it without a transcript.
+  const { ended, writes } = planEnd(deps, { ...run, sessionId: undefined }, end)
+  const second = await deps.unitOfWork.commit(writes)
+  return second.committed ? announce(deps, ended) : undefined
+}
+
+export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan {
+  const at = deps.clock.now()
+  const { status, finishReason, result, error, usage = run.usage, reason } = end
+  const change = { status, finishReason, result, error, usage, completedAt: at }
+  const ended: RunRecord = { ...run, ...change }
+  const answer = answerWrites(deps, ended, at)
+  const event = lifecycleEvent(ended, EVENT_OF[status], { at, ...(reason === undefined ? {} : { reason }) })
+  return {
+    ended,
+    writes: [
+      { type: 'run.transition', runId: run.id, from: statusesBefore(status), attempt: run.attempt, change },
+      { type: 'event.append', events: end.events ?? [] },
+      ...answer,
+      { type: 'event.append', events: [event] },
+      {
+        type: 'idempotency.complete',
+        runId: run.id,
+        response: { status: 200, body: renderOutcome(ended, deps.basePath) },
+      },
+    ],
+  }
+}
+
+/** Tells whoever waits in this process that the run has ended. */
+export function announce({ settlements }: Pick<EndRunDeps, 'settlements'>, run: RunRecord): RunRecord {
+  settlements.settle(run)
+  return run
+}
+
+const EVENT_OF = {
+  completed: 'run.completed',
+  failed: 'run.failed',
+  aborted: 'run.aborted',
+} as const satisfies Record<RunEnd['status'], LifecycleEventType>
+
+function answerWrites({ ids }: EndRunDeps, { id, sessionId, result }: RunRecord, at: EpochMs): readonly Write[] {
+  if (sessionId === undefined || result === undefined) return []
+  return messageWrites({
+    id: ids.newId('message'),
+    sessionId,
+    role: 'assistant',
+    content: result,
+    runId: id,
+    createdAt: at,
+  })
+}

@@ -1,0 +1,120 @@
+import {
+  AppError,
+  type EpochMs,
+  type EventLog,
+  fromJsonText,
+  type Page,
+  type PageQuery,
+  type RunFilter,
+  type RunRecord,
+  type RunStatus,
+  type RunStore,
+  type StoredEvent,
+  type Visibility,
+} from '@berth/ports'
+import { renderEnvelope } from '../realtime/envelope.ts'
+import { formatEventId, parseEventId } from '../realtime/event-id.ts'
+import type { Reply } from '../reply.ts'
+import { runSubject } from './run-events.ts'
+import { outcomeReply, type RunResource, toRunResource } from './run-outcome.ts'
+
+export interface ReadRunsDeps {
+  readonly runs: RunStore
+  readonly events: EventLog
+  readonly basePath: string
+}
+
+export interface ListRunsQuery {
+  readonly status?: RunStatus | undefined
+  readonly agentId?: string | undefined
+  readonly workflowId?: string | undefined
+  readonly sessionId?: string | undefined
+  readonly since?: string | undefined // ISO-8601
+}
+
+export interface EventEnvelope {
+  readonly eventId: string
+  readonly subject: string
+  readonly type: string
+  readonly payload: unknown
+  readonly at: string
+  readonly runId?: string
+}
+
+/** Reads of runs for the API. A run the caller may not see is `run-not-found`, like one that does not exist. */
+export interface ReadRuns {
+  get(runId: string, visibility: Visibility): Promise<RunResource>
+  outcome(runId: string, visibility: Visibility): Promise<Reply>
+  list(query: ListRunsQuery, page: PageQuery, visibility: Visibility): Promise<Page<RunResource>>
+  /** A page of the run's log; the cursor is an event id. @throws AppError `validation-failed` for a foreign cursor */
+  events(runId: string, page: PageQuery, visibility: Visibility): Promise<Page<EventEnvelope>>
+}
+
+export function createReadRuns({ runs, events, basePath }: ReadRunsDeps): ReadRuns {
+  const find = async (runId: string, visibility: Visibility): Promise<RunRecord> => {
+    const run = await runs.find(runId, visibility)
+    if (run === undefined) throw new AppError('run-not-found')
+    return run
+  }
+
+  return {
+    get: async (runId, visibility) => toRunResource(await find(runId, visibility), basePath),
+    outcome: async (runId, visibility) => outcomeReply(await find(runId, visibility), basePath),
+
+    async list(query, page, visibility) {
+      const { items, nextCursor } = await runs.list(filterOf(query), page, visibility)
+      return { items: items.map((run) => toRunResource(run, basePath)), nextCursor }
+    },
+
+    async events(runId, page, visibility) {
+      const run = await find(runId, visibility)
+      const { epoch } = await events.head()
+      const read = await readPage(events, runId, { page, epoch })
+      const shown = read.slice(0, page.limit)
+      const last = shown.at(-1)
+      return {
+        items: shown.map((event) => toEnvelope(event, runSubject(run), epoch)),
+        nextCursor:
+          read.length > page.limit && last !== undefined ? formatEventId({ epoch, position: last.position }) : null,
+      }
+    },
+  }
+}
+
+function filterOf({ status, agentId, workflowId, sessionId, since }: ListRunsQuery): RunFilter {
+  if (agentId !== undefined && workflowId !== undefined) {
+    throw new AppError('validation-failed', {
+      message: 'a run has either an agentId or a workflowId',
+      hint: 'give one',
+    })
+  }
+  return {
+    statuses: status === undefined ? undefined : [status],
+    kind: agentId !== undefined ? 'agent' : workflowId !== undefined ? 'workflow' : undefined,
+    targetId: agentId ?? workflowId,
+    sessionId,
+    since: since === undefined ? undefined : (Date.parse(since) as EpochMs),
+  }
+}
+
+/** One event more than the page holds, so that its reader knows whether there is a next one. */
+function readPage(
+  events: EventLog,
+  runId: string,
+  { page, epoch }: { readonly page: PageQuery; readonly epoch: string },
+): Promise<readonly StoredEvent[]> {
+  const limit = page.limit + 1
+  const cursor = page.cursor === undefined ? undefined : parseEventId(page.cursor)
+  if (page.cursor !== undefined && cursor?.epoch !== epoch) {
+    throw new AppError('validation-failed', {
+      message: 'cursor: not an event id of this server',
+      hint: 'start without one',
+    })
+  }
+  return page.order === 'asc'
+    ? events.read({ runId }, { after: cursor?.position ?? 0, limit })
+    : events.readBefore({ runId }, { before: cursor?.position ?? Number.MAX_SAFE_INTEGER, limit })
+}
+
+const toEnvelope = (event: StoredEvent, subject: string, epoch: string): EventEnvelope =>
+  fromJsonText(renderEnvelope(event, subject, epoch)) as EventEnvelope

@@ -1,0 +1,19 @@
+import type { RunError } from '@berth/ports'
+
+const MAX_MESSAGE_LENGTH = 4_096
+
+/** What a run's record says of something that was thrown: its `code`, else its `kind`, else `run-failed`. */
+export function toRunError(thrown: unknown): RunError {
+  const { code, kind, message } = isObject(thrown) ? thrown : { code: undefined, kind: undefined, message: thrown }
+  const text = typeof message === 'string' && message !== '' ? message : String(thrown)
+  const bounded = text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : text
+  if (isIdentifier(code)) return { code, message: bounded }
+  if (isIdentifier(kind)) return { kind, message: bounded }
+  return { code: 'run-failed', message: bounded }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+
+const isIdentifier = (value: unknown): value is string =>
+  typeof value === 'string' && value.length > 0 && value.length <= 128

@@ -1,0 +1,52 @@
+import type { EpochMs, NewEvent, RunRecord } from '@berth/ports'
+import { formatSubject } from '@berth/protocol'
+import { jsonObject } from '../json-members.ts'
+
+export type LifecycleEventType =
+  | 'run.queued'
+  | 'run.started'
+  | 'run.suspended'
+  | 'run.resumed'
+  | 'run.completed'
+  | 'run.failed'
+  | 'run.aborted'
+
+/** The subject that carries everything of one run. */
+export const runSubject = ({ kind, targetId, id }: RunRecord): string =>
+  kind === 'agent'
+    ? formatSubject('agentRun', { agentId: targetId, runId: id })
+    : formatSubject('workflowRun', { workflowId: targetId, runId: id })
+
+const topicOf = ({ kind, targetId }: RunRecord): string =>
+  kind === 'agent' ? formatSubject('agent', { agentId: targetId }) : formatSubject('workflow', { workflowId: targetId })
+
+/** The event of a transition; `run` is the record as it is after it. */
+export function lifecycleEvent(
+  run: RunRecord,
+  type: LifecycleEventType,
+  detail: { readonly at: EpochMs; readonly position?: number; readonly reason?: string },
+): NewEvent {
+  const { at, position, reason } = detail
+  const fields = { runId: run.id, status: run.status, attempt: run.attempt, position, reason }
+  const isEnd = type === 'run.completed' || type === 'run.failed' || type === 'run.aborted'
+  return {
+    runId: run.id,
+    sessionId: run.sessionId,
+    topic: topicOf(run),
+    type,
+    payload: jsonObject(
+      isEnd ? { ...fields, finishReason: run.finishReason, error: run.error, usage: run.usage } : fields,
+      {
+        result: run.result,
+      },
+    ),
+    at,
+  }
+}
+
+/** An event that the agent emitted. */
+export const agentEvent = (run: RunRecord, event: Pick<NewEvent, 'type' | 'payload' | 'phase' | 'at'>): NewEvent => ({
+  runId: run.id,
+  sessionId: run.sessionId,
+  ...event,
+})

@@ -1,0 +1,360 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import { EVERY_ROW } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import type { AgentContext } from '../agents/agent.ts'
+import { ALICE, agentOf, createEngine, gate, outcomeOf, settled } from './engine.fixture.ts'
+
+const echo = agentOf('echo', async (input) => input)
+const key = { id: 'key-1', fingerprint: 'same' }
+
+describe('startRun', () => {
+  it('answers the outcome of a completed run', async () => {
+    const engine = createEngine({ agents: [echo] })
+
+    const reply = await engine.run('echo', { body: { input: { text: 'hi' } } })
+
+    expect(reply.status).toBe(200)
+    expect(outcomeOf(reply)).toMatchObject({
+      status: 'completed',
+      finishReason: 'completed',
+      result: { text: 'hi' },
+      sessionId: null,
+      usage: { inputTokens: 0, outputTokens: 0, costUsd: 0, toolCalls: 0 },
+      subject: `agent:echo/runs/${reply.runId}/events`,
+      links: { self: `/v1/runs/${reply.runId}`, events: `/v1/runs/${reply.runId}/events` },
+    })
+  })
+
+  it('records the run with everything the request said', async () => {
+    const engine = createEngine({ agents: [echo] })
+    const body = { input: 1, userId: 'u1', metadata: { team: 'a' }, timeoutMs: 5_000 }
+
+    const { runId = '' } = await engine.run('echo', { body, traceparent: '00-ab-cd-01' })
+
+    expect(await engine.find(runId)).toMatchObject({
+      ...{ kind: 'agent', targetId: 'echo', owner: 'alice', userId: 'u1', status: 'completed', attempt: 1 },
+      ...{ input: '1', result: '1', metadata: { team: 'a' }, timeoutMs: 5_000, traceparent: '00-ab-cd-01' },
+    })
+  })
+
+  it('writes the life of the run to its log in order', async () => {
+    const talk = agentOf('talk', async (_, context) => {
+      await context.emit('text.delta', { delta: 'a' })
+      context.emit('custom.note', { n: 1 })
+      return 'done'
+    })
+    const engine = createEngine({ agents: [talk] })
+
+    const { runId = '' } = await engine.run('talk')
+
+    const events = await engine.eventsOf(runId)
+    expect(events.map(({ type }) => type)).toEqual(['run.started', 'text.delta', 'custom.note', 'run.completed'])
+    expect(JSON.parse(events.at(-1)?.payload ?? '')).toMatchObject({ runId, status: 'completed', result: 'done' })
+  })
+
+  it('emits what a generator agent yields and takes its return value as the result', async () => {
+    const count = agentOf('count', async function* () {
+      for (let n = 0; n < 300; n++) yield { type: 'count.tick', payload: { n } }
+      return 'counted'
+    })
+    const engine = createEngine({ agents: [count] })
+
+    const reply = await engine.run('count')
+
+    const ticks = (await engine.eventsOf(outcomeOf(reply).runId)).filter(({ type }) => type === 'count.tick')
+    expect(ticks.map(({ payload }) => JSON.parse(payload).n)).toEqual(Array.from({ length: 300 }, (_, n) => n))
+    expect(outcomeOf(reply).result).toBe('counted')
+  })
+
+  it('gives the agent its identity and its input as plain JSON', async () => {
+    let seen: Partial<AgentContext> = {}
+    const spy = agentOf('spy', async (input, context) => {
+      seen = context
+      return input
+    })
+    const engine = createEngine({ agents: [spy] })
+
+    const reply = await engine.run('spy', {
+      body: { userId: 'u', sessionId: 's', metadata: { k: 'v' } },
+      traceparent: 't',
+    })
+
+    expect(outcomeOf(reply).result).toBeNull()
+    expect(seen).toMatchObject({
+      ...{ runId: reply.runId, agentId: 'spy', userId: 'u', sessionId: 's', attempt: 1, traceparent: 't' },
+      metadata: { k: 'v' },
+    })
+  })
+
+  it.each([
+    [new Error('broken'), { code: 'run-failed', message: 'broken' }],
+    [Object.assign(new Error('no'), { code: 'my-code', kind: 'ignored' }), { code: 'my-code', message: 'no' }],
+    [Object.assign(new Error('no'), { kind: 'rate-limit' }), { kind: 'rate-limit', message: 'no' }],
+    ['just text', { code: 'run-failed', message: 'just text' }],
+    [undefined, { code: 'run-failed', message: 'undefined' }],
+  ])('says failed when the agent throws %s', async (thrown, error) => {
+    const engine = createEngine({
+      agents: [
+        agentOf('bad', async () => {
+          throw thrown
+        }),
+      ],
+    })
+
+    const reply = await engine.run('bad')
+
+    expect(reply.status).toBe(200)
+    expect(outcomeOf(reply)).toMatchObject({ status: 'failed', finishReason: 'error', error })
+    expect(await engine.find(reply.runId ?? '')).toMatchObject({ status: 'failed', error })
+  })
+
+  it.each([
+    ['a result over the limit', () => 'x'.repeat(1_001)],
+    ['a result that is not JSON', () => 1n],
+  ])('fails a run with %s', async (_, make) => {
+    const engine = createEngine({ agents: [agentOf('odd', async () => make())] })
+
+    expect(outcomeOf(await engine.run('odd'))).toMatchObject({ status: 'failed', finishReason: 'error' })
+  })
+
+  it('takes the agent’s schema at its word before a run exists', async () => {
+    const schema = {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        validate: (value: unknown) =>
+          typeof value === 'number' ? { value: value + 1 } : { issues: [{ message: 'no number', path: ['n'] }] },
+      },
+    } as const
+    const engine = createEngine({ agents: [agentOf('strict', async (input) => input, { input: schema })] })
+
+    await expect(engine.run('strict', { body: { input: 'x' } })).rejects.toMatchObject({
+      code: 'invalid-input',
+      message: 'input.n: no number',
+    })
+    expect((await engine.storage.runs.list({}, { limit: 10, order: 'asc' }, EVERY_ROW)).items).toEqual([])
+    expect(outcomeOf(await engine.run('strict', { body: { input: 1 } })).result).toBe(2)
+  })
+
+  it('refuses an unknown agent and new runs while the server drains', async () => {
+    const engine = createEngine({ agents: [echo] })
+
+    await expect(engine.run('nobody')).rejects.toMatchObject({ code: 'agent-not-found' })
+    engine.phase.enter('draining')
+    await expect(engine.run('echo')).rejects.toMatchObject({ kind: 'server-draining' })
+  })
+
+  it('answers 202 at once when asked to, and the run goes on', async () => {
+    const open = gate<string>()
+    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
+
+    const reply = await engine.run('slow', { answer: 'accepted' })
+
+    expect(reply).toMatchObject({ status: 202, location: `/v1/runs/${reply.runId}` })
+    expect(outcomeOf(reply)).toMatchObject({ status: 'running', finishReason: null })
+    open.resolve('later')
+    await settled()
+    expect(await engine.find(reply.runId ?? '')).toMatchObject({ status: 'completed', result: '"later"' })
+  })
+
+  it('answers 202 when the run has not ended within the wait, 200 when it has', async () => {
+    const open = gate<string>()
+    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
+
+    const first = engine.run('slow', { waitMs: 1_000 })
+    const second = engine.run('slow', { waitMs: 2_000 })
+    await settled()
+    engine.clock.advance(1_000)
+    expect((await first).status).toBe(202)
+    open.resolve('done')
+    expect(await second).toMatchObject({ status: 200 })
+  })
+
+  it('keeps the answer under the key and never runs twice', async () => {
+    let calls = 0
+    const engine = createEngine({ agents: [agentOf('once', async () => ++calls)] })
+
+    const first = await engine.run('once', { key })
+    const again = await engine.run('once', { key })
+
+    expect(again).toMatchObject({ status: 200, json: first.json, replayed: true, runId: first.runId })
+    expect(calls).toBe(1)
+  })
+
+  it('refuses the same key for another request, and while the first one runs', async () => {
+    const open = gate()
+    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
+
+    const first = engine.run('slow', { key })
+    await settled()
+
+    await expect(engine.run('slow', { key })).rejects.toMatchObject({
+      kind: 'idempotency-in-flight',
+      retryAfterMs: 1_000,
+    })
+    await expect(engine.run('slow', { key: { ...key, fingerprint: 'other' } })).rejects.toMatchObject({
+      kind: 'idempotency-conflict',
+    })
+    open.resolve()
+    await first
+  })
+
+  it('lets exactly one of many concurrent requests with one key start a run', async () => {
+    let calls = 0
+    const engine = createEngine({ agents: [agentOf('once', async () => ++calls)] })
+
+    const all = await Promise.allSettled(Array.from({ length: 50 }, () => engine.run('once', { key })))
+
+    expect(calls).toBe(1)
+    const refused = all.flatMap((one) => (one.status === 'rejected' ? [one.reason.kind] : []))
+    expect(new Set(refused)).toEqual(new Set(['idempotency-in-flight']))
+    expect((await engine.storage.runs.list({}, { limit: 10, order: 'asc' }, EVERY_ROW)).items).toHaveLength(1)
+  })
+
+  it('remembers the 202 of a keyed request whose wait has passed', async () => {
+    const open = gate<string>()
+    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
+    const waiting = engine.run('slow', { key, waitMs: 100 })
+    await settled()
+    engine.clock.advance(100)
+    const first = await waiting
+
+    open.resolve('done')
+    await settled()
+
+    expect(await engine.recall(key)).toMatchObject({ status: 202, json: first.json, location: first.location })
+  })
+
+  it('leaves no record under the key when the request is refused', async () => {
+    const open = gate()
+    const engine = createEngine({ agents: [agentOf('single', () => open.promise, { concurrency: 'single' })] })
+    const first = engine.run('single')
+    await settled()
+
+    await expect(engine.run('single', { key })).rejects.toMatchObject({ code: 'agent-busy', retryAfterMs: 1_000 })
+    expect(await engine.recall(key)).toBeUndefined()
+    open.resolve()
+    await first
+    await settled()
+    expect((await engine.run('single', { key })).status).toBe(200)
+  })
+
+  it('gives the place back when the storage refuses the run', async () => {
+    const storage = createInMemoryStorage()
+    let isFull = true
+    const commit = storage.unitOfWork.commit
+    const flaky = {
+      ...storage,
+      unitOfWork: {
+        commit: (writes: Parameters<typeof commit>[0]) => (isFull ? Promise.reject(new Error('full')) : commit(writes)),
+      },
+    }
+    const engine = createEngine({
+      agents: [agentOf('single', async () => 1, { concurrency: 'single' })],
+      storage: flaky,
+    })
+
+    await expect(engine.run('single')).rejects.toThrow('full')
+    isFull = false
+
+    expect(outcomeOf(await engine.run('single')).status).toBe('completed')
+  })
+
+  it('queues what exceeds the concurrency, first in first out, and says where it stands', async () => {
+    const open = gate()
+    const order: unknown[] = []
+    const work = agentOf('work', async (input) => {
+      order.push(input)
+      if (input === 1) await open.promise
+    })
+    const engine = createEngine({ agents: [work], concurrency: 1 })
+
+    await engine.run('work', { body: { input: 1 }, answer: 'accepted' })
+    const second = await engine.run('work', { body: { input: 2 }, answer: 'accepted' })
+    const third = await engine.run('work', { body: { input: 3 }, answer: 'accepted' })
+    expect([outcomeOf(second), outcomeOf(third)]).toMatchObject([
+      { status: 'queued', position: 1 },
+      { status: 'queued', position: 2 },
+    ])
+    open.resolve()
+    await settled()
+
+    expect(order).toEqual([1, 2, 3])
+    const types = (await engine.eventsOf(third.runId ?? '')).map(({ type }) => type)
+    expect(types).toEqual(['run.queued', 'run.started', 'run.completed'])
+  })
+
+  it('refuses a run when the queue is full', async () => {
+    const open = gate()
+    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)], concurrency: 1, maxQueued: 1 })
+    await engine.run('slow', { answer: 'accepted' })
+    await engine.run('slow', { answer: 'accepted' })
+
+    await expect(engine.run('slow')).rejects.toMatchObject({ code: 'queue-full' })
+    open.resolve()
+    await settled()
+  })
+
+  it('interrupts the run that is in the way of an interrupting agent', async () => {
+    const never = agentOf(
+      'latest',
+      (input, { signal }) =>
+        new Promise((resolve) => {
+          if (input === 'last') resolve('won')
+          signal.addEventListener('abort', () => resolve('late'))
+        }),
+      { concurrency: 'single', onBusy: 'interrupt' },
+    )
+    const engine = createEngine({ agents: [never] })
+    const first = engine.run('latest')
+    await settled()
+
+    const second = await engine.run('latest', { body: { input: 'last' } })
+
+    expect(outcomeOf(await first)).toMatchObject({ status: 'aborted', finishReason: 'aborted' })
+    expect(outcomeOf(second)).toMatchObject({ status: 'completed', result: 'won' })
+  })
+
+  it('creates the session on first use and appends both sides of the conversation', async () => {
+    const engine = createEngine({ agents: [echo] })
+
+    await engine.run('echo', { body: { input: 'one', sessionId: 'chat' } })
+    await engine.run('echo', { body: { input: 'two', sessionId: 'chat' } })
+
+    const { items } = await engine.storage.sessions.messages('chat', { limit: 10, order: 'asc' })
+    expect(items.map(({ seq, role, content }) => [seq, role, content])).toEqual([
+      [1, 'user', '"one"'],
+      [2, 'assistant', '"one"'],
+      [3, 'user', '"two"'],
+      [4, 'assistant', '"two"'],
+    ])
+    const log = await engine.storage.events.read({ sessionId: 'chat' }, { after: 0, limit: 100 })
+    expect(log.filter(({ type }) => type === 'session.created')).toHaveLength(1)
+  })
+
+  it('lets no stranger into a session, and tells them nothing of it', async () => {
+    const engine = createEngine({ agents: [echo] })
+    await engine.run('echo', { body: { sessionId: 'chat' } })
+
+    const stranger = { subject: 'mallory', scopes: ['agents:invoke'] }
+    await expect(engine.run('echo', { body: { sessionId: 'chat' }, principal: stranger })).rejects.toMatchObject({
+      code: 'session-not-found',
+    })
+    const writer = { subject: 'bob', scopes: ['agents:invoke', 'sessions:write:chat'] }
+    expect((await engine.run('echo', { body: { sessionId: 'chat' }, principal: writer })).status).toBe(200)
+  })
+
+  it('creates a session once when many runs name it at the same time', async () => {
+    const engine = createEngine({ agents: [echo] })
+
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        engine.run('echo', { body: { input: n, sessionId: 'chat' }, principal: ALICE }),
+      ),
+    )
+
+    expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    const { items } = await engine.storage.sessions.messages('chat', { limit: 100, order: 'asc' })
+    expect(items.map(({ seq }) => seq)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1))
+  })
+})

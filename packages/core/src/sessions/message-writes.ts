@@ -1,0 +1,18 @@
+import { type EpochMs, type JsonText, type NewEvent, type NewMessage, toJsonText, type Write } from '@berth/ports'
+
+/** An event that the session alone carries. */
+export const sessionEvent = (
+  sessionId: string,
+  type: 'session.created' | 'session.message',
+  detail: { readonly payload: JsonText; readonly at: EpochMs },
+): NewEvent => ({ sessionId, type, ...detail })
+
+/** A line of the transcript and the event that tells of it. */
+export function messageWrites(message: NewMessage): readonly Write[] {
+  const { id, sessionId, role, runId, createdAt } = message
+  const payload = toJsonText({ messageId: id, role, runId })
+  return [
+    { type: 'message.append', message },
+    { type: 'event.append', events: [sessionEvent(sessionId, 'session.message', { payload, at: createdAt })] },
+  ]
+}

@@ -1,0 +1,60 @@
+import {
+  AppError,
+  EVERY_ROW,
+  type IdGenerator,
+  type RunRecord,
+  type SessionRecord,
+  type SessionStore,
+  toJsonText,
+  type Write,
+} from '@berth/ports'
+import { authorizeSessionUse } from '../auth/authorize-session-use.ts'
+import type { Principal } from '../auth/principal.ts'
+import { messageWrites, sessionEvent } from './message-writes.ts'
+
+export interface SessionWritesDeps {
+  readonly sessions: SessionStore
+  readonly ids: IdGenerator
+}
+
+/**
+ * What a new run writes to the session it names: the session itself on first use, and its input as the user's message.
+ *
+ * @throws AppError `session-not-found` when the session exists and the principal may not use it
+ */
+export async function sessionWrites(
+  { sessions, ids }: SessionWritesDeps,
+  run: RunRecord,
+  principal: Principal,
+): Promise<readonly Write[]> {
+  if (run.sessionId === undefined) return []
+  const known = await sessions.find(run.sessionId, EVERY_ROW)
+  if (known !== undefined && !authorizeSessionUse(principal, known)) throw new AppError('session-not-found')
+  const message = messageWrites({
+    id: ids.newId('message'),
+    sessionId: run.sessionId,
+    role: 'user',
+    content: run.input,
+    runId: run.id,
+    createdAt: run.createdAt,
+  })
+  return known === undefined ? [...createWrites(run, run.sessionId), ...message] : message
+}
+
+function createWrites(run: RunRecord, id: string): readonly Write[] {
+  const { owner, userId, targetId, createdAt } = run
+  const session: SessionRecord = {
+    id,
+    owner,
+    userId,
+    agentId: targetId,
+    metadata: {},
+    createdAt,
+    updatedAt: createdAt,
+  }
+  const payload = toJsonText({ id, owner, userId, agentId: targetId })
+  return [
+    { type: 'session.insert', session },
+    { type: 'event.append', events: [sessionEvent(id, 'session.created', { payload, at: createdAt })] },
+  ]
+}

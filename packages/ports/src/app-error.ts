@@ -33,7 +33,10 @@ export class StartError extends Error {
   readonly kind: StartErrorKind
   readonly hint: string
 
-  constructor(kind: StartErrorKind, options: { readonly message: string; readonly hint: string; readonly cause?: unknown }) {
+  constructor(
+    kind: StartErrorKind,
+    options: { readonly message: string; readonly hint: string; readonly cause?: unknown },
+  ) {
     super(options.message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StartError'
     this.kind = kind

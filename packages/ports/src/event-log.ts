@@ -40,6 +40,9 @@ export interface EventLog {
   /** The next events of the stream after a position, oldest first. */
   read(stream: EventStream, range: EventRange): Promise<readonly StoredEvent[]>
   /** The newest events of the stream before a position (exclusive), newest first. */
-  readBefore(stream: EventStream, range: { readonly before: number; readonly limit: number }): Promise<readonly StoredEvent[]>
+  readBefore(
+    stream: EventStream,
+    range: { readonly before: number; readonly limit: number },
+  ): Promise<readonly StoredEvent[]>
   head(): Promise<LogHead>
 }

@@ -5,7 +5,14 @@ import type { Visibility } from './row-access.ts'
 
 export type RunKind = 'agent' | 'workflow'
 export type RunStatus = 'queued' | 'running' | 'suspended' | 'completed' | 'failed' | 'aborted'
-export type FinishReason = 'completed' | 'error' | 'aborted' | 'timeout' | 'shutdown' | 'interrupted' | 'budget-exhausted'
+export type FinishReason =
+  | 'completed'
+  | 'error'
+  | 'aborted'
+  | 'timeout'
+  | 'shutdown'
+  | 'interrupted'
+  | 'budget-exhausted'
 
 /** What an agent threw, or what the server says of it. Exactly one of `code` and `kind` is set. */
 export interface RunError {
@@ -52,7 +59,10 @@ export interface RunRecord {
 
 /** The fields a transition may set; a missing member stays as it is. */
 export type RunChange = Partial<
-  Pick<RunRecord, 'status' | 'finishReason' | 'result' | 'error' | 'usage' | 'attempt' | 'startedAt' | 'suspendedAt' | 'completedAt'>
+  Pick<
+    RunRecord,
+    'status' | 'finishReason' | 'result' | 'error' | 'usage' | 'attempt' | 'startedAt' | 'suspendedAt' | 'completedAt'
+  >
 >
 
 export interface RunFilter {

@@ -3,12 +3,12 @@ import { jsonObject } from '../json-members.ts'
 import type { Reply } from '../reply.ts'
 import { runSubject } from './run-events.ts'
 
-export interface RunLinks {
+interface RunLinks {
   readonly self: string
   readonly events: string
 }
 
-export const linksOf = (basePath: string, runId: string): RunLinks => ({
+const linksOf = (basePath: string, runId: string): RunLinks => ({
   self: `${basePath}/runs/${runId}`,
   events: `${basePath}/runs/${runId}/events`,
 })

@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createIdGenerator } from './id-generator.ts'
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const FORM = /^run_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
+
+function toUuid(id: string): bigint {
+  return [...id.slice(id.indexOf('_') + 1)].reduce((sum, char) => sum * 32n + BigInt(CROCKFORD.indexOf(char)), 0n)
+}
+
+describe('createIdGenerator', () => {
+  it('makes a UUIDv7 of the time, written in Crockford base32', () => {
+    const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
+    const id = createIdGenerator({ now: () => at }).newId('run')
+    const uuid = toUuid(id)
+
+    expect(id).toMatch(FORM)
+    expect(Number(uuid >> 80n)).toBe(at)
+    expect((uuid >> 76n) & 0xfn).toBe(7n)
+    expect((uuid >> 62n) & 0b11n).toBe(0b10n)
+  })
+
+  it('uses the prefix of the kind', () => {
+    const ids = createIdGenerator()
+
+    expect(ids.newId('session')).toMatch(/^ses_/)
+    expect(ids.newId('token')).toMatch(/^tok_/)
+  })
+
+  it('is strictly increasing whatever the wall clock does', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 40 }), { minLength: 2, maxLength: 50 }), (instants) => {
+        const clock = instants.values()
+        const ids = createIdGenerator({ now: () => clock.next().value as number })
+        const made = instants.map(() => ids.newId('run'))
+
+        expect(made).toEqual([...new Set(made)].sort())
+        expect(made.every((id) => FORM.test(id))).toBe(true)
+      }),
+    )
+  })
+
+  it('stays strictly increasing when the random part of a millisecond is used up', () => {
+    const ids = createIdGenerator({ now: () => 1_000, random: (length) => new Uint8Array(length).fill(0xff) })
+    const made = Array.from({ length: 5 }, () => ids.newId('run'))
+
+    expect(made).toEqual([...new Set(made)].sort())
+    expect(toUuid(made[4]!) >> 80n).toBe(1_001n)
+  })
+
+  it('makes 20,000 different ids within one millisecond', () => {
+    const ids = createIdGenerator({ now: () => 1_000 })
+
+    expect(new Set(Array.from({ length: 20_000 }, () => ids.newId('run'))).size).toBe(20_000)
+  })
+
+  it('gives as many random bytes as asked for', () => {
+    const ids = createIdGenerator()
+
+    expect(ids.randomBytes(32)).toHaveLength(32)
+    expect(ids.randomBytes(32)).not.toEqual(ids.randomBytes(32))
+  })
+})

@@ -1,0 +1,7 @@
+export { createIdGenerator, type IdGeneratorOptions } from './id-generator.ts'
+export { createLogger, type LoggerOptions, type LogStream } from './logger.ts'
+export { nodeDigest } from './node-digest.ts'
+export { envSecretResolver } from './secrets/env-secret-resolver.ts'
+export { type FileSecretResolverOptions, fileSecretResolver } from './secrets/file-secret-resolver.ts'
+export { systemClock } from './system-clock.ts'
+export { systemTimers } from './system-timers.ts'

@@ -1,0 +1,13 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Digest } from '@berth/ports'
+
+/** Hashes of `node:crypto`. */
+export const nodeDigest: Digest = {
+  sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
+  hmacSha256: (key, text) => createHmac('sha256', key).update(text, 'utf8').digest('hex'),
+  equals(a, b) {
+    const left = Buffer.from(a, 'utf8')
+    const right = Buffer.from(b, 'utf8')
+    return left.length === right.length && timingSafeEqual(left, right)
+  },
+}

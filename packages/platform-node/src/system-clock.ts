@@ -1,0 +1,7 @@
+import type { Clock, EpochMs } from '@berth/ports'
+
+/** The clocks of this machine. */
+export const systemClock: Clock = {
+  now: () => Date.now() as EpochMs,
+  monotonicMs: () => performance.now(),
+}

@@ -1,0 +1,19 @@
+import type { Timers } from '@berth/ports'
+
+/** The longest delay `setTimeout` keeps; over it Node fires after one millisecond. */
+const MAX_DELAY_MS = 2 ** 31 - 1
+
+/** Timers of the event loop. They keep the process alive until they fire or are cancelled. */
+export const systemTimers: Timers = {
+  after(delayMs, fn) {
+    let remainingMs = delayMs
+    let handle: NodeJS.Timeout
+    const arm = () => {
+      const chunkMs = Math.min(remainingMs, MAX_DELAY_MS)
+      remainingMs -= chunkMs
+      handle = setTimeout(() => (remainingMs > 0 ? arm() : fn()), chunkMs)
+    }
+    arm()
+    return () => clearTimeout(handle)
+  },
+}

@@ -1,0 +1,157 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { ServerConfigSchema } from './config.ts'
+import { configFields, envNameOf } from './config-fields.ts'
+
+const messagesOf = (input: unknown) =>
+  v.safeParse(ServerConfigSchema, input).issues?.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`) ?? []
+
+/** The configuration table of the interface document. */
+const SEED_DEFAULTS = {
+  'server.host': '127.0.0.1',
+  'server.port': 8080,
+  'server.basePath': '/v1',
+  'server.idempotency.requireKey': 'warn',
+  'server.idempotency.ttlSeconds': 86_400,
+  'server.cors.allowOrigins': [],
+  'server.csrf.enabled': true,
+  'server.rateLimit.perIpRequests': 60,
+  'server.shutdown.drainTimeoutMs': 30_000,
+  'auth.kind': 'token',
+  'auth.pepperRef': undefined,
+  'storage.path': './.graphorin/data.db',
+  'storage.mode': 'server',
+  'storage.encryption.enabled': false,
+  'audit.enabled': false,
+  'metrics.enabled': true,
+  'metrics.requireAuth': false,
+  'health.walWarnThresholdBytes': 52_428_800,
+}
+
+const valueAt = (root: unknown, path: string) =>
+  path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], root)
+
+describe('ServerConfigSchema', () => {
+  it.each(Object.entries(SEED_DEFAULTS))('has the default of the interface document for %s', (path, expected) => {
+    expect(valueAt(v.parse(ServerConfigSchema, {}), path)).toEqual(expected)
+  })
+
+  it('fills a partly written section', () => {
+    const config = v.parse(ServerConfigSchema, { server: { idempotency: { ttlSeconds: 5 } } })
+
+    expect(config.server.idempotency).toEqual({ requireKey: 'warn', ttlSeconds: 5 })
+    expect(config.server.port).toBe(8080)
+  })
+
+  it('gives each parse defaults of its own', () => {
+    const first = v.parse(ServerConfigSchema, {})
+    const second = v.parse(ServerConfigSchema, {})
+
+    first.server.cors.allowOrigins.push('*')
+
+    expect(second.server.cors.allowOrigins).toEqual([])
+    expect(v.parse(ServerConfigSchema, {}).server.cors.allowOrigins).toEqual([])
+  })
+
+  it('refuses an unknown field with its path', () => {
+    expect(messagesOf({ server: { idempotency: { ttl: 5 } } })).toEqual([
+      expect.stringMatching(/^server\.idempotency\.ttl: /),
+    ])
+    expect(messagesOf({ sever: {} })).toEqual([expect.stringMatching(/^sever: /)])
+  })
+
+  it.each([
+    [{ server: { port: -1 } }, 'server.port'],
+    [{ server: { port: 65_536 } }, 'server.port'],
+    [{ server: { port: 80.5 } }, 'server.port'],
+    [{ server: { port: '8080' } }, 'server.port'],
+    [{ server: { basePath: 'v1' } }, 'server.basePath'],
+    [{ server: { basePath: '/v1/' } }, 'server.basePath'],
+    [{ server: { cors: { allowOrigins: ['https://a.example/path'] } } }, 'server.cors.allowOrigins.0'],
+    [{ server: { idempotency: { requireKey: 'always' } } }, 'server.idempotency.requireKey'],
+    [{ auth: { kind: 'basic' } }, 'auth.kind'],
+    [{ storage: { path: '' } }, 'storage.path'],
+  ])('refuses %j', (input, path) => {
+    expect(messagesOf(input)).toEqual([expect.stringContaining(`${path}: `)])
+  })
+
+  it.each([
+    'Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4',
+    'correct horse battery staple',
+    'https',
+    'ENV:PEPPER',
+    'env:',
+    424_242_424_242,
+    ['s3cr3t-s3cr3t'],
+  ])('refuses the secret %j where a reference is due, and does not repeat it', (secret) => {
+    const [message = '', ...others] = messagesOf({ auth: { pepperRef: secret } })
+
+    expect(others).toEqual([])
+    expect(message).toBe(
+      'auth.pepperRef: must be a secret reference such as env:NAME or file:path, not the secret itself',
+    )
+    expect(message.replace('env:NAME', '')).not.toContain(String(secret))
+  })
+
+  it('accepts references of any scheme, which the resolvers decide on', () => {
+    for (const pepperRef of [
+      'env:PEPPER',
+      'file:./pepper',
+      'keyring:berth?service=x',
+      'vault:secret/data/berth#pepper',
+    ]) {
+      expect(messagesOf({ auth: { pepperRef } })).toEqual([])
+    }
+  })
+})
+
+describe('configFields', () => {
+  it('have exactly the fields of the schema, with its defaults', () => {
+    const config = v.parse(ServerConfigSchema, {})
+    for (const { path, default: fallback } of configFields) expect(valueAt(config, path), path).toEqual(fallback)
+
+    const leaves = (value: unknown, path: string[] = []): string[] =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value).flatMap(([key, member]) => leaves(member, [...path, key]))
+        : [path.join('.')]
+    const withDefault = configFields.filter((field) => field.default !== undefined).map(({ path }) => path)
+    expect(withDefault.toSorted()).toEqual(leaves(config).toSorted())
+  })
+
+  it('have a type that their default has', () => {
+    for (const field of configFields.filter(({ default: fallback }) => fallback !== undefined)) {
+      const actual = Array.isArray(field.default) ? 'strings' : typeof field.default
+      expect(field.type, field.path).toBe(actual === 'number' ? 'integer' : actual)
+      if (field.choices !== undefined) expect(field.choices).toContain(field.default)
+    }
+  })
+
+  it('have a note that is a sentence', () => {
+    for (const { path, note } of configFields) expect(note, path).toMatch(/^\S.*\.$/)
+  })
+
+  it('have distinct environment names', () => {
+    const names = configFields.map(({ env }) => env)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('mark what only takes its default', () => {
+    expect(configFields.filter(({ pending }) => pending).map(({ path }) => path)).toEqual([
+      'storage.encryption.enabled',
+      'storage.encryption.passphraseRef',
+      'audit.enabled',
+    ])
+  })
+})
+
+describe('envNameOf', () => {
+  it.each([
+    ['server.port', 'BERTH_SERVER_PORT'],
+    ['auth.pepperRef', 'BERTH_AUTH_PEPPER_REF'],
+    ['server.idempotency.requireKey', 'BERTH_SERVER_IDEMPOTENCY_REQUIRE_KEY'],
+    ['server.rateLimit.perIpRequests', 'BERTH_SERVER_RATE_LIMIT_PER_IP_REQUESTS'],
+    ['health.walWarnThresholdBytes', 'BERTH_HEALTH_WAL_WARN_THRESHOLD_BYTES'],
+  ])('turns %s into %s', (path, expected) => {
+    expect(envNameOf(path)).toBe(expected)
+  })
+})

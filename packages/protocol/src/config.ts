@@ -1,0 +1,129 @@
+import * as v from 'valibot'
+
+/** What the reference page and `--help` say about a field. `pending` fields may only hold their default for now. */
+export interface FieldNote {
+  readonly note: string
+  readonly pending?: true
+}
+
+const SECRET_REFERENCE = /^[a-z][a-z0-9-]*:[\s\S]+$/
+const NOT_A_REFERENCE = 'must be a secret reference such as env:NAME or file:path, not the secret itself'
+
+/** `env:NAME`, `file:path`, …: never the secret itself. The messages do not echo the value. */
+export const SecretReference = v.pipe(v.string(NOT_A_REFERENCE), v.regex(SECRET_REFERENCE, NOT_A_REFERENCE))
+
+const field = <Schema extends v.GenericSchema, const Default extends v.InferInput<Schema> | undefined>(
+  schema: Schema,
+  fallback: Default,
+  note: FieldNote,
+) => v.optional(v.pipe(schema, v.metadata({ ...note })), fallback as never)
+
+const optionalField = <Schema extends v.GenericSchema>(schema: Schema, note: FieldNote) =>
+  v.optional(v.pipe(schema, v.metadata({ ...note })))
+
+const section = <Entries extends v.ObjectEntries>(entries: Entries) => v.optional(v.strictObject(entries), {} as never)
+
+const boolean = v.boolean()
+const strings = v.array(v.string())
+const atLeast = (minimum: number) => v.pipe(v.number(), v.integer(), v.minValue(minimum))
+const port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535))
+const basePath = v.pipe(v.string(), v.regex(/^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*$/, 'must look like /v1'))
+const origin = v.union([
+  v.literal('*'),
+  v.pipe(v.string(), v.regex(/^https?:\/\/[^/\s]+$/, 'must be an origin such as https://app.example.com')),
+])
+
+/** Every configuration field with its default; a Standard Schema. Unknown fields are refused. */
+export const ServerConfigSchema = v.strictObject({
+  server: section({
+    host: field(v.string(), '127.0.0.1', { note: 'Address to listen on; all interfaces only behind a reverse proxy.' }),
+    port: field(port, 8080, { note: 'Port to listen on; 0 binds a free one and prints it.' }),
+    basePath: field(basePath, '/v1', { note: 'Prefix of every route.' }),
+    allowedHosts: field(strings, [], { note: 'Host names answered with auth.kind none, besides the loopback names.' }),
+    bodyLimitBytes: field(atLeast(1), 1_048_576, { note: 'Largest request body, in bytes.' }),
+    idempotency: section({
+      requireKey: field(v.picklist(['warn', 'enforce']), 'warn', {
+        note: 'Whether side-effecting routes refuse a request without Idempotency-Key.',
+      }),
+      ttlSeconds: field(atLeast(1), 86_400, { note: 'How long an answer is remembered under its key, in seconds.' }),
+    }),
+    cors: section({
+      allowOrigins: field(v.array(origin), [], {
+        note: 'Origins browsers may call from; ["*"] for any. Denied by default.',
+      }),
+    }),
+    csrf: section({
+      enabled: field(boolean, true, {
+        note: 'Double-submit check of cookie-authenticated requests; bearer requests are exempt.',
+      }),
+    }),
+    rateLimit: section({
+      perIpRequests: field(atLeast(1), 60, { note: 'Requests per minute and client address.' }),
+    }),
+    shutdown: section({
+      drainTimeoutMs: field(atLeast(0), 30_000, { note: 'How long runs may finish after SIGTERM, in milliseconds.' }),
+    }),
+  }),
+  auth: section({
+    kind: field(v.picklist(['token', 'none']), 'token', { note: 'Bearer tokens, or none for trusted loopback use.' }),
+    pepperRef: optionalField(SecretReference, {
+      note: 'Secret reference of the HMAC pepper, at least 32 bytes; required for tokens.',
+    }),
+    previousPepperRefs: field(v.array(SecretReference), [], { note: 'Earlier peppers whose tokens stay valid.' }),
+    allowNoneOnNetwork: field(boolean, false, { note: 'Lets auth.kind none bind beyond loopback.' }),
+  }),
+  storage: section({
+    path: field(v.pipe(v.string(), v.minLength(1)), './.graphorin/data.db', { note: 'File of the database.' }),
+    mode: field(v.picklist(['server', 'lib']), 'server', {
+      note: 'server: exclusive owner of the file; lib: embedded in another process.',
+    }),
+    synchronous: field(v.picklist(['full', 'normal']), 'full', {
+      note: 'full survives power loss; normal survives a crash of the process.',
+    }),
+    encryption: section({
+      enabled: field(boolean, false, { note: 'Encryption at rest.', pending: true }),
+      passphraseRef: optionalField(SecretReference, { note: 'Secret reference of the passphrase.', pending: true }),
+    }),
+  }),
+  runs: section({
+    concurrency: field(atLeast(1), 64, { note: 'Runs executing at once in this process.' }),
+    maxQueued: field(atLeast(0), 10_000, { note: 'Runs waiting at most; over it the answer is 503 queue-full.' }),
+    maxResultBytes: field(atLeast(1), 1_048_576, { note: 'Largest input or result of a run, in bytes.' }),
+    maxEventBytes: field(atLeast(1), 262_144, { note: 'Largest payload of one event, in bytes.' }),
+    abortGraceMs: field(atLeast(0), 5_000, {
+      note: 'How long an aborted run may keep its place before it is detached, in milliseconds.',
+    }),
+  }),
+  realtime: section({
+    maxSseStreams: field(atLeast(1), 1_000, { note: 'Open SSE streams at most.' }),
+    sseHeartbeatMs: field(atLeast(100), 15_000, { note: 'Comment heartbeat of an idle SSE stream, in milliseconds.' }),
+  }),
+  audit: section({
+    enabled: field(boolean, false, {
+      note: 'Encrypted audit log of every request in a file of its own.',
+      pending: true,
+    }),
+  }),
+  metrics: section({
+    enabled: field(boolean, true, { note: 'Mounts the metrics route.' }),
+    requireAuth: field(boolean, false, { note: 'The metrics route then needs admin:metrics:read.' }),
+  }),
+  health: section({
+    walWarnThresholdBytes: field(atLeast(1), 52_428_800, {
+      note: 'Above this size of the write-ahead log, in bytes, the storage check warns.',
+    }),
+  }),
+  docs: section({
+    enabled: field(boolean, true, { note: 'Mounts openapi.json, asyncapi.json and docs.' }),
+  }),
+  log: section({
+    level: field(v.picklist(['debug', 'info', 'warn', 'error', 'silent']), 'info', {
+      note: 'Least severe log line that is written.',
+    }),
+  }),
+})
+
+/** What an operator writes: every field optional. */
+export type ServerConfigInput = v.InferInput<typeof ServerConfigSchema>
+/** What the server runs with: every default filled in. */
+export type ServerConfig = v.InferOutput<typeof ServerConfigSchema>

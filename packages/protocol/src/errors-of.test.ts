@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { ERRORS, type ErrorCode } from './errors.ts'
+import { errorsOf } from './errors-of.ts'
+import { OPERATIONS } from './operations/index.ts'
+
+const byId = (id: string) => {
+  const operation = OPERATIONS.find((candidate) => candidate.id === id)
+  if (operation === undefined) throw new Error(`no operation ${id}`)
+  return operation
+}
+
+/** Refused before an operation is chosen, or while its request is still being received. */
+const BEFORE_AN_OPERATION: readonly ErrorCode[] = [
+  'route-not-found',
+  'method-not-allowed',
+  'request-timeout',
+  'uri-too-long',
+  'headers-too-large',
+]
+/** The outcome of a run or of a foreign error: data in an answer, not a refusal. */
+const CARRIED_AS_DATA: readonly ErrorCode[] = [
+  'attempts-exhausted',
+  'run-failed',
+  'run-interrupted',
+  'step-failed',
+  'unknown',
+]
+/** Nothing answers them yet. */
+const TO_COME: readonly ErrorCode[] = ['csrf-denied', 'auth-locked-out']
+
+describe('errorsOf', () => {
+  it('gives a public read only what any request may meet', () => {
+    expect(errorsOf(byId('health.live'))).toEqual(['host-denied', 'rate-limit-exceeded', 'internal-error'])
+  })
+
+  it('gives a guarded read its own errors and those of credentials, scope and storage', () => {
+    expect(errorsOf(byId('agents.get'))).toEqual([
+      'auth-expired',
+      'auth-invalid',
+      'auth-required',
+      'auth-revoked',
+      'scope-denied',
+      'agent-not-found',
+      'host-denied',
+      'rate-limit-exceeded',
+      'internal-error',
+      'SQLITE_BUSY',
+      'storage-failed',
+    ])
+  })
+
+  it('gives an idempotent write everything its body and key may cause', () => {
+    const errors = errorsOf(byId('agents.run'))
+
+    for (const operation of OPERATIONS.filter(({ id }) => id === 'agents.run')) {
+      expect(errors).toEqual(expect.arrayContaining([...operation.errors]))
+    }
+    expect(errors).toEqual(
+      expect.arrayContaining([
+        'cors-denied',
+        'invalid-json',
+        'validation-failed',
+        'body-too-large',
+        'unsupported-media-type',
+        'idempotency-key-invalid',
+        'idempotency-key-required',
+        'idempotency-conflict',
+        'idempotency-in-flight',
+        'storage-full',
+      ]),
+    )
+    expect(errors).not.toContain('not-implemented')
+  })
+
+  it('lets a query be refused', () => {
+    expect(errorsOf(byId('agents.list'))).toContain('validation-failed')
+    expect(errorsOf(byId('agents.get'))).not.toContain('validation-failed')
+  })
+
+  it('demands no scope of any principal', () => {
+    const errors = errorsOf(byId('tokens.self'))
+    expect(errors).toContain('auth-required')
+    expect(errors).not.toContain('scope-denied')
+  })
+
+  it('gives a pending operation the way to its handler and not-implemented, but none of its own errors', () => {
+    expect(errorsOf(byId('runs.resume'))).toEqual([
+      'idempotency-key-invalid',
+      'idempotency-key-required',
+      'invalid-json',
+      'validation-failed',
+      'auth-expired',
+      'auth-invalid',
+      'auth-required',
+      'auth-revoked',
+      'cors-denied',
+      'scope-denied',
+      'body-too-large',
+      'unsupported-media-type',
+      'host-denied',
+      'rate-limit-exceeded',
+      'internal-error',
+      'not-implemented',
+      'SQLITE_BUSY',
+      'storage-failed',
+    ])
+  })
+
+  it('answers not-implemented exactly where there is no handler', () => {
+    for (const operation of OPERATIONS) {
+      const hasNoHandler = operation.pending === true || operation.refused === true
+      expect(errorsOf(operation).includes('not-implemented'), operation.id).toBe(hasNoHandler)
+    }
+  })
+
+  it('follows the order of the catalogue and repeats nothing', () => {
+    const order = Object.keys(ERRORS)
+    for (const operation of OPERATIONS) {
+      const positions = errorsOf(operation).map((code) => order.indexOf(code))
+      expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b))
+    }
+  })
+})
+
+describe('ERRORS', () => {
+  it('are each used by an operation, or stand on one of the lists of this test, never both', () => {
+    const used = new Set(OPERATIONS.flatMap((operation) => [...operation.errors, ...errorsOf(operation)]))
+    const unused = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !used.has(code))
+
+    expect(unused.toSorted()).toEqual([...BEFORE_AN_OPERATION, ...CARRIED_AS_DATA, ...TO_COME].toSorted())
+  })
+
+  it('are sorted by status, then name', () => {
+    const rows = Object.entries(ERRORS).map(([code, { status }]) => `${status} ${code}`)
+    expect(rows).toEqual(rows.toSorted())
+  })
+
+  it('are kebab-case but for the one of the storage driver', () => {
+    const others = Object.keys(ERRORS).filter((code) => !/^[a-z]+(-[a-z]+)*$/.test(code))
+    expect(others).toEqual(['SQLITE_BUSY'])
+  })
+
+  it('are retryable by the same request when they are 408, 429 or 503, and else only while something is busy', () => {
+    for (const [code, { status, retryable }] of Object.entries(ERRORS)) {
+      const isBusy = code === 'agent-busy' || code === 'idempotency-in-flight'
+      expect(retryable, code).toBe([408, 429, 503].includes(status) || isBusy)
+    }
+  })
+
+  it('carry a code for agents, sessions, workflows and the storage driver, and a kind for all others', () => {
+    const codes = Object.entries(ERRORS).filter(([, { family }]) => family === 'code')
+    for (const [code] of codes) {
+      expect(code).toMatch(
+        /^(agent|approval|attempts|invalid-input|queue|resume|run|session|step|thread|timer|workflow|SQLITE_BUSY)/,
+      )
+    }
+  })
+})

@@ -1,0 +1,43 @@
+import { ERRORS, type ErrorCode } from './errors.ts'
+import type { Operation } from './operation.ts'
+
+interface Implication {
+  readonly when: (operation: Operation) => boolean
+  readonly errors: readonly ErrorCode[]
+}
+
+const isAnswered = ({ pending, refused }: Operation) => pending !== true && refused !== true
+const isUnsafe = ({ method }: Operation) => method !== 'GET'
+const needsCaller = ({ scope }: Operation) => scope !== null
+
+/** What an operation answers because of its fields alone. */
+const IMPLICATIONS: readonly Implication[] = [
+  { when: () => true, errors: ['host-denied', 'rate-limit-exceeded', 'internal-error'] },
+  { when: isUnsafe, errors: ['cors-denied'] },
+  { when: needsCaller, errors: ['auth-required', 'auth-invalid', 'auth-revoked', 'auth-expired'] },
+  { when: needsCaller, errors: ['SQLITE_BUSY', 'storage-failed'] },
+  { when: ({ scope }) => scope !== null && scope !== 'principal', errors: ['scope-denied'] },
+  { when: ({ query }) => query !== undefined, errors: ['validation-failed'] },
+  {
+    when: ({ body }) => body !== undefined,
+    errors: ['invalid-json', 'validation-failed', 'body-too-large', 'unsupported-media-type'],
+  },
+  { when: ({ idempotent }) => idempotent, errors: ['idempotency-key-invalid', 'idempotency-key-required'] },
+  {
+    when: (operation) => operation.idempotent && isAnswered(operation),
+    errors: ['idempotency-conflict', 'idempotency-in-flight'],
+  },
+  { when: (operation) => isUnsafe(operation) && isAnswered(operation), errors: ['storage-full'] },
+  { when: (operation) => !isAnswered(operation), errors: ['not-implemented'] },
+]
+
+/**
+ * Every error the operation may answer in this release, in the order of the catalogue. A pending operation takes the
+ * whole way of a request up to its handler and then answers `not-implemented`: its own errors, and those of a key that
+ * was used before, are left out, for it never occupies one.
+ */
+export function errorsOf(operation: Operation): readonly ErrorCode[] {
+  const implied = IMPLICATIONS.flatMap(({ when, errors }) => (when(operation) ? errors : []))
+  const codes = new Set<ErrorCode>(isAnswered(operation) ? [...implied, ...operation.errors] : implied)
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code))
+}

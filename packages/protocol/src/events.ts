@@ -1,0 +1,115 @@
+import * as v from 'valibot'
+import { AuditEntry } from './resources/audit.ts'
+import { Fact, MemoryConflict } from './resources/memory.ts'
+import {
+  ApprovalEvent,
+  CheckpointEvent,
+  LifecycleEvent,
+  ReasoningDeltaEvent,
+  StepEvent,
+  TextCompleteEvent,
+  TextDeltaEvent,
+  ToolCallEvent,
+  ToolExecutionEvent,
+  UsageEvent,
+} from './resources/run-events.ts'
+import { MessageEvent, SessionEvent } from './resources/session-events.ts'
+import { TriggerEvent } from './resources/trigger-events.ts'
+import type { SubjectName } from './subjects.ts'
+
+/** One row of the event table. */
+export interface EventSpec {
+  /** The subjects that carry it. */
+  readonly subjects: readonly SubjectName[]
+  readonly payload: v.GenericSchema
+  /** Who writes it to the log: the server, or the agent through `ctx.emit` and by yielding. */
+  readonly emittedBy: 'server' | 'agent'
+  /** A transition of a run: also carried by the subject of its agent or workflow. */
+  readonly lifecycle?: true
+  /** Its strings always pass the delivery sanitizer; those of other events only in the phase `commentary`. */
+  readonly sanitized?: true
+  /** Nothing writes it yet. */
+  readonly pending?: true
+  readonly summary: string
+}
+
+const OF_RUN = ['agentRun', 'workflowRun', 'session', 'sessionRun'] as const
+const OF_LIFECYCLE = [...OF_RUN, 'agent', 'workflow'] as const
+const OF_APPROVAL = [...OF_RUN, 'approvals'] as const
+
+const lifecycle = { subjects: OF_LIFECYCLE, payload: LifecycleEvent, emittedBy: 'server', lifecycle: true } as const
+const toolCall = { subjects: OF_RUN, payload: ToolCallEvent, emittedBy: 'agent' } as const
+const toolExecution = { subjects: OF_RUN, payload: ToolExecutionEvent, emittedBy: 'agent' } as const
+const approval = { subjects: OF_APPROVAL, payload: ApprovalEvent, emittedBy: 'server', pending: true } as const
+const step = { subjects: OF_RUN, payload: StepEvent, emittedBy: 'server', pending: true } as const
+const session = { subjects: ['session'], payload: SessionEvent, emittedBy: 'server' } as const
+const trigger = { subjects: ['trigger'], payload: TriggerEvent, emittedBy: 'server', pending: true } as const
+const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server', pending: true } as const
+
+/** Every event type that the server knows; agents may emit further ones outside these families. */
+// biome-ignore format: a table is read by its rows
+export const EVENTS = {
+  'run.queued': { ...lifecycle, summary: 'The run waits for a place.' },
+  'run.started': { ...lifecycle, summary: 'An attempt of the run begins.' },
+  'run.suspended': { ...lifecycle, pending: true, summary: 'The run waits for time, an event or a decision.' },
+  'run.resumed': { ...lifecycle, pending: true, summary: 'The run goes on after a suspension.' },
+  'run.completed': { ...lifecycle, summary: 'The run returned its result.' },
+  'run.failed': { ...lifecycle, summary: 'The run ended with an error.' },
+  'run.aborted': { ...lifecycle, summary: 'The run was ended from outside.' },
+  'text.delta': { subjects: OF_RUN, payload: TextDeltaEvent, emittedBy: 'agent', summary: 'A piece of the answer.' },
+  'text.complete': { subjects: OF_RUN, payload: TextCompleteEvent, emittedBy: 'agent', summary: 'The whole answer.' },
+  'reasoning.delta': { subjects: OF_RUN, payload: ReasoningDeltaEvent, emittedBy: 'agent', sanitized: true, summary: 'A piece of the reasoning.' },
+  'tool.call.start': { ...toolCall, summary: 'The model begins to call a tool.' },
+  'tool.call.delta': { ...toolCall, summary: 'A piece of the arguments.' },
+  'tool.call.end': { ...toolCall, summary: 'The arguments are complete.' },
+  'tool.execute.start': { ...toolExecution, summary: 'The tool begins.' },
+  'tool.execute.progress': { ...toolExecution, summary: 'The tool tells how far it is.' },
+  'tool.execute.end': { ...toolExecution, summary: 'The tool answered.' },
+  'tool.execute.error': { ...toolExecution, summary: 'The tool failed; the run may go on.' },
+  'tool.approval.requested': { ...approval, summary: 'A tool call waits for a decision.' },
+  'approval.requested': { ...approval, summary: 'The run waits for a decision.' },
+  'approval.resolved': { ...approval, summary: 'The decision was made.' },
+  'approval.expired': { ...approval, summary: 'Nobody decided in time.' },
+  'step.start': { ...step, summary: 'A durable step begins.' },
+  'step.end': { ...step, summary: 'The result of the step is stored.' },
+  'step.error': { ...step, summary: 'The step failed.' },
+  'checkpoint.written': { subjects: OF_RUN, payload: CheckpointEvent, emittedBy: 'server', pending: true, summary: 'The thread has a new checkpoint.' },
+  usage: { subjects: OF_RUN, payload: UsageEvent, emittedBy: 'server', pending: true, summary: 'A provider call used tokens.' },
+  'session.created': { ...session, summary: 'The session exists.' },
+  'session.updated': { ...session, pending: true, summary: 'The session changed.' },
+  'session.deleted': { ...session, pending: true, summary: 'The session and what belongs to it is gone.' },
+  'session.message': { subjects: ['session'], payload: MessageEvent, emittedBy: 'server', summary: 'The transcript has a new message.' },
+  'trigger.fired': { ...trigger, summary: 'The trigger fired.' },
+  'trigger.skipped': { ...trigger, summary: 'A fire was skipped for the overlap policy.' },
+  'trigger.missed': { ...trigger, summary: 'A fire was missed and is not caught up.' },
+  'trigger.failed': { ...trigger, summary: 'The run of a fire failed.' },
+  'trigger.disabled': { ...trigger, summary: 'The trigger no longer fires.' },
+  'trigger.enabled': { ...trigger, summary: 'The trigger fires again.' },
+  'memory.fact.written': { ...fact, summary: 'A fact was written.' },
+  'memory.fact.deleted': { ...fact, summary: 'A fact was deleted.' },
+  'memory.conflict': { subjects: ['memoryConflicts'], payload: MemoryConflict, emittedBy: 'server', pending: true, summary: 'Facts disagree.' },
+  'memory.consolidated': { subjects: ['memory'], payload: v.object({ phase: v.string(), changed: v.number() }), emittedBy: 'server', pending: true, summary: 'A phase of the consolidator ended.' },
+  'audit.appended': { subjects: ['audit'], payload: AuditEntry, emittedBy: 'server', pending: true, summary: 'The audit chain has a new entry.' },
+} as const satisfies Record<string, EventSpec>
+
+export type EventType = keyof typeof EVENTS
+
+/** The form of an event type; at most 128 characters. */
+export const EVENT_TYPE = /^(?=.{1,128}$)[a-z][a-z0-9]*(\.[a-z0-9-]+)*$/
+
+/** First words of the types above: what an agent invents must begin with another. */
+export const RESERVED_EVENT_FAMILIES: ReadonlySet<string> = new Set(Object.keys(EVENTS).map(familyOf))
+
+/** Subjects that carry what an agent emits. */
+export const AGENT_EVENT_SUBJECTS: readonly SubjectName[] = OF_RUN
+
+/** Whether an agent may emit the type: a model's output by its name in the table, or a type outside its families. */
+export function isAgentEventType(type: string): boolean {
+  if (!EVENT_TYPE.test(type)) return false
+  if (Object.hasOwn(EVENTS, type)) return EVENTS[type as EventType].emittedBy === 'agent'
+  return !RESERVED_EVENT_FAMILIES.has(familyOf(type))
+}
+
+function familyOf(type: string): string {
+  return type.replace(/\..*$/, '')
+}

@@ -1,0 +1,115 @@
+import * as v from 'valibot'
+import { EventEnvelope, RunStatus } from './resources/runs.ts'
+
+/** The WebSocket subprotocol; a browser offers `ticket.<value>` beside it. */
+export const SUBPROTOCOL = 'svc.protocol.v1'
+export const TICKET_PREFIX = 'ticket.'
+
+const text = (maxLength: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(maxLength))
+const RequestId = v.union([v.pipe(v.string(), v.maxLength(128)), v.pipe(v.number(), v.safeInteger())])
+const Version = v.literal('1')
+
+/** What a client sends: JSON-RPC 2.0, never a batch. */
+export const ClientFrame = v.strictObject({
+  jsonrpc: v.literal('2.0'),
+  v: v.optional(Version),
+  id: RequestId,
+  method: v.string(),
+  params: v.optional(v.custom<Readonly<Record<string, unknown>>>(isJsonObject, 'must be an object')),
+})
+
+/** By position, as an array, parameters are not taken; `v.record` would let one pass. */
+function isJsonObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export interface RpcMethodSpec {
+  readonly params: v.GenericSchema
+  readonly result: v.GenericSchema
+  readonly summary: string
+}
+
+const SubscribeParams = v.strictObject({
+  subject: text(320),
+  lastEventId: v.optional(text(128)),
+  sinceEventId: v.optional(text(128)), // alias of lastEventId
+})
+
+/** The methods a client may call, `initialize` first. */
+export const RPC_METHODS = {
+  initialize: {
+    params: v.strictObject({
+      clientInfo: v.optional(v.strictObject({ name: text(128), version: text(128) })),
+      capabilities: v.optional(v.record(v.string(), v.unknown())),
+    }),
+    result: v.object({
+      serverInfo: v.object({ name: v.string(), version: v.string() }),
+      connectionId: v.string(),
+      principal: v.object({ subject: v.string(), scopes: v.array(v.string()) }),
+      limits: v.record(v.string(), v.number()),
+      heartbeatMs: v.number(),
+    }),
+    summary: 'Begin; nothing else is answered before.',
+  },
+  'subscription.subscribe': {
+    params: SubscribeParams,
+    result: v.object({
+      subscriptionId: v.string(),
+      subject: v.string(),
+      recovered: v.boolean(),
+      replayedCount: v.number(),
+      headEventId: v.string(),
+    }),
+    summary: 'Follow a subject, from a cursor when one is given. The answer precedes the first event.',
+  },
+  'subscription.unsubscribe': {
+    params: v.strictObject({ subscriptionId: text(128) }),
+    result: v.object({ unsubscribed: v.literal(true) }),
+    summary: 'Stop following.',
+  },
+  'run.cancel': {
+    params: v.strictObject({ runId: text(128), reason: v.optional(v.pipe(v.string(), v.maxLength(512))) }),
+    result: v.object({ runId: v.string(), status: RunStatus }),
+    summary: 'Abort a run.',
+  },
+  ping: {
+    params: v.strictObject({ nonce: v.optional(v.pipe(v.string(), v.maxLength(128))) }),
+    result: v.object({ nonce: v.optional(v.string()), at: v.string() }),
+    summary: 'Ask whether the server listens.',
+  },
+} as const satisfies Record<string, RpcMethodSpec>
+
+export type RpcMethod = keyof typeof RPC_METHODS
+
+export const ResultFrame = v.object({ jsonrpc: v.literal('2.0'), id: RequestId, result: v.unknown() })
+
+/** The answer to a refused request; `id` is null when the request had none that could be read. */
+export const RpcErrorFrame = v.object({
+  jsonrpc: v.literal('2.0'),
+  id: v.nullable(RequestId),
+  error: v.object({ code: v.number(), message: v.string(), data: v.optional(v.unknown()) }),
+})
+
+/** One event, pushed. */
+export const EventFrame = v.object({
+  v: Version,
+  kind: v.literal('event'),
+  subscriptionId: v.string(),
+  ...EventEnvelope.entries,
+})
+
+/** Something went wrong outside of a request. */
+export const ErrorFrame = v.object({
+  kind: v.literal('error'),
+  code: v.string(),
+  message: v.string(),
+  subject: v.optional(v.string()),
+  subscriptionId: v.optional(v.string()),
+  data: v.optional(v.unknown()),
+})
+
+/** `code` of the error frame, and type of the SSE event, that tells of events which are no longer available. */
+export const REPLAY_GAP = 'replay-gap'
+
+/** `data` of a gap; it comes before the events that are still available. */
+export const ReplayGap = v.object({ firstAvailable: v.nullable(v.string()), lastEventId: v.string() })

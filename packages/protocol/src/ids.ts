@@ -1,0 +1,26 @@
+import * as v from 'valibot'
+
+/** Prefixes of generated ids: prefix, underscore, 26 Crockford base32 characters of a UUIDv7. */
+export const ID_PREFIXES = {
+  run: 'run',
+  session: 'ses',
+  token: 'tok',
+  memory: 'mem',
+  thread: 'thr',
+  fire: 'fire',
+  message: 'msg',
+  approval: 'apr',
+} as const
+
+export type IdKind = keyof typeof ID_PREFIXES
+
+/** Ids that operators or clients choose: agents, workflows, triggers, skills, MCP servers, sessions, runs. */
+export const OPERATOR_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
+
+export const OperatorId = v.pipe(
+  v.string(),
+  v.regex(OPERATOR_ID, 'must start with a letter or digit and hold at most 128 letters, digits, "_" or "-"'),
+)
+
+/** ISO-8601 UTC with milliseconds. */
+export const Timestamp = v.pipe(v.string(), v.isoTimestamp())

@@ -1,0 +1,124 @@
+export { CLOSE_CODES, type CloseCodeSpec, type CloseName } from './close-codes.ts'
+export { SecretReference, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config.ts'
+export { type ConfigField, type ConfigFieldType, configFields, envNameOf } from './config-fields.ts'
+export { ERRORS, type ErrorCode, type ErrorSpec, START_ERRORS, type StartErrorKind } from './errors.ts'
+export { errorsOf } from './errors-of.ts'
+export {
+  AGENT_EVENT_SUBJECTS,
+  EVENT_TYPE,
+  EVENTS,
+  type EventSpec,
+  type EventType,
+  isAgentEventType,
+  RESERVED_EVENT_FAMILIES,
+} from './events.ts'
+export {
+  PROVIDER_FAILURES,
+  PROVIDER_STATUS_RULES,
+  type ProviderFailureKind,
+  type ProviderStatusRule,
+  TOOL_FAILURES,
+  type ToolFailureKind,
+} from './failures.ts'
+export {
+  ClientFrame,
+  ErrorFrame,
+  EventFrame,
+  REPLAY_GAP,
+  ReplayGap,
+  ResultFrame,
+  RPC_METHODS,
+  RpcErrorFrame,
+  type RpcMethod,
+  type RpcMethodSpec,
+  SUBPROTOCOL,
+  TICKET_PREFIX,
+} from './frames.ts'
+export { ID_PREFIXES, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
+export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
+export type { Operation, OperationTable, ResponseSpec, ScopeRule } from './operation.ts'
+export { agentOperations } from './operations/agents.ts'
+export { approvalOperations } from './operations/approvals.ts'
+export { auditOperations } from './operations/audit.ts'
+export { consolidatorOperations } from './operations/consolidator.ts'
+export { docsOperations } from './operations/docs.ts'
+export { healthOperations } from './operations/health.ts'
+export { OPERATION_TABLES, OPERATIONS, type OperationGroup } from './operations/index.ts'
+export { mcpOperations } from './operations/mcp.ts'
+export { memoryOperations } from './operations/memory.ts'
+export { metricOperations } from './operations/metrics.ts'
+export { namedEventOperations } from './operations/named-events.ts'
+export { realtimeOperations } from './operations/realtime.ts'
+export { runOperations } from './operations/runs.ts'
+export { sessionOperations } from './operations/sessions.ts'
+export { skillOperations } from './operations/skills.ts'
+export { tokenOperations } from './operations/tokens.ts'
+export { triggerOperations } from './operations/triggers.ts'
+export { workflowOperations } from './operations/workflows.ts'
+export { Agent, AgentState } from './resources/agents.ts'
+export { Approval, ApprovalStatus, ResolveApprovalRequest } from './resources/approvals.ts'
+export { AuditEntry, AuditFilterEntries, AuditVerification, VerifyAuditRequest } from './resources/audit.ts'
+export {
+  ConsolidateRequest,
+  Consolidator,
+  ConsolidatorPhase,
+  DeadLetter,
+  QueuedJobs,
+} from './resources/consolidator.ts'
+export { Health, Liveness, Readiness } from './resources/health.ts'
+export { listOf, PageEntries } from './resources/list.ts'
+export { BindMcpServerRequest, CallToolRequest, McpServer, McpTool, ToolResult } from './resources/mcp.ts'
+export {
+  Block,
+  CreateFactRequest,
+  Fact,
+  MemoryConflict,
+  PutBlockRequest,
+  ResolveConflictRequest,
+  SearchRequest,
+  SearchResult,
+  UpdateFactRequest,
+} from './resources/memory.ts'
+export { EmitEventRequest, EmittedEvent, EmittedEventName } from './resources/named-events.ts'
+export { Decision, ReplayRequest, ResumeRequest } from './resources/replay.ts'
+export {
+  AbortRequest,
+  EventEnvelope,
+  FINISH_REASONS,
+  FinishReason,
+  Metadata,
+  RUN_STATUSES,
+  Run,
+  RunError,
+  RunLinks,
+  RunOutcome,
+  RunRequest,
+  RunStatus,
+  RunUsage,
+} from './resources/runs.ts'
+export { SecretsHealth } from './resources/secrets-health.ts'
+export { CreateSessionRequest, Message, MessageRole, Session, UpdateSessionRequest } from './resources/sessions.ts'
+export { InstallSkillRequest, Skill, SkillDocument } from './resources/skills.ts'
+export { MintedToken, MintTokenRequest, RotateTokenRequest, Token } from './resources/tokens.ts'
+export { CreateTriggerRequest, Fire, FireReceipt, PrunedTriggers, Trigger } from './resources/triggers.ts'
+export {
+  Checkpoint,
+  ExecuteRequest,
+  ForkRequest,
+  ResumeThreadRequest,
+  ThreadState,
+  Workflow,
+  WorkflowOutcome,
+} from './resources/workflows.ts'
+export { WsTicket } from './resources/ws-ticket.ts'
+export { RPC_CODES, type RpcCodeSpec, type RpcErrorName } from './rpc-codes.ts'
+export { ADMIN_SCOPE, isGrantable, parseScope, SCOPES, type Scope, type ScopeName, type ScopeSpec } from './scopes.ts'
+export {
+  formatSubject,
+  type ParsedSubject,
+  parseSubject,
+  SUBJECTS,
+  type SubjectName,
+  type SubjectParams,
+} from './subjects.ts'
+export { formatToken, isWellFormedToken, TOKEN_ENVS, TOKEN_PREFIX, type TokenEnv } from './token-format.ts'

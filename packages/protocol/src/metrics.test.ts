@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { METRICS, type MetricSpec } from './metrics.ts'
+
+const rows: readonly (readonly [string, MetricSpec])[] = Object.entries(METRICS)
+
+describe('METRICS', () => {
+  it.each(rows)('names %s by the rules of the exposition format', (name, { type, labels, help }) => {
+    expect(name).toMatch(/^svc_[a-z]+(_[a-z]+)*$/)
+    expect(name.endsWith('_total')).toBe(type === 'counter')
+    if (type === 'histogram') expect(name).toMatch(/_(seconds|bytes)$/)
+    for (const label of labels) expect(label).toMatch(/^[a-z]+$/)
+    expect(help).toMatch(/^[A-Z].*\.$/)
+  })
+
+  it('stand in the order of their names', () => {
+    const names = rows.map(([name]) => name)
+    expect(names).toEqual(names.toSorted())
+  })
+
+  it('have the labels of the contract', () => {
+    const labelled = rows.filter(([, { labels }]) => labels.length > 0)
+    expect(labelled.map(([name, { labels }]) => `${name}{${labels.join(',')}}`)).toEqual([
+      'svc_agent_runs_total{agent,status}',
+      'svc_auth_failures_total{code}',
+      'svc_build_info{version,node}',
+      'svc_consolidator_budget_remaining{unit}',
+      'svc_consolidator_queue_depth{phase}',
+      'svc_http_request_duration_seconds{method,route}',
+      'svc_http_requests_total{method,route,status}',
+      'svc_idempotency_requests_total{outcome}',
+      'svc_inflight_runs{kind}',
+      'svc_oauth_token_freshness_seconds{server}',
+      'svc_provider_cost_usd_total{provider,model}',
+      'svc_provider_tokens_total{provider,model,direction}',
+      'svc_redaction_drops_total{rule}',
+      'svc_run_duration_seconds{kind}',
+      'svc_subscriptions{transport}',
+      'svc_tool_calls_total{tool,outcome}',
+      'svc_trigger_fires_total{kind,status}',
+      'svc_workflow_runs_total{workflow,status}',
+    ])
+  })
+})

@@ -1,0 +1,43 @@
+import * as v from 'valibot'
+import { OperatorId } from '../ids.ts'
+import type { OperationTable } from '../operation.ts'
+import { Approval, ApprovalStatus, ResolveApprovalRequest } from '../resources/approvals.ts'
+import { listOf, PageEntries } from '../resources/list.ts'
+
+export const approvalOperations = {
+  listApprovals: {
+    id: 'approvals.list',
+    method: 'GET',
+    path: '/approvals',
+    scope: { anyOf: ['approvals:read:{approvalId}'] },
+    idempotent: false,
+    query: v.strictObject({ ...PageEntries, status: v.optional(ApprovalStatus), runId: v.optional(OperatorId) }),
+    responses: { 200: { schema: listOf(Approval), description: 'Approvals, newest first.' } },
+    errors: [],
+    summary: 'List approvals.',
+    pending: true,
+  },
+  getApproval: {
+    id: 'approvals.get',
+    method: 'GET',
+    path: '/approvals/:approvalId',
+    scope: 'approvals:read:{approvalId}',
+    idempotent: false,
+    responses: { 200: { schema: Approval, description: 'The approval.' } },
+    errors: ['approval-not-found'],
+    summary: 'Read an approval.',
+    pending: true,
+  },
+  resolveApproval: {
+    id: 'approvals.resolve',
+    method: 'POST',
+    path: '/approvals/:approvalId/resolve',
+    scope: 'approvals:resolve:{approvalId}',
+    idempotent: true,
+    body: ResolveApprovalRequest,
+    responses: { 200: { schema: Approval, description: 'Decided; the same decision again answers the same.' } },
+    errors: ['approval-not-found', 'approval-resolved', 'audit-unavailable'],
+    summary: 'Decide an approval.',
+    pending: true,
+  },
+} as const satisfies OperationTable

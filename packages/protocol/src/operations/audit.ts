@@ -1,0 +1,43 @@
+import * as v from 'valibot'
+import type { OperationTable } from '../operation.ts'
+import { AuditEntry, AuditFilterEntries, AuditVerification, VerifyAuditRequest } from '../resources/audit.ts'
+import { listOf, PageEntries } from '../resources/list.ts'
+
+export const auditOperations = {
+  listAuditEntries: {
+    id: 'audit.list',
+    method: 'GET',
+    path: '/audit',
+    scope: 'audit:read',
+    idempotent: false,
+    query: v.strictObject({ ...PageEntries, ...AuditFilterEntries }),
+    responses: { 200: { schema: listOf(AuditEntry), description: 'Entries, newest first.' } },
+    errors: [],
+    summary: 'List audit entries.',
+    pending: true,
+  },
+  exportAudit: {
+    id: 'audit.export',
+    method: 'GET',
+    path: '/audit/export',
+    scope: 'audit:export',
+    idempotent: false,
+    query: v.strictObject({ ...AuditFilterEntries, format: v.optional(v.picklist(['ndjson', 'csv']), 'ndjson') }),
+    responses: { 200: { stream: 'ndjson', description: 'One entry a line, oldest first; CSV with format=csv.' } },
+    errors: ['audit-unavailable'],
+    summary: 'Export the audit log.',
+    pending: true,
+  },
+  verifyAudit: {
+    id: 'audit.verify',
+    method: 'POST',
+    path: '/audit/verify',
+    scope: 'audit:verify',
+    idempotent: false,
+    body: VerifyAuditRequest,
+    responses: { 200: { schema: AuditVerification, description: 'Whether the chain is intact, and where it is not.' } },
+    errors: [],
+    summary: 'Verify the audit chain.',
+    pending: true,
+  },
+} as const satisfies OperationTable

@@ -1,0 +1,53 @@
+import * as v from 'valibot'
+import type { OperationTable } from '../operation.ts'
+import { ConsolidateRequest, Consolidator, DeadLetter, QueuedJobs } from '../resources/consolidator.ts'
+import { listOf, PageEntries } from '../resources/list.ts'
+
+export const consolidatorOperations = {
+  getConsolidator: {
+    id: 'consolidator.get',
+    method: 'GET',
+    path: '/consolidator',
+    scope: 'consolidator:read',
+    idempotent: false,
+    responses: { 200: { schema: Consolidator, description: 'Its queue, dead letters and budget.' } },
+    errors: [],
+    summary: 'See what the consolidator is doing.',
+    pending: true,
+  },
+  runConsolidator: {
+    id: 'consolidator.run',
+    method: 'POST',
+    path: '/consolidator/run',
+    scope: 'consolidator:write',
+    idempotent: true,
+    body: ConsolidateRequest,
+    responses: { 202: { schema: QueuedJobs, description: 'The jobs that were queued.' } },
+    errors: ['server-draining'],
+    summary: 'Queue consolidation now.',
+    pending: true,
+  },
+  listDeadLetters: {
+    id: 'consolidator.dead-letters',
+    method: 'GET',
+    path: '/consolidator/dead-letters',
+    scope: 'consolidator:read',
+    idempotent: false,
+    query: v.strictObject(PageEntries),
+    responses: { 200: { schema: listOf(DeadLetter), description: 'Jobs that were given up, newest first.' } },
+    errors: [],
+    summary: 'List dead letters.',
+    pending: true,
+  },
+  retryDeadLetter: {
+    id: 'consolidator.retry',
+    method: 'POST',
+    path: '/consolidator/dead-letters/:deadLetterId/retry',
+    scope: 'consolidator:write',
+    idempotent: true,
+    responses: { 202: { schema: QueuedJobs, description: 'The job that was queued again.' } },
+    errors: ['dead-letter-not-found', 'server-draining'],
+    summary: 'Queue a dead letter again.',
+    pending: true,
+  },
+} as const satisfies OperationTable

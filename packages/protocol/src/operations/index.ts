@@ -1,0 +1,45 @@
+import type { Operation, OperationTable } from '../operation.ts'
+import { agentOperations } from './agents.ts'
+import { approvalOperations } from './approvals.ts'
+import { auditOperations } from './audit.ts'
+import { consolidatorOperations } from './consolidator.ts'
+import { docsOperations } from './docs.ts'
+import { healthOperations } from './health.ts'
+import { mcpOperations } from './mcp.ts'
+import { memoryOperations } from './memory.ts'
+import { metricOperations } from './metrics.ts'
+import { namedEventOperations } from './named-events.ts'
+import { realtimeOperations } from './realtime.ts'
+import { runOperations } from './runs.ts'
+import { sessionOperations } from './sessions.ts'
+import { skillOperations } from './skills.ts'
+import { tokenOperations } from './tokens.ts'
+import { triggerOperations } from './triggers.ts'
+import { workflowOperations } from './workflows.ts'
+
+/** Every operation by resource group; inside a group, a literal path stands before a parameter that it would match. */
+export const OPERATION_TABLES = {
+  agents: agentOperations,
+  runs: runOperations,
+  approvals: approvalOperations,
+  workflows: workflowOperations,
+  sessions: sessionOperations,
+  realtime: realtimeOperations,
+  memory: memoryOperations,
+  consolidator: consolidatorOperations,
+  skills: skillOperations,
+  mcp: mcpOperations,
+  tokens: tokenOperations,
+  audit: auditOperations,
+  triggers: triggerOperations,
+  events: namedEventOperations,
+  health: healthOperations,
+  metrics: metricOperations,
+  docs: docsOperations,
+} as const satisfies Record<string, OperationTable>
+
+export type OperationGroup = keyof typeof OPERATION_TABLES
+
+export const OPERATIONS: readonly Operation[] = Object.values<OperationTable>(OPERATION_TABLES).flatMap((table) =>
+  Object.values(table),
+)

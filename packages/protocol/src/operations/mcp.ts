@@ -1,0 +1,66 @@
+import * as v from 'valibot'
+import type { OperationTable } from '../operation.ts'
+import { listOf, PageEntries } from '../resources/list.ts'
+import { BindMcpServerRequest, CallToolRequest, McpServer, McpTool, ToolResult } from '../resources/mcp.ts'
+
+export const mcpOperations = {
+  listMcpServers: {
+    id: 'mcp.list',
+    method: 'GET',
+    path: '/mcp/servers',
+    scope: 'mcp:read',
+    idempotent: false,
+    query: v.strictObject(PageEntries),
+    responses: { 200: { schema: listOf(McpServer), description: 'The bound MCP servers, by id.' } },
+    errors: [],
+    summary: 'List MCP servers.',
+    pending: true,
+  },
+  bindMcpServer: {
+    id: 'mcp.bind',
+    method: 'POST',
+    path: '/mcp/servers',
+    scope: 'mcp:write',
+    idempotent: true,
+    body: BindMcpServerRequest,
+    responses: { 201: { schema: McpServer, location: true, description: 'Bound.' } },
+    errors: ['mcp-host-denied', 'mcp-server-exists'],
+    summary: 'Bind an MCP server.',
+    pending: true,
+  },
+  removeMcpServer: {
+    id: 'mcp.remove',
+    method: 'DELETE',
+    path: '/mcp/servers/:serverId',
+    scope: 'mcp:write:{serverId}',
+    idempotent: true,
+    responses: { 204: { description: 'The binding is gone.' } },
+    errors: ['mcp-server-not-found'],
+    summary: 'Remove an MCP server.',
+    pending: true,
+  },
+  listMcpTools: {
+    id: 'mcp.tools',
+    method: 'GET',
+    path: '/mcp/servers/:serverId/tools',
+    scope: 'mcp:read:{serverId}',
+    idempotent: false,
+    query: v.strictObject(PageEntries),
+    responses: { 200: { schema: listOf(McpTool), description: 'The tools of the server, by name.' } },
+    errors: ['mcp-server-not-found'],
+    summary: 'List the tools of an MCP server.',
+    pending: true,
+  },
+  callMcpTool: {
+    id: 'mcp.call',
+    method: 'POST',
+    path: '/mcp/servers/:serverId/tools/:toolName/call',
+    scope: 'mcp:call:{serverId}',
+    idempotent: true,
+    body: CallToolRequest,
+    responses: { 200: { schema: ToolResult, description: 'What the tool answered, or how it failed.' } },
+    errors: ['mcp-server-not-found', 'mcp-tool-not-found', 'server-draining'],
+    summary: 'Call a tool of an MCP server.',
+    pending: true,
+  },
+} as const satisfies OperationTable

@@ -1,0 +1,16 @@
+import type { OperationTable } from '../operation.ts'
+
+/** Mounted while `metrics.enabled`. */
+export const metricOperations = {
+  getMetrics: {
+    id: 'metrics.get',
+    method: 'GET',
+    path: '/metrics',
+    scope: { scope: 'admin:metrics:read', whenConfig: 'metrics.requireAuth' },
+    idempotent: false,
+    responses: { 200: { stream: 'text', description: 'The text exposition format, version 0.0.4.' } },
+    errors: [],
+    summary: 'Scrape metrics.',
+    pending: true,
+  },
+} as const satisfies OperationTable

@@ -1,0 +1,17 @@
+import type { OperationTable } from '../operation.ts'
+import { EmitEventRequest, EmittedEvent } from '../resources/named-events.ts'
+
+export const namedEventOperations = {
+  emitEvent: {
+    id: 'events.emit',
+    method: 'POST',
+    path: '/events/:name',
+    scope: 'events:emit:{name}',
+    idempotent: true,
+    body: EmitEventRequest,
+    responses: { 202: { schema: EmittedEvent, description: 'What the event set in motion.' } },
+    errors: ['queue-full', 'server-draining'],
+    summary: 'Emit a named event: fires event triggers and wakes waiting runs.',
+    pending: true,
+  },
+} as const satisfies OperationTable

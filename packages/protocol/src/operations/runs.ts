@@ -1,0 +1,118 @@
+import * as v from 'valibot'
+import { OperatorId, Timestamp } from '../ids.ts'
+import type { OperationTable } from '../operation.ts'
+import { listOf, PageEntries } from '../resources/list.ts'
+import { ReplayRequest, ResumeRequest } from '../resources/replay.ts'
+import { AbortRequest, EventEnvelope, Run, RunOutcome, RunStatus } from '../resources/runs.ts'
+
+const READ = { anyOf: ['runs:read:{runId}', 'agents:read:{agentId}', 'workflows:read:{workflowId}'] } as const
+const ACT = { anyOf: ['agents:invoke:{agentId}', 'workflows:execute:{workflowId}'] } as const
+
+export const runOperations = {
+  listRuns: {
+    id: 'runs.list',
+    method: 'GET',
+    path: '/runs',
+    scope: { anyOf: ['runs:read:{runId}'] },
+    idempotent: false,
+    query: v.strictObject({
+      ...PageEntries,
+      status: v.optional(RunStatus),
+      agentId: v.optional(OperatorId),
+      workflowId: v.optional(OperatorId),
+      sessionId: v.optional(OperatorId),
+      since: v.optional(Timestamp),
+    }),
+    responses: { 200: { schema: listOf(Run), description: 'Runs, newest first.' } },
+    errors: [],
+    summary: 'List runs.',
+  },
+  getRun: {
+    id: 'runs.get',
+    method: 'GET',
+    path: '/runs/:runId',
+    scope: READ,
+    idempotent: false,
+    responses: { 200: { schema: Run, description: 'The run.' } },
+    errors: ['run-not-found'],
+    summary: 'Read a run.',
+  },
+  getRunState: {
+    id: 'runs.state',
+    method: 'GET',
+    path: '/runs/:runId/state',
+    scope: READ,
+    idempotent: false,
+    responses: { 200: { schema: RunOutcome, description: 'Where the run stands, or what it came to.' } },
+    errors: ['run-not-found'],
+    summary: 'Read the outcome of a run.',
+  },
+  getRunEvents: {
+    id: 'runs.events',
+    method: 'GET',
+    path: '/runs/:runId/events',
+    scope: READ,
+    idempotent: false,
+    query: v.strictObject({
+      ...PageEntries,
+      order: v.optional(v.picklist(['asc', 'desc']), 'asc'),
+      lastEventId: v.optional(v.string()),
+    }),
+    responses: {
+      200: {
+        schema: listOf(EventEnvelope),
+        stream: 'event-stream',
+        description: 'A page of events, or with Accept: text/event-stream the live stream.',
+      },
+      204: { description: 'The run has ended and the cursor is past its last event: nothing more will come.' },
+    },
+    errors: ['run-not-found', 'overloaded'],
+    summary: 'Read or follow the events of a run.',
+  },
+  abortRun: {
+    id: 'runs.abort',
+    method: 'POST',
+    path: '/runs/:runId/abort',
+    scope: ACT,
+    idempotent: true,
+    body: AbortRequest,
+    responses: {
+      200: { schema: RunOutcome, description: 'The run is aborted; an already aborted one answers the same.' },
+    },
+    errors: ['run-not-found', 'run-not-active'],
+    summary: 'Abort a run.',
+  },
+  resumeRun: {
+    id: 'runs.resume',
+    method: 'POST',
+    path: '/runs/:runId/resume',
+    scope: ACT,
+    idempotent: true,
+    body: ResumeRequest,
+    responses: { 200: { schema: RunOutcome, description: 'What the resumed run came to.' } },
+    errors: [
+      'run-not-found',
+      'run-not-suspended',
+      'approval-not-found',
+      'approval-resolved',
+      'agent-busy',
+      'server-draining',
+    ],
+    summary: 'Resume a suspended run.',
+    pending: true,
+  },
+  replayRun: {
+    id: 'runs.replay',
+    method: 'POST',
+    path: '/runs/:runId/replay',
+    scope: { scope: 'traces:read:sanitized', rawScope: 'traces:read:raw' },
+    idempotent: true,
+    body: ReplayRequest,
+    responses: {
+      200: { schema: listOf(EventEnvelope), stream: 'event-stream', description: 'The recorded events.' },
+    },
+    errors: ['run-not-found', 'audit-unavailable'],
+    summary: 'Replay the recorded events of a run.',
+    pending: true,
+  },
+} as const satisfies OperationTable

@@ -1,0 +1,27 @@
+import * as v from 'valibot'
+import { Timestamp } from '../ids.ts'
+
+export const ApprovalStatus = v.picklist(['pending', 'granted', 'denied', 'expired'])
+
+export const Approval = v.object({
+  id: v.string(),
+  runId: v.string(),
+  agentId: v.optional(v.string()),
+  workflowId: v.optional(v.string()),
+  sessionId: v.optional(v.string()),
+  name: v.string(),
+  title: v.optional(v.string()),
+  payload: v.optional(v.unknown()),
+  status: ApprovalStatus,
+  createdAt: Timestamp,
+  expiresAt: v.optional(Timestamp),
+  resolvedAt: v.optional(Timestamp),
+  by: v.optional(v.string()),
+  reason: v.optional(v.string()),
+})
+
+export const ResolveApprovalRequest = v.strictObject({
+  granted: v.boolean(),
+  reason: v.optional(v.pipe(v.string(), v.maxLength(512))),
+  payload: v.optional(v.unknown()),
+})

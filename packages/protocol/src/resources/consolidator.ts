@@ -1,0 +1,31 @@
+import * as v from 'valibot'
+import { OperatorId, Timestamp } from '../ids.ts'
+
+export const ConsolidatorPhase = v.picklist(['extract', 'merge', 'decay'])
+
+const Budget = v.object({ limit: v.nullable(v.number()), remaining: v.nullable(v.number()) })
+
+export const Consolidator = v.object({
+  running: v.boolean(),
+  queueDepth: v.object({ extract: v.number(), merge: v.number(), decay: v.number() }),
+  deadLetters: v.number(),
+  /** What is left of today's budget; null where there is no limit. */
+  budget: v.object({ tokens: Budget, usd: Budget }),
+})
+
+export const ConsolidateRequest = v.strictObject({
+  phase: v.optional(ConsolidatorPhase),
+  sessionId: v.optional(OperatorId),
+})
+
+export const QueuedJobs = v.object({ jobIds: v.array(v.string()) })
+
+export const DeadLetter = v.object({
+  id: v.string(),
+  phase: ConsolidatorPhase,
+  sessionId: v.optional(v.string()),
+  attempts: v.number(),
+  error: v.object({ kind: v.string(), message: v.string() }),
+  createdAt: Timestamp,
+  failedAt: Timestamp,
+})

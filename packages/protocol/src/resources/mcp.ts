@@ -1,0 +1,39 @@
+import * as v from 'valibot'
+import { SecretReference } from '../config.ts'
+import { TOOL_FAILURES, type ToolFailureKind } from '../failures.ts'
+import { OperatorId } from '../ids.ts'
+
+export const McpServer = v.object({
+  id: v.string(),
+  transport: v.picklist(['stdio', 'http']),
+  url: v.optional(v.string()),
+  status: v.picklist(['connected', 'disconnected', 'failed']),
+  source: v.picklist(['config', 'api']),
+})
+
+/** Over REST only servers reached by HTTP are bound: a request must never start a process. */
+export const BindMcpServerRequest = v.strictObject({
+  id: OperatorId,
+  transport: v.literal('http'),
+  url: v.pipe(v.string(), v.url()),
+  headersRef: v.optional(SecretReference),
+})
+
+export const McpTool = v.object({
+  name: v.string(),
+  description: v.optional(v.string()),
+  inputSchema: v.record(v.string(), v.unknown()),
+})
+
+export const CallToolRequest = v.strictObject({ arguments: v.optional(v.record(v.string(), v.unknown())) })
+
+const ToolFailure = v.object({
+  kind: v.picklist(Object.keys(TOOL_FAILURES) as [ToolFailureKind, ...ToolFailureKind[]]),
+  message: v.string(),
+})
+
+/** A failure of the tool is data: the call itself was carried out. */
+export const ToolResult = v.variant('ok', [
+  v.object({ ok: v.literal(true), value: v.unknown() }),
+  v.object({ ok: v.literal(false), error: ToolFailure }),
+])

@@ -1,0 +1,69 @@
+import * as v from 'valibot'
+import { OperatorId, Timestamp } from '../ids.ts'
+import { Metadata } from './runs.ts'
+
+const FactText = v.pipe(v.string(), v.minLength(1))
+const Tags = v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(128)))
+const Importance = v.pipe(v.number(), v.minValue(0), v.maxValue(1))
+
+export const Fact = v.object({
+  id: v.string(),
+  namespace: v.string(),
+  owner: v.string(),
+  text: v.string(),
+  tags: v.array(v.string()),
+  metadata: Metadata,
+  importance: v.number(),
+  source: v.optional(v.object({ runId: v.optional(v.string()), sessionId: v.optional(v.string()) })),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  expiresAt: v.optional(Timestamp),
+})
+
+export const CreateFactRequest = v.strictObject({
+  text: FactText,
+  namespace: v.optional(OperatorId),
+  tags: v.optional(Tags),
+  metadata: v.optional(Metadata),
+  importance: v.optional(Importance),
+  expiresAt: v.optional(Timestamp),
+})
+
+/** A missing member stays as it is. */
+export const UpdateFactRequest = v.partial(CreateFactRequest)
+
+export const SearchRequest = v.strictObject({
+  query: v.pipe(v.string(), v.minLength(1), v.maxLength(4_096)),
+  namespace: v.optional(OperatorId),
+  tags: v.optional(Tags),
+  limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(200))),
+})
+
+export const SearchResult = v.object({ items: v.array(v.object({ fact: Fact, score: v.number() })) })
+
+export const Block = v.object({ namespace: v.string(), label: v.string(), value: v.string(), limit: v.number() })
+
+export const PutBlockRequest = v.strictObject({
+  value: v.string(),
+  namespace: v.optional(OperatorId),
+  limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+})
+
+/** Near-duplicate facts that disagree. */
+export const MemoryConflict = v.object({
+  id: v.string(),
+  namespace: v.string(),
+  owner: v.string(),
+  status: v.picklist(['open', 'resolved']),
+  facts: v.array(Fact),
+  createdAt: Timestamp,
+  resolvedAt: v.optional(Timestamp),
+  by: v.optional(v.string()),
+  reason: v.optional(v.string()),
+})
+
+/** The facts of the conflict that stay; the others are deleted. */
+export const ResolveConflictRequest = v.strictObject({
+  keep: v.pipe(v.array(v.string()), v.minLength(1)),
+  reason: v.optional(v.pipe(v.string(), v.maxLength(512))),
+})

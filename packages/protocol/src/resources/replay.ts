@@ -1,0 +1,23 @@
+import * as v from 'valibot'
+
+export const ReplayRequest = v.strictObject({
+  raw: v.optional(v.boolean()),
+  limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(200))),
+  cursor: v.optional(v.string()),
+  order: v.optional(v.picklist(['asc', 'desc'])),
+  speed: v.optional(v.pipe(v.number(), v.gtValue(0))),
+})
+
+/** One decision on an approval, named by its id or by the tool call that asked for it. */
+export const Decision = v.strictObject({
+  id: v.optional(v.string()),
+  toolCallId: v.optional(v.string()),
+  granted: v.boolean(),
+  reason: v.optional(v.string()),
+  payload: v.optional(v.unknown()),
+})
+
+export const ResumeRequest = v.strictObject({
+  payload: v.optional(v.unknown()),
+  approvals: v.optional(v.array(Decision)),
+})

@@ -1,0 +1,103 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { PageEntries } from './list.ts'
+import { BindMcpServerRequest } from './mcp.ts'
+import { CreateFactRequest, UpdateFactRequest } from './memory.ts'
+import { Metadata } from './runs.ts'
+import { MintTokenRequest } from './tokens.ts'
+import { CreateTriggerRequest } from './triggers.ts'
+
+const Page = v.strictObject(PageEntries)
+
+describe('PageEntries', () => {
+  it('asks for the newest fifty by default', () => {
+    expect(v.parse(Page, {})).toEqual({ limit: 50, order: 'desc' })
+  })
+
+  it.each(['1', '50', '200'])('accepts the limit %s', (limit) => {
+    expect(v.parse(Page, { limit }).limit).toBe(Number(limit))
+  })
+
+  it.each(['0', '201', '-1', '1.5', '1e2', ' 5', '', 'all'])('refuses the limit %j', (limit) => {
+    expect(v.is(Page, { limit })).toBe(false)
+  })
+
+  it('refuses another order', () => {
+    expect(v.is(Page, { order: 'random' })).toBe(false)
+  })
+})
+
+describe('Metadata', () => {
+  const entries = (count: number, value: string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, value]))
+
+  it('holds sixteen keys of 512 characters and not more', () => {
+    expect(v.is(Metadata, entries(16, 'x'.repeat(512)))).toBe(true)
+    expect(v.is(Metadata, entries(17, 'x'))).toBe(false)
+    expect(v.is(Metadata, entries(1, 'x'.repeat(513)))).toBe(false)
+    expect(v.is(Metadata, { key: 1 })).toBe(false)
+  })
+})
+
+describe('UpdateFactRequest', () => {
+  it('takes any part of a fact, still refuses unknown members', () => {
+    expect(v.is(UpdateFactRequest, {})).toBe(true)
+    expect(v.is(CreateFactRequest, {})).toBe(false)
+    expect(v.is(UpdateFactRequest, { importance: 2 })).toBe(false)
+    expect(v.is(UpdateFactRequest, { owner: 'me' })).toBe(false)
+  })
+})
+
+describe('MintTokenRequest', () => {
+  it('refuses scopes that cannot be granted, and names their place', () => {
+    const result = v.safeParse(MintTokenRequest, { name: 'ci', scopes: ['agents:read', 'agents:fly'] })
+    expect(result.issues?.map((issue) => v.getDotPath(issue))).toEqual(['scopes.1'])
+  })
+
+  it('takes one to sixty-four scopes', () => {
+    const scopes = (count: number) => Array.from({ length: count }, (_, index) => `agents:read:a${index}`)
+    expect(v.is(MintTokenRequest, { name: 'ci', scopes: scopes(64) })).toBe(true)
+    expect(v.is(MintTokenRequest, { name: 'ci', scopes: scopes(65) })).toBe(false)
+    expect(v.is(MintTokenRequest, { name: 'ci', scopes: [] })).toBe(false)
+  })
+})
+
+describe('BindMcpServerRequest', () => {
+  it('never takes a server that would be a process', () => {
+    expect(v.is(BindMcpServerRequest, { id: 'a', transport: 'http', url: 'https://mcp.example.com' })).toBe(true)
+    expect(v.is(BindMcpServerRequest, { id: 'a', transport: 'stdio', command: 'sh' })).toBe(false)
+  })
+})
+
+describe('CreateTriggerRequest', () => {
+  const target = { agentId: 'echo' }
+
+  it('fills in the policies', () => {
+    expect(v.parse(CreateTriggerRequest, { id: 't', kind: 'interval', intervalMs: 1_000, target })).toEqual({
+      id: 't',
+      kind: 'interval',
+      intervalMs: 1_000,
+      target,
+      enabled: true,
+      catchUp: 'latest',
+      maxCatchUp: 10,
+      catchUpWindowMs: 86_400_000,
+      overlap: 'skip',
+      jitterMs: 0,
+    })
+  })
+
+  it.each([
+    { id: 't', kind: 'cron', intervalMs: 1_000, target },
+    { id: 't', kind: 'interval', cron: '* * * * *', target },
+    { id: 't', kind: 'interval', intervalMs: 0, target },
+    { id: 't', kind: 'event', event: 'a b', target },
+    { id: 't', kind: 'idle', idleMs: 1_000 },
+    { id: 't', kind: 'idle', idleMs: 1_000, target: {} },
+    { id: 't', kind: 'idle', idleMs: 1_000, target: { agentId: 'a', workflowId: 'b' } },
+    { id: 't', kind: 'weekly', target },
+    { id: 'a/b', kind: 'interval', intervalMs: 1_000, target },
+  ])('refuses %j', (request) => {
+    expect(v.is(CreateTriggerRequest, request)).toBe(false)
+  })
+})

@@ -1,0 +1,99 @@
+import * as v from 'valibot'
+import { OperatorId, Timestamp } from '../ids.ts'
+
+export const RUN_STATUSES = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const
+export const RunStatus = v.picklist(RUN_STATUSES)
+
+export const FINISH_REASONS = [
+  'completed',
+  'error',
+  'aborted',
+  'timeout',
+  'shutdown',
+  'interrupted',
+  'budget-exhausted',
+] as const
+export const FinishReason = v.picklist(FINISH_REASONS)
+
+/** At most 16 keys of up to 512 characters. */
+export const Metadata = v.pipe(
+  v.record(v.pipe(v.string(), v.minLength(1), v.maxLength(128)), v.pipe(v.string(), v.maxLength(512))),
+  v.maxEntries(16, 'holds at most 16 keys'),
+)
+
+export const RunError = v.object({
+  code: v.optional(v.string()),
+  kind: v.optional(v.string()),
+  message: v.string(),
+})
+
+export const RunUsage = v.object({
+  inputTokens: v.number(),
+  outputTokens: v.number(),
+  costUsd: v.number(),
+  toolCalls: v.number(),
+})
+
+export const RunLinks = v.object({ self: v.string(), events: v.string() })
+
+/** What a run came to: the body of every answer that starts or awaits one. */
+export const RunOutcome = v.object({
+  runId: v.string(),
+  status: RunStatus,
+  finishReason: v.nullable(FinishReason),
+  result: v.optional(v.unknown()),
+  error: v.optional(RunError),
+  usage: RunUsage,
+  sessionId: v.nullable(v.string()),
+  position: v.optional(v.number()),
+  subject: v.string(),
+  links: RunLinks,
+})
+
+export const Run = v.object({
+  id: v.string(),
+  kind: v.picklist(['agent', 'workflow']),
+  agentId: v.optional(v.string()),
+  workflowId: v.optional(v.string()),
+  threadId: v.optional(v.string()),
+  sessionId: v.optional(v.string()),
+  owner: v.string(),
+  userId: v.optional(v.string()),
+  status: RunStatus,
+  finishReason: v.nullable(FinishReason),
+  input: v.unknown(),
+  result: v.optional(v.unknown()),
+  error: v.optional(RunError),
+  usage: RunUsage,
+  attempt: v.number(),
+  parentRunId: v.optional(v.string()),
+  triggerId: v.optional(v.string()),
+  traceparent: v.optional(v.string()),
+  metadata: Metadata,
+  createdAt: Timestamp,
+  startedAt: v.optional(Timestamp),
+  suspendedAt: v.optional(Timestamp),
+  completedAt: v.optional(Timestamp),
+  links: RunLinks,
+})
+
+const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2_147_483_647))
+
+export const RunRequest = v.strictObject({
+  input: v.optional(v.unknown()),
+  sessionId: v.optional(OperatorId),
+  userId: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
+  metadata: v.optional(Metadata),
+  timeoutMs: v.optional(TimeoutMs),
+})
+
+export const AbortRequest = v.strictObject({ reason: v.optional(v.pipe(v.string(), v.maxLength(512))) })
+
+export const EventEnvelope = v.object({
+  eventId: v.string(),
+  subject: v.string(),
+  type: v.string(),
+  payload: v.unknown(),
+  at: Timestamp,
+  runId: v.optional(v.string()),
+})

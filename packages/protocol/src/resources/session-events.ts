@@ -1,0 +1,11 @@
+import * as v from 'valibot'
+import { Message, Session } from './sessions.ts'
+
+/** The session without what an event need not repeat. */
+export const SessionEvent = v.object({
+  ...v.pick(Session, ['id', 'owner', 'title', 'userId', 'agentId']).entries,
+  metadata: v.optional(Session.entries.metadata),
+})
+
+/** Names the message; its content may be longer than an event and is read from the transcript. */
+export const MessageEvent = v.object({ messageId: v.string(), ...v.pick(Message, ['role', 'runId']).entries })

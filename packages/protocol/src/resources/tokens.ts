@@ -1,0 +1,35 @@
+import * as v from 'valibot'
+import { Timestamp } from '../ids.ts'
+import { isGrantable } from '../scopes.ts'
+import { TOKEN_ENVS } from '../token-format.ts'
+
+const Env = v.picklist(TOKEN_ENVS)
+const Label = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
+const Grant = v.pipe(v.string(), v.check(isGrantable, 'is not a scope that can be granted'))
+
+export const Token = v.object({
+  id: v.string(),
+  name: v.string(),
+  subject: v.string(),
+  env: Env,
+  scopes: v.array(v.string()),
+  createdAt: Timestamp,
+  createdBy: v.string(),
+  expiresAt: v.optional(Timestamp),
+  lastUsedAt: v.optional(Timestamp),
+  revokedAt: v.optional(Timestamp),
+  last4: v.string(),
+})
+
+/** The only answer that holds the token itself. */
+export const MintedToken = v.object({ ...Token.entries, token: v.string() })
+
+export const MintTokenRequest = v.strictObject({
+  name: Label,
+  scopes: v.pipe(v.array(Grant), v.minLength(1), v.maxLength(64)),
+  subject: v.optional(Label),
+  env: v.optional(Env),
+  expiresAt: v.optional(Timestamp),
+})
+
+export const RotateTokenRequest = v.strictObject({ expiresAt: v.optional(Timestamp) })

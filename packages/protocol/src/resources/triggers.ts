@@ -1,0 +1,84 @@
+import * as v from 'valibot'
+import { OperatorId, Timestamp } from '../ids.ts'
+import { EmittedEventName } from './named-events.ts'
+
+const PositiveMs = v.pipe(v.number(), v.integer(), v.minValue(1))
+const NonNegativeMs = v.pipe(v.number(), v.integer(), v.minValue(0))
+const CatchUp = v.picklist(['none', 'latest', 'all'])
+const Overlap = v.picklist(['skip', 'queue', 'allow'])
+
+const AgentTarget = v.strictObject({
+  agentId: OperatorId,
+  input: v.optional(v.unknown()),
+  sessionId: v.optional(OperatorId),
+})
+const WorkflowTarget = v.strictObject({
+  workflowId: OperatorId,
+  input: v.optional(v.unknown()),
+  sessionId: v.optional(OperatorId),
+})
+const Target = v.union([AgentTarget, WorkflowTarget], 'must name an agentId or a workflowId')
+
+const policyEntries = {
+  id: OperatorId,
+  target: Target,
+  enabled: v.optional(v.boolean(), true),
+  catchUp: v.optional(CatchUp, 'latest'),
+  maxCatchUp: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 10),
+  catchUpWindowMs: v.optional(PositiveMs, 86_400_000),
+  overlap: v.optional(Overlap, 'skip'),
+  jitterMs: v.optional(NonNegativeMs, 0),
+  expiresAt: v.optional(Timestamp),
+}
+
+export const CreateTriggerRequest = v.variant('kind', [
+  v.strictObject({
+    kind: v.literal('cron'),
+    cron: v.pipe(v.string(), v.minLength(1)),
+    timezone: v.optional(v.string(), 'UTC'),
+    ...policyEntries,
+  }),
+  v.strictObject({ kind: v.literal('interval'), intervalMs: PositiveMs, ...policyEntries }),
+  v.strictObject({ kind: v.literal('idle'), idleMs: PositiveMs, ...policyEntries }),
+  v.strictObject({ kind: v.literal('event'), event: EmittedEventName, ...policyEntries }),
+])
+
+const FireStatus = v.picklist(['pending', 'started', 'completed', 'failed', 'skipped', 'missed'])
+
+export const Trigger = v.object({
+  id: v.string(),
+  kind: v.picklist(['cron', 'interval', 'idle', 'event']),
+  cron: v.optional(v.string()),
+  timezone: v.optional(v.string()),
+  intervalMs: v.optional(v.number()),
+  idleMs: v.optional(v.number()),
+  event: v.optional(v.string()),
+  target: Target,
+  enabled: v.boolean(),
+  catchUp: CatchUp,
+  maxCatchUp: v.number(),
+  catchUpWindowMs: v.number(),
+  overlap: Overlap,
+  jitterMs: v.number(),
+  expiresAt: v.optional(Timestamp),
+  source: v.picklist(['code', 'api']),
+  lastFireAt: v.nullable(Timestamp),
+  nextFireAt: v.nullable(Timestamp),
+  lastStatus: v.nullable(FireStatus),
+  fireCount: v.number(),
+  missed: v.number(),
+})
+
+/** One activation of a trigger. */
+export const Fire = v.object({
+  id: v.string(),
+  scheduledAt: Timestamp,
+  firedAt: v.nullable(Timestamp),
+  manual: v.boolean(),
+  status: FireStatus,
+  runId: v.optional(v.string()),
+  reason: v.optional(v.string()),
+})
+
+export const FireReceipt = v.object({ fireId: v.string(), runId: v.string() })
+export const PrunedTriggers = v.object({ pruned: v.array(v.string()) })

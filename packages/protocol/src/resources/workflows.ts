@@ -1,0 +1,43 @@
+import * as v from 'valibot'
+import { OperatorId, Timestamp } from '../ids.ts'
+import { Agent } from './agents.ts'
+import { Metadata, RunOutcome, RunStatus } from './runs.ts'
+
+export const Workflow = v.object(Agent.entries)
+
+export const ExecuteRequest = v.strictObject({
+  input: v.optional(v.unknown()),
+  threadId: v.optional(OperatorId),
+  sessionId: v.optional(OperatorId),
+  metadata: v.optional(Metadata),
+})
+
+export const WorkflowOutcome = v.object({ ...RunOutcome.entries, threadId: v.string() })
+
+export const ResumeThreadRequest = v.strictObject({
+  threadId: OperatorId,
+  name: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
+  payload: v.optional(v.unknown()),
+})
+
+/** Where a thread stands. */
+export const ThreadState = v.object({
+  threadId: v.string(),
+  status: RunStatus,
+  waitingFor: v.nullable(v.object({ kind: v.picklist(['timer', 'event', 'approval', 'resume']), name: v.string() })),
+  steps: v.array(
+    v.object({ seq: v.number(), step: v.string(), status: v.picklist(['running', 'completed', 'failed']) }),
+  ),
+  checkpointId: v.nullable(v.string()),
+})
+
+export const Checkpoint = v.object({
+  id: v.string(),
+  threadId: v.string(),
+  seq: v.number(),
+  step: v.string(),
+  result: v.unknown(),
+  createdAt: Timestamp,
+})
+
+export const ForkRequest = v.strictObject({ threadId: OperatorId, checkpointId: v.optional(v.string()) })

@@ -1,0 +1,85 @@
+/** Scope grammar: `resource:action[:id]`; in a grant, action and id may be `*`, and the id may be `own`. */
+export interface ScopeSpec {
+  /** What the third part names; `none` forbids one, a list names literals that are matched exactly. */
+  readonly third: 'id' | 'none' | readonly string[]
+  readonly summary: string
+}
+
+/** Every scope a token may hold. */
+export const SCOPES = {
+  'agents:read': { third: 'id', summary: 'See agents, their state, their runs and events.' },
+  'agents:invoke': { third: 'id', summary: 'Run, stream and abort agents.' },
+  'runs:read': { third: 'id', summary: 'See runs and their events.' },
+  'approvals:read': { third: 'id', summary: 'See approvals.' },
+  'approvals:resolve': { third: 'id', summary: 'Decide approvals.' },
+  'workflows:read': { third: 'id', summary: 'See workflows, their threads and events.' },
+  'workflows:execute': { third: 'id', summary: 'Execute and abort workflows.' },
+  'workflows:resume': { third: 'id', summary: 'Resume suspended workflow threads.' },
+  'workflows:delete': { third: 'id', summary: 'Delete workflow threads.' },
+  'sessions:read': { third: 'id', summary: 'See sessions, transcripts and events.' },
+  'sessions:write': { third: 'id', summary: 'Create, change and delete sessions.' },
+  'sessions:export': { third: 'id', summary: 'Export sessions.' },
+  'memory:read': { third: 'id', summary: 'Search and read memory.' },
+  'memory:write': { third: 'id', summary: 'Write and delete memory.' },
+  'consolidator:read': { third: 'none', summary: 'See the consolidator queue and dead letters.' },
+  'consolidator:write': { third: 'none', summary: 'Start the consolidator and retry dead letters.' },
+  'skills:read': { third: 'id', summary: 'See skills.' },
+  'skills:install': { third: 'id', summary: 'Install and remove skills.' },
+  'mcp:read': { third: 'id', summary: 'See MCP servers and their tools.' },
+  'mcp:write': { third: 'id', summary: 'Bind and remove MCP servers.' },
+  'mcp:call': { third: 'id', summary: 'Call tools of MCP servers.' },
+  'tokens:read': { third: 'id', summary: 'See tokens.' },
+  'tokens:create': { third: 'none', summary: 'Mint tokens within one’s own scopes.' },
+  'tokens:revoke': { third: 'id', summary: 'Rotate and revoke tokens.' },
+  'audit:read': { third: 'none', summary: 'See the audit log.' },
+  'audit:export': { third: 'none', summary: 'Export the audit log.' },
+  'audit:verify': { third: 'none', summary: 'Verify the audit chain.' },
+  'triggers:read': { third: 'id', summary: 'See triggers and fires.' },
+  'triggers:write': { third: 'id', summary: 'Create, change and prune triggers.' },
+  'triggers:fire': { third: 'id', summary: 'Fire triggers by hand.' },
+  'events:emit': { third: 'id', summary: 'Emit named events.' },
+  'secrets:read': { third: 'none', summary: 'See the health of the secrets stores.' },
+  'traces:read': { third: ['sanitized', 'raw'], summary: 'Replay recorded events; raw implies sanitized.' },
+  'admin:metrics': { third: ['read'], summary: 'Scrape metrics when they require authentication.' },
+} as const satisfies Record<string, ScopeSpec>
+
+export type ScopeName = keyof typeof SCOPES
+
+/** The one grant that covers everything; only this exact string does. */
+export const ADMIN_SCOPE = 'admin:*'
+
+export interface Scope {
+  readonly resource: string
+  readonly action: string
+  readonly id?: string
+}
+
+const PART = /^[a-z][a-z0-9-]{0,31}$/
+const ID_PART = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+
+/** Splits a scope by the grammar; `undefined` when it does not fit. Says nothing about whether the scope exists. */
+export function parseScope(text: string): Scope | undefined {
+  const [resource = '', action = '', id, ...rest] = text.split(':')
+  if (rest.length > 0 || !PART.test(resource)) return undefined
+  if (action !== '*' && !PART.test(action)) return undefined
+  if (id === undefined) return { resource, action }
+  if (id !== '*' && !ID_PART.test(id)) return undefined
+  return { resource, action, id }
+}
+
+/** Whether a token may be granted `text`: known resource and action, and a third part of the right kind. */
+export function isGrantable(text: string): boolean {
+  if (text === ADMIN_SCOPE) return true
+  const scope = parseScope(text)
+  if (scope === undefined || (scope.resource === 'admin' && scope.action === '*')) return false
+  return Object.entries(SCOPES).some(([name, { third }]) => isGrantOf(scope, name, third))
+}
+
+function isGrantOf(scope: Scope, name: string, third: ScopeSpec['third']): boolean {
+  const [resource, action] = name.split(':')
+  if (scope.resource !== resource) return false
+  if (scope.action !== '*' && scope.action !== action) return false
+  if (Array.isArray(third)) return scope.action === action && scope.id !== undefined && third.includes(scope.id)
+  if (scope.id === undefined) return true
+  return third === 'id'
+}

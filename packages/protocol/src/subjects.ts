@@ -1,0 +1,53 @@
+import { OPERATOR_ID } from './ids.ts'
+
+/** What a subject carries, and the scope that lets a caller subscribe. `{name}` is an id. */
+// biome-ignore format: a table is read by its rows
+export const SUBJECTS = {
+  agentRun: { pattern: 'agent:{agentId}/runs/{runId}/events', scope: 'agents:read:{agentId}', summary: 'One run of the agent.' },
+  workflowRun: { pattern: 'workflow:{workflowId}/runs/{runId}/events', scope: 'workflows:read:{workflowId}', summary: 'One run of the workflow.' },
+  session: { pattern: 'session:{sessionId}/events', scope: 'sessions:read:{sessionId}', summary: 'All runs, messages and changes of the session.' },
+  sessionRun: { pattern: 'session:{sessionId}/runs/{runId}/events', scope: 'sessions:read:{sessionId}', summary: 'One run of the session.' },
+  agent: { pattern: 'agent:{agentId}/events', scope: 'agents:read:{agentId}', summary: 'The life cycle of all runs of the agent.' },
+  workflow: { pattern: 'workflow:{workflowId}/events', scope: 'workflows:read:{workflowId}', summary: 'The life cycle of all runs of the workflow.' },
+  trigger: { pattern: 'trigger:{triggerId}/events', scope: 'triggers:read:{triggerId}', summary: 'Fires and state of the trigger.' },
+  memory: { pattern: 'memory/events', scope: 'memory:read', summary: 'Facts written, deleted and consolidated.' },
+  memoryConflicts: { pattern: 'memory/conflicts', scope: 'memory:read', summary: 'Conflicts between facts.' },
+  approvals: { pattern: 'approvals/events', scope: 'approvals:read', summary: 'The inbox of approvals.' },
+  audit: { pattern: 'audit/events', scope: 'audit:read', summary: 'Every audit entry.' },
+} as const satisfies Record<string, { readonly pattern: string; readonly scope: string; readonly summary: string }>
+
+export type SubjectName = keyof typeof SUBJECTS
+
+type Names<P extends string> = P extends `${string}{${infer N}}${infer Rest}` ? N | Names<Rest> : never
+
+export type SubjectParams<N extends SubjectName> = { readonly [K in Names<(typeof SUBJECTS)[N]['pattern']>]: string }
+
+export interface ParsedSubject {
+  readonly name: SubjectName
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** The subject of `name` with its ids filled in. */
+export function formatSubject<N extends SubjectName>(name: N, params: SubjectParams<N>): string {
+  const values: Readonly<Record<string, string>> = params
+  return SUBJECTS[name].pattern.replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? '')
+}
+
+const MATCHERS = Object.entries(SUBJECTS).map(([name, { pattern }]) => ({
+  name: name as SubjectName,
+  keys: [...pattern.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string),
+  regex: new RegExp(`^${pattern.replace(/\{\w+\}/g, '([^/:]+)')}$`),
+}))
+
+/** Reads a subject; `undefined` for wildcards, unknown shapes and ids outside the id grammar. */
+export function parseSubject(text: string): ParsedSubject | undefined {
+  if (text.length > 320) return undefined
+  for (const { name, keys, regex } of MATCHERS) {
+    const match = regex.exec(text)
+    if (match === null) continue
+    const ids = match.slice(1)
+    if (!ids.every((id) => OPERATOR_ID.test(id))) return undefined
+    return { name, params: Object.fromEntries(keys.map((key, index) => [key, ids[index] as string])) }
+  }
+  return undefined
+}

@@ -1,0 +1,92 @@
+import { createEventHub, withPublication } from '@berth/core'
+import { createInMemoryStorage } from '@berth/in-memory'
+import { EVERY_ROW, type EventLog, type Logger, toJsonText } from '@berth/ports'
+import { anEvent, aRun, createManualClock, type ManualClock } from '@berth/testkit'
+import { createEventSourceParser, type EventSourceParser } from './event-source.fixture.ts'
+import { createRunStreams, type RunStreamsDeps } from './run-streams.ts'
+
+export const RUN_ID = aRun().id
+export const SUBJECT = `agent:echo/runs/${RUN_ID}/events`
+
+const ignore = () => undefined
+const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+/** One running run in in-memory storage, what appends to its log, and streams over it. */
+export async function createRunLog(over: Partial<RunStreamsDeps> = {}) {
+  const storage = createInMemoryStorage({ epoch: 'e1' })
+  const clock: ManualClock = createManualClock()
+  const hub = createEventHub()
+  const unitOfWork = withPublication(storage.unitOfWork, hub)
+  await unitOfWork.commit([{ type: 'run.insert', run: aRun({ status: 'running' }) }])
+  let count = 0
+
+  const append = async (...types: readonly string[]) => {
+    const events = types.map((type) => anEvent({ runId: RUN_ID, type, payload: toJsonText({ n: ++count }) }))
+    await unitOfWork.commit([{ type: 'event.append', events }])
+  }
+
+  const streams = createRunStreams({
+    ...{ runs: storage.runs, events: storage.events, hub, timers: clock, logger: silentLogger },
+    ...{ maxStreams: 10, heartbeatMs: 15_000 },
+    ...over,
+  })
+
+  return {
+    ...{ storage, clock, hub, unitOfWork, streams, append },
+    /** Events of another run, so that positions are not those of one stream. */
+    async appendElsewhere() {
+      await unitOfWork.commit([{ type: 'event.append', events: [anEvent({ runId: 'run_other' })] }])
+    },
+    async complete() {
+      const change = { status: 'completed', finishReason: 'completed' } as const
+      await unitOfWork.commit([
+        { type: 'run.transition', runId: RUN_ID, from: ['running'], attempt: 1, change },
+        { type: 'event.append', events: [anEvent({ runId: RUN_ID, type: 'run.completed' })] },
+      ])
+    },
+    open: (lastEventId?: string) => streams.openRunStream({ runId: RUN_ID, visibility: EVERY_ROW, lastEventId }),
+  }
+}
+
+/** The log as it looks when retention has removed what is not after `trimmedThrough`. */
+export const trimmed = (log: EventLog, trimmedThrough: number): EventLog => ({
+  ...log,
+  read: (stream, { after, limit }) => log.read(stream, { after: Math.max(after, trimmedThrough), limit }),
+  head: async () => ({ ...(await log.head()), trimmedThrough }),
+})
+
+export interface Client extends EventSourceParser {
+  /** Takes the next chunk; false when the stream has ended. */
+  read(): Promise<boolean>
+  /** Takes chunks until there are so many events in all. */
+  readUntil(count: number): Promise<void>
+  readToEnd(): Promise<void>
+  close(): Promise<void>
+}
+
+export function createClient(response: Response, lastEventId?: string): Client {
+  if (response.body === null) throw new Error('the response has no body')
+  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader()
+  const decoder = new TextDecoder()
+  const parser = createEventSourceParser(lastEventId)
+  const client: Client = Object.assign(parser, {
+    async read() {
+      const { done, value } = await reader.read()
+      if (!done) parser.feed(decoder.decode(value, { stream: true }))
+      return !done
+    },
+    async readUntil(count: number) {
+      while (parser.events.length < count) {
+        if (!(await client.read())) throw new Error(`the stream ended after ${parser.events.length} events`)
+      }
+    },
+    async readToEnd() {
+      while (await client.read());
+    },
+    close: () => reader.cancel(),
+  })
+  return client
+}
+
+/** Lets every promise that is ready run. */
+export const settled = () => new Promise<void>((resolve) => setImmediate(resolve))

@@ -1,0 +1,241 @@
+import { AppError, EVERY_ROW } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import { createClient, createRunLog, RUN_ID, SUBJECT, settled, trimmed } from './run-log.fixture.ts'
+
+const typesOf = (events: ReadonlyArray<{ readonly type: string }>) => events.map(({ type }) => type)
+const refusalOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => (error instanceof AppError ? error : undefined),
+  )
+
+describe('openRunStream', () => {
+  it('answers with the headers of an event stream', async () => {
+    const { open } = await createRunLog()
+
+    const response = await open()
+
+    expect(response.status).toBe(200)
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    })
+  })
+
+  it('gives the client a cursor before anything has happened', async () => {
+    const { open } = await createRunLog()
+    const client = createClient(await open())
+
+    await client.read()
+
+    expect(client.retryMs).toBe(1_000)
+    expect(client.events).toEqual([{ type: 'message', data: '', lastEventId: 'e1.0' }])
+  })
+
+  it('shows the events of the run as envelopes and ends after the last one', async () => {
+    const { open, append, appendElsewhere, complete } = await createRunLog()
+    await append('run.started')
+    await appendElsewhere()
+    const client = createClient(await open())
+    await client.readUntil(2)
+    await append('text.delta')
+    await complete()
+
+    await client.readToEnd()
+
+    const [priming, ...events] = client.events
+    expect(priming?.data).toBe('')
+    expect(typesOf(events)).toEqual(['run.started', 'text.delta', 'run.completed'])
+    expect(events.map(({ lastEventId }) => lastEventId)).toEqual(['e1.1', 'e1.3', 'e1.4'])
+    expect(JSON.parse(events[1]?.data ?? '')).toEqual({
+      eventId: 'e1.3',
+      subject: SUBJECT,
+      type: 'text.delta',
+      payload: { n: 2 },
+      at: '2025-01-01T00:00:00.000Z',
+      runId: RUN_ID,
+    })
+  })
+
+  it('goes on after the cursor of a client that reconnects', async () => {
+    const { open, append, complete } = await createRunLog()
+    await append('a', 'b', 'c')
+    await complete()
+
+    const client = createClient(await open('e1.2'))
+    await client.readToEnd()
+
+    expect(client.events[0]).toEqual({ type: 'message', data: '', lastEventId: 'e1.2' })
+    expect(typesOf(client.events.slice(1))).toEqual(['c', 'run.completed'])
+  })
+
+  it('answers 204 to a client that has everything of a run that has ended', async () => {
+    const { open, append, complete, appendElsewhere, streams } = await createRunLog()
+    await append('a')
+    await complete()
+    await appendElsewhere()
+
+    expect((await open('e1.2')).status).toBe(204)
+    expect((await open('e1.3')).status).toBe(204)
+    expect((await open('e1.1')).status).toBe(200)
+    expect(streams.size()).toBe(1)
+  })
+
+  it.each(['other.1', 'e1.99', 'nonsense'])('tells a gap for the cursor %s, then what is available', async (cursor) => {
+    const { open, append, complete } = await createRunLog()
+    await append('a')
+    await complete()
+
+    const client = createClient(await open(cursor), cursor)
+    await client.readToEnd()
+
+    expect(typesOf(client.events)).toEqual(['message', 'replay-gap', 'a', 'run.completed'])
+    expect(JSON.parse(client.events[1]?.data ?? '')).toEqual({
+      subject: SUBJECT,
+      type: 'replay-gap',
+      payload: { firstAvailable: 'e1.1', lastEventId: cursor },
+      runId: RUN_ID,
+    })
+  })
+
+  it('tells a gap to a client whose cursor retention has passed, and lets its cursor pass it', async () => {
+    const { storage, append } = await createRunLog()
+    await append('a', 'b', 'c', 'd')
+    const { open } = await createRunLog({ events: trimmed(storage.events, 2), runs: storage.runs })
+
+    const client = createClient(await open('e1.1'), 'e1.1')
+    await client.readUntil(4)
+
+    expect(client.events.map(({ type, lastEventId }) => [type, lastEventId])).toEqual([
+      ['message', 'e1.1'],
+      ['replay-gap', 'e1.2'],
+      ['c', 'e1.3'],
+      ['d', 'e1.4'],
+    ])
+    await client.close()
+  })
+
+  it('ends when the run has ended and its last event is beyond retention', async () => {
+    const log = await createRunLog()
+    await log.append('a')
+    await log.complete()
+    const { open } = await createRunLog({ events: trimmed(log.storage.events, 2), runs: log.storage.runs })
+
+    const client = createClient(await open('e1.1'))
+    await client.readToEnd()
+
+    expect(typesOf(client.events)).toEqual(['message', 'replay-gap'])
+    expect((await open(client.lastEventId)).status).toBe(204)
+  })
+
+  it('cannot be made to write blocks by a cursor', async () => {
+    const { open } = await createRunLog()
+    const client = createClient(await open('e1.0\nevent: forged\ndata: x\n\n'))
+
+    await client.readUntil(2)
+
+    expect(typesOf(client.events)).toEqual(['message', 'replay-gap'])
+    await client.close()
+  })
+
+  it('hides runs that do not exist or may not be seen', async () => {
+    const { streams } = await createRunLog()
+
+    for (const request of [
+      { runId: 'run_none', visibility: EVERY_ROW },
+      { runId: RUN_ID, visibility: { owner: 'bob' } },
+    ] as const) {
+      expect((await refusalOf(streams.openRunStream(request)))?.id).toBe('run-not-found')
+    }
+  })
+
+  it('opens no more streams than it may, and says when to try again', async () => {
+    const { open, streams } = await createRunLog({ maxStreams: 1 })
+    const client = createClient(await open())
+    expect(streams.size()).toBe(1)
+
+    expect(await refusalOf(open())).toMatchObject({ id: 'overloaded', retryAfterMs: 1_000 })
+
+    await client.close()
+    expect(streams.size()).toBe(0)
+    await (await open()).body?.cancel()
+  })
+
+  it('keeps an idle stream alive with comments', async () => {
+    const { open, clock } = await createRunLog()
+    const client = createClient(await open())
+    await client.read()
+
+    clock.advance(15_000)
+    await client.read()
+    clock.advance(15_000)
+    await client.read()
+
+    expect(client.comments).toHaveLength(2)
+    expect(client.events).toHaveLength(1)
+    await client.close()
+  })
+
+  it('reads no further than a client that does not read lets it', async () => {
+    const log = await createRunLog()
+    let reads = 0
+    const events = {
+      ...log.storage.events,
+      read: (...args: Parameters<typeof log.storage.events.read>) => {
+        reads += 1
+        return log.storage.events.read(...args)
+      },
+    }
+    const { open, clock } = await createRunLog({ events, runs: log.storage.runs })
+    for (let page = 0; page < 20; page++) await log.append(...Array.from({ length: 200 }, () => 'text.delta'))
+
+    const response = await open()
+    await settled()
+    const readsOfIdleClient = reads
+    clock.advance(600_000)
+    await settled()
+
+    expect(readsOfIdleClient).toBeLessThan(6)
+    expect(reads).toBe(readsOfIdleClient)
+    await response.body?.cancel()
+  })
+
+  it('ends its stream when the log cannot be read', async () => {
+    const log = await createRunLog()
+    let isBroken = false
+    const events = {
+      ...log.storage.events,
+      async read(...args: Parameters<typeof log.storage.events.read>) {
+        if (isBroken) throw new AppError('storage-failed')
+        return log.storage.events.read(...args)
+      },
+    }
+    const { open, streams } = await createRunLog({ events, runs: log.storage.runs })
+    const response = await open()
+    isBroken = true
+
+    await createClient(response).readToEnd()
+
+    expect(streams.size()).toBe(0)
+  })
+})
+
+describe('closeAll', () => {
+  it('ends every stream at a whole block, and opens no more', async () => {
+    const { open, append, streams } = await createRunLog()
+    await append('a')
+    const clients = [createClient(await open()), createClient(await open())]
+    await Promise.all(clients.map((client) => client.readUntil(2)))
+
+    await streams.closeAll()
+    await Promise.all(clients.map((client) => client.readToEnd()))
+
+    expect(streams.size()).toBe(0)
+    expect(clients.map(({ events }) => typesOf(events))).toEqual([
+      ['message', 'a'],
+      ['message', 'a'],
+    ])
+    expect((await refusalOf(open()))?.id).toBe('overloaded')
+  })
+})

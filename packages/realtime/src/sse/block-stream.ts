@@ -1,0 +1,72 @@
+import type { Logger, Timers } from '@berth/ports'
+import { HEARTBEAT } from './block.ts'
+
+export interface BlockStreamDeps {
+  readonly timers: Timers
+  readonly heartbeatMs: number
+  readonly logger: Logger
+}
+
+export interface BlockSource {
+  readonly blocks: AsyncGenerator<string, void, void>
+  /** Called once, when the stream has ended for whatever reason. Must wake `blocks` if they wait. */
+  readonly onEnd: () => void
+}
+
+export interface BlockStream {
+  readonly body: ReadableStream<Uint8Array>
+  /** Ends the stream after the blocks that are already in it. */
+  readonly end: () => void
+}
+
+const BUFFERED_BYTES = 65_536
+
+/**
+ * Bytes of an event stream. Takes the next block only when its reader has room, so that a slow reader holds one buffer;
+ * sends heartbeats while it waits.
+ */
+export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd }: BlockSource): BlockStream {
+  const { timers, heartbeatMs, logger } = deps
+  const encoder = new TextEncoder()
+  let isOpen = true
+  let cancelHeartbeat = () => {}
+  let close = () => {}
+
+  const finish = () => {
+    if (!isOpen) return
+    isOpen = false
+    cancelHeartbeat()
+    onEnd()
+    blocks.return().catch((error: unknown) => logger.error('event stream not released', error))
+  }
+  const end = () => {
+    if (isOpen) close()
+    finish()
+  }
+
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        close = () => controller.close()
+        const beat = () => {
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(HEARTBEAT))
+          cancelHeartbeat = timers.after(heartbeatMs, beat)
+        }
+        cancelHeartbeat = timers.after(heartbeatMs, beat)
+      },
+      async pull(controller) {
+        try {
+          const next = await blocks.next()
+          if (next.done === true) end()
+          else if (isOpen) controller.enqueue(encoder.encode(next.value))
+        } catch (error) {
+          logger.error('event stream broken off', error)
+          end()
+        }
+      },
+      cancel: finish,
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: BUFFERED_BYTES }),
+  )
+  return { body, end }
+}

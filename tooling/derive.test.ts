@@ -1,0 +1,101 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { configFields, ERRORS, EVENTS, METRICS, OPERATIONS, SCOPES, SUBJECTS } from '@berth/protocol'
+import { describe, expect, it } from 'vitest'
+import { layers, withLayerTable } from './derive/layer-table.ts'
+import { table } from './derive/markdown.ts'
+import { deriveReference } from './derive/reference.ts'
+
+const root = join(import.meta.dirname, '..')
+const reference = join(root, 'docs/reference')
+const architecture = join(root, 'ARCHITECTURE.md')
+const pages = deriveReference()
+
+describe('docs/reference', () => {
+  it.each(Object.entries(pages))('has %s as it would be derived now', (name, text) => {
+    expect(readFileSync(join(reference, name), 'utf8')).toBe(text)
+  })
+
+  it('has no other page', () => {
+    expect(readdirSync(reference).toSorted()).toEqual(Object.keys(pages).toSorted())
+  })
+
+  it('is derived the same each time', () => {
+    expect(deriveReference()).toEqual(pages)
+  })
+})
+
+describe('deriveReference', () => {
+  it.each([
+    ['operations.md', OPERATIONS.map(({ method, path }) => `\`${method} ${path}\``)],
+    ['errors.md', Object.keys(ERRORS).map((error) => `\`${error}\``)],
+    [
+      'events.md',
+      [...Object.keys(EVENTS), ...Object.values(SUBJECTS).map(({ pattern }) => pattern)].map((text) => `\`${text}\``),
+    ],
+    ['scopes.md', Object.keys(SCOPES).map((scope) => `\`${scope}\``)],
+    ['config.md', configFields.flatMap(({ path, env }) => [`\`${path}\``, `\`${env}\``])],
+    ['metrics.md', Object.keys(METRICS).map((metric) => `\`${metric}\``)],
+  ])('shows every row of its table in %s', (name, expected) => {
+    expect(expected.filter((text) => !pages[name]?.includes(text))).toEqual([])
+  })
+
+  it('marks every pending operation and field', () => {
+    const marks = (name: string) => pages[name]?.split('\n').filter((line) => line.endsWith('| **pending** |')).length
+    const isMarked = ({ pending, refused }: (typeof OPERATIONS)[number]) => pending && !refused
+
+    expect(marks('operations.md')).toBe(OPERATIONS.filter(isMarked).length)
+    expect(marks('config.md')).toBe(configFields.filter(({ pending }) => pending).length)
+  })
+
+  it('makes tables whose rows all have as many cells as their head', () => {
+    for (const text of Object.values(pages)) {
+      for (const block of text.split('\n\n').filter((part) => part.startsWith('| '))) {
+        const widths = block
+          .trim()
+          .split('\n')
+          .map((line) => line.split(/(?<!\\)\|/).length)
+        expect(new Set(widths).size, block).toBe(1)
+      }
+    }
+  })
+})
+
+describe('table', () => {
+  it('leaves out a column without content and escapes bars', () => {
+    expect(
+      table(
+        ['A', 'B', 'C'],
+        [
+          ['1', '', 'x|y'],
+          ['2', '', ''],
+        ],
+      ),
+    ).toBe('| A | C |\n| --- | --- |\n| 1 | x\\|y |\n| 2 |  |')
+  })
+})
+
+describe('withLayerTable', () => {
+  it('puts the layers between the markers and nothing else elsewhere', () => {
+    const text = withLayerTable('before\n<!-- layers:start -->\nold\n<!-- layers:end -->\nafter\n')
+
+    expect(text).toMatch(/^before\n<!-- layers:start -->\n\| Package \|/)
+    expect(text).toMatch(/\n<!-- layers:end -->\nafter\n$/)
+    expect(text).not.toContain('old')
+    for (const name of Object.keys(layers)) expect(text).toContain(`| \`${name}\` |`)
+    expect(withLayerTable(text ?? '')).toBe(text)
+  })
+
+  it('leaves a document without both markers alone', () => {
+    expect(withLayerTable('nothing')).toBeUndefined()
+    expect(withLayerTable('<!-- layers:start -->')).toBeUndefined()
+    expect(withLayerTable('<!-- layers:end --> <!-- layers:start -->')).toBeUndefined()
+  })
+})
+
+describe.runIf(existsSync(architecture))('ARCHITECTURE.md', () => {
+  it('has the layer table as it would be derived now', () => {
+    const text = readFileSync(architecture, 'utf8')
+    expect(withLayerTable(text)).toBe(text)
+  })
+})

@@ -1,0 +1,19 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { withLayerTable } from './layer-table.ts'
+import { deriveReference } from './reference.ts'
+
+const root = join(import.meta.dirname, '../..')
+const reference = join(root, 'docs/reference')
+const architecture = join(root, 'ARCHITECTURE.md')
+
+mkdirSync(reference, { recursive: true })
+for (const [name, text] of Object.entries(deriveReference())) writeFileSync(join(reference, name), text)
+
+const document = existsSync(architecture) ? readFileSync(architecture, 'utf8') : undefined
+const derived = document === undefined ? undefined : withLayerTable(document)
+if (derived === undefined) {
+  console.error(`ARCHITECTURE.md ${document === undefined ? 'does not exist' : 'has no layer markers'}: no layer table`)
+} else {
+  writeFileSync(architecture, derived)
+}

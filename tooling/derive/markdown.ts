@@ -1,0 +1,22 @@
+/** Pieces of a derived page. */
+const NOTICE = '<!-- Derived from the tables of @berth/protocol by `pnpm derive`: edit those, not this. -->'
+
+export const page = (title: string, ...parts: readonly string[]): string =>
+  `${[NOTICE, `# ${title}`, ...parts].join('\n\n')}\n`
+
+export const code = (text: string): string => (text === '' ? '' : `\`${text}\``)
+
+export const codes = (texts: readonly string[]): string => texts.map(code).join(', ')
+
+/** A table; columns of which every cell is empty are left out. */
+export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const kept = heads.map((_, column) => rows.some((row) => row[column] !== ''))
+  const line = (cells: readonly string[]) =>
+    `| ${cells
+      .filter((_, column) => kept[column])
+      .map(escapeCell)
+      .join(' | ')} |`
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+const escapeCell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')

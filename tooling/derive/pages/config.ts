@@ -1,0 +1,21 @@
+import { type ConfigField, configFields } from '@berth/protocol'
+import { code, codes, page, table } from '../markdown.ts'
+
+export const configPage = (): string =>
+  page(
+    'Configuration',
+    'From `berth.config.{ts,js,mjs,json}`, then the environment, then flags. Every field is optional, an unknown one is ' +
+      'refused. In the environment, lists are comma-separated. A **pending** field takes only its default in this release.',
+    table(['Field', 'Environment', 'Values', 'Default', 'Meaning', 'State'], configFields.map(toRow)),
+  )
+
+const toRow = (field: ConfigField) => [
+  code(field.path),
+  code(field.env),
+  field.choices === undefined ? describeType(field.type) : codes(field.choices),
+  field.default === undefined ? 'none' : code(JSON.stringify(field.default)),
+  field.note,
+  field.pending ? '**pending**' : '',
+]
+
+const describeType = (type: ConfigField['type']) => (type === 'strings' ? 'list of strings' : type)

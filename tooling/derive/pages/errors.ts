@@ -1,0 +1,57 @@
+import {
+  ERRORS,
+  type ErrorCode,
+  type ErrorSpec,
+  errorsOf,
+  OPERATIONS,
+  PROVIDER_FAILURES,
+  PROVIDER_STATUS_RULES,
+  type ProviderStatusRule,
+  START_ERRORS,
+  TOOL_FAILURES,
+} from '@berth/protocol'
+import { code, page, table } from '../markdown.ts'
+
+export const errorsPage = (): string =>
+  page(
+    'Errors',
+    'A refused request answers `{ error, message, hint?, requestId }` with the status below. `error` is permanent; ' +
+      '`message` and `hint` are prose and may change. *Property*: where the identifier stands when the error is data. Without an entry in the last ' +
+      'column, no operation answers it in this release: it is data of a run, comes before any operation, or is still to come.',
+    table(['Error', 'Status', 'Property', 'Retry', 'Meaning', 'Answered by'], Object.entries(ERRORS).map(toErrorRow)),
+    '## Refused starts',
+    'On stderr with exit code 2, never over HTTP.',
+    table(['Kind', 'Meaning'], toPairs(START_ERRORS)),
+    '## Tool failures',
+    'Data in a run, never an HTTP refusal.',
+    table(['Kind', 'Meaning'], toPairs(TOOL_FAILURES)),
+    '## Provider failures',
+    table(['Kind', 'Meaning'], toPairs(PROVIDER_FAILURES)),
+    'What the HTTP status of a provider means; the first row that matches speaks.',
+    table(['Status', 'Kind', 'Retry', 'Retry-After'], PROVIDER_STATUS_RULES.map(toRuleRow)),
+  )
+
+const toErrorRow = ([error, { status, family, retryable, summary }]: [string, ErrorSpec]) => [
+  code(error),
+  String(status),
+  code(family),
+  retryable ? 'yes' : '',
+  summary,
+  describeUse(error as ErrorCode),
+]
+
+function describeUse(error: ErrorCode): string {
+  const users = OPERATIONS.filter((operation) => errorsOf(operation).includes(error))
+  if (users.length === OPERATIONS.length) return 'every operation'
+  return users.length > 3 ? `${users.length} operations` : users.map(({ id }) => code(id)).join(', ')
+}
+
+const toPairs = (rows: Readonly<Record<string, string>>) =>
+  Object.entries(rows).map(([kind, text]) => [code(kind), text])
+
+const toRuleRow = ({ statuses, kind, kindOfLongContext, retryable, honoursRetryAfter }: ProviderStatusRule) => [
+  statuses.map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`)).join(', '),
+  kindOfLongContext === undefined ? code(kind) : `${code(kind)}, or ${code(kindOfLongContext)} when the body says so`,
+  retryable ? 'yes' : 'no',
+  honoursRetryAfter ? 'honoured' : '',
+]

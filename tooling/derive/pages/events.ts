@@ -1,0 +1,39 @@
+import {
+  AGENT_EVENT_SUBJECTS,
+  EVENT_TYPE,
+  EVENTS,
+  type EventSpec,
+  RESERVED_EVENT_FAMILIES,
+  SUBJECTS,
+} from '@berth/protocol'
+import { code, codes, page, table } from '../markdown.ts'
+import { schemaMembers } from '../schema-members.ts'
+
+export const eventsPage = (): string =>
+  page(
+    'Events',
+    'Every transport shows `{ eventId, subject, type, payload, at, runId? }`. Nothing writes a **pending** type yet.',
+    table(['Type', 'Meaning', 'Payload', 'Written by', 'Carried by', 'State'], Object.entries(EVENTS).map(toRow)),
+    `Agents may emit types of their own: ${code(EVENT_TYPE.source)}, whose first word is none of ` +
+      `${codes([...RESERVED_EVENT_FAMILIES])}. They are carried by ${AGENT_EVENT_SUBJECTS.join(', ')}.`,
+    'Strings pass the delivery sanitizer where the state says so, and in every event of the phase `commentary`.',
+    '## Subjects',
+    table(
+      ['Name', 'Subject', 'Scope', 'Carries'],
+      Object.entries(SUBJECTS).map(([name, { pattern, scope, summary }]) => [
+        name,
+        code(pattern),
+        code(scope),
+        summary,
+      ]),
+    ),
+  )
+
+const toRow = ([type, spec]: [string, EventSpec]) => [
+  code(type),
+  spec.summary,
+  code(schemaMembers(spec.payload)),
+  spec.emittedBy,
+  spec.subjects.join(', '),
+  [spec.pending ? '**pending**' : '', spec.sanitized ? 'sanitized' : ''].filter((mark) => mark !== '').join(', '),
+]

@@ -1,0 +1,50 @@
+import { errorsOf, OPERATION_TABLES, OPERATIONS, type Operation, type ScopeRule } from '@berth/protocol'
+import { code, codes, page, table } from '../markdown.ts'
+
+const pending = OPERATIONS.filter((operation) => operation.pending)
+
+export const operationsPage = (): string =>
+  page(
+    'Operations',
+    'Paths stand below the base path (`server.basePath`, by default `/v1`). *Key*: honours `Idempotency-Key`.',
+    `Marked **pending**, ${pending.length} of ${OPERATIONS.length} operations check the request and then answer 501 ` +
+      '`not-implemented` in this release; the errors they show are those they will answer.',
+    `Every operation may answer ${codes(errorsOfAll())}; the [errors](errors.md) that follow from a scope, a body or a ` +
+      'key are in the OpenAPI document at `/openapi.json`. In a scope, `{name}` is the id in the path; in a scope of ' +
+      'rows it is the id of the row, and rows that no grant covers answer as if they did not exist.',
+    ...Object.entries(OPERATION_TABLES).flatMap(([group, operations]) => [
+      `## ${group}`,
+      table(
+        ['Operation', 'Scope', 'Key', 'Answers', 'Errors of its own', 'State'],
+        Object.values(operations).map(toRow),
+      ),
+    ]),
+  )
+
+const errorsOfAll = () =>
+  OPERATIONS.map(errorsOf).reduce((common, errors) => common.filter((error) => errors.includes(error)))
+
+const toRow = (operation: Operation): readonly string[] => [
+  `${code(`${operation.method} ${operation.path}`)}<br>${operation.summary}`,
+  describeScope(operation.scope),
+  operation.idempotent ? 'yes' : '',
+  Object.entries(operation.responses)
+    .map(([status, { description }]) => `${status}: ${description}`)
+    .join('<br>'),
+  codes(operation.errors),
+  stateOf(operation),
+]
+
+function stateOf({ pending: isPending, refused }: Operation): string {
+  if (refused) return '**501 by contract**'
+  return isPending ? '**pending**' : ''
+}
+
+function describeScope(scope: ScopeRule): string {
+  if (scope === null) return 'none'
+  if (scope === 'principal') return 'any principal'
+  if (typeof scope === 'string') return code(scope)
+  if ('anyOf' in scope) return `rows of ${scope.anyOf.map(code).join(' or ')}`
+  if ('whenConfig' in scope) return `${code(scope.scope)} when ${code(scope.whenConfig)}, else none`
+  return `${code(scope.scope)}; raw: ${code(scope.rawScope)}`
+}

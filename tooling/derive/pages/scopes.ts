@@ -1,0 +1,23 @@
+import { ADMIN_SCOPE, SCOPES, type ScopeSpec } from '@berth/protocol'
+import { code, codes, page, table } from '../markdown.ts'
+
+export const scopesPage = (): string =>
+  page(
+    'Scopes',
+    'A grant is `resource:action[:id]`; its action and id may be `*`. Two parts cover every id, three parts only that ' +
+      'id; the id `own` covers the rows whose owner is the subject of the token. A literal third part is matched exactly.',
+    `Only ${code(ADMIN_SCOPE)} covers everything. Scopes that are not in this table are refused when a token is minted.`,
+    table(
+      ['Scope', 'Third part', 'Allows'],
+      Object.entries<ScopeSpec>(SCOPES).map(([name, { third, summary }]) => [
+        code(name),
+        describeThird(third),
+        summary,
+      ]),
+    ),
+  )
+
+function describeThird(third: ScopeSpec['third']): string {
+  if (third === 'id') return 'an id, or none'
+  return third === 'none' ? 'none' : codes(third)
+}

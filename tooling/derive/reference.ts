@@ -1,0 +1,18 @@
+import { configPage } from './pages/config.ts'
+import { errorsPage } from './pages/errors.ts'
+import { eventsPage } from './pages/events.ts'
+import { metricsPage } from './pages/metrics.ts'
+import { operationsPage } from './pages/operations.ts'
+import { realtimePage } from './pages/realtime.ts'
+import { scopesPage } from './pages/scopes.ts'
+
+/** The pages of docs/reference by file name. */
+export const deriveReference = (): Readonly<Record<string, string>> => ({
+  'config.md': configPage(),
+  'errors.md': errorsPage(),
+  'events.md': eventsPage(),
+  'metrics.md': metricsPage(),
+  'operations.md': operationsPage(),
+  'realtime.md': realtimePage(),
+  'scopes.md': scopesPage(),
+})

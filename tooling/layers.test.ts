@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const layers: Readonly<Record<string, readonly string[]>> = createRequire(import.meta.url)('./layers.cjs')
+
+interface Violation {
+  readonly from: string
+  readonly rule: { readonly name: string }
+}
+
+let copy: string
+
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'berth-layers-'))
+  const filter = (source: string) => !/[\\/](dist|\.turbo)$/.test(source)
+  for (const entry of [
+    'packages',
+    'apps',
+    'tooling',
+    '.dependency-cruiser.cjs',
+    'tsconfig.base.json',
+    'tsconfig.tests.json',
+  ]) {
+    cpSync(join(root, entry), join(copy, entry), { recursive: true, verbatimSymlinks: true, filter })
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+})
+
+afterAll(() => rmSync(copy, { recursive: true, force: true }))
+
+const cruise = (): readonly Violation[] => {
+  const cli = join(root, 'node_modules/.bin/depcruise')
+  const { stdout } = spawnSync(cli, ['--config', '.dependency-cruiser.cjs', '-T', 'json', 'packages', 'apps'], {
+    cwd: copy,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
+  const { summary } = JSON.parse(stdout)
+  expect(summary.totalCruised).toBeGreaterThan(100)
+  return summary.violations
+}
+
+const FOLDER_OF_CYCLE = 'packages/realtime/src/planted-'
+
+const PLANTED = [
+  ['layer-http', 'packages/http/src/planted-layer.ts', "import '../../sqlite/src/index.ts'"],
+  ['layer-in-memory', 'packages/in-memory/src/planted-layer.ts', "import '../../core/src/index.ts'"],
+  ['layer-core', 'packages/core/src/planted-layer.ts', "import '../../in-memory/src/index.ts'"],
+  ['no-unresolvable', 'packages/ports/src/planted-undeclared.ts', "import '@berth/sqlite'"],
+  ['no-circular', 'packages/realtime/src/planted-a.ts', "import './planted-b.ts'\nexport const a = 1"],
+  [
+    'no-circular',
+    'packages/realtime/src/planted-b.ts',
+    "import type { a } from './planted-a.ts'\nexport type B = typeof a",
+  ],
+  [
+    'core-is-pure',
+    'packages/core/src/planted-node.ts',
+    "import { readFileSync } from 'node:fs'\nexport { readFileSync }",
+  ],
+  ['core-is-pure', 'packages/protocol/src/planted-npm.ts', "import { test } from 'vitest'\nexport { test }"],
+  ['no-deep-import', 'packages/http/src/planted-deep.ts', "import '../../core/src/reply.ts'"],
+] as const
+
+describe('the dependency rules', () => {
+  it('find nothing in the repository as it is', () => {
+    expect(cruise().map(({ from, rule }) => `${rule.name} ${from}`)).toEqual([])
+  })
+
+  it('find a planted violation of each kind', () => {
+    for (const [, path, text] of PLANTED) writeFileSync(join(copy, path), `${text}\n`)
+
+    const found = cruise().map(({ from, rule }) => `${rule.name} ${from}`)
+
+    // A cycle is reported once, at one of its files.
+    const reported = (rule: string, path: string) =>
+      found.includes(`${rule} ${path}`) ||
+      (rule === 'no-circular' && found.some((one) => one.startsWith(`${rule} ${FOLDER_OF_CYCLE}`)))
+    expect(PLANTED.filter(([rule, path]) => !reported(rule, path))).toEqual([])
+  })
+
+  it('name a layer for every package', () => {
+    const generated: { forbidden: { name: string }[] } = createRequire(import.meta.url)('../.dependency-cruiser.cjs')
+    const names = generated.forbidden.map(({ name }) => name)
+
+    expect(Object.keys(layers).filter((layer) => !names.includes(`layer-${layer}`))).toEqual([])
+  })
+})

@@ -1,0 +1,28 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const patterns = ['*.ts', '*.mjs', '*.cjs']
+const sources = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '--', ...patterns], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path !== '')
+
+describe('source files', () => {
+  it('have at most 300 lines', () => {
+    const long = sources.filter((path) => readFileSync(join(root, path), 'utf8').split('\n').length > 301)
+
+    expect(sources.length).toBeGreaterThan(100)
+    expect(long.filter((path) => !/\.test\.ts$/.test(path))).toEqual([])
+  })
+
+  it('name no package registry host', () => {
+    const lock = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')
+
+    expect(lock).not.toMatch(/https?:\/\//)
+  })
+})

@@ -1,0 +1,31 @@
+import type { CommitOutcome, StoredEvent, Write, WriteType } from '@berth/ports'
+import type { Connection } from './connection.ts'
+import { eventWrites } from './event-writes.ts'
+import { idempotencyWrites } from './idempotency-writes.ts'
+import { runWrites } from './run-writes.ts'
+import { sessionWrites } from './session-writes.ts'
+import { tokenWrites } from './token-writes.ts'
+import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
+
+/** Applies the writes in order up to the first conflict. The host undoes what a conflict or an error leaves behind. */
+export function commitWrites(db: Connection, writes: readonly Write[]): CommitOutcome {
+  const events: StoredEvent[] = []
+  const counts: number[] = []
+  for (const [index, write] of writes.entries()) {
+    const applied = applyWrite(write.type, { db, events }, write)
+    if (typeof applied !== 'number') return { committed: false, index, conflict: applied }
+    counts.push(applied)
+  }
+  return { committed: true, events, counts }
+}
+
+const APPLIERS: WriteAppliers = {
+  ...runWrites,
+  ...eventWrites,
+  ...idempotencyWrites,
+  ...sessionWrites,
+  ...tokenWrites,
+}
+
+const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>
+  APPLIERS[type](tx, write)

@@ -1,0 +1,75 @@
+import Database from 'better-sqlite3'
+import type { Query } from './query.ts'
+
+export type Synchronous = 'full' | 'normal'
+
+/** One open database file and the statements prepared on it. Everything is synchronous. */
+export interface Connection {
+  readonly database: Database.Database
+  run<Values>(query: Query<Values, unknown>, values: Values): Database.RunResult
+  get<Values, Row>(query: Query<Values, Row>, values: Values): Row | undefined
+  all<Values, Row>(query: Query<Values, Row>, values: Values): readonly Row[]
+  /** The query of this name, built when it is not remembered: for queries whose conditions vary. */
+  variant<Values, Row>(name: string, build: () => Query<Values, Row>): Query<Values, Row>
+}
+
+export interface ConnectionOptions {
+  readonly synchronous?: Synchronous | undefined
+}
+
+/** Opens the file for reading and writing and sets every pragma; creates it when it is missing. */
+export function openConnection(path: string, { synchronous = 'full' }: ConnectionOptions = {}): Connection {
+  const database = new Database(path, { timeout: BUSY_TIMEOUT_MS })
+  try {
+    database.pragma('journal_mode = WAL')
+    database.pragma(`synchronous = ${synchronous}`)
+    for (const setting of SETTINGS) database.pragma(setting)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  return createConnection(database)
+}
+
+const BUSY_TIMEOUT_MS = 5_000
+const MAX_VARIANTS = 256
+
+const SETTINGS = [
+  'foreign_keys = ON',
+  'wal_autocheckpoint = 1000',
+  `journal_size_limit = ${64 * 1024 * 1024}`,
+  'trusted_schema = OFF',
+  'cell_size_check = ON',
+  'mmap_size = 0',
+  'temp_store = MEMORY',
+]
+
+function createConnection(database: Database.Database): Connection {
+  const statements = new WeakMap<Query<never, unknown>, Database.Statement>()
+  const variants = new Map<string, Query<never, unknown>>()
+
+  const prepared = (query: Query<never, unknown>): Database.Statement => {
+    const known = statements.get(query)
+    if (known !== undefined) return known
+    const statement = database.prepare(query.sql)
+    statements.set(query, statement)
+    return statement
+  }
+
+  return {
+    database,
+    run: (query, values) => prepared(query).run(...query.bind(values)),
+    get: <Values, Row>(query: Query<Values, Row>, values: Values) =>
+      prepared(query).get(...query.bind(values)) as Row | undefined,
+    all: <Values, Row>(query: Query<Values, Row>, values: Values) =>
+      prepared(query).all(...query.bind(values)) as readonly Row[],
+    variant<Values, Row>(name: string, build: () => Query<Values, Row>) {
+      const known = variants.get(name)
+      if (known !== undefined) return known as Query<Values, Row>
+      if (variants.size === MAX_VARIANTS) variants.clear()
+      const built = build()
+      variants.set(name, built)
+      return built
+    },
+  }
+}

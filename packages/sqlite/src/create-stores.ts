@@ -1,0 +1,27 @@
+import type { Storage } from '@berth/ports'
+import type { Host } from './host/host.ts'
+
+/** The storage ports, each method one operation of the host. */
+export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => ({
+  unitOfWork: { commit: (writes) => host.write('commit', writes) },
+  runs: {
+    find: (id, visibility) => host.read('runs.find', { id, visibility }),
+    list: (filter, page, visibility) => host.read('runs.list', { filter, page, visibility }),
+  },
+  events: {
+    read: (stream, range) => host.read('events.read', { stream, range }),
+    readBefore: (stream, range) => host.read('events.readBefore', { stream, range }),
+    head: () => host.read('events.head', undefined),
+  },
+  idempotency: { find: (id, now) => host.read('idempotency.find', { id, now }) },
+  sessions: {
+    find: (id, visibility) => host.read('sessions.find', { id, visibility }),
+    list: (page, visibility) => host.read('sessions.list', { page, visibility }),
+    messages: (sessionId, page) => host.read('sessions.messages', { sessionId, page }),
+  },
+  tokens: {
+    find: (id) => host.read('tokens.find', id),
+    findByDigest: (digest) => host.read('tokens.findByDigest', digest),
+    list: (page) => host.read('tokens.list', page),
+  },
+})

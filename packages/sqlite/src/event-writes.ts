@@ -1,0 +1,34 @@
+import type { NewEvent } from '@berth/ports'
+import { compile, from, placesFor } from './query.ts'
+import { runKey } from './run-keys.ts'
+import type { EventTable } from './schema.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export const eventWrites: WriteAppliers<'event.append'> = {
+  'event.append'({ db, events: appended }, { events }) {
+    for (const event of events) {
+      const key = event.runId === undefined ? null : runKey(db, event.runId)
+      const { lastInsertRowid } = db.run(insertEvent, toRow(event, key))
+      appended.push({ ...event, position: Number(lastInsertRowid) })
+    }
+    return events.length
+  },
+}
+
+type NewEventRow = Omit<EventTable, 'position'>
+
+const COLUMNS = ['run_key', 'session_id', 'topic', 'type', 'phase', 'at', 'payload'] as const
+
+const insertEvent = compile<NewEventRow, unknown>((place) =>
+  from.insertInto('events').values(placesFor(place, COLUMNS)),
+)
+
+const toRow = (event: NewEvent, runKey: number | null): NewEventRow => ({
+  run_key: runKey,
+  session_id: event.sessionId ?? null,
+  topic: event.topic ?? null,
+  type: event.type,
+  phase: event.phase ?? null,
+  at: event.at,
+  payload: event.payload,
+})

@@ -1,0 +1,21 @@
+import type { ReadName, ReadRequest, ReadResult, WriteName, WriteRequest, WriteResult } from '../operations.ts'
+
+/** `full`: the newest transaction did not fit on the disk. `failed`: what is on disk is unknown; it never recovers. */
+export type HostState = 'open' | 'full' | 'failed' | 'closed'
+
+export interface HostCounters {
+  readonly transactions: number // group transactions begun
+  readonly writes: number // write operations settled, refused ones included
+}
+
+/** Runs operations on a database. Failures of the driver come out as `AppError`. */
+export interface Host {
+  /** Joins the write to the next group transaction; resolves when that is durable. */
+  write<Name extends WriteName>(name: Name, request: WriteRequest<Name>): Promise<WriteResult<Name>>
+  /** Sees everything that was acknowledged. */
+  read<Name extends ReadName>(name: Name, request: ReadRequest<Name>): Promise<ReadResult<Name>>
+  state(): HostState
+  counters(): HostCounters
+  /** Settles the writes that wait, then closes the connection. Idempotent. */
+  close(): Promise<void>
+}

@@ -1,0 +1,282 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EVERY_ROW, type RunRecord, toJsonText, type Write } from '@berth/ports'
+import { anEvent, aRun } from '@berth/testkit'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Connection, openConnection } from '../connection.ts'
+import { applyMigrations } from '../migrate.ts'
+import type { Host } from './host.ts'
+import { createInlineHost } from './inline-host.ts'
+
+let directory: string
+let db: Connection
+let host: Host
+let fatal: unknown[]
+
+const createHost = (connection: Connection): Host =>
+  createInlineHost(connection, {
+    onFatal: (error) => fatal.push(error),
+    closeConnection: ({ database }) => void database.close(),
+  })
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'berth-host-'))
+  db = openConnection(join(directory, 'data.db'))
+  applyMigrations(db.database, { now: () => 0 })
+  fatal = []
+  host = createHost(db)
+})
+afterEach(async () => {
+  await host.close()
+  rmSync(directory, { recursive: true })
+})
+
+const insert = (id: string): readonly Write[] => [
+  { type: 'run.insert', run: aRun({ id }) },
+  { type: 'event.append', events: [anEvent({ topic: 'log', type: id })] },
+]
+
+const invalid: readonly Write[] = [
+  { type: 'event.append', events: [anEvent({ topic: 'log', type: 'lost' })] },
+  { type: 'run.insert', run: { ...aRun({ id: 'invalid' }), owner: null } as unknown as RunRecord },
+]
+
+const large = (id: string): readonly Write[] => [
+  { type: 'run.insert', run: aRun({ id, input: toJsonText('x'.repeat(200_000)) }) },
+]
+
+const logged = async (): Promise<readonly string[]> => {
+  const events = await host.read('events.read', { stream: { topic: 'log' }, range: { after: 0, limit: 1_000 } })
+  return events.map(({ type }) => type)
+}
+
+const hasRun = async (id: string): Promise<boolean> =>
+  (await host.read('runs.find', { id, visibility: EVERY_ROW })) !== undefined
+
+/** Throws the driver's error where the statement is due. */
+const failing = (text: string, code: string): Connection => ({
+  ...db,
+  run(query, values) {
+    if (query.sql === text) throw new Database.SqliteError('injected', code)
+    return db.run(query, values)
+  },
+})
+
+describe('group commit', () => {
+  it('puts the writes that wait together into one transaction', async () => {
+    await Promise.all(Array.from({ length: 64 }, (_, index) => host.write('commit', insert(`run-${index}`))))
+
+    expect(host.counters()).toEqual({ transactions: 1, writes: 64 })
+  })
+
+  it('takes at most 64 writes into one transaction and keeps their order', async () => {
+    const ids = Array.from({ length: 129 }, (_, index) => `run-${index}`)
+
+    await Promise.all(ids.map((id) => host.write('commit', insert(id))))
+
+    expect(host.counters()).toEqual({ transactions: 3, writes: 129 })
+    expect(await logged()).toEqual(ids)
+  })
+
+  it('commits a lone write at once', async () => {
+    await host.write('commit', insert('a'))
+    await host.write('commit', insert('b'))
+
+    expect(host.counters()).toEqual({ transactions: 2, writes: 2 })
+  })
+
+  it('undoes a write that conflicts without disturbing its neighbours', async () => {
+    const conflicting: readonly Write[] = [
+      { type: 'event.append', events: [anEvent({ topic: 'log', type: 'lost' })] },
+      { type: 'run.insert', run: aRun({ id: 'a' }) },
+    ]
+
+    const outcomes = await Promise.all(
+      [insert('a'), conflicting, insert('b')].map((writes) => host.write('commit', writes)),
+    )
+
+    expect(outcomes.map(({ committed }) => committed)).toEqual([true, false, true])
+    expect(await logged()).toEqual(['a', 'b'])
+    expect(host.counters().transactions).toBe(1)
+  })
+
+  it('undoes a write that throws without disturbing its neighbours', async () => {
+    const settled = await Promise.allSettled(
+      [insert('a'), invalid, insert('b')].map((writes) => host.write('commit', writes)),
+    )
+
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(settled[1]).toMatchObject({ reason: { id: 'internal-error' } })
+    expect(await logged()).toEqual(['a', 'b'])
+    expect(db.database.inTransaction).toBe(false)
+    expect(host.counters().transactions).toBe(1)
+  })
+
+  it('gives consecutive positions to what is committed, however much was undone between', async () => {
+    await Promise.allSettled([insert('a'), invalid, insert('b')].map((writes) => host.write('commit', writes)))
+
+    expect(await host.read('events.head', undefined)).toMatchObject({ position: 2 })
+  })
+
+  it('shows a read nothing of a write that waits, and all of one that is acknowledged', async () => {
+    const write = host.write('commit', insert('a'))
+
+    expect(await hasRun('a')).toBe(false)
+    await write
+    expect(await hasRun('a')).toBe(true)
+    expect(await logged()).toEqual(['a'])
+  })
+
+  it('serves reads while writes are committed, each seeing whole commits only', async () => {
+    const writes = Array.from({ length: 200 }, (_, index) => host.write('commit', insert(`run-${index}`)))
+    const counts: (readonly [runs: number, events: number])[] = []
+    const page = { limit: 200, order: 'asc' } as const
+    const all = Promise.all(writes).then(() => 'committed')
+    while ((await Promise.race([all, new Promise((resolve) => setImmediate(resolve))])) !== 'committed') {
+      const runs = host.read('runs.list', { filter: {}, page, visibility: EVERY_ROW })
+      counts.push([(await runs).items.length, (await logged()).length])
+    }
+
+    expect(counts.every(([runs, events]) => runs === events)).toBe(true)
+    expect(await logged()).toHaveLength(200)
+  })
+})
+
+describe('a full disk', () => {
+  const limitTo = (pages: number) => db.database.pragma(`max_page_count = ${pages}`)
+  const pageCount = () => db.database.pragma('page_count', { simple: true }) as number
+
+  it('refuses what does not fit, still reads, and writes again once there is room', async () => {
+    await host.write('commit', insert('a'))
+    limitTo(pageCount() + 4)
+
+    await expect(host.write('commit', large('b'))).rejects.toMatchObject({ id: 'storage-full' })
+    expect(host.state()).toBe('full')
+    expect(db.database.inTransaction).toBe(false)
+    expect([await hasRun('a'), await hasRun('b')]).toEqual([true, false])
+
+    limitTo(1_000_000)
+    await host.write('commit', large('b'))
+    expect(await hasRun('b')).toBe(true)
+    expect(host.state()).toBe('open')
+    expect(fatal).toEqual([])
+  })
+
+  it('acknowledges nothing that was lost with the transaction', async () => {
+    await host.write('commit', insert('before'))
+    limitTo(pageCount() + 4)
+
+    const ids = ['a', 'b', 'c']
+    const settled = await Promise.allSettled([
+      host.write('commit', insert('a')),
+      host.write('commit', large('b')),
+      host.write('commit', insert('c')),
+    ])
+
+    const found = await Promise.all(ids.map(hasRun))
+    expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(found)
+    expect(found[1]).toBe(false)
+  })
+})
+
+describe('a database that is locked', () => {
+  it('refuses the group and writes once the lock is gone', async () => {
+    const other = new Database(db.database.name)
+    db.database.pragma('busy_timeout = 0')
+    other.exec('BEGIN IMMEDIATE')
+
+    await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ code: 'SQLITE_BUSY', kind: 'sqlite-busy' })
+
+    other.exec('ROLLBACK')
+    other.close()
+    await host.write('commit', insert('a'))
+    expect(await logged()).toEqual(['a'])
+  })
+})
+
+describe('a failing disk', () => {
+  it('rejects every write of the group whose commit fails, and every later one', async () => {
+    host = createHost(failing('COMMIT', 'SQLITE_IOERR_FSYNC'))
+
+    const settled = await Promise.allSettled([host.write('commit', insert('a')), host.write('commit', insert('b'))])
+    const later = host.write('commit', insert('c'))
+
+    const failed = { status: 'rejected', reason: expect.objectContaining({ id: 'storage-failed' }) }
+    expect(settled).toEqual([failed, failed])
+    await expect(later).rejects.toMatchObject({ id: 'storage-failed' })
+    expect(host.state()).toBe('failed')
+    expect(db.database.inTransaction).toBe(false)
+  })
+
+  it('reports it once', async () => {
+    host = createHost(failing('COMMIT', 'SQLITE_IOERR_WRITE'))
+
+    await Promise.allSettled([host.write('commit', insert('a')), host.write('commit', insert('b'))])
+    await Promise.allSettled([host.write('commit', insert('c'))])
+
+    expect(fatal).toEqual([expect.objectContaining({ id: 'storage-failed' })])
+  })
+
+  it('takes a damaged page found by a read just as seriously', async () => {
+    const damaged: Connection = {
+      ...db,
+      all() {
+        throw new Database.SqliteError('injected', 'SQLITE_CORRUPT')
+      },
+    }
+    host = createHost(damaged)
+
+    await expect(logged()).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-failed' })
+    expect(fatal).toHaveLength(1)
+  })
+
+  it('only refuses the group when its commit does not fit on the disk', async () => {
+    const full = createHost(failing('COMMIT', 'SQLITE_FULL'))
+
+    await expect(full.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-full' })
+
+    expect(full.state()).toBe('full')
+    expect(db.database.inTransaction).toBe(false)
+    expect(await hasRun('a')).toBe(false)
+  })
+
+  it('rejects the whole group when a job takes the transaction with it', async () => {
+    const lost: Connection = {
+      ...db,
+      run(query, values) {
+        if (query.sql === 'ROLLBACK TO job') {
+          db.database.exec('ROLLBACK')
+          throw new Database.SqliteError('injected', 'SQLITE_FULL')
+        }
+        return db.run(query, values)
+      },
+    }
+    const losing = createHost(lost)
+
+    const settled = await Promise.allSettled([losing.write('commit', insert('a')), losing.write('commit', invalid)])
+
+    expect(settled.map((one) => one.status === 'rejected' && one.reason.id)).toEqual(['storage-full', 'storage-full'])
+    expect(await hasRun('a')).toBe(false)
+  })
+})
+
+describe('close', () => {
+  it('settles the writes that wait', async () => {
+    const writes = Array.from({ length: 100 }, (_, index) => host.write('commit', insert(`run-${index}`)))
+
+    await host.close()
+
+    expect((await Promise.all(writes)).every(({ committed }) => committed)).toBe(true)
+  })
+
+  it('refuses what comes after', async () => {
+    await host.close()
+
+    await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-failed' })
+    await expect(host.read('events.head', undefined)).rejects.toMatchObject({ id: 'storage-failed' })
+    expect(host.state()).toBe('closed')
+  })
+})

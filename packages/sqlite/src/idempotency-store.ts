@@ -1,0 +1,33 @@
+import type { EpochMs, IdempotencyRecord } from '@berth/ports'
+import type { Selectable } from 'kysely'
+import type { Connection } from './connection.ts'
+import { compile, from } from './query.ts'
+import type { IdempotencyTable } from './schema.ts'
+
+export function findIdempotency(db: Connection, { id, now }: { id: string; now: EpochMs }) {
+  const row = db.get(selectLive, { id, now })
+  return row === undefined ? undefined : toRecord(row)
+}
+
+const selectLive = compile<{ id: string; now: number }, Selectable<IdempotencyTable>>((place) =>
+  from
+    .selectFrom('idempotency')
+    .selectAll()
+    .where('id', '=', place('id'))
+    .where((eb) => eb.or([eb('status', 'is', null), eb('expires_at', '>', place('now'))])),
+)
+
+function toRecord(row: Selectable<IdempotencyTable>): IdempotencyRecord {
+  const { id, fingerprint, run_id, created_at, expires_at, status, body, location, content_type } = row
+  return {
+    id,
+    fingerprint,
+    runId: run_id ?? undefined,
+    createdAt: created_at as EpochMs,
+    expiresAt: expires_at as EpochMs,
+    response:
+      status === null
+        ? undefined
+        : { status, body: body ?? '', location: location ?? undefined, contentType: content_type ?? undefined },
+  }
+}

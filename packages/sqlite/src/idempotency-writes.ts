@@ -1,0 +1,79 @@
+import type { IdempotencyRecord, StoredResponse } from '@berth/ports'
+import { findIdempotency } from './idempotency-store.ts'
+import { compile, from, placesFor } from './query.ts'
+import type { IdempotencyTable } from './schema.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export const idempotencyWrites: WriteAppliers<'idempotency.reserve' | 'idempotency.complete' | 'idempotency.prune'> = {
+  'idempotency.reserve'({ db }, { type, record, now }) {
+    const { changes } = db.run(reserveRecord, { ...toRow(record), now })
+    if (changes === 1) return 1
+    const current = findIdempotency(db, { id: record.id, now })
+    if (current === undefined) throw new Error(`the record that holds the idempotency key ${record.id} is gone`)
+    return { type, current }
+  },
+  'idempotency.complete': ({ db }, { runId, response }) =>
+    db.run(completeRecord, { run_id: runId, ...toResponseRow(response) }).changes,
+  'idempotency.prune': ({ db }, { now, limit }) => db.run(pruneRecords, { now, limit }).changes,
+}
+
+const RESPONSE_COLUMNS = ['status', 'location', 'content_type', 'body'] as const
+const COLUMNS = ['fingerprint', 'run_id', 'created_at', 'expires_at', ...RESPONSE_COLUMNS] as const
+
+type IdempotencyRow = Omit<IdempotencyTable, 'key'>
+
+/** Replaces a dead record of the same id in place; changes nothing when a live one has it. */
+const reserveRecord = compile<IdempotencyRow & { now: number }, unknown>((place) =>
+  from
+    .insertInto('idempotency')
+    .values(placesFor(place, ['id', ...COLUMNS]))
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet((eb) => Object.fromEntries(COLUMNS.map((column) => [column, eb.ref(`excluded.${column}`)])))
+        .where('idempotency.status', 'is not', null)
+        .where('idempotency.expires_at', '<=', place('now')),
+    ),
+)
+
+const completeRecord = compile<Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number] | 'run_id'>, unknown>((place) =>
+  from
+    .updateTable('idempotency')
+    .set(placesFor(place, RESPONSE_COLUMNS))
+    .where('run_id', '=', place('run_id'))
+    .where('status', 'is', null),
+)
+
+const pruneRecords = compile<{ now: number; limit: number }, unknown>((place) =>
+  from
+    .deleteFrom('idempotency')
+    .where(
+      'key',
+      'in',
+      from
+        .selectFrom('idempotency')
+        .select('key')
+        .where('status', 'is not', null)
+        .where('expires_at', '<=', place('now'))
+        .orderBy('expires_at')
+        .limit(place('limit')),
+    ),
+)
+
+const toRow = (record: IdempotencyRecord): IdempotencyRow => ({
+  id: record.id,
+  fingerprint: record.fingerprint,
+  run_id: record.runId ?? null,
+  created_at: record.createdAt,
+  expires_at: record.expiresAt,
+  ...toResponseRow(record.response),
+})
+
+const toResponseRow = (
+  response: StoredResponse | undefined,
+): Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]> => ({
+  status: response?.status ?? null,
+  location: response?.location ?? null,
+  content_type: response?.contentType ?? null,
+  body: response?.body ?? null,
+})

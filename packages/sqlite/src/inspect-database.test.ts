@@ -1,0 +1,130 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { toJsonText } from '@berth/ports'
+import { aRun } from '@berth/testkit'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSqliteStorage } from './open-sqlite-storage.ts'
+
+let directory: string
+let path: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'berth-inspect-'))
+  path = join(directory, 'data.db')
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+const PAGE_BYTES = 4_096
+
+/** A database of some hundred pages. */
+async function createDatabase(): Promise<void> {
+  const storage = await openSqliteStorage({ path })
+  const runs = Array.from({ length: 300 }, (_, index) =>
+    aRun({ id: `run-${index}`, input: toJsonText('x'.repeat(2_000)) }),
+  )
+  await storage.unitOfWork.commit(runs.map((run) => ({ type: 'run.insert', run })))
+  await storage.close()
+}
+
+function change(sql: string): void {
+  const database = new Database(path)
+  database.exec(sql)
+  database.close()
+}
+
+/** Overwrites a page that belongs to the table of runs. */
+function damagePage(): void {
+  const bytes = readFileSync(path)
+  const middle = Math.floor(bytes.length / PAGE_BYTES / 2) * PAGE_BYTES
+  bytes.fill(0xff, middle, middle + PAGE_BYTES)
+  writeFileSync(path, bytes)
+}
+
+async function expectRefusal(kind: string): Promise<void> {
+  const before = readFileSync(path)
+
+  await expect(openSqliteStorage({ path })).rejects.toMatchObject({ kind, hint: expect.any(String) })
+
+  expect(readFileSync(path).equals(before)).toBe(true)
+}
+
+describe('a start on an unusable file', () => {
+  it.each([
+    ['short', 'hello'],
+    ['long', 'This is not a database.\n'.repeat(1_000)],
+  ])('refuses a %s text file and leaves it as it is', async (_, text) => {
+    writeFileSync(path, text)
+
+    await expectRefusal('storage-corrupt')
+
+    expect(readdirSync(directory).sort()).toEqual(['data.db', 'data.db.lock'])
+  })
+
+  it('refuses the database of another program and leaves it as it is', async () => {
+    change('CREATE TABLE theirs (a)')
+
+    await expectRefusal('storage-corrupt')
+  })
+
+  it('refuses a file that was cut', async () => {
+    await createDatabase()
+    truncateSync(path, 10 * PAGE_BYTES)
+
+    await expectRefusal('storage-corrupt')
+  })
+
+  it('refuses damaged pages after a stop that was not in order', async () => {
+    await createDatabase()
+    change("UPDATE meta SET value = '0' WHERE name = 'clean_shutdown'")
+    damagePage()
+
+    await expectRefusal('storage-corrupt')
+  })
+
+  it('refuses an applied migration that differs from the known one', async () => {
+    await createDatabase()
+    change("UPDATE schema_migrations SET checksum = 'edited' WHERE version = 2")
+
+    await expectRefusal('migration-failed')
+  })
+
+  it('refuses a newer schema, byte for byte unchanged', async () => {
+    await createDatabase()
+    change('PRAGMA user_version = 99')
+
+    await expectRefusal('storage-newer-schema')
+  })
+})
+
+describe('a start on a usable file', () => {
+  it('opens it after a stop that was not in order', async () => {
+    await createDatabase()
+    change("UPDATE meta SET value = '0' WHERE name = 'clean_shutdown'")
+
+    const storage = await openSqliteStorage({ path })
+
+    expect((await storage.status()).writable).toBe(true)
+    await storage.close()
+  })
+
+  it('does not read the whole of it after an orderly stop', async () => {
+    await createDatabase()
+    damagePage()
+
+    const storage = await openSqliteStorage({ path })
+
+    expect((await storage.status()).writable).toBe(true)
+    await storage.close()
+  })
+
+  it('takes an empty file for a new database', async () => {
+    writeFileSync(path, '')
+
+    const storage = await openSqliteStorage({ path })
+
+    expect((await storage.events.head()).position).toBe(0)
+    await storage.close()
+  })
+})

@@ -1,0 +1,95 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { takeLease } from './lease.ts'
+
+let directory: string
+let path: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'berth-lease-'))
+  path = join(directory, 'data.db')
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+const MODULE = new URL('./lease.ts', import.meta.url).href
+const FLAGS = ['--expose-gc', '--conditions=berth-source', '--input-type=module', '--eval']
+
+const TRY_LEASE = `
+const { takeLease } = await import(process.argv[1])
+try {
+  takeLease(process.argv[2])
+  process.stdout.write('taken')
+} catch (error) {
+  process.stdout.write(error.kind)
+}`
+
+const HOLD_LEASE = `
+const { takeLease } = await import(process.argv[1])
+takeLease(process.argv[2])
+for (let round = 0; round < 3; round++) {
+  gc()
+  await new Promise((resolve) => setImmediate(resolve))
+}
+process.stdout.write('held')
+setInterval(() => {}, 1000)`
+
+describe('takeLease', () => {
+  it('refuses a second holder at once, with a hint', () => {
+    const lease = takeLease(path)
+
+    expect(() => takeLease(path)).toThrow(
+      expect.objectContaining({ kind: 'storage-locked', hint: expect.stringContaining('storage.path') }),
+    )
+
+    lease.release()
+  })
+
+  it('keeps other processes out, also after a refused attempt of its own process', { timeout: 30_000 }, () => {
+    const lease = takeLease(path)
+    expect(() => takeLease(path)).toThrow(expect.objectContaining({ kind: 'storage-locked' }))
+
+    const { stdout } = spawnSync(process.execPath, [...FLAGS, TRY_LEASE, MODULE, path], { encoding: 'utf8' })
+
+    expect(stdout).toBe('storage-locked')
+    lease.release()
+  })
+
+  it('can be taken again after it was released, also twice', () => {
+    const lease = takeLease(path)
+    lease.release()
+    lease.release()
+
+    expect(() => takeLease(path).release()).not.toThrow()
+  })
+
+  it('lets one process hold the leases of two files', () => {
+    const first = takeLease(path)
+
+    expect(() => takeLease(join(directory, 'other.db')).release()).not.toThrow()
+
+    first.release()
+  })
+
+  it('keeps its file to the owner', () => {
+    takeLease(path).release()
+
+    expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600)
+  })
+
+  it('ends with the process that holds it, and not with the last reference to it', { timeout: 30_000 }, async () => {
+    const args = [...FLAGS, HOLD_LEASE, MODULE, path]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    expect(() => takeLease(path)).toThrow(expect.objectContaining({ kind: 'storage-locked' }))
+
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+
+    expect(() => takeLease(path).release()).not.toThrow()
+  })
+})

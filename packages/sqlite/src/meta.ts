@@ -1,0 +1,26 @@
+import type { Connection } from './connection.ts'
+import { compile, from } from './query.ts'
+
+type MetaName = 'epoch' | 'trimmed_through' | 'clean_shutdown'
+
+export function readMeta(db: Connection, name: MetaName): string {
+  const row = db.get(selectValue, { name })
+  if (row === undefined) throw new Error(`the meta row ${name} is missing`)
+  return row.value
+}
+
+/** `false` from the opening of a served database to its orderly end. */
+export const markShutdown = (db: Connection, isClean: boolean): void => {
+  db.run(updateValue, { name: 'clean_shutdown', value: isClean ? '1' : '0' })
+}
+
+const selectValue = compile<{ name: MetaName }, { value: string }>((place) =>
+  from.selectFrom('meta').select('value').where('name', '=', place('name')),
+)
+
+const updateValue = compile<{ name: MetaName; value: string }, unknown>((place) =>
+  from
+    .updateTable('meta')
+    .set({ value: place('value') })
+    .where('name', '=', place('name')),
+)

@@ -1,0 +1,141 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openConnection } from './connection.ts'
+import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
+import type { Migration } from './migrations/migration.ts'
+import { MIGRATIONS } from './migrations/migrations.ts'
+
+const now = () => 1_000
+
+const notes: Migration = { version: 1, name: 'notes', sql: 'CREATE TABLE notes (text TEXT) STRICT' }
+const dates: Migration = { version: 2, name: 'dates', sql: 'ALTER TABLE notes ADD COLUMN at INTEGER' }
+const broken: Migration = { version: 2, name: 'broken', sql: 'CREATE TABLE half (a); INSERT INTO missing VALUES (1)' }
+
+let directory: string
+let path: string
+let database: Database.Database
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'berth-migrate-'))
+  path = join(directory, 'data.db')
+  database = openConnection(path).database
+})
+afterEach(() => {
+  database.close()
+  rmSync(directory, { recursive: true })
+})
+
+const tables = (): unknown[] =>
+  database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck().all()
+
+describe('MIGRATIONS', () => {
+  it('are numbered from 1 without gaps and named once', () => {
+    expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1))
+    expect(new Set(MIGRATIONS.map(({ name }) => name)).size).toBe(MIGRATIONS.length)
+  })
+})
+
+describe('applyMigrations', () => {
+  it('brings a new database to the newest schema', () => {
+    applyMigrations(database, { path, now })
+
+    expect(database.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length)
+    expect(appliedMigrations(database)).toEqual(
+      MIGRATIONS.map(({ version, name }) => ({ version, name, appliedAt: 1_000 })),
+    )
+    expect(tables()).toEqual(
+      expect.arrayContaining(['events', 'idempotency', 'messages', 'runs', 'sessions', 'tokens']),
+    )
+  })
+
+  it('does nothing the second time', () => {
+    applyMigrations(database, { path, now })
+    applyMigrations(database, { path, now: () => 2_000 })
+
+    expect(new Set(appliedMigrations(database).map(({ appliedAt }) => appliedAt))).toEqual(new Set([1_000]))
+    expect(pendingMigrations(database)).toEqual([])
+  })
+
+  it('applies only what is pending', () => {
+    applyMigrations(database, { path, now, migrations: [notes] })
+    database.exec("INSERT INTO notes VALUES ('kept')")
+    applyMigrations(database, { path, now: () => 2_000, migrations: [notes, dates] })
+
+    expect(database.prepare('SELECT * FROM notes').all()).toEqual([{ text: 'kept', at: null }])
+    expect(appliedMigrations(database).map(({ appliedAt }) => appliedAt)).toEqual([1_000, 2_000])
+  })
+
+  it('copies a database that holds data before it changes it, and keeps the copy', () => {
+    applyMigrations(database, { path, now, migrations: [notes] })
+    database.exec("INSERT INTO notes VALUES ('kept')")
+    applyMigrations(database, { path, now, migrations: [notes, dates] })
+
+    const copy = new Database(`${path}.before-2`, { readonly: true })
+    expect(copy.prepare('SELECT * FROM notes').all()).toEqual([{ text: 'kept' }])
+    expect(copy.pragma('user_version', { simple: true })).toBe(1)
+    expect(statSync(`${path}.before-2`).mode & 0o777).toBe(0o600)
+    copy.close()
+  })
+
+  it('copies nothing of a new database', () => {
+    applyMigrations(database, { path, now, migrations: [notes, dates] })
+
+    expect(existsSync(`${path}.before-1`) || existsSync(`${path}.before-2`)).toBe(false)
+  })
+
+  it('replaces the copy of an earlier, failed attempt', () => {
+    applyMigrations(database, { path, now, migrations: [notes] })
+    expect(() => applyMigrations(database, { path, now, migrations: [notes, broken] })).toThrow()
+    database.exec("INSERT INTO notes VALUES ('later')")
+    applyMigrations(database, { path, now, migrations: [notes, dates] })
+
+    const copy = new Database(`${path}.before-2`, { readonly: true })
+    expect(copy.prepare('SELECT text FROM notes').pluck().all()).toEqual(['later'])
+    copy.close()
+  })
+
+  it('undoes a migration that fails and keeps those before it', () => {
+    expect(() => applyMigrations(database, { path, now, migrations: [notes, broken] })).toThrow(
+      expect.objectContaining({ kind: 'migration-failed', message: expect.stringContaining('2 (broken)') }),
+    )
+
+    expect(tables()).toEqual(['notes', 'schema_migrations'])
+    expect(database.pragma('user_version', { simple: true })).toBe(1)
+    expect(appliedMigrations(database)).toHaveLength(1)
+    expect(database.inTransaction).toBe(false)
+  })
+
+  it('refuses a database to which a migration of another text was applied', () => {
+    applyMigrations(database, { path, now, migrations: [notes] })
+    const edited = { ...notes, sql: `${notes.sql} -- edited` }
+
+    expect(() => applyMigrations(database, { path, now, migrations: [edited, dates] })).toThrow(
+      expect.objectContaining({ kind: 'migration-failed', message: expect.stringContaining('1 (notes)') }),
+    )
+    expect(appliedMigrations(database)).toHaveLength(1)
+  })
+
+  it('refuses a database of a newer release', () => {
+    applyMigrations(database, { path, now, migrations: [notes, dates] })
+    database.pragma('wal_checkpoint(TRUNCATE)')
+    const before = readFileSync(path)
+
+    expect(() => applyMigrations(database, { path, now, migrations: [notes] })).toThrow(
+      expect.objectContaining({ kind: 'storage-newer-schema' }),
+    )
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  it('finds nothing to do when another connection was faster', () => {
+    const other = openConnection(path).database
+    applyMigrations(other, { path, now, migrations: [notes, dates] })
+    other.close()
+
+    applyMigrations(database, { path, now: () => 2_000, migrations: [notes, dates] })
+
+    expect(appliedMigrations(database).map(({ appliedAt }) => appliedAt)).toEqual([1_000, 1_000])
+  })
+})

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { StartError } from '@berth/ports'
+import type Database from 'better-sqlite3'
+import type { Migration } from './migrations/migration.ts'
+import { MIGRATIONS } from './migrations/migrations.ts'
+import { createPrivateFile } from './private-file.ts'
+
+export interface AppliedMigration {
+  readonly version: number
+  readonly name: string
+  readonly appliedAt: number // epoch milliseconds
+}
+
+export interface MigrateOptions {
+  /** Of the file to copy before anything changes; absent for a database in memory. */
+  readonly path?: string | undefined
+  readonly now: () => number
+  readonly migrations?: readonly Migration[] | undefined
+}
+
+/**
+ * Applies what is pending, each migration in one transaction together with its row in `schema_migrations` and
+ * `user_version`. A database that holds data is copied to `<path>.before-<version>` first; the copy is kept.
+ *
+ * @throws StartError `storage-newer-schema`; `migration-failed` when an applied migration was edited, or when one fails.
+ */
+export function applyMigrations(database: Database.Database, options: MigrateOptions): void {
+  const { path, migrations = MIGRATIONS } = options
+  const pending = pendingMigrations(database, migrations)
+  const first = pending[0]
+  if (first === undefined) return
+  if (path !== undefined && first !== migrations[0]) copyFile(database, `${path}.before-${first.version}`)
+  for (const migration of pending) applyMigration(database, migration, options.now)
+}
+
+/** Checks what was applied against what this release knows, and answers what is left. Only reads. */
+export function pendingMigrations(
+  database: Database.Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+): readonly Migration[] {
+  const latest = migrations.length
+  const version = database.pragma('user_version', { simple: true }) as number
+  const applied = readApplied(database)
+  if (Math.max(version, applied.at(-1)?.version ?? 0) > latest) throw newerError(version, latest)
+  for (const { version, name, checksum } of applied) {
+    const known = migrations[version - 1]
+    if (known === undefined || checksumOf(known) !== checksum) throw editedError(version, name)
+  }
+  return migrations.slice(applied.length)
+}
+
+export const appliedMigrations = (database: Database.Database): readonly AppliedMigration[] =>
+  readApplied(database).map(({ version, name, applied_at }) => ({ version, name, appliedAt: applied_at }))
+
+interface MigrationRow {
+  readonly version: number
+  readonly name: string
+  readonly checksum: string
+  readonly applied_at: number
+}
+
+const CREATE_TABLE = `
+CREATE TABLE IF NOT EXISTS schema_migrations (
+  version    INTEGER PRIMARY KEY,
+  name       TEXT NOT NULL,
+  checksum   TEXT NOT NULL,
+  applied_at INTEGER NOT NULL
+) STRICT`
+
+function applyMigration(database: Database.Database, migration: Migration, now: () => number): void {
+  const { version, name } = migration
+  const apply = database.transaction(() => {
+    database.exec(CREATE_TABLE)
+    const inserted = database
+      .prepare('INSERT INTO schema_migrations VALUES (?, ?, ?, ?) ON CONFLICT (version) DO NOTHING')
+      .run(version, name, checksumOf(migration), now())
+    if (inserted.changes === 0) return // another process was faster
+    database.exec(migration.sql)
+    database.pragma(`user_version = ${version}`)
+  })
+  try {
+    apply.immediate()
+  } catch (error) {
+    throw new StartError('migration-failed', {
+      message: `Migration ${version} (${name}) failed and was undone: ${messageOf(error)}`,
+      hint: 'The database is as the migrations before it left it. Fix the cause and start again.',
+      cause: error,
+    })
+  }
+}
+
+/** Writes a consistent copy under a temporary name, flushes it, and puts it in the place of an older one. */
+function copyFile(database: Database.Database, target: string): void {
+  const temporary = `${target}.tmp`
+  try {
+    rmSync(temporary, { force: true })
+    createPrivateFile(temporary)
+    database.prepare('VACUUM INTO ?').run(temporary)
+    const file = openSync(temporary, 'r')
+    fsyncSync(file)
+    closeSync(file)
+    renameSync(temporary, target)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw new StartError('migration-failed', {
+      message: `The copy ${target} that precedes a migration could not be made: ${messageOf(error)}`,
+      hint: 'Nothing was migrated. Make room beside the database and start again.',
+      cause: error,
+    })
+  }
+}
+
+function readApplied(database: Database.Database): readonly MigrationRow[] {
+  const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").get()
+  if (table === undefined) return []
+  return database.prepare('SELECT * FROM schema_migrations ORDER BY version').all() as MigrationRow[]
+}
+
+const checksumOf = ({ sql }: Migration): string => createHash('sha256').update(sql).digest('hex')
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const newerError = (version: number, latest: number): StartError =>
+  new StartError('storage-newer-schema', {
+    message: `The database has schema version ${version}; this release knows versions up to ${latest}.`,
+    hint: 'Start the release that wrote it, or restore the copy made before its migration.',
+  })
+
+const editedError = (version: number, name: string): StartError =>
+  new StartError('migration-failed', {
+    message: `Migration ${version} (${name}) differs from the one that was applied to this database.`,
+    hint: 'Released migrations never change: install an unmodified release.',
+  })

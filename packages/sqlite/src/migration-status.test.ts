@@ -1,0 +1,60 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { migrate, migrationStatus } from './migration-status.ts'
+import { MIGRATIONS } from './migrations/migrations.ts'
+import { openSqliteStorage } from './open-sqlite-storage.ts'
+
+const summaries = MIGRATIONS.map(({ version, name }) => ({ version, name }))
+
+let directory: string
+let path: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'berth-migrations-'))
+  path = join(directory, 'data.db')
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+describe('migrationStatus', () => {
+  it('shows everything as pending for a missing file and does not create it', async () => {
+    expect(await migrationStatus(path)).toEqual({ applied: [], pending: summaries })
+    expect(existsSync(path)).toBe(false)
+  })
+
+  it('shows what was applied beside a running server', async () => {
+    const storage = await openSqliteStorage({ path, now: () => 7 })
+
+    const status = await migrationStatus(path)
+    await storage.close()
+
+    expect(status).toEqual({ applied: summaries.map((summary) => ({ ...summary, appliedAt: 7 })), pending: [] })
+  })
+})
+
+describe('migrate', () => {
+  it('creates the database and brings it to the newest schema', async () => {
+    const status = await migrate(path, () => 9)
+
+    expect(status.pending).toEqual([])
+    expect(status).toEqual(await migrationStatus(path))
+  })
+
+  it('refuses to run beside a server', async () => {
+    const storage = await openSqliteStorage({ path })
+
+    await expect(migrate(path)).rejects.toMatchObject({ kind: 'storage-locked' })
+
+    await storage.close()
+  })
+
+  it('leaves a database that a server can open', async () => {
+    await migrate(path)
+    const storage = await openSqliteStorage({ path })
+
+    expect((await storage.status()).writable).toBe(true)
+
+    await storage.close()
+  })
+})

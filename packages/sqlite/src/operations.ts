@@ -1,0 +1,36 @@
+import { commitWrites } from './commit-writes.ts'
+import { readEvents, readEventsBefore, readLogHead } from './event-log.ts'
+import { findIdempotency } from './idempotency-store.ts'
+import { findRun, listRuns } from './run-store.ts'
+import { findSession, listMessages, listSessions } from './session-store.ts'
+import { findToken, findTokenByDigest, listTokens } from './token-store.ts'
+
+/**
+ * Everything a host can be asked to do: plain synchronous functions of a connection and one argument. Arguments and
+ * results can be structurally cloned, so a host may run them in another thread.
+ */
+export const READS = {
+  'runs.find': findRun,
+  'runs.list': listRuns,
+  'events.read': readEvents,
+  'events.readBefore': readEventsBefore,
+  'events.head': readLogHead,
+  'idempotency.find': findIdempotency,
+  'sessions.find': findSession,
+  'sessions.list': listSessions,
+  'sessions.messages': listMessages,
+  'tokens.find': findToken,
+  'tokens.findByDigest': findTokenByDigest,
+  'tokens.list': listTokens,
+} as const
+
+/** Each runs inside a savepoint; the host undoes it when its result says `committed: false` or when it throws. */
+export const WRITES = { commit: commitWrites } as const
+
+export type ReadName = keyof typeof READS
+export type ReadRequest<Name extends ReadName> = Parameters<(typeof READS)[Name]>[1]
+export type ReadResult<Name extends ReadName> = ReturnType<(typeof READS)[Name]>
+
+export type WriteName = keyof typeof WRITES
+export type WriteRequest<Name extends WriteName> = Parameters<(typeof WRITES)[Name]>[1]
+export type WriteResult<Name extends WriteName> = ReturnType<(typeof WRITES)[Name]>

@@ -1,0 +1,51 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { StartError } from '@berth/ports'
+
+/** Creates the directory of `path` (0700) when it is missing; answers the path with its symbolic links resolved. */
+export function preparePath(path: string): string {
+  const absolute = resolve(path)
+  try {
+    mkdirSync(dirname(absolute), { recursive: true, mode: 0o700 })
+    return existsSync(absolute) ? realpathSync(absolute) : join(realpathSync(dirname(absolute)), basename(absolute))
+  } catch (error) {
+    throw new StartError('config-invalid', {
+      message: `The directory of ${absolute} cannot be created or read.`,
+      hint: 'Check storage.path and the permissions of its directory.',
+      cause: error,
+    })
+  }
+}
+
+/**
+ * Creates an empty file that only its owner may read and write. An existing one is never opened: closing it would drop
+ * the locks that SQLite holds on it in this process.
+ */
+export function createPrivateFile(path: string): void {
+  if (existsSync(path)) return
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return
+    throw new StartError('config-invalid', {
+      message: `The file ${path} cannot be created.`,
+      hint: 'Check storage.path and the permissions of its directory.',
+      cause: error,
+    })
+  }
+}
+
+/** Takes the permissions of group and others from the database file and what lies beside it. */
+export function restrictFiles(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const stat = statSync(file, { throwIfNoEntry: false })
+    if (stat === undefined || (stat.mode & 0o077) === 0 || stat.uid !== process.getuid?.()) continue
+    chmodSync(file, 0o600)
+  }
+}
+
+/** In bytes; 0 when there is no file. */
+export const fileSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code

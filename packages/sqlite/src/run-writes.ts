@@ -1,0 +1,130 @@
+import type { RunChange, RunRecord } from '@berth/ports'
+import { sql } from 'kysely'
+import type { Connection } from './connection.ts'
+import { compile, from, placesFor } from './query.ts'
+import { runKey } from './run-keys.ts'
+import { findAnyRun } from './run-store.ts'
+import type { RunTable } from './schema.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.fence'> = {
+  'run.insert'({ db }, { type, run }) {
+    const { changes } = db.run(insertRun, toRow(run, runKey(db, run.id)))
+    return changes === 1 ? 1 : { type, current: findAnyRun(db, run.id) }
+  },
+  'run.transition'({ db }, { type, runId, from: statuses, attempt, change }) {
+    const state = readState(db, runId)
+    if (state === undefined || state.attempt !== attempt || !statuses.includes(state.status)) {
+      return { type, current: findAnyRun(db, runId) }
+    }
+    return db.run(updateRun, { key: state.key, ...toChangedColumns(change) }).changes
+  },
+  'run.fence'({ db }, { type, runId, attempt }) {
+    const state = readState(db, runId)
+    return state?.status === 'running' && state.attempt === attempt ? 0 : { type, current: findAnyRun(db, runId) }
+  },
+}
+
+const readState = (db: Connection, runId: string) => db.get(selectState, { runId })
+
+const COLUMNS = [
+  'key',
+  'id',
+  'kind',
+  'target_id',
+  'thread_id',
+  'session_id',
+  'owner',
+  'user_id',
+  'status',
+  'finish_reason',
+  'attempt',
+  'timeout_ms',
+  'parent_run_id',
+  'trigger_id',
+  'traceparent',
+  'created_at',
+  'started_at',
+  'suspended_at',
+  'completed_at',
+  'usage',
+  'metadata',
+  'error',
+  'input',
+  'result',
+] as const
+
+const CHANGING = [
+  'status',
+  'finish_reason',
+  'result',
+  'error',
+  'usage',
+  'attempt',
+  'started_at',
+  'suspended_at',
+  'completed_at',
+] as const
+
+/** A `null` leaves the column as it is. */
+type ChangedColumns = { readonly [Column in (typeof CHANGING)[number]]: RunTable[Column] | null }
+
+const insertRun = compile<RunTable, unknown>((place) =>
+  from
+    .insertInto('runs')
+    .values(placesFor(place, COLUMNS))
+    .onConflict((conflict) => conflict.column('key').doNothing()),
+)
+
+const selectState = compile<{ runId: string }, Pick<RunTable, 'key' | 'status' | 'attempt'>>((place) =>
+  from
+    .selectFrom('runs')
+    .select(['key', 'status', 'attempt'])
+    .where('key', '=', from.selectFrom('run_keys').select('key').where('run_id', '=', place('runId'))),
+)
+
+const updateRun = compile<ChangedColumns & { key: number }, unknown>((place) =>
+  from
+    .updateTable('runs')
+    .set(Object.fromEntries(CHANGING.map((column) => [column, sql`coalesce(${place(column)}, ${sql.ref(column)})`])))
+    .where('key', '=', place('key')),
+)
+
+const toChangedColumns = (change: RunChange): ChangedColumns => ({
+  status: change.status ?? null,
+  finish_reason: change.finishReason ?? null,
+  result: change.result ?? null,
+  error: change.error === undefined ? null : JSON.stringify(change.error),
+  usage: change.usage === undefined ? null : JSON.stringify(change.usage),
+  attempt: change.attempt ?? null,
+  started_at: change.startedAt ?? null,
+  suspended_at: change.suspendedAt ?? null,
+  completed_at: change.completedAt ?? null,
+})
+
+const toRow = (run: RunRecord, key: number): RunTable => ({
+  key,
+  id: run.id,
+  kind: run.kind,
+  target_id: run.targetId,
+  thread_id: run.threadId ?? null,
+  session_id: run.sessionId ?? null,
+  owner: run.owner,
+  user_id: run.userId ?? null,
+  status: run.status,
+  finish_reason: run.finishReason ?? null,
+  attempt: run.attempt,
+  timeout_ms: run.timeoutMs ?? null,
+  parent_run_id: run.parentRunId ?? null,
+  trigger_id: run.triggerId ?? null,
+  traceparent: run.traceparent ?? null,
+  created_at: run.createdAt,
+  started_at: run.startedAt ?? null,
+  suspended_at: run.suspendedAt ?? null,
+  completed_at: run.completedAt ?? null,
+  usage: JSON.stringify(run.usage),
+  metadata: JSON.stringify(run.metadata),
+  error: run.error === undefined ? null : JSON.stringify(run.error),
+  input: run.input,
+  result: run.result ?? null,
+})

@@ -1,0 +1,118 @@
+import type { EventPhase, FinishReason, MessageRecord, RunKind, RunStatus } from '@berth/ports'
+import type { TokenEnv } from '@berth/protocol'
+import type { Generated } from 'kysely'
+
+/** The tables as the newest migration leaves them. JSON columns are text; instants are epoch milliseconds. */
+export interface Schema {
+  readonly meta: MetaTable
+  readonly run_keys: RunKeyTable
+  readonly runs: RunTable
+  readonly events: EventTable
+  readonly idempotency: IdempotencyTable
+  readonly sessions: SessionTable
+  readonly messages: MessageTable
+  readonly tokens: TokenTable
+  readonly sqlite_sequence: { readonly name: string; readonly seq: number }
+}
+
+export interface MetaTable {
+  readonly name: 'epoch' | 'trimmed_through' | 'clean_shutdown'
+  readonly value: string
+}
+
+/** The integer that stands for a run inside the database, given at its first mention. */
+export interface RunKeyTable {
+  readonly key: Generated<number>
+  readonly run_id: string
+}
+
+export interface RunTable {
+  readonly key: number
+  readonly id: string
+  readonly kind: RunKind
+  readonly target_id: string
+  readonly thread_id: string | null
+  readonly session_id: string | null
+  readonly owner: string
+  readonly user_id: string | null
+  readonly status: RunStatus
+  readonly finish_reason: FinishReason | null
+  readonly attempt: number
+  readonly timeout_ms: number | null
+  readonly parent_run_id: string | null
+  readonly trigger_id: string | null
+  readonly traceparent: string | null
+  readonly created_at: number
+  readonly started_at: number | null
+  readonly suspended_at: number | null
+  readonly completed_at: number | null
+  readonly usage: string
+  readonly metadata: string
+  readonly error: string | null
+  readonly input: string
+  readonly result: string | null
+}
+
+export interface EventTable {
+  readonly position: Generated<number>
+  readonly run_key: number | null
+  readonly session_id: string | null
+  readonly topic: string | null
+  readonly type: string
+  readonly phase: EventPhase | null
+  readonly at: number
+  readonly payload: string
+}
+
+export interface IdempotencyTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly fingerprint: string
+  readonly run_id: string | null
+  readonly created_at: number
+  readonly expires_at: number
+  readonly status: number | null // of the response; null while the request executes
+  readonly location: string | null
+  readonly content_type: string | null
+  readonly body: string | null
+}
+
+export interface SessionTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly owner: string
+  readonly title: string | null
+  readonly user_id: string | null
+  readonly agent_id: string | null
+  readonly last_seq: number // of its newest message; 0 when there is none
+  readonly created_at: number
+  readonly updated_at: number
+  readonly metadata: string
+}
+
+export interface MessageTable {
+  readonly key: Generated<number>
+  readonly session_key: number
+  readonly seq: number
+  readonly id: string
+  readonly role: MessageRecord['role']
+  readonly run_id: string | null
+  readonly created_at: number
+  readonly content: string
+}
+
+export interface TokenTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly digest: string
+  readonly name: string
+  readonly subject: string
+  readonly env: TokenEnv
+  readonly scopes: string
+  readonly created_at: number
+  readonly created_by: string
+  readonly expires_at: number | null
+  readonly last_used_at: number | null
+  readonly revoked_at: number | null
+  readonly last4: string
+}

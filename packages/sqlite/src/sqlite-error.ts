@@ -1,0 +1,46 @@
+import { AppError, StartError } from '@berth/ports'
+import Database from 'better-sqlite3'
+
+/** What a failure of the driver means to callers of the ports. Errors of other origin pass unchanged. */
+export function translateError(error: unknown): unknown {
+  if (!(error instanceof Database.SqliteError)) return error
+  if (isBusy(error.code)) return new AppError('SQLITE_BUSY', { cause: error })
+  if (error.code === 'SQLITE_FULL') return new AppError('storage-full', { cause: error })
+  if (isFatal(error.code)) return new AppError('storage-failed', { cause: error })
+  return new AppError('internal-error', { message: 'The storage refused a statement.', cause: error })
+}
+
+/** What a failure of the driver means before there is a storage. */
+export function translateStartError(error: unknown, path: string): unknown {
+  if (!(error instanceof Database.SqliteError)) return error
+  if (isBusy(error.code)) return lockedError(path, error)
+  if (error.code === 'SQLITE_CANTOPEN' || error.code.startsWith('SQLITE_READONLY')) {
+    return new StartError('config-invalid', {
+      message: `The database file ${path} cannot be opened for writing.`,
+      hint: 'Check storage.path and the permissions of the file and its directory.',
+      cause: error,
+    })
+  }
+  return isFatal(error.code) ? corruptError(path, error) : error
+}
+
+export const lockedError = (path: string, cause?: unknown): StartError =>
+  new StartError('storage-locked', {
+    message: `Another process holds the database file ${path}.`,
+    hint: 'Stop the other server, or give this one a storage.path of its own.',
+    cause,
+  })
+
+export const corruptError = (path: string, cause?: unknown): StartError =>
+  new StartError('storage-corrupt', {
+    message: `The file ${path} is damaged or not a Berth database.`,
+    hint: 'The file was left as it is. Restore a copy, or point storage.path elsewhere.',
+    cause,
+  })
+
+/** Whether the state on disk is unknown after this error, so that nothing more may be written. */
+const FATAL = ['SQLITE_IOERR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_CANTOPEN', 'SQLITE_READONLY']
+
+const isFatal = (code: string): boolean => FATAL.some((prefix) => code.startsWith(prefix))
+
+const isBusy = (code: string): boolean => code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')

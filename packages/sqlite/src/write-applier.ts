@@ -1,0 +1,16 @@
+import type { Conflict, StoredEvent, Write, WriteType } from '@berth/ports'
+import type { Connection } from './connection.ts'
+
+/** Where the writes of one commit go. */
+export interface Transaction {
+  readonly db: Connection
+  /** Collects what was appended to the log. */
+  readonly events: StoredEvent[]
+}
+
+export type WriteOf<Type extends WriteType> = Extract<Write, { readonly type: Type }>
+
+/** Applies one write; answers how many rows it changed, or what stood in its way. */
+export type WriteApplier<Type extends WriteType> = (tx: Transaction, write: WriteOf<Type>) => number | Conflict
+
+export type WriteAppliers<Type extends WriteType = WriteType> = { readonly [T in Type]: WriteApplier<T> }

@@ -15,14 +15,26 @@ const layerRules = Object.entries(layers).map(([name, allowed]) => ({
 module.exports = {
   forbidden: [
     ...layerRules,
-    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'no-unresolvable',
+      severity: 'error',
+      from: { pathNot: '^apps/[^/]+/bin/' },
+      to: { couldNotResolve: true },
+    },
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'core-is-pure',
       severity: 'error',
-      comment: 'protocol, ports and core import no Node built-in and no npm package but valibot and the schema types',
+      comment: 'protocol, ports and core import no Node built-in',
       from: { path: '^packages/(protocol|ports|core)/src', pathNot: isTest },
-      to: { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-peer'], pathNot: 'node_modules/.*(valibot|@standard-schema)' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'core-is-pure',
+      severity: 'error',
+      comment: 'protocol, ports and core import no npm package but valibot and the schema types',
+      from: { path: '^packages/(protocol|ports|core)/src', pathNot: isTest },
+      to: { path: 'node_modules/', pathNot: 'node_modules/(valibot|@standard-schema)/' },
     },
     {
       name: 'no-deep-import',
@@ -33,7 +45,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)(dist|coverage|\\.turbo|templates)/' },
+    exclude: { path: '^(packages|apps)/[^/]+/(dist|coverage|\\.turbo|templates)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.tests.json' },
     enhancedResolveOptions: {

@@ -28,7 +28,10 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'] } },
       { extends: true, test: { name: 'tooling', include: ['tooling/**/*.test.ts'], testTimeout: 60_000 } },
-      { extends: true, test: { name: 'e2e', include: ['e2e/**/*.test.ts'], testTimeout: 300_000, hookTimeout: 60_000 } },
+      {
+        extends: true,
+        test: { name: 'e2e', include: ['e2e/**/*.test.ts'], testTimeout: 300_000, hookTimeout: 60_000 },
+      },
     ],
     coverage: {
       provider: 'v8',

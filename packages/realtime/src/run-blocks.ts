@@ -1,6 +1,5 @@
 import { formatEventId, parseEventId, renderEnvelope, runSubject } from '@berth/core'
 import { type LogHead, type RunRecord, type StoredEvent, toJsonText } from '@berth/ports'
-import type { EventType } from '@berth/protocol'
 import { formatBlock } from './sse/block.ts'
 import type { StartingPoint } from './starting-point.ts'
 
@@ -13,7 +12,7 @@ export interface RunBlocks {
 }
 
 const RETRY_MS = 1_000
-const LAST_EVENTS: ReadonlySet<string> = new Set<EventType>(['run.completed', 'run.failed', 'run.aborted'])
+const LAST_EVENTS = new Set(['run.completed', 'run.failed', 'run.aborted'])
 
 /** The blocks of one run's stream: a cursor, the gap if there is one, the events; ends after the event that ends the run. */
 export async function* renderRunBlocks(

@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { temporaryDir } from '../test/temporary-dir.ts'
+
+const BIN = fileURLToPath(new URL('../bin/berth.js', import.meta.url))
+const SYSTEM_NODE = '/usr/bin/node'
+
+const versionOf = (node: string) => spawnSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).stdout.trim()
+
+const oldNode = (): string | undefined =>
+  existsSync(SYSTEM_NODE) && Number.parseInt(versionOf(SYSTEM_NODE), 10) < 22 ? SYSTEM_NODE : undefined
+
+describe('bin/berth.js', () => {
+  const dir = temporaryDir()
+
+  const runAs = (version: string, ...args: string[]) => {
+    const disguise = join(dir(), 'disguise.cjs')
+    const versions = `{ ...process.versions, node: ${JSON.stringify(version)} }`
+    writeFileSync(disguise, `Object.defineProperty(process, 'versions', { value: ${versions} })`)
+    return spawnSync(process.execPath, ['--require', disguise, BIN, ...args], { encoding: 'utf8' })
+  }
+
+  it.each(['18.19.0', '20.20.2', '22.17.9'])('refuses Node %s with a sentence and exit code 2', (version) => {
+    const { status, stdout, stderr } = runAs(version, 'server')
+
+    expect(status).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(
+      /^error\[node-too-old\]: Node\.js \S+ cannot run berth, it needs 22\.18 or newer\n {2}hint: .+\n$/,
+    )
+  })
+
+  it('refuses as one JSON document with --json', () => {
+    const { status, stdout } = runAs('20.20.2', 'server', '--json')
+
+    expect(status).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: 'node-too-old',
+      message: expect.any(String),
+      hint: expect.any(String),
+    })
+  })
+
+  it.skipIf(oldNode() === undefined)('is refused the same way by a real old Node, without a stack trace', () => {
+    const { status, stderr } = spawnSync(oldNode()!, [BIN, 'server'], { encoding: 'utf8' })
+
+    expect(status).toBe(2)
+    expect(stderr).toContain('error[node-too-old]')
+    expect(stderr).not.toMatch(/\n\s+at /)
+  })
+})

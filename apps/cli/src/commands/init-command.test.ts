@@ -1,0 +1,79 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { recordingTerminal } from '../../test/recording-terminal.ts'
+import { temporaryDir } from '../../test/temporary-dir.ts'
+import { loadConfig } from '../config/load-config.ts'
+import { runCli } from '../run-cli.ts'
+
+describe('berth init', () => {
+  const dir = temporaryDir()
+
+  const init = async (args: readonly string[], answer?: string) => {
+    const terminal = recordingTerminal({ cwd: dir(), ...(answer === undefined ? {} : { answer }) })
+    const exitCode = await runCli(['init', ...args], terminal)
+    return { exitCode, out: terminal.out(), err: terminal.err() }
+  }
+
+  it('writes a project into a new folder and says what is next', async () => {
+    const { exitCode, out } = await init(['hello', '--yes'])
+
+    expect(exitCode).toBe(0)
+    expect((await readdir(join(dir(), 'hello'))).sort()).toEqual(['.gitignore', 'README.md', 'berth.config.mjs'])
+    expect(out).toContain('next: cd hello && npx berth dev')
+  })
+
+  it('writes a configuration that loads, with an agent that runs', async () => {
+    await init(['--yes'])
+    const { agents } = await loadConfig({ cwd: dir(), env: {}, flags: {} })
+
+    expect(agents.map(({ id }) => id)).toEqual(['echo'])
+  })
+
+  it('keeps data and secrets out of git', async () => {
+    await init(['--yes'])
+
+    expect(await readFile(join(dir(), '.gitignore'), 'utf8')).toMatch(/^\.graphorin\/\nsecrets\/$/m)
+  })
+
+  it('never overwrites: it lists what is there, writes nothing and exits 6', async () => {
+    await writeFile(join(dir(), 'README.md'), 'mine')
+    await writeFile(join(dir(), '.gitignore'), 'mine')
+    const { exitCode, err } = await init(['--yes'])
+
+    expect(exitCode).toBe(6)
+    expect(err).toContain('error[file-exists]')
+    expect(err).toContain(join(dir(), 'README.md'))
+    expect(err).toContain(join(dir(), '.gitignore'))
+    expect((await readdir(dir())).sort()).toEqual(['.gitignore', 'README.md'])
+    expect(await readFile(join(dir(), 'README.md'), 'utf8')).toBe('mine')
+  })
+
+  it('needs --yes when nobody can answer', async () => {
+    const { exitCode, err } = await init([])
+
+    expect(exitCode).toBe(2)
+    expect(err).toContain('--yes')
+    expect(await readdir(dir())).toEqual([])
+  })
+
+  it.each([
+    ['', 3],
+    ['y', 3],
+    ['n', 0],
+  ])('asks, and takes %j to write %i files', async (answer, files) => {
+    await init([], answer)
+
+    expect(await readdir(dir())).toHaveLength(files)
+  })
+
+  it('answers one document with --json', async () => {
+    const { out } = await init(['--yes', '--json'])
+
+    expect(JSON.parse(out)).toEqual({ dir: dir(), files: ['berth.config.mjs', '.gitignore', 'README.md'] })
+  })
+
+  it('refuses an unknown template', async () => {
+    expect((await init(['--template', 'fancy', '--yes'])).exitCode).toBe(2)
+  })
+})

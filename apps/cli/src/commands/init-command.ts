@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { cliError, usageError } from '../cli-error.ts'
+import type { CommandContext } from '../command-context.ts'
+import { type Terminal, writeDocument } from '../terminal.ts'
+
+export interface InitFlags {
+  readonly template: 'basic'
+  readonly yes?: boolean
+  readonly json?: boolean
+}
+
+/** File of the project, file of the template: npm leaves out every `.gitignore` of a package. */
+const FILES = [
+  ['berth.config.mjs', 'berth.config.mjs'],
+  ['.gitignore', 'gitignore'],
+  ['README.md', 'README.md'],
+] as const
+
+/** Writes a project; all of it, or nothing when any file is there already. */
+export async function initCommand({ terminal }: CommandContext, dir: string, flags: InitFlags): Promise<void> {
+  const target = resolve(terminal.cwd, dir)
+  const names = FILES.map(([name]) => name)
+  refuseOverwriting(target, names)
+  await confirm(terminal, flags, `Write ${names.join(', ')} to ${target}?`)
+
+  await mkdir(target, { recursive: true })
+  for (const [name, source] of FILES) await writeNew(join(target, name), await readTemplate(flags.template, source))
+
+  if (flags.json) {
+    writeDocument(terminal, { dir: target, files: names })
+    return
+  }
+  const shown = relative(terminal.cwd, target)
+  const go = shown === '' ? '' : `cd ${shown} && `
+  terminal.stdout.write(`${names.map((name) => `wrote ${join(shown, name)}`).join('\n')}\nnext: ${go}npx berth dev\n`)
+}
+
+function refuseOverwriting(target: string, names: readonly string[]): void {
+  const present = names.filter((name) => existsSync(join(target, name)))
+  if (present.length > 0) throw existsError(present.map((name) => join(target, name)))
+}
+
+async function confirm(terminal: Terminal, { yes }: InitFlags, question: string): Promise<void> {
+  if (yes) return
+  if (!terminal.isInteractive) throw usageError('init asks before it writes, and here nobody can answer', 'add --yes')
+  const answer = await terminal.ask(`${question} [Y/n] `)
+  if (!/^(?:y|yes)?$/i.test(answer.trim())) {
+    throw cliError('cancelled', { message: 'nothing was written', hint: 'run it again and answer y', exit: 'failed' })
+  }
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text, { flag: 'wx' })
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? existsError([path]) : error
+  }
+}
+
+const existsError = (paths: readonly string[]) =>
+  cliError('file-exists', {
+    message: `init never overwrites, and there is already ${paths.join(', ')}`,
+    hint: 'choose another folder, or move these files away',
+    exit: 'conflict',
+  })
+
+const readTemplate = (template: string, name: string): Promise<string> =>
+  readFile(new URL(`../../templates/${template}/${name}`, import.meta.url), 'utf8')

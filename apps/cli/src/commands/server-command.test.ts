@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { recordingTerminal } from '../../test/recording-terminal.ts'
+import { temporaryDir } from '../../test/temporary-dir.ts'
+import { runCli } from '../run-cli.ts'
+
+interface Announcement {
+  readonly event: string
+  readonly host: string
+  readonly port: number
+  readonly basePath: string
+  readonly token?: string
+  readonly agents?: readonly string[]
+}
+
+const PEPPER = { BERTH_AUTH_PEPPER_REF: 'file:pepper' }
+
+describe('berth server and berth dev', () => {
+  const dir = temporaryDir()
+
+  /** Runs until the address is announced, does `work` with it, then sends SIGTERM. */
+  const serve = async (args: readonly string[], work: (text: string) => Promise<void> = async () => undefined) => {
+    await writeFile(join(dir(), 'pepper'), 'p'.repeat(32), { mode: 0o600 })
+    let worked: Promise<void> | undefined
+    const terminal = recordingTerminal({
+      cwd: dir(),
+      env: args[0] === 'server' ? PEPPER : {},
+      onOut(text, { interrupt }) {
+        worked ??= work(text).finally(() => interrupt({ type: 'signal', signal: 'SIGTERM' }))
+      },
+    })
+    const exitCode = await runCli(args, terminal)
+    await worked
+    return { exitCode, out: terminal.out(), err: terminal.err() }
+  }
+
+  it('prints one line with the real port and exits 0 after the drain', async () => {
+    const { exitCode, out } = await serve(['server', '--port', '0'])
+
+    expect(out).toMatch(/^listening on http:\/\/127\.0\.0\.1:[1-9]\d*\/v1\n$/)
+    expect(exitCode).toBe(0)
+  })
+
+  it('prints the address as one document with --json', async () => {
+    const { out } = await serve(['server', '--port', '0', '--json'])
+
+    expect(JSON.parse(out)).toEqual({
+      event: 'listening',
+      host: '127.0.0.1',
+      port: expect.any(Number),
+      basePath: '/v1',
+    })
+  })
+
+  it('validates and opens nothing with --check', async () => {
+    const { exitCode, out } = await serve(['server', '--check'])
+
+    expect(exitCode).toBe(0)
+    expect(out).toBe('ready to start\n')
+    expect(existsSync(join(dir(), '.graphorin'))).toBe(false)
+  })
+
+  it('never invents a pepper as server', async () => {
+    const terminal = recordingTerminal({ cwd: dir() })
+
+    expect(await runCli(['server', '--port', '0', '--json'], terminal)).toBe(2)
+    expect(JSON.parse(terminal.out())).toMatchObject({ error: 'pepper-missing', hint: expect.any(String) })
+  })
+
+  it('refuses a port that is taken with a typed error', async () => {
+    const neighbour = createServer()
+    await new Promise<void>((resolve) => neighbour.listen(0, '127.0.0.1', resolve))
+    const { port } = neighbour.address() as { port: number }
+    const { exitCode, err } = await serve(['server', '--port', String(port)])
+    neighbour.close()
+
+    expect(exitCode).toBe(2)
+    expect(err).toMatch(/^error\[address-in-use\]: .*\n {2}hint: /m)
+  })
+
+  it('serves the demo agents to the token that dev made', async () => {
+    const { exitCode, out } = await serve(['dev', '--demo', '--port', '0', '--json'], async (text) => {
+      const { host, port, basePath, token } = JSON.parse(text) as Announcement
+      const response = await fetch(`http://${host}:${port}${basePath}/agents/digest/run`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ input: 'The log survives a crash. Clients read on.' }),
+      })
+
+      expect(await response.json()).toMatchObject({ status: 'completed', result: { words: 8 } })
+    })
+
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ event: 'listening', agents: ['echo', 'digest'] })
+  })
+
+  it('has an echo agent in an empty folder, and lets one of the same id be', async () => {
+    expect(JSON.parse((await serve(['dev', '--port', '0', '--json'])).out)).toMatchObject({ agents: ['echo'] })
+
+    await runCli(['init', '--yes'], recordingTerminal({ cwd: dir() }))
+    expect(JSON.parse((await serve(['dev', '--demo', '--port', '0', '--json'])).out)).toMatchObject({
+      agents: ['echo', 'digest'],
+    })
+  })
+})

@@ -1,0 +1,40 @@
+import type { CommandContext } from '../command-context.ts'
+import type { ConfigFlags } from '../config/load-config.ts'
+import { loadForCommand } from '../config/load-for-command.ts'
+import { validConfig } from '../config/valid-config.ts'
+import { demoAgents } from '../demo/demo-agents.ts'
+import { listeningUrl } from '../serve/listening-url.ts'
+import { prepareServer } from '../serve/prepare-server.ts'
+import { serve } from '../serve/serve.ts'
+import { writeDocument } from '../terminal.ts'
+
+export interface ServerFlags extends ConfigFlags {
+  readonly json?: boolean
+  readonly check?: boolean
+  readonly demo?: boolean
+}
+
+export async function serverCommand({ terminal, finish }: CommandContext, flags: ServerFlags): Promise<void> {
+  const json = flags.json ?? false
+  const loaded = await loadForCommand(terminal, flags)
+  const config = validConfig(loaded)
+  const agents = flags.demo ? [...loaded.agents, ...demoAgents(terminal.cwd, loaded.agents)] : loaded.agents
+  const { server, log } = await prepareServer(terminal, { config, loaded, agents, json })
+
+  if (flags.check) {
+    await server.check()
+    if (json) writeDocument(terminal, { ok: true })
+    else terminal.stdout.write('ready to start\n')
+    return
+  }
+
+  const exitCode = await serve(server, {
+    interruptions: terminal.watchInterruptions(),
+    log,
+    onListening(listening) {
+      if (json) writeDocument(terminal, { event: 'listening', ...listening })
+      else terminal.stdout.write(`listening on ${listeningUrl(listening)}\n`)
+    },
+  })
+  finish(exitCode)
+}

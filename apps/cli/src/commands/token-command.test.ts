@@ -1,0 +1,95 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isWellFormedToken } from '@berth/protocol'
+import { describe, expect, it } from 'vitest'
+import { recordingTerminal } from '../../test/recording-terminal.ts'
+import { temporaryDir } from '../../test/temporary-dir.ts'
+import { runCli } from '../run-cli.ts'
+
+const CREATE = ['create', '--name', 'ci', '--scopes', 'agents:read, agents:invoke:echo']
+
+describe('berth token', () => {
+  const dir = temporaryDir()
+
+  // The reference names a file because secrets are looked up in the real environment.
+  const token = async (...args: string[]) => {
+    await writeFile(join(dir(), 'pepper'), 'p'.repeat(32), { mode: 0o600 })
+    const terminal = recordingTerminal({ cwd: dir(), env: { BERTH_AUTH_PEPPER_REF: 'file:pepper' } })
+    const exitCode = await runCli(['token', ...args], terminal)
+    return { exitCode, out: terminal.out(), err: terminal.err() }
+  }
+  const json = async (...args: string[]) => JSON.parse((await token(...args, '--json')).out) as Record<string, unknown>
+
+  it('creates a token before the first start, as one document', async () => {
+    const document = await json(...CREATE, '--subject', 'ada', '--env', 'test', '--expires-at', '2100-01-01T00:00:00Z')
+
+    expect(document).toMatchObject({
+      id: expect.stringMatching(/^tok_/),
+      name: 'ci',
+      subject: 'ada',
+      scopes: ['agents:read', 'agents:invoke:echo'],
+      env: 'test',
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      expiresAt: '2100-01-01T00:00:00.000Z',
+    })
+    expect(isWellFormedToken(document.token as string)).toBe(true)
+    expect(document).not.toHaveProperty('digest')
+  })
+
+  it('leaves out the expiry of a token without one', async () => {
+    expect(await json(...CREATE)).not.toHaveProperty('expiresAt')
+  })
+
+  it('prints the token alone on stdout without --json', async () => {
+    const { out, err } = await token(...CREATE)
+
+    expect(isWellFormedToken(out.trimEnd())).toBe(true)
+    expect(err).toContain('tok_')
+    expect(err).not.toContain(out.trimEnd())
+  })
+
+  it('lists tokens newest first, never their text', async () => {
+    const first = await json(...CREATE)
+    const second = await json(...CREATE)
+    const list = await json('list')
+    const table = await token('list')
+
+    expect((list.items as { id: string }[]).map(({ id }) => id)).toEqual([second.id, first.id])
+    expect(JSON.stringify(list)).not.toContain(first.token)
+    expect(table.out).toMatch(/^ID +NAME +SUBJECT/)
+    expect(table.out).not.toContain(first.token)
+  })
+
+  it('revokes a token for good', async () => {
+    const { id } = await json(...CREATE)
+    const revoked = await json('revoke', id as string)
+
+    expect(revoked).toMatchObject({ id, revokedAt: expect.any(String) })
+    expect((await token('list')).out).toContain('revoked ')
+  })
+
+  it.each([
+    [['revoke', 'tok_missing'], 1, 'token-not-found'],
+    [['create', '--name', 'x', '--scopes', 'nonsense:all'], 2, 'validation-failed'],
+    [['create', '--name', 'x', '--scopes', 'agents:read', '--expires', 'soon'], 2, 'usage'],
+    [
+      ['create', '--name', 'x', '--scopes', 'agents:read', '--expires-at', '2001-01-01T00:00:00Z'],
+      2,
+      'validation-failed',
+    ],
+    [['create', '--name', 'x', '--scopes', 'agents:read', '--env', 'moon'], 2, 'usage'],
+  ])('refuses %j with exit code %i', async (args, exitCode, error) => {
+    const failed = await token(...args, '--json')
+
+    expect(failed.exitCode).toBe(exitCode)
+    expect(JSON.parse(failed.out)).toMatchObject({ error, message: expect.any(String) })
+  })
+
+  it('refuses without a pepper, with the hint how to make one', async () => {
+    const terminal = recordingTerminal({ cwd: dir() })
+    const exitCode = await runCli(['token', 'list'], terminal)
+
+    expect(exitCode).toBe(2)
+    expect(terminal.err()).toMatch(/^error\[pepper-missing\]: .*\n {2}hint: /)
+  })
+})

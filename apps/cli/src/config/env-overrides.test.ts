@@ -1,0 +1,53 @@
+import { configFields } from '@berth/protocol'
+import { describe, expect, it } from 'vitest'
+import { readEnvOverrides, unknownVariables } from './env-overrides.ts'
+
+const textOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value))
+
+describe('readEnvOverrides', () => {
+  it('reads every field back from the text of a value of its type', () => {
+    const samples = { string: 'text', integer: 42, boolean: true, strings: ['a', 'b'] }
+    for (const { path, env, type } of configFields) {
+      expect(readEnvOverrides({ [env]: textOf(samples[type]) })).toEqual([
+        { path, variable: env, value: samples[type] },
+      ])
+    }
+  })
+
+  it('splits lists at commas and trims them', () => {
+    const [override] = readEnvOverrides({ BERTH_SERVER_CORS_ALLOW_ORIGINS: ' https://a.example , https://b.example,' })
+
+    expect(override?.value).toEqual(['https://a.example', 'https://b.example'])
+  })
+
+  it.each([
+    ['true', true],
+    ['1', true],
+    ['FALSE', false],
+    ['0', false],
+  ])('takes %s as %s', (text, value) => {
+    expect(readEnvOverrides({ BERTH_METRICS_ENABLED: text })[0]?.value).toBe(value)
+  })
+
+  it('takes an empty variable as unset', () => {
+    expect(readEnvOverrides({ BERTH_SERVER_PORT: '', PORT: '9000' })).toEqual([])
+  })
+
+  it.each([
+    ['BERTH_SERVER_PORT', 'eighty'],
+    ['BERTH_SERVER_PORT', '80.5'],
+    ['BERTH_SERVER_PORT', '0x50'],
+    ['BERTH_METRICS_ENABLED', 'yep'],
+  ])('names %s when it holds %s, and does not repeat the value', (variable, text) => {
+    expect(() => readEnvOverrides({ [variable]: text })).toThrow(variable)
+    expect(() => readEnvOverrides({ [variable]: text })).not.toThrow(text)
+  })
+})
+
+describe('unknownVariables', () => {
+  it('finds variables with our prefix that mean nothing', () => {
+    const env = { BERTH_SERVER_PROT: '1', BERTH_SERVER_PORT: '1', BERTH_PEPPER: 'x', PATH: '/bin' }
+
+    expect(unknownVariables(env, new Set(['BERTH_PEPPER']))).toEqual(['BERTH_SERVER_PROT'])
+  })
+})

@@ -1,0 +1,60 @@
+import { StartError } from '@berth/ports'
+import { type ConfigField, configFields } from '@berth/protocol'
+
+export interface EnvOverride {
+  readonly path: string // of the field, for example server.port
+  readonly variable: string
+  readonly value: unknown
+}
+
+const PREFIX = 'BERTH_'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** What the environment says about configuration fields. An empty variable counts as unset. */
+export function readEnvOverrides(env: Env): readonly EnvOverride[] {
+  return configFields.flatMap(({ path, env: variable, type }) => {
+    const text = env[variable]
+    return text ? [{ path, variable, value: PARSERS[type](variable, text) }] : []
+  })
+}
+
+/** Variables with our prefix that no field has and no secret reference names. */
+export function unknownVariables(env: Env, referenced: ReadonlySet<string>): readonly string[] {
+  const known = new Set(configFields.map((field) => field.env))
+  return Object.keys(env)
+    .filter((name) => name.startsWith(PREFIX) && !known.has(name) && !referenced.has(name))
+    .sort()
+}
+
+const PARSERS: Readonly<Record<ConfigField['type'], (variable: string, text: string) => unknown>> = {
+  string: (_, text) => text,
+  integer: parseInteger,
+  boolean: parseBoolean,
+  strings: (_, text) => parseList(text),
+}
+
+function parseInteger(variable: string, text: string): number {
+  if (/^-?\d{1,15}$/.test(text.trim())) return Number(text)
+  throw malformed(variable, 'a whole number')
+}
+
+const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false }
+
+function parseBoolean(variable: string, text: string): boolean {
+  const value = BOOLEANS[text.trim().toLowerCase()]
+  if (value === undefined) throw malformed(variable, 'true or false')
+  return value
+}
+
+const parseList = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+
+const malformed = (variable: string, expected: string) =>
+  new StartError('config-invalid', {
+    message: `the environment variable ${variable} must be ${expected}`,
+    hint: `correct or unset ${variable}`,
+  })

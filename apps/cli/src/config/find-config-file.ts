@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { StartError } from '@berth/ports'
+
+const CONFIG_FILES = ['berth.config.ts', 'berth.config.js', 'berth.config.mjs', 'berth.config.json'] as const
+
+/** The file `--config` names, else the first of `CONFIG_FILES` in the working directory, else none. */
+export function findConfigFile(cwd: string, named: string | undefined): string | undefined {
+  if (named === undefined) return CONFIG_FILES.map((name) => resolve(cwd, name)).find((path) => existsSync(path))
+  const path = resolve(cwd, named)
+  if (existsSync(path)) return path
+  throw new StartError('config-invalid', {
+    message: `the configuration file ${path} does not exist`,
+    hint: 'check --config, or write one with: berth init',
+  })
+}

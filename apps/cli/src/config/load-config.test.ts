@@ -1,0 +1,135 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryDir } from '../../test/temporary-dir.ts'
+import { type ConfigFlags, loadConfig } from './load-config.ts'
+import { validConfig } from './valid-config.ts'
+
+describe('loadConfig', () => {
+  const dir = temporaryDir()
+
+  const write = (name: string, text: string) => writeFile(join(dir(), name), text)
+  const load = (flags: ConfigFlags = {}, env: Record<string, string> = {}) => loadConfig({ cwd: dir(), env, flags })
+
+  it('is empty without a file', async () => {
+    expect(await load()).toMatchObject({ input: {}, agents: [], configDir: dir(), configPath: undefined, warnings: [] })
+  })
+
+  it.each([
+    ['berth.config.ts', 'const port: number = 9001\nexport default { server: { port } }'],
+    ['berth.config.js', 'export default { server: { port: 9001 } }'],
+    ['berth.config.mjs', 'const port = await Promise.resolve(9001)\nexport default { server: { port } }'],
+    ['berth.config.json', '{ "server": { "port": 9001 } }'],
+  ])('finds %s', async (name, text) => {
+    await write(name, text)
+
+    expect(await load()).toMatchObject({ input: { server: { port: 9001 } }, configPath: join(dir(), name) })
+  })
+
+  it('takes the first by name when there are several', async () => {
+    await write('berth.config.json', '{ "server": { "port": 1 } }')
+    await write('berth.config.mjs', 'export default { server: { port: 2 } }')
+
+    expect((await load()).input).toEqual({ server: { port: 2 } })
+  })
+
+  it('lets the environment override the file, and a flag both', async () => {
+    await write('berth.config.json', '{ "server": { "port": 1, "host": "127.0.0.2", "basePath": "/file" } }')
+    const { input } = await load({ port: 3 }, { BERTH_SERVER_PORT: '2', BERTH_SERVER_HOST: '127.0.0.3' })
+
+    expect(input).toEqual({ server: { port: 3, host: '127.0.0.3', basePath: '/file' } })
+  })
+
+  it('separates registrations from the configuration', async () => {
+    await write(
+      'berth.config.mjs',
+      `export default {
+        agents: [{ id: 'a', description: '', agent: { id: 'a', run: async () => 1 } }],
+        hooks: { onReady() {} },
+        adapters: { clock: { now: () => 0 } },
+      }`,
+    )
+    const loaded = await load()
+
+    expect(loaded.input).toEqual({})
+    expect(loaded.agents[0]?.id).toBe('a')
+    expect(loaded.hooks).toHaveProperty('onReady')
+    expect(loaded.adapters).toHaveProperty('clock')
+  })
+
+  it.each(['workflows', 'triggers', 'skills', 'mcpServers', 'consolidator', 'embedder'])(
+    'refuses %s when it holds something and takes it when it is empty',
+    async (name) => {
+      await write('full.mjs', `export default { ${name}: [{ id: 'x' }] }`)
+      await write('empty.mjs', `export default { ${name}: [] }`)
+
+      await expect(load({ config: 'full.mjs' })).rejects.toMatchObject({
+        kind: 'config-invalid',
+        message: expect.stringContaining(name),
+      })
+      expect((await load({ config: 'empty.mjs' })).input).toEqual({})
+    },
+  )
+
+  it.each([
+    ['no default export', 'a.mjs', 'export const config = {}'],
+    ['a default export that is no object', 'a.mjs', 'export default []'],
+    ['agents that are no array', 'a.mjs', 'export default { agents: {} }'],
+    ['hooks that are no object', 'a.mjs', 'export default { hooks: 1 }'],
+    ['JSON with a mistake', 'a.json', '{ "server": }'],
+    ['a module that does not parse', 'a.mjs', 'export default {'],
+  ])('refuses %s', async (_, name, text) => {
+    await write(name, text)
+
+    await expect(load({ config: name })).rejects.toMatchObject({ kind: 'config-invalid', hint: expect.any(String) })
+  })
+
+  it('says at which line a module throws', async () => {
+    await write('a.mjs', "\n\nthrow new Error('no key')\n")
+
+    await expect(load({ config: 'a.mjs' })).rejects.toMatchObject({
+      message: expect.stringContaining('no key'),
+      hint: expect.stringContaining('line 3'),
+    })
+  })
+
+  it('refuses a named file that does not exist', async () => {
+    await expect(load({ config: 'missing.json' })).rejects.toMatchObject({ kind: 'config-invalid' })
+  })
+
+  it('warns of unknown variables, except those a reference names', async () => {
+    const env = { BERTH_AUTH_PEPPER_REF: 'env:BERTH_PEPPER', BERTH_PEPPER: 'x', BERTH_PROT: '1' }
+
+    expect((await load({}, env)).warnings).toEqual([expect.stringContaining('BERTH_PROT')])
+  })
+
+  it('resolves the database from the folder of the file, in validConfig', async () => {
+    await write('a.json', '{ "storage": { "path": "./data/x.db" } }')
+
+    expect(validConfig(await load({ config: 'a.json' })).storage.path).toBe(join(dir(), 'data/x.db'))
+    expect(validConfig(await load()).storage.path).toBe(join(dir(), '.graphorin/data.db'))
+  })
+
+  it('keeps a database in memory in memory', async () => {
+    expect(validConfig(await load({}, { BERTH_STORAGE_PATH: ':memory:' })).storage.path).toBe(':memory:')
+  })
+
+  it('names the variable whose value the schema refuses', async () => {
+    const loaded = await load({}, { BERTH_SERVER_PORT: '99999', BERTH_SERVER_HOST: 'localhost' })
+
+    expect(() => validConfig(loaded)).toThrow(
+      expect.objectContaining({ kind: 'config-invalid', hint: expect.stringMatching(/BERTH_SERVER_PORT$/) }),
+    )
+  })
+
+  it('refuses an unknown field and a bare secret without repeating it', async () => {
+    await write('a.json', '{ "auth": { "pepperRef": "0penSesame" } }')
+    await write('b.json', '{ "server": { "prot": 1 } }')
+    const bare = await load({ config: 'a.json' })
+    const unknown = await load({ config: 'b.json' })
+
+    expect(() => validConfig(bare)).toThrow(/auth\.pepperRef/)
+    expect(() => validConfig(bare)).not.toThrow(/0penSesame/)
+    expect(() => validConfig(unknown)).toThrow(/server\.prot/)
+  })
+})

@@ -1,0 +1,107 @@
+import { dirname, resolve } from 'node:path'
+import type { AgentRegistration } from '@berth/core'
+import { StartError } from '@berth/ports'
+import type { ServerConfigInput } from '@berth/protocol'
+import type { Adapters, Hooks } from '@berth/server-app'
+import { type EnvOverride, readEnvOverrides, unknownVariables } from './env-overrides.ts'
+import { findConfigFile } from './find-config-file.ts'
+import { isPlainObject, loadConfigModule, type PlainObject } from './load-config-module.ts'
+
+export interface ConfigFlags {
+  readonly config?: string | undefined
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+}
+
+export interface ConfigRequest {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly flags: ConfigFlags
+}
+
+/** Everything that was configured: file, then environment, then flags. Not yet checked against the schema. */
+export interface LoadedConfig {
+  readonly input: ServerConfigInput
+  readonly agents: readonly AgentRegistration[]
+  readonly hooks: Hooks | undefined
+  readonly adapters: Partial<Adapters> | undefined
+  /** What relative paths in the configuration start from. */
+  readonly configDir: string
+  readonly configPath: string | undefined
+  readonly overrides: readonly EnvOverride[]
+  readonly warnings: readonly string[]
+}
+
+/** Members of the configuration module this release cannot serve yet. */
+const NOT_YET = ['workflows', 'triggers', 'skills', 'mcpServers', 'consolidator', 'embedder'] as const
+
+/** @throws StartError `config-invalid` */
+export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<LoadedConfig> {
+  const configPath = findConfigFile(cwd, flags.config)
+  const { agents, hooks, adapters, ...members } = configPath === undefined ? {} : await loadConfigModule(configPath)
+  const sections = withoutUnavailable(members)
+  const overrides = readEnvOverrides(env)
+  const flagged = [
+    { path: 'server.host', value: flags.host },
+    { path: 'server.port', value: flags.port },
+  ].filter(({ value }) => value !== undefined)
+  const input = [...overrides, ...flagged].reduce((tree, { path, value }) => withValue(tree, path, value), sections)
+  return {
+    input: input as ServerConfigInput,
+    agents: checkedAgents(agents),
+    hooks: checkedObject('hooks', hooks) as Hooks | undefined,
+    adapters: checkedObject('adapters', adapters) as Partial<Adapters> | undefined,
+    configDir: configPath === undefined ? cwd : dirname(configPath),
+    configPath,
+    overrides,
+    warnings: unknownVariables(env, referencedVariables(input)).map(
+      (name) => `the environment variable ${name} is unknown and has no effect`,
+    ),
+  }
+}
+
+export const databasePath = (path: string, configDir: string): string =>
+  path === ':memory:' ? path : resolve(configDir, path)
+
+function withoutUnavailable(members: PlainObject): PlainObject {
+  const present = NOT_YET.find((name) => !isEmpty(members[name]))
+  if (present !== undefined) {
+    throw new StartError('config-invalid', {
+      message: `${present}: not available in this release`,
+      hint: `remove ${present} from the configuration`,
+    })
+  }
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !NOT_YET.some((later) => later === name)))
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
+
+/** A copy with `value` at the dotted path. What stands in the way and is no object stays for the schema to refuse. */
+export function withValue(tree: PlainObject, path: string, value: unknown): PlainObject {
+  const [name = '', ...rest] = path.split('.')
+  if (rest.length === 0) return { ...tree, [name]: value }
+  const child = tree[name] ?? {}
+  return isPlainObject(child) ? { ...tree, [name]: withValue(child, rest.join('.'), value) } : tree
+}
+
+function checkedAgents(agents: unknown): readonly AgentRegistration[] {
+  if (agents === undefined) return []
+  if (Array.isArray(agents)) return agents
+  throw new StartError('config-invalid', {
+    message: 'agents: expected an array',
+    hint: 'write agents: [{ id, description, agent: { id, run } }]',
+  })
+}
+
+function checkedObject(name: string, value: unknown): PlainObject | undefined {
+  if (value === undefined || isPlainObject(value)) return value
+  throw new StartError('config-invalid', { message: `${name}: expected an object`, hint: `correct or remove ${name}` })
+}
+
+/** Names in `env:NAME` references anywhere in the configuration. */
+function referencedVariables(value: unknown): ReadonlySet<string> {
+  if (typeof value === 'string') return new Set(value.startsWith('env:') ? [value.slice('env:'.length)] : [])
+  if (typeof value !== 'object' || value === null) return new Set()
+  return new Set(Object.values(value).flatMap((member) => [...referencedVariables(member)]))
+}

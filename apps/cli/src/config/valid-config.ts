@@ -1,0 +1,32 @@
+import { StartError } from '@berth/ports'
+import type { ServerConfig } from '@berth/protocol'
+import { parseConfig } from '@berth/server-app'
+import { databasePath, type LoadedConfig } from './load-config.ts'
+
+/**
+ * The configuration with every default and an absolute `storage.path`.
+ *
+ * @throws StartError `config-invalid`; the hint names the environment variable when it was the one at fault
+ */
+export function validConfig(loaded: Pick<LoadedConfig, 'input' | 'configDir' | 'overrides'>): ServerConfig {
+  const config = parsed(loaded)
+  const { storage } = config
+  return { ...config, storage: { ...storage, path: databasePath(storage.path, loaded.configDir) } }
+}
+
+function parsed({ input, overrides }: Pick<LoadedConfig, 'input' | 'overrides'>): ServerConfig {
+  try {
+    return parseConfig(input)
+  } catch (error) {
+    const culprits = overrides.filter(({ path }) => error instanceof StartError && mentions(error.message, path))
+    if (culprits.length === 0) throw error
+    const { kind, message } = error as StartError
+    const variables = culprits.map(({ variable }) => variable).join(', ')
+    throw new StartError(kind, {
+      message,
+      hint: `set by the environment: correct or unset ${variables}`,
+    })
+  }
+}
+
+const mentions = (message: string, path: string): boolean => message.split('; ').some((part) => part.startsWith(path))

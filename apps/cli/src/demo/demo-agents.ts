@@ -1,0 +1,7 @@
+import type { AgentRegistration } from '@berth/core'
+import { digestAgent } from './digest-agent.ts'
+import { echoAgent } from './echo-agent.ts'
+
+/** The agents of `--demo` whose ids are not taken. */
+export const demoAgents = (baseDir: string, present: readonly AgentRegistration[]): readonly AgentRegistration[] =>
+  [echoAgent, digestAgent({ baseDir })].filter(({ id }) => !present.some((registration) => registration?.id === id))

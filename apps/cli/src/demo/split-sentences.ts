@@ -1,0 +1,58 @@
+export interface Sentence {
+  readonly text: string // as it stands in the source, line breaks included
+  readonly start: number // index in the source
+}
+
+const FENCE = /^\s*(?:```|~~~)/
+/** Lines that are structure, not prose: headings, tables, rules, quotes of markup. */
+const STRUCTURE = /^\s*(?:#{1,6}\s|\||[-*_=]{3,}\s*$|<[^>]*>\s*$|!?\[[^\]]*\]\([^)]*\)\s*$)/
+const LIST_MARK = /^\s*(?:[-*+]|\d{1,3}[.)])\s+/
+/** A full stop after these ends no sentence. */
+const ABBREVIATION =
+  /(?:^|[\s("'])(?:[A-Za-z]|dr|mr|mrs|ms|prof|st|sr|jr|vs|cf|fig|no|vol|approx|e\.g|i\.e|z\.b|u\.a|bzw|ca|nr|[A-Z](?:\.[A-Z])+)\.$/i
+
+/** The sentences of plain text or Markdown in order. Code blocks, headings and tables have none. */
+export function splitSentences(source: string): readonly Sentence[] {
+  return paragraphs(source).flatMap(({ text, start }) => sentencesOf(text, start))
+}
+
+/** Runs of prose lines; a list item begins a new one. */
+function paragraphs(source: string): readonly Sentence[] {
+  const found: { start: number; end: number }[] = []
+  let isFenced = false
+  let isOpen = false
+  let at = 0
+  for (const line of source.split('\n')) {
+    const isFence = FENCE.test(line)
+    if (isFence) isFenced = !isFenced
+    const isProse = !isFence && !isFenced && line.trim() !== '' && !STRUCTURE.test(line)
+    const mark = isProse ? (LIST_MARK.exec(line)?.[0].length ?? 0) : 0
+    const last = found.at(-1)
+    if (isProse && isOpen && mark === 0 && last !== undefined) last.end = at + line.length
+    else if (isProse) found.push({ start: at + mark, end: at + line.length })
+    isOpen = isProse
+    at += line.length + 1
+  }
+  return found.map(({ start, end }) => ({ text: source.slice(start, end), start }))
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
+
+/** Unicode sentence boundaries, without those that only follow an abbreviation. */
+function sentencesOf(paragraph: string, offset: number): readonly Sentence[] {
+  const found: Sentence[] = []
+  let start = 0
+  let end = 0
+  const close = () => {
+    const text = paragraph.slice(start, end)
+    const lead = text.length - text.trimStart().length
+    if (text.trim() !== '') found.push({ text: text.trim(), start: offset + start + lead })
+    start = end
+  }
+  for (const { segment, index } of segmenter.segment(paragraph.replaceAll('\n', ' '))) {
+    end = index + segment.length
+    if (!ABBREVIATION.test(segment.trimEnd())) close()
+  }
+  close()
+  return found
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { type DevBanner, devBanner } from './dev-banner.ts'
+
+const facts: DevBanner = {
+  version: '0.1.0',
+  url: 'http://127.0.0.1:8080/v1',
+  cwd: '/home/me',
+  storagePath: '/home/me/.graphorin/data.db',
+  pepperPath: '/home/me/.graphorin/dev-pepper',
+  token: 'berth_local_v1_abc',
+  agentIds: ['echo', 'digest'],
+  exampleFile: 'README.md',
+}
+
+const curls = (banner: string) => banner.split('\n').filter((line) => line.startsWith('curl '))
+
+describe('devBanner', () => {
+  it('begins with the address and ends with three lines to paste', () => {
+    const lines = devBanner(facts).trimEnd().split('\n')
+
+    expect(lines[0]).toBe('listening on http://127.0.0.1:8080/v1')
+    expect(lines.slice(-3)).toEqual(curls(devBanner(facts)))
+  })
+
+  it('runs echo, streams digest and lists runs, each with the token', () => {
+    const [run, stream, list] = curls(devBanner(facts))
+
+    expect(run).toContain('/v1/agents/echo/run')
+    expect(stream).toMatch(/^curl -sN .*\/v1\/agents\/digest\/stream .*text\/event-stream.*"file":"README\.md"/)
+    expect(list).toContain('/v1/runs')
+    for (const line of [run, stream, list]) expect(line).toContain("'Authorization: Bearer berth_local_v1_abc'")
+  })
+
+  it('holds bodies that are JSON', () => {
+    for (const exampleFile of ['README.md', undefined]) {
+      const bodies = curls(devBanner({ ...facts, exampleFile })).flatMap((line) => / -d '(.*)'$/.exec(line)?.[1] ?? [])
+
+      expect(bodies.map((body) => Object.keys(JSON.parse(body)))).toEqual([['input'], ['input']])
+    }
+  })
+
+  it('sends the examples to what is registered', () => {
+    const [run, stream] = curls(devBanner({ ...facts, agentIds: ['mine'] }))
+
+    expect(run).toContain('/agents/mine/run')
+    expect(stream).toContain('/agents/mine/stream')
+  })
+
+  it('says when no token is needed', () => {
+    const banner = devBanner({ ...facts, token: undefined, pepperPath: undefined })
+
+    expect(banner).toContain('none needed')
+    expect(banner).not.toContain('Authorization')
+    expect(banner).not.toContain('Pepper')
+  })
+})

@@ -1,0 +1,62 @@
+import { relative } from 'node:path'
+
+export interface DevBanner {
+  readonly version: string
+  readonly url: string
+  readonly cwd: string
+  readonly storagePath: string
+  readonly pepperPath: string | undefined
+  /** Absent with `auth.kind: 'none'`. */
+  readonly token: string | undefined
+  readonly agentIds: readonly string[]
+  /** A text file below the working directory for the digest example. */
+  readonly exampleFile: string | undefined
+}
+
+const EXAMPLE_TEXT =
+  'Berth keeps every run in a log. The log survives a crash. A client that lost its connection reads on where it stopped.'
+
+/** What `berth dev` shows once it listens; the last lines can be pasted into a shell. */
+export function devBanner(banner: DevBanner): string {
+  const { version, url, cwd, storagePath, pepperPath, token, agentIds } = banner
+  const rows = [
+    ['API', url],
+    ['Token', token === undefined ? 'none needed (auth.kind none)' : `${token}  (shown once; expires in 24 h)`],
+    ['Pepper', pepperPath && `${shortPath(cwd, pepperPath)}  (made once, for this mode only)`],
+    ['Storage', `${shortPath(cwd, storagePath)}  (kept between restarts)`],
+    ['Agents', agentIds.join(', ')],
+    ['Outbound', 'none            Telemetry  none'],
+  ].flatMap(([name = '', value]) => (value ? [`  ${name.padEnd(11)}${value}`] : []))
+  return [
+    `listening on ${url}`,
+    '',
+    `  berth ${version}   dev mode, not for production`,
+    '',
+    ...rows,
+    '',
+    '  Try it (Ctrl-C stops the server):',
+    '',
+    ...curlLines(banner),
+    '',
+  ].join('\n')
+}
+
+function curlLines({ url, token, agentIds, exampleFile }: DevBanner): readonly string[] {
+  const auth = token === undefined ? '' : ` -H 'Authorization: Bearer ${token}'`
+  const post = `${auth} -H 'Content-Type: application/json'`
+  const runs = agentIds.includes('echo') ? 'echo' : agentIds[0]
+  const streams = agentIds.includes('digest') ? 'digest' : runs
+  const source = exampleFile === undefined ? { text: EXAMPLE_TEXT } : { file: exampleFile }
+  const body = (input: unknown) => `-d '${JSON.stringify({ input })}'`
+  return [
+    `curl -s ${url}/agents/${runs}/run${post} ${body({ text: 'hello from berth' })}`,
+    `curl -sN ${url}/agents/${streams}/stream${post} -H 'Accept: text/event-stream' ${body(streams === 'digest' ? source : { text: 'hello stream' })}`,
+    `curl -s '${url}/runs?limit=5'${auth}`,
+  ]
+}
+
+/** Relative where that is shorter to read: below the working directory. */
+function shortPath(cwd: string, path: string): string {
+  const near = relative(cwd, path)
+  return near.startsWith('..') ? path : `./${near}`
+}

@@ -1,0 +1,48 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryDir } from '../../test/temporary-dir.ts'
+import { loadConfig } from '../config/load-config.ts'
+import { devConfig } from './dev-config.ts'
+
+describe('devConfig', () => {
+  const dir = temporaryDir()
+
+  const make = async (env: Record<string, string> = {}) => devConfig(await loadConfig({ cwd: dir(), env, flags: {} }))
+
+  it('makes a pepper beside the database that only its owner may read', async () => {
+    const { config, pepperPath } = await make()
+    const path = join(dir(), '.graphorin/dev-pepper')
+
+    expect(pepperPath).toBe(path)
+    expect(config.auth.pepperRef).toBe(`file:${path}`)
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect((await stat(join(dir(), '.graphorin'))).mode & 0o777).toBe(0o700)
+    expect((await readFile(path, 'utf8')).trim().length).toBeGreaterThanOrEqual(32)
+  })
+
+  it('keeps the pepper of an earlier run', async () => {
+    const { pepperPath = '' } = await make()
+    const first = await readFile(pepperPath, 'utf8')
+    await make()
+
+    expect(await readFile(pepperPath, 'utf8')).toBe(first)
+  })
+
+  it.each([[{ BERTH_AUTH_PEPPER_REF: 'env:BERTH_PEPPER' }], [{ BERTH_AUTH_KIND: 'none' }]])(
+    'makes none with %j',
+    async (env) => {
+      expect((await make(env)).pepperPath).toBeUndefined()
+      await expect(stat(join(dir(), '.graphorin'))).rejects.toThrow('ENOENT')
+    },
+  )
+
+  it('raises the rate limit unless one is configured', async () => {
+    expect((await make()).config.server.rateLimit.perIpRequests).toBe(10_000)
+    expect((await make({ BERTH_SERVER_RATE_LIMIT_PER_IP_REQUESTS: '5' })).config.server.rateLimit.perIpRequests).toBe(5)
+  })
+
+  it('refuses a database in memory', async () => {
+    await expect(make({ BERTH_STORAGE_PATH: ':memory:' })).rejects.toMatchObject({ kind: 'config-invalid' })
+  })
+})

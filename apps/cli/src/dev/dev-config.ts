@@ -1,0 +1,36 @@
+import { StartError } from '@berth/ports'
+import type { ServerConfig } from '@berth/protocol'
+import { type LoadedConfig, withValue } from '../config/load-config.ts'
+import { validConfig } from '../config/valid-config.ts'
+import { devPepperPath, ensureDevPepper } from './dev-pepper.ts'
+
+/** Requests per minute while somebody tries things out by hand or in a loop. */
+const DEV_REQUESTS = 10_000
+
+export interface DevConfig {
+  readonly config: ServerConfig
+  /** Where the pepper of this mode is; absent when one is configured or none is needed. */
+  readonly pepperPath: string | undefined
+}
+
+/** The configuration for `berth dev`: what it leaves open is filled in for one developer on one machine. */
+export async function devConfig(loaded: LoadedConfig): Promise<DevConfig> {
+  const configured = validConfig(loaded)
+  if (configured.storage.path === ':memory:') {
+    throw new StartError('config-invalid', {
+      message: 'storage.path: berth dev keeps its data and its pepper in a folder, not in memory',
+      hint: 'remove storage.path or give it a file',
+    })
+  }
+  const isRateSet = loaded.input.server?.rateLimit?.perIpRequests !== undefined
+  const input = isRateSet ? loaded.input : withValue(loaded.input, 'server.rateLimit.perIpRequests', DEV_REQUESTS)
+  if (configured.auth.kind === 'none' || configured.auth.pepperRef !== undefined) {
+    return { config: validConfig({ ...loaded, input }), pepperPath: undefined }
+  }
+  const pepperPath = devPepperPath(configured.storage.path)
+  await ensureDevPepper(pepperPath)
+  return {
+    config: validConfig({ ...loaded, input: withValue(input, 'auth.pepperRef', `file:${pepperPath}`) }),
+    pepperPath,
+  }
+}

@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Finding, failFrom, ok } from './finding.ts'
+
+export const checkNode = (): Finding =>
+  ok('node', `Node.js ${process.versions.node} on ${process.platform} ${process.arch}`)
+
+/** Opens, migrates and closes a database in a temporary folder: the native driver loads and is new enough. */
+export async function checkSqlite(): Promise<Finding> {
+  const dir = await mkdtemp(join(tmpdir(), 'berth-doctor-'))
+  try {
+    const { openSqliteStorage } = await import('@berth/sqlite')
+    const storage = await openSqliteStorage({ path: join(dir, 'probe.db') })
+    await storage.close()
+    return ok('sqlite', 'the driver loads, is new enough, and writes a database')
+  } catch (error) {
+    return failFrom('sqlite', error, 'reinstall the packages with this Node.js: pnpm install --force')
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}

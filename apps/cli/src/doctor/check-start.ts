@@ -1,0 +1,43 @@
+import { basename } from 'node:path'
+import type { Logger } from '@berth/ports'
+import type { ServerConfig } from '@berth/protocol'
+import { createServer } from '@berth/server-app'
+import type { LoadedConfig } from '../config/load-config.ts'
+import { type Finding, failFrom, ok, warn } from './finding.ts'
+
+/** The pre-bind validation of the server itself: registrations, contradictions, and every secret reference. */
+export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Promise<readonly Finding[]> {
+  const warnings: string[] = []
+  const { agents, adapters, configDir } = loaded
+  try {
+    const server = await createServer({
+      config,
+      agents,
+      configDir,
+      adapters: { ...adapters, logger: collector(warnings) },
+    })
+    await server.check()
+  } catch (error) {
+    return [...warnings.map(toWarning), failFrom('secrets', error, 'correct the configuration')]
+  }
+  return [...warnings.map(toWarning), secretsFinding(config)]
+}
+
+function secretsFinding({ auth }: ServerConfig): Finding {
+  if (auth.kind === 'none') return warn('secrets', 'auth.kind is none: whoever reaches the port may do everything')
+  if (basename(auth.pepperRef ?? '') !== 'dev-pepper') return ok('secrets', 'the pepper resolves and is long enough')
+  return warn(
+    'secrets',
+    'the pepper is that of berth dev',
+    'make one of its own: openssl rand -base64 32 > secrets/pepper',
+  )
+}
+
+const toWarning = (message: string): Finding => warn('secrets', message)
+
+const collector = (warnings: string[]): Logger => ({
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (message) => void warnings.push(message),
+  error: (message) => void warnings.push(message),
+})

@@ -1,0 +1,47 @@
+import { constants, existsSync, statSync } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { ServerConfig } from '@berth/protocol'
+import { type Finding, fail, failFrom, ok, warn } from './finding.ts'
+
+/** Whether the server could write its database; creates nothing. */
+export async function checkWritable({ storage: { path } }: ServerConfig): Promise<Finding> {
+  if (path === ':memory:')
+    return warn('storage', 'storage.path is :memory:, nothing survives a restart', 'give storage.path a file')
+  const target = nearestExisting(path)
+  try {
+    await access(target, constants.W_OK)
+    return ok('storage', target === path ? `${path} is writable` : `${path} can be created`)
+  } catch {
+    return fail(
+      'storage',
+      `${target} is not writable`,
+      `give the user of the server write access: chown $(id -u) ${target}`,
+    )
+  }
+}
+
+/** Whether the schema fits this release. Only reads. */
+export async function checkSchema({ storage: { path } }: ServerConfig): Promise<Finding> {
+  if (!existsSync(path)) return ok('schema', 'no database yet, the first start makes it')
+  try {
+    const { migrationStatus } = await import('@berth/sqlite')
+    const { applied, pending } = await migrationStatus(path)
+    if (pending.length === 0) return ok('schema', `up to date, ${applied.length} migrations applied`)
+    return warn('schema', `${pending.length} migrations pending; the next start applies them`, 'berth migrate up')
+  } catch (error) {
+    return failFrom('schema', error, 'restore a backup, or move the file away to start anew')
+  }
+}
+
+export function checkWal({ storage: { path }, health: { walWarnThresholdBytes } }: ServerConfig): Finding {
+  const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  if (bytes <= walWarnThresholdBytes) return ok('wal', `write-ahead log of ${bytes} bytes`)
+  const message = `write-ahead log of ${bytes} bytes, over health.walWarnThresholdBytes (${walWarnThresholdBytes})`
+  return warn('wal', message, 'close long-running readers of the database, then restart the server')
+}
+
+function nearestExisting(path: string): string {
+  const parent = dirname(path)
+  return existsSync(path) || parent === path ? path : nearestExisting(parent)
+}

@@ -1,0 +1,16 @@
+import { StartError } from '@berth/ports'
+import { expect, it } from 'vitest'
+import { fail, failFrom, findingText, ok, warn } from './finding.ts'
+
+it('findingText marks each line and puts the fix beneath', () => {
+  expect(findingText(ok('node', 'fine'))).toBe('✓ node     fine\n')
+  expect(findingText(warn('wal', 'large'))).toBe('! wal      large\n')
+  expect(findingText(fail('port', 'taken', 'use another'))).toBe('✗ port     taken\n    fix: use another\n')
+})
+
+it('failFrom takes the hint of a typed error as the fix', () => {
+  const typed = new StartError('pepper-weak', { message: 'short', hint: 'make a longer one' })
+
+  expect(failFrom('secrets', typed, 'otherwise')).toEqual(fail('secrets', 'short', 'make a longer one'))
+  expect(failFrom('secrets', new Error('boom'), 'otherwise')).toEqual(fail('secrets', 'boom', 'otherwise'))
+})

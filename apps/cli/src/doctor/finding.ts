@@ -1,0 +1,28 @@
+/** What one check of `berth doctor` came to. */
+export interface Finding {
+  readonly check: string
+  readonly status: 'ok' | 'warn' | 'fail'
+  readonly message: string
+  /** What to do; every failure has one. */
+  readonly fix?: string
+}
+
+const MARKS = { ok: '✓', warn: '!', fail: '✗' } as const
+
+export const ok = (check: string, message: string): Finding => ({ check, status: 'ok', message })
+
+export const warn = (check: string, message: string, fix?: string): Finding =>
+  fix === undefined ? { check, status: 'warn', message } : { check, status: 'warn', message, fix }
+
+export const fail = (check: string, message: string, fix: string): Finding => ({ check, status: 'fail', message, fix })
+
+/** A failure from something thrown; the hint of a typed error is its fix. */
+export function failFrom(check: string, error: unknown, otherwise: string): Finding {
+  const { message, hint } = (error ?? {}) as { message?: unknown; hint?: unknown }
+  return fail(check, typeof message === 'string' ? message : String(error), typeof hint === 'string' ? hint : otherwise)
+}
+
+export function findingText({ check, status, message, fix }: Finding): string {
+  const line = `${MARKS[status]} ${check.padEnd(8)} ${message}\n`
+  return fix === undefined ? line : `${line}    fix: ${fix}\n`
+}

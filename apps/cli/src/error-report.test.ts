@@ -1,0 +1,69 @@
+import { AppError, StartError } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import { cliError } from './cli-error.ts'
+import { reportOf, reportText } from './error-report.ts'
+import { exitCodeOf } from './exit-code-of.ts'
+
+const weak = new StartError('pepper-weak', { message: 'too short', hint: 'make a longer one' })
+
+describe('reportText', () => {
+  it('shows kind, message and hint', () => {
+    expect(reportText(weak)).toBe('error[pepper-weak]: too short\n  hint: make a longer one\n')
+  })
+
+  it('shows why, when something lies beneath', () => {
+    const error = new StartError('secret-unresolvable', { message: 'a', hint: 'b', cause: new Error('no permission') })
+
+    expect(reportText(error)).toBe('error[secret-unresolvable]: a\n  hint: b\n  cause: no permission\n')
+  })
+
+  it('shows where an error without an identifier comes from', () => {
+    expect(reportText(new TypeError('boom'))).toMatch(/^error\[unknown\]: boom\n {4}at .*error-report\.test\.ts/)
+  })
+})
+
+describe('reportOf', () => {
+  it('gives a document of identifier, message and hint', () => {
+    expect(reportOf(weak)).toEqual({
+      error: 'pepper-weak',
+      kind: 'pepper-weak',
+      message: 'too short',
+      hint: 'make a longer one',
+    })
+  })
+
+  it('takes code before kind, and leaves out a hint that is not there', () => {
+    expect(reportOf(Object.assign(new Error('a'), { code: 'c', kind: 'k' }))).toEqual({
+      error: 'c',
+      kind: 'c',
+      message: 'a',
+    })
+    expect(reportOf(Object.assign(new Error('a'), { code: '', kind: 'k' })).error).toBe('k')
+    expect(reportOf('thrown text')).toEqual({ error: 'unknown', kind: 'unknown', message: 'thrown text' })
+  })
+
+  it('gives the identifier of a refused request', () => {
+    expect(reportOf(new AppError('token-not-found', { hint: 'list them' }))).toMatchObject({
+      error: 'token-not-found',
+      hint: 'list them',
+    })
+  })
+})
+
+describe('exitCodeOf', () => {
+  it.each([
+    [weak, 2],
+    [cliError('file-exists', { message: 'a', hint: 'b', exit: 'conflict' }), 6],
+    [new AppError('validation-failed'), 2],
+    [new AppError('auth-invalid'), 4],
+    [new AppError('scope-denied'), 4],
+    [new AppError('token-not-found'), 1],
+    [new AppError('approval-resolved'), 6],
+    [new AppError('SQLITE_BUSY'), 3],
+    [new AppError('storage-failed'), 70],
+    [new Error('anything'), 1],
+    [undefined, 1],
+  ])('maps %s to %i', (error, exitCode) => {
+    expect(exitCodeOf(error)).toBe(exitCode)
+  })
+})

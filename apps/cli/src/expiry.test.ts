@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { expiryOf } from './expiry.ts'
+
+describe('expiryOf', () => {
+  it.each([
+    ['30s', 30_000],
+    ['15m', 900_000],
+    ['12h', 43_200_000],
+    ['30d', 2_592_000_000],
+    ['2w', 1_209_600_000],
+  ])('counts %s from now', (expires, ms) => {
+    expect(expiryOf({ expires }, 1_000)).toBe(1_000 + ms)
+  })
+
+  it('reads an ISO instant, with any offset', () => {
+    expect(expiryOf({ expiresAt: '2027-01-31T00:00:00Z' }, 0)).toBe(Date.UTC(2027, 0, 31))
+    expect(expiryOf({ expiresAt: '2027-01-31T02:00:00.000+02:00' }, 0)).toBe(Date.UTC(2027, 0, 31))
+  })
+
+  it('is open without a flag', () => {
+    expect(expiryOf({}, 0)).toBeUndefined()
+  })
+
+  it.each([
+    [{ expires: '30' }],
+    [{ expires: '0d' }],
+    [{ expires: '-1d' }],
+    [{ expires: '1y' }],
+    [{ expiresAt: '2027-01-31' }],
+    [{ expiresAt: '2027-13-31T00:00:00Z' }],
+    [{ expiresAt: 'tomorrow' }],
+    [{ expires: '1d', expiresAt: '2027-01-31T00:00:00Z' }],
+  ])('refuses %j', (flags) => {
+    expect(() => expiryOf(flags, 0)).toThrow(expect.objectContaining({ kind: 'usage', exit: 'usage' }))
+  })
+})

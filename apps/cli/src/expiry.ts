@@ -1,0 +1,40 @@
+import { usageError } from './cli-error.ts'
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
+
+const ISO_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/
+
+export interface ExpiryFlags {
+  /** A span such as `30d`. */
+  readonly expires?: string
+  /** An ISO-8601 instant. */
+  readonly expiresAt?: string
+}
+
+/** The instant two flags name, in epoch milliseconds; `undefined` without either. */
+export function expiryOf({ expires, expiresAt }: ExpiryFlags, now: number): number | undefined {
+  if (expires !== undefined && expiresAt !== undefined) {
+    throw usageError('--expires and --expires-at exclude each other', 'give one of them')
+  }
+  if (expiresAt !== undefined) return instantOf(expiresAt)
+  return expires === undefined ? undefined : now + spanOf(expires)
+}
+
+function instantOf(text: string): number {
+  const at = ISO_INSTANT.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(at)) return at
+  throw usageError('--expires-at is not an ISO-8601 instant', 'write it like 2027-01-31T00:00:00Z')
+}
+
+function spanOf(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
+  const ms = Number(count) * (UNIT_MS[unit] ?? Number.NaN)
+  if (ms > 0) return ms
+  throw usageError('--expires is not a span of time', 'write it like 12h, 30d or 8w')
+}

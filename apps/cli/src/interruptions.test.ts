@@ -1,0 +1,39 @@
+import { EventEmitter } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { watchInterruptions } from './interruptions.ts'
+
+function setUp() {
+  const events = new EventEmitter()
+  const clock = { ms: 0 }
+  return { events, clock, interruptions: watchInterruptions(events, () => clock.ms) }
+}
+
+describe('watchInterruptions', () => {
+  it('hands out signals and crashes in order, also those that came before anybody asked', async () => {
+    const { events, clock, interruptions } = setUp()
+    const error = new Error('boom')
+    events.emit('SIGTERM')
+    events.emit('unhandledRejection', error)
+    clock.ms = 1_000
+    const taken = [interruptions.next(), interruptions.next(), interruptions.next()]
+    events.emit('SIGINT')
+
+    expect(await Promise.all(taken)).toEqual([
+      { type: 'signal', signal: 'SIGTERM' },
+      { type: 'crash', error },
+      { type: 'signal', signal: 'SIGINT' },
+    ])
+  })
+
+  it('takes a signal that arrives twice at once for one request', async () => {
+    const { events, clock, interruptions } = setUp()
+    events.emit('SIGINT')
+    clock.ms = 49
+    events.emit('SIGINT')
+    clock.ms = 100
+    events.emit('SIGTERM')
+
+    expect(await interruptions.next()).toEqual({ type: 'signal', signal: 'SIGINT' })
+    expect(await interruptions.next()).toEqual({ type: 'signal', signal: 'SIGTERM' })
+  })
+})

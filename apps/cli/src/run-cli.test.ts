@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { recordingTerminal } from '../test/recording-terminal.ts'
+import { EXIT_CODES } from './exit-codes.ts'
+import { runCli } from './run-cli.ts'
+
+async function run(...args: string[]) {
+  const terminal = recordingTerminal({ cwd: '/' })
+  const exitCode = await runCli(args, terminal)
+  return { exitCode, out: terminal.out(), err: terminal.err() }
+}
+
+describe('runCli', () => {
+  it('prints the version', async () => {
+    expect(await run('version')).toEqual({
+      exitCode: 0,
+      out: expect.stringMatching(/^berth \d+\.\d+\.\d+\n$/),
+      err: '',
+    })
+    expect(JSON.parse((await run('version', '--json')).out)).toMatchObject({ node: process.versions.node })
+    expect((await run('--version')).exitCode).toBe(0)
+  })
+
+  it('proposes the nearest command and exits 2', async () => {
+    const { exitCode, out, err } = await run('sevrer')
+
+    expect(exitCode).toBe(2)
+    expect(out).toBe('')
+    expect(err).toBe("error[usage]: unknown command 'sevrer'\n  hint: Did you mean server?\n")
+  })
+
+  it('proposes the nearest flag and exits 2', async () => {
+    const { exitCode, err } = await run('server', '--prot', '1')
+
+    expect(exitCode).toBe(2)
+    expect(err).toContain('Did you mean --port?')
+  })
+
+  it('answers a usage error as one JSON document with --json', async () => {
+    const { exitCode, out } = await run('server', '--prot', '1', '--json')
+
+    expect(exitCode).toBe(2)
+    expect(JSON.parse(out)).toEqual({
+      error: 'usage',
+      kind: 'usage',
+      message: "unknown option '--prot'",
+      hint: 'Did you mean --port?',
+    })
+  })
+
+  it.each([['-1'], ['65536'], ['80a'], ['1.5']])('refuses the port %s', async (port) => {
+    const { exitCode, err } = await run('server', `--port=${port}`)
+
+    expect(exitCode).toBe(2)
+    expect(err).toContain('from 0 to 65535')
+  })
+
+  it('refuses surplus arguments and a missing required flag', async () => {
+    expect((await run('server', 'surplus')).exitCode).toBe(2)
+    expect((await run('token', 'create', '--name', 'x')).err).toContain('--scopes')
+  })
+
+  it('prints help on stderr and exits 2 without a command', async () => {
+    const { exitCode, out, err } = await run()
+
+    expect(exitCode).toBe(2)
+    expect(out).toBe('')
+    expect(err).toContain('Usage: berth')
+  })
+
+  it.each([[['--help']], [['help']], [['server', '--help']], [['help', 'token', 'create']]])(
+    'prints help on stdout when asked: %j',
+    async (args) => {
+      const { exitCode, out, err } = await run(...args)
+
+      expect(exitCode).toBe(0)
+      expect(out).toContain('Usage: berth')
+      expect(err).toBe('')
+    },
+  )
+
+  it('explains every exit code', async () => {
+    const { out } = await run('help', 'exit-codes')
+
+    for (const { code, meaning } of Object.values(EXIT_CODES))
+      expect(out).toMatch(new RegExp(`^${code} +${meaning}$`, 'm'))
+  })
+
+  it('refuses help on what there is not', async () => {
+    expect(await run('help', 'nonsense')).toMatchObject({ exitCode: 2, out: '' })
+  })
+
+  it.each([
+    'server',
+    'dev',
+    'init',
+    'doctor',
+    'version',
+    'token create',
+    'token list',
+    'token revoke',
+    'migrate status',
+    'migrate up',
+  ])('gives two examples in the help of %s', async (command) => {
+    const { out } = await run(...command.split(' '), '--help')
+
+    expect(out.split('Examples:\n')[1]?.trimEnd().split('\n')).toHaveLength(2)
+  })
+})

@@ -1,0 +1,31 @@
+import type { AgentRegistration } from '@berth/core'
+import { createLogger } from '@berth/platform-node'
+import type { Logger } from '@berth/ports'
+import type { ServerConfig } from '@berth/protocol'
+import { type BerthServer, createServer } from '@berth/server-app'
+import type { LoadedConfig } from '../config/load-config.ts'
+import type { Terminal } from '../terminal.ts'
+
+export interface ServerSetup {
+  readonly config: ServerConfig
+  readonly loaded: LoadedConfig
+  readonly agents: readonly AgentRegistration[]
+  readonly json: boolean
+}
+
+/** A server made from the configuration, with the log on stderr. Nothing is opened yet. */
+export async function prepareServer(
+  { stderr }: Terminal,
+  { config, loaded, agents, json }: ServerSetup,
+): Promise<{ readonly server: BerthServer; readonly log: Logger }> {
+  const { configDir, hooks, adapters } = loaded
+  const log = adapters?.logger ?? createLogger({ level: config.log.level, json, stream: stderr })
+  const server = await createServer({
+    config,
+    agents,
+    configDir,
+    adapters: { ...adapters, logger: log },
+    ...(hooks === undefined ? {} : { hooks }),
+  })
+  return { server, log }
+}

@@ -1,0 +1,127 @@
+import { createLogger } from '@berth/platform-node'
+import { StartError } from '@berth/ports'
+import type { BerthServer } from '@berth/server-app'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { recordingTerminal } from '../../test/recording-terminal.ts'
+import { type Listening, serve } from './serve.ts'
+
+const LISTENING: Listening = { host: '127.0.0.1', port: 8080, basePath: '/v1' }
+const never = new Promise<never>(() => undefined)
+const signal = (name: 'SIGINT' | 'SIGTERM') => ({ type: 'signal', signal: name }) as const
+
+/** A server that does what the parts say and keeps what was asked of it. */
+function scripted(parts: Partial<Omit<BerthServer, 'agents'>> = {}) {
+  const stops: (boolean | undefined)[] = []
+  const server: Omit<BerthServer, 'agents'> = {
+    check: async () => undefined,
+    start: async () => LISTENING,
+    fatal: never,
+    ...parts,
+    async stop(options) {
+      stops.push(options?.force)
+      await parts.stop?.(options)
+    },
+  }
+  return { server, stops }
+}
+
+function setUp(
+  parts?: Partial<Omit<BerthServer, 'agents'>>,
+  onListening: () => void | Promise<void> = () => undefined,
+) {
+  const terminal = recordingTerminal({ cwd: '/' })
+  const { server, stops } = scripted(parts)
+  const log = createLogger({ stream: terminal.stderr })
+  const ended = serve(server, { interruptions: terminal.watchInterruptions(), log, onListening })
+  return { terminal, stops, ended }
+}
+
+describe('serve', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('announces the address once the server answers', async () => {
+    const onListening = vi.fn()
+    const { terminal, ended } = setUp({}, onListening)
+    await vi.waitFor(() => expect(onListening).toHaveBeenCalledExactlyOnceWith(LISTENING))
+
+    terminal.interrupt(signal('SIGTERM'))
+    await ended
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('drains and exits 0 on %s', async (name) => {
+    const { terminal, stops, ended } = setUp()
+    terminal.interrupt(signal(name))
+
+    expect(await ended).toBe(0)
+    expect(stops).toEqual([undefined])
+  })
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 1],
+  ] as const)('forces the end on a second signal, %s exits %i', async (name, exitCode) => {
+    const { terminal, stops, ended } = setUp({ stop: (options) => (options?.force ? Promise.resolve() : never) })
+    terminal.interrupt(signal('SIGTERM'))
+    await vi.waitFor(() => expect(stops).toEqual([undefined]))
+    terminal.interrupt(signal(name))
+
+    expect(await ended).toBe(exitCode)
+    expect(stops).toEqual([undefined, true])
+  })
+
+  it('gives up on a forced stop that does not end', async () => {
+    const { terminal, stops, ended } = setUp({ stop: () => never })
+    terminal.interrupt(signal('SIGTERM'))
+    terminal.interrupt(signal('SIGTERM'))
+    await vi.waitFor(() => expect(stops).toEqual([undefined, true]))
+    await vi.advanceTimersByTimeAsync(1_500)
+
+    expect(await ended).toBe(1)
+  })
+
+  it('waits for a start under way before it stops', async () => {
+    let finishStart: (listening: Listening) => void = () => undefined
+    const start = () => new Promise<Listening>((resolve) => (finishStart = resolve))
+    const { terminal, stops, ended } = setUp({ start })
+    terminal.interrupt(signal('SIGTERM'))
+    await vi.advanceTimersByTimeAsync(100)
+
+    expect(stops).toEqual([])
+    finishStart(LISTENING)
+    expect(await ended).toBe(0)
+    expect(stops).toEqual([undefined])
+  })
+
+  it('passes a refused start on', async () => {
+    const refused = new StartError('address-in-use', { message: 'taken', hint: 'choose another' })
+    const { ended } = setUp({ start: () => Promise.reject(refused) })
+
+    await expect(ended).rejects.toBe(refused)
+  })
+
+  it('stops the server when the announcement fails, and passes that on', async () => {
+    const { stops, ended } = setUp({}, () => Promise.reject(new Error('no token')))
+
+    await expect(ended).rejects.toThrow('no token')
+    expect(stops).toEqual([true])
+  })
+
+  it('exits 70 on a storage fault, without draining', async () => {
+    const { terminal, stops, ended } = setUp({ fatal: Promise.resolve(new Error('EIO')) })
+
+    expect(await ended).toBe(70)
+    expect(stops).toEqual([true])
+    expect(terminal.err()).toContain('EIO')
+  })
+
+  it('exits 70 on a crash, also while it drains', async () => {
+    const { terminal, stops, ended } = setUp({ stop: (options) => (options?.force ? Promise.resolve() : never) })
+    terminal.interrupt(signal('SIGTERM'))
+    terminal.interrupt({ type: 'crash', error: new TypeError('undefined is not a function') })
+
+    expect(await ended).toBe(70)
+    expect(stops.at(-1)).toBe(true)
+    expect(terminal.err()).toContain('undefined is not a function')
+  })
+})

@@ -1,0 +1,66 @@
+import type { Logger } from '@berth/ports'
+import type { BerthServer } from '@berth/server-app'
+import { EXIT_CODES } from '../exit-codes.ts'
+import type { Interruption, Interruptions } from '../terminal.ts'
+
+export type Listening = Awaited<ReturnType<BerthServer['start']>>
+
+export interface ServeOptions {
+  readonly interruptions: Interruptions
+  readonly log: Logger
+  /** Runs once the server answers; when it fails, the server stops and the failure is the command's. */
+  onListening(listening: Listening): void | Promise<void>
+}
+
+const FORCED_STOP_MS = 1_500
+
+/**
+ * Starts the server and answers the exit code once it has stopped. The first signal drains, a second one ends it
+ * within two seconds; a storage fault or a crash stops it without draining.
+ *
+ * @throws StartError when the start is refused
+ */
+export async function serve(server: Omit<BerthServer, 'agents'>, options: ServeOptions): Promise<number> {
+  const { interruptions, log } = options
+  const crashed = server.fatal.then((error): Interruption => ({ type: 'crash', error }))
+  const started = server.start()
+  const announced = started.then((listening) => announce(server, options, listening))
+  const first = await Promise.race([announced, crashed, interruptions.next()])
+  if (first.type === 'crash') return stopCrashed(server, log, first.error)
+
+  log.info('stopping', { signal: first.signal })
+  const stopped = started.then(() => server.stop())
+  const second = await Promise.race([stopped, crashed, interruptions.next()])
+  if (second === undefined) return EXIT_CODES.ok.code
+  if (second.type === 'crash') return stopCrashed(server, log, second.error)
+  log.warn('stopping at once', { signal: second.signal })
+  await forceStop(server, log)
+  return second.signal === 'SIGINT' ? EXIT_CODES.interrupted.code : EXIT_CODES.failed.code
+}
+
+async function announce(
+  server: Pick<BerthServer, 'stop'>,
+  options: ServeOptions,
+  listening: Listening,
+): Promise<never> {
+  try {
+    await options.onListening(listening)
+  } catch (error) {
+    await forceStop(server, options.log)
+    throw error
+  }
+  return new Promise(() => undefined)
+}
+
+async function stopCrashed(server: Pick<BerthServer, 'stop'>, log: Logger, error: unknown): Promise<number> {
+  log.error('stopping after a fault that leaves the state of this process in doubt', error)
+  await forceStop(server, log)
+  return EXIT_CODES.storageFault.code
+}
+
+/** Stops without draining, and gives up waiting for it after a while: what is committed is safe. */
+async function forceStop(server: Pick<BerthServer, 'stop'>, log: Logger): Promise<void> {
+  const stopped = server.stop({ force: true }).catch((error: unknown) => log.error('stopping failed', error))
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, FORCED_STOP_MS).unref())
+  await Promise.race([stopped, patience])
+}

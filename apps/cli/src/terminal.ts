@@ -1,0 +1,31 @@
+/** What a command may see and touch of the process it runs in. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  /** Whether somebody can answer a question. */
+  readonly isInteractive: boolean
+  /** Data: what a script reads. */
+  readonly stdout: TextSink
+  /** Talk: warnings, errors, logs. */
+  readonly stderr: TextSink
+  ask(question: string): Promise<string>
+  /** From here on signals and crashes do not end the process; they are handed out one by one. */
+  watchInterruptions(): Interruptions
+}
+
+export interface TextSink {
+  write(text: string): unknown
+}
+
+export type Interruption =
+  | { readonly type: 'signal'; readonly signal: 'SIGINT' | 'SIGTERM' }
+  | { readonly type: 'crash'; readonly error: unknown }
+
+export interface Interruptions {
+  /** The next one, also when it came before the call. */
+  next(): Promise<Interruption>
+}
+
+/** One JSON document on stdout. */
+export const writeDocument = ({ stdout }: Terminal, document: unknown): void =>
+  void stdout.write(`${JSON.stringify(document)}\n`)

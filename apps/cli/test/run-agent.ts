@@ -1,0 +1,29 @@
+import type { AgentContext, AgentEvent, AgentRegistration } from '@berth/core'
+import { createLogger } from '@berth/platform-node'
+
+/** Runs an agent to its end, outside a server, and keeps what it yields. */
+export async function runAgent(
+  { agent }: AgentRegistration,
+  input: unknown,
+  signal: AgentContext['signal'] = new AbortController().signal,
+) {
+  const events: AgentEvent[] = []
+  const run = agent.run(input, { runId: 'run_1', agentId: agent.id, signal, ...CONTEXT })
+  if (!(Symbol.asyncIterator in run)) return { events, result: await run }
+  let step = await run.next()
+  while (step.done !== true) {
+    events.push(step.value)
+    step = await run.next()
+  }
+  return { events, result: step.value }
+}
+
+const CONTEXT = {
+  sessionId: undefined,
+  userId: undefined,
+  attempt: 1,
+  traceparent: undefined,
+  metadata: {},
+  emit: async () => undefined,
+  log: createLogger({ level: 'silent' }),
+} satisfies Partial<AgentContext>

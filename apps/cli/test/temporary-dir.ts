@@ -1,0 +1,14 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
+
+/** A fresh folder for each test of the file or block; call the answer for its path. */
+export function temporaryDir(): () => string {
+  let dir: string
+  beforeEach(async () => {
+    dir = await realpath(await mkdtemp(join(tmpdir(), 'berth-cli-')))
+  })
+  afterEach(() => rm(dir, { recursive: true, force: true }))
+  return () => dir
+}

@@ -1,0 +1,130 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+
+const root = join(import.meta.dirname, '..')
+export const BINARY = join(root, 'apps/cli/bin/berth.js')
+export const LEDGER_CONFIG = join(import.meta.dirname, 'fixtures/ledger.config.mjs')
+
+export interface Place {
+  readonly dir: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** An empty folder with a database path, a ledger and a pepper of its own. */
+export function createPlace(over: NodeJS.ProcessEnv = {}): Place {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-e2e-'))
+  const env = {
+    ...process.env,
+    BERTH_STORAGE_PATH: join(dir, 'data.db'),
+    E2E_LEDGER: join(dir, 'ledger.txt'),
+    E2E_PEPPER: 'p'.repeat(40),
+    ...over,
+  }
+  return { dir, env }
+}
+
+export interface RunningServer {
+  readonly url: string
+  readonly process: ChildProcess
+  /** Everything written to stderr so far. */
+  stderr(): string
+  stdout(): string
+  kill(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
+}
+
+/** Starts the binary and waits for its one line. Rejects with its stderr when it ends before. */
+export async function startServer(
+  place: Place,
+  args: readonly string[] = ['server', '--config', LEDGER_CONFIG],
+): Promise<RunningServer> {
+  const child = spawn(process.execPath, [BINARY, ...args], {
+    env: place.env,
+    cwd: place.dir,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stderr = ''
+  let stdout = ''
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const exited = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })
+  const url = await new Promise<string>((resolve, reject) => {
+    lines.on('line', (line) => {
+      stdout += `${line}\n`
+      const match = /(?:listening on|API)\s+(http:\S+)/.exec(line)
+      if (match?.[1] !== undefined) resolve(match[1])
+    })
+    exited.then(([code]) => reject(new Error(`berth ended with ${code} before it listened:\n${stderr}`)))
+  })
+  return {
+    url,
+    process: child,
+    stderr: () => stderr,
+    stdout: () => stdout,
+    async kill(signal) {
+      child.kill(signal)
+      const [code, by] = await exited
+      return { code, signal: by }
+    },
+  }
+}
+
+export interface Finished {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs one command of the binary to its end. */
+export async function berth(place: Place, args: readonly string[]): Promise<Finished> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [BINARY, ...args], {
+      env: place.env,
+      cwd: place.dir,
+    })
+    return { code: 0, stdout, stderr }
+  } catch (error) {
+    const { code, stdout, stderr } = error as Finished
+    return { code, stdout, stderr }
+  }
+}
+
+export async function createToken(place: Place, scopes = 'admin:*'): Promise<string> {
+  const args = [
+    'token',
+    'create',
+    '--scopes',
+    scopes,
+    '--name',
+    'e2e',
+    '--subject',
+    'e2e',
+    '--config',
+    LEDGER_CONFIG,
+    '--json',
+  ]
+  const { stdout, stderr, code } = await berth(place, args)
+  if (code !== 0) throw new Error(stderr)
+  return JSON.parse(stdout).token
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}`, 'content-type': 'application/json' })
+
+/** What the tests read of the answers. */
+export interface Body {
+  readonly runId: string
+  readonly status: string
+  readonly finishReason: string | null
+  readonly result?: unknown
+  readonly running: number
+  readonly error: string
+}
+
+export const bodyOf = async (response: Response | Promise<Response>): Promise<Body> =>
+  (await (await response).json()) as Body

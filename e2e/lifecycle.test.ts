@@ -1,0 +1,152 @@
+import { existsSync, statSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { bearer, berth, bodyOf, createPlace, createToken, LEDGER_CONFIG, startServer } from './berth-process.ts'
+
+const start = async () => {
+  const place = createPlace()
+  const token = await createToken(place)
+  const server = await startServer(place)
+  const post = (path: string, body: unknown, headers = {}) =>
+    fetch(`${server.url}${path}`, {
+      method: 'POST',
+      headers: { ...bearer(token), ...headers },
+      body: JSON.stringify(body),
+    })
+  const get = (path: string, headers = {}) =>
+    fetch(`${server.url}${path}`, { headers: { ...bearer(token), ...headers } })
+  return { place, token, server, post, get }
+}
+
+describe('berth server', () => {
+  it('prints one line on stdout, with the real port', async () => {
+    const { server } = await start()
+
+    expect(server.stdout()).toBe(`listening on ${server.url}\n`)
+    await server.kill('SIGTERM')
+  })
+
+  it('keeps its database to itself', async () => {
+    const { place, server } = await start()
+
+    expect(statSync(place.env.BERTH_STORAGE_PATH ?? '').mode & 0o777).toBe(0o600)
+    await server.kill('SIGTERM')
+  })
+
+  it('lets runs in flight end on SIGTERM, answers them and exits 0', async () => {
+    const { server, post, get, place } = await start()
+    const answers = Promise.all([1, 2, 3].map(() => post('/agents/slow/run', { input: { ms: 700 } }).then(bodyOf)))
+    await expect.poll(async () => (await bodyOf(get('/agents/slow/state'))).running).toBe(3)
+
+    expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+
+    expect((await answers).map(({ status }) => status)).toEqual(['completed', 'completed', 'completed'])
+    expect(existsSync(`${place.env.BERTH_STORAGE_PATH}-wal`)).toBe(false)
+  })
+
+  it('aborts what ignores its signal when the drain time is over, and exits 0', async () => {
+    const { server, post, place, token } = await start()
+    const { runId } = await bodyOf(post('/agents/deaf/stream', {}))
+
+    expect((await server.kill('SIGTERM')).code).toBe(0)
+
+    const next = await startServer(place)
+    const run = await bodyOf(fetch(`${next.url}/runs/${runId}`, { headers: bearer(token) }))
+    expect(run).toMatchObject({ status: 'aborted', finishReason: 'shutdown' })
+    await next.kill('SIGTERM')
+  })
+
+  it('stops at once on the second signal and keeps the state', async () => {
+    const { server, post, place, token } = await start()
+    const { runId } = await bodyOf(post('/agents/deaf/stream', {}))
+    const exited = server.kill('SIGTERM')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    server.process.kill('SIGTERM')
+
+    const { code } = await exited
+    expect(code).not.toBeNull()
+
+    const next = await startServer(place)
+    const run = await bodyOf(fetch(`${next.url}/runs/${runId}`, { headers: bearer(token) }))
+    expect(['shutdown', 'interrupted']).toContain(run.finishReason)
+    await next.kill('SIGTERM')
+  })
+
+  it('refuses a second process on the same file with a typed error', async () => {
+    const { server, place } = await start()
+
+    const second = await berth(place, ['server', '--config', LEDGER_CONFIG])
+
+    expect(second.code).toBe(2)
+    expect(second.stderr).toContain('error[storage-locked]')
+    expect(second.stderr).toContain('hint:')
+    expect(second.stdout).toBe('')
+    await server.kill('SIGTERM')
+  })
+
+  it('gives back the file when it is killed', async () => {
+    const { server, place } = await start()
+    await server.kill('SIGKILL')
+
+    const next = await startServer(place)
+    expect((await next.kill('SIGTERM')).code).toBe(0)
+  })
+
+  it('keeps everything it acknowledged when it is killed right after', async () => {
+    const { server, place, token, post } = await start()
+    const { runId, result } = await bodyOf(post('/agents/ledger/run', { input: { name: 'one', number: 21 } }))
+    await server.kill('SIGKILL')
+
+    const next = await startServer(place)
+    const run = await bodyOf(fetch(`${next.url}/runs/${runId}`, { headers: bearer(token) }))
+    expect(run).toMatchObject({ status: 'completed', result })
+    await next.kill('SIGTERM')
+  })
+
+  it('streams a run as SSE from its first event and resumes after a cut without loss or repeat', async () => {
+    const { server, post, token } = await start()
+    const { runId } = await bodyOf(post('/agents/stream/stream', { input: { count: 60, everyMs: 10 } }))
+    const ids: string[] = []
+    const types: string[] = []
+
+    const read = async (lastEventId: string | undefined, atMost: number) => {
+      const cut = new AbortController()
+      const headers = {
+        accept: 'text/event-stream',
+        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+      }
+      const response = await fetch(`${server.url}/runs/${runId}/events`, {
+        headers: { ...headers, authorization: bearer(token).authorization },
+        signal: cut.signal,
+      })
+      if (response.status === 204 || response.body === null) return 'ended'
+      let buffer = ''
+      let count = 0
+      try {
+        for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+          buffer += chunk
+          for (let end = buffer.indexOf('\n\n'); end !== -1; end = buffer.indexOf('\n\n')) {
+            const block = buffer.slice(0, end)
+            buffer = buffer.slice(end + 2)
+            const type = /^event: (.*)$/m.exec(block)?.[1]
+            const id = /^id: (.*)$/m.exec(block)?.[1]
+            if (type === undefined || id === undefined) continue
+            types.push(type)
+            ids.push(id)
+            if (++count >= atMost) cut.abort()
+          }
+        }
+      } catch {
+        return 'cut'
+      }
+      return 'closed'
+    }
+
+    let state = 'cut'
+    while (state === 'cut') state = await read(ids.at(-1), 7)
+
+    expect(await read(ids.at(-1), 1)).toBe('ended')
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(types).toEqual(['run.started', ...Array(60).fill('text.delta'), 'run.completed'])
+    await server.kill('SIGTERM')
+  })
+})

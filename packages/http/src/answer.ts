@@ -1,0 +1,47 @@
+import type { Reply } from '@berth/core'
+import { EVERY_ROW } from '@berth/ports'
+import { acceptsEventStream } from './accept.ts'
+import type { Exchange } from './exchange.ts'
+import type { Answer } from './handlers.ts'
+import type { OpenRunStream } from './http-app-deps.ts'
+import { isStreamingStart } from './operation-traits.ts'
+
+/**
+ * The response of an answer, fresh or recalled. A run that was started by this request, or by an earlier one with the
+ * same key, is shown as the stream of its events where the operation offers one and the client accepts it.
+ */
+export async function toResponse(
+  { request, route, headers }: Exchange,
+  answer: Answer,
+  openRunStream: OpenRunStream,
+): Promise<Response> {
+  if (answer instanceof Response) return answer
+  const { location, replayed, runId } = answer
+  if (location !== undefined) headers.set('Location', location)
+  if (replayed === true) headers.set('Idempotency-Replayed', 'true')
+  const mayStream = route !== undefined && isStreamingStart(route.mounted.operation)
+  if (mayStream && runId !== undefined && acceptsEventStream(request.headers.get('accept'))) {
+    return openRunStream({ runId, visibility: EVERY_ROW, lastEventId: undefined })
+  }
+  return toJsonResponse(answer)
+}
+
+function toJsonResponse({ status, body, json, contentType }: Reply): Response {
+  const text = json ?? (body === undefined ? undefined : JSON.stringify(body))
+  if (text === undefined) return new Response(null, { status })
+  return new Response(text, { status, headers: { 'Content-Type': contentType ?? 'application/json; charset=utf-8' } })
+}
+
+/** Adds what every answer carries. A HEAD request gets the head alone. */
+export async function finishResponse(exchange: Exchange, response: Response): Promise<Response> {
+  const { request, headers: extra, requestId } = exchange
+  const headers = new Headers(response.headers)
+  for (const [name, value] of extra) headers.set(name, value)
+  headers.set('X-Request-Id', requestId)
+  headers.set('X-Content-Type-Options', 'nosniff')
+  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
+
+  if (request.method !== 'HEAD') return new Response(response.body, { status: response.status, headers })
+  await response.body?.cancel()
+  return new Response(null, { status: response.status, headers })
+}

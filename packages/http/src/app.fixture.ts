@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import {
+  authenticateAnyone,
+  createAbortAgent,
+  createAbortRun,
+  createAdmission,
+  createAgentRegistry,
+  createPhase,
+  createReadAgents,
+  createReadHealth,
+  createReadRuns,
+  createRecall,
+  createRunner,
+  createSettlements,
+  createStartRun,
+} from '@berth/core'
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { Digest, LogFields, Logger } from '@berth/ports'
+import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { createHttpApp } from './app.ts'
+import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
+
+const CONFIG: HttpConfig = {
+  basePath: '/v1',
+  bodyLimitBytes: 1_000,
+  allowOrigins: [],
+  perIpRequests: 1_000,
+  requireKey: 'warn',
+  authKind: 'token',
+  host: '127.0.0.1',
+  allowedHosts: [],
+  docsEnabled: true,
+  metricsEnabled: true,
+  metricsRequireAuth: true,
+}
+
+interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields: LogFields | undefined
+}
+
+export interface AppOptions {
+  readonly config?: Partial<HttpConfig>
+  readonly deps?: Partial<HttpAppDeps>
+}
+
+/** The whole app over the real use cases on in-memory storage; only the opening of streams is a stub. */
+export function createTestApp({ config, deps }: AppOptions = {}) {
+  const storage = createInMemoryStorage({ epoch: 'e1' })
+  const clock = createManualClock()
+  const ids = createSequenceIds()
+  const lines: LogLine[] = []
+  const notes: AnswerNote[] = []
+  const streams: unknown[] = []
+  const logger = recordingLogger(lines)
+  const agents = createAgentRegistry()
+  const echo = { id: 'echo', run: async (input: unknown) => input }
+  const hold = { id: 'hold', run: () => new Promise<never>(() => {}) }
+  agents.register({ id: 'echo', description: 'Answers its input.', agent: echo })
+  agents.register({ id: 'hold', description: 'Never ends.', agent: hold, concurrency: 'single' })
+  const phase = createPhase()
+  phase.enter('ready')
+
+  const shared = {
+    ...{ clock, timers: clock, ids, agents, phase, logger, basePath: '/v1' },
+    ...{ unitOfWork: storage.unitOfWork, runs: storage.runs, sessions: storage.sessions, events: storage.events },
+    ...{ settlements: createSettlements(), admission: createAdmission({ concurrency: 64, maxQueued: 100 }) },
+    ...{ idempotencyTtlMs: 86_400_000, maxResultBytes: 1_000_000, maxEventBytes: 1_000, abortGraceMs: 5_000 },
+  }
+  const runner = createRunner(shared)
+  const abortRun = createAbortRun({ ...shared, runner })
+
+  const app = createHttpApp({
+    config: { ...CONFIG, ...config },
+    ...{ version: '0.1.0', clock, digest: testDigest, ids, logger },
+    authenticate: authenticateAnyone,
+    recall: createRecall({ idempotency: storage.idempotency, clock }),
+    startRun: createStartRun({ ...shared, runner, abortRun }),
+    abortRun,
+    abortAgent: createAbortAgent({ ...shared, abortRun }),
+    readAgents: createReadAgents({ agents, runner }),
+    readRuns: createReadRuns(shared),
+    readHealth: createReadHealth({
+      ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+    }),
+    readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
+    async openRunStream(request) {
+      streams.push(request)
+      const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' }
+      return new Response('id: e1.0\ndata:\n\n', { headers })
+    },
+    onAnswer: (note) => notes.push(note),
+    ...deps,
+  })
+
+  return { app, storage, clock, phase, lines, notes, streams }
+}
+
+export const testDigest: Digest = {
+  sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  hmacSha256: (key, text) => createHash('sha256').update(key).update(text).digest('hex'),
+  equals: (a, b) => a === b,
+}
+
+function recordingLogger(lines: LogLine[]): Logger {
+  return {
+    debug: (message, fields) => lines.push({ level: 'debug', message, fields }),
+    info: (message, fields) => lines.push({ level: 'info', message, fields }),
+    warn: (message, fields) => lines.push({ level: 'warn', message, fields }),
+    error: (message, _error, fields) => lines.push({ level: 'error', message, fields }),
+  }
+}
+
+export const ORIGIN = 'http://127.0.0.1:8080'
+
+export const get = (path: string, headers: Record<string, string> = {}): Request =>
+  new Request(`${ORIGIN}/v1${path}`, { headers })
+
+/** A POST with a JSON body; a string is sent as it is, `undefined` sends none. */
+export function post(path: string, body?: unknown, headers: Record<string, string> = {}): Request {
+  if (body === undefined) return new Request(`${ORIGIN}/v1${path}`, { method: 'POST', headers })
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return new Request(`${ORIGIN}/v1${path}`, {
+    method: 'POST',
+    body: text,
+    headers: { 'Content-Type': 'application/json', ...headers },
+  })
+}
+
+/** A JSON answer, as loosely typed as a client sees it. */
+export const bodyOf = async (response: Response) => (await response.json()) as Record<string, unknown>
+
+/** Status and error code of a refusal. */
+export async function refusalOf(response: Response): Promise<{ readonly status: number; readonly error: unknown }> {
+  return { status: response.status, error: (await bodyOf(response)).error }
+}

@@ -1,0 +1,54 @@
+import { finishResponse, toResponse } from './answer.ts'
+import { toAppError, toErrorResponse } from './error-envelope.ts'
+import { createExchange } from './exchange.ts'
+import type { HttpAppDeps } from './http-app-deps.ts'
+import type { HttpEnv } from './http-env.ts'
+import { type Mounted, mountAll } from './mount.ts'
+import { createPipeline } from './pipeline.ts'
+import { createReporter } from './reporter.ts'
+import { createRouter } from './router.ts'
+import { agentRoutes } from './routes/agents.ts'
+import { docsRoutes } from './routes/docs.ts'
+import { healthRoutes } from './routes/health.ts'
+import { runRoutes } from './routes/runs.ts'
+
+export interface HttpApp {
+  /** Answers a request; never rejects. */
+  fetch(request: Request, env?: HttpEnv): Promise<Response>
+}
+
+/** The REST face: every operation of the table, behind one pipeline. */
+export function createHttpApp(deps: HttpAppDeps): HttpApp {
+  const { clock, config, openRunStream } = deps
+  const router = createRouter(config.basePath, mountRoutes(deps))
+  const pipeline = createPipeline(deps)
+  const reporter = createReporter(deps)
+
+  return {
+    async fetch(request, env = {}) {
+      const exchange = createExchange(request, env, { router, startedMs: clock.monotonicMs() })
+      try {
+        const response = await toResponse(exchange, await pipeline(exchange), openRunStream)
+        reporter.answered(exchange, response.status, undefined)
+        return finishResponse(exchange, response)
+      } catch (thrown) {
+        const error = toAppError(thrown)
+        const response = toErrorResponse(error, exchange.requestId)
+        reporter.answered(exchange, response.status, error)
+        return finishResponse(exchange, response)
+      }
+    },
+  }
+}
+
+function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
+  const { docsEnabled, metricsEnabled } = deps.config
+  const handlers = {
+    agents: agentRoutes(deps),
+    runs: runRoutes(deps),
+    health: healthRoutes(deps),
+    docs: docsRoutes(deps),
+  }
+  const switches: Readonly<Record<string, boolean>> = { docs: docsEnabled, metrics: metricsEnabled }
+  return mountAll(handlers, (group) => switches[group] ?? true)
+}

@@ -1,0 +1,123 @@
+import { AppError } from '@berth/ports'
+import { ERRORS, type ErrorCode, errorsOf, OPERATIONS, type Operation } from '@berth/protocol'
+import { describe, expect, it } from 'vitest'
+import { type AppOptions, bodyOf, createTestApp, ORIGIN } from './app.fixture.ts'
+import type { HttpAppDeps, UseCases } from './http-app-deps.ts'
+import { sampleOf } from './sample.fixture.ts'
+
+interface Scenario extends AppOptions {
+  readonly headers?: Record<string, string>
+  readonly body?: string
+  readonly query?: string
+  /** Requests that go before. */
+  readonly before?: number
+}
+
+const refuse = (code: ErrorCode) => () => Promise.reject(new AppError(code))
+const authenticateAs = (...scopes: string[]) => ({ authenticate: async () => ({ subject: 'alice', scopes }) })
+const key = (value: string) => ({ 'Idempotency-Key': value })
+
+/** Every use case refuses: the one that the operation calls answers for all. */
+function refusingUseCases(code: ErrorCode): UseCases {
+  const reject = refuse(code)
+  const raise = () => {
+    throw new AppError(code)
+  }
+  return {
+    ...{ startRun: reject, abortRun: reject, abortAgent: reject, openRunStream: reject },
+    readAgents: { list: raise, get: raise, state: raise },
+    readRuns: { get: reject, outcome: reject, list: reject, events: reject },
+    readHealth: { document: reject, live: raise, ready: reject },
+    readSecretsHealth: raise,
+  }
+}
+
+const fromUseCase = (code: ErrorCode): Scenario => ({ deps: refusingUseCases(code) })
+const fromStorage = (code: ErrorCode): Scenario => ({ deps: { authenticate: refuse(code) } })
+const fromToken = fromStorage
+
+/** A clock that fails the second time it is read, which is inside the pipeline of any operation. */
+function failingClock(): Pick<HttpAppDeps, 'clock'> {
+  const { clock } = createTestApp()
+  let reads = 0
+  const monotonicMs = () => {
+    reads += 1
+    if (reads === 2) throw new Error('the clock is broken')
+    return clock.monotonicMs()
+  }
+  return { clock: { ...clock, monotonicMs } }
+}
+
+/** How to make the server answer each error, given the operation. */
+const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> = {
+  'idempotency-key-invalid': () => ({ headers: key('has space') }),
+  'idempotency-key-required': () => ({ config: { requireKey: 'enforce' } }),
+  'invalid-input': () => fromUseCase('invalid-input'),
+  'invalid-json': () => ({ body: '{' }),
+  'validation-failed': () => ({ query: '&unknown=1' }),
+  'auth-expired': () => fromToken('auth-expired'),
+  'auth-invalid': () => fromToken('auth-invalid'),
+  'auth-required': () => fromToken('auth-required'),
+  'auth-revoked': () => fromToken('auth-revoked'),
+  'cors-denied': () => ({ headers: { Origin: 'https://evil.example' } }),
+  'scope-denied': () => ({ deps: authenticateAs() }),
+  'agent-not-found': () => fromUseCase('agent-not-found'),
+  'run-not-found': () => fromUseCase('run-not-found'),
+  'session-not-found': () => fromUseCase('session-not-found'),
+  'agent-busy': () => fromUseCase('agent-busy'),
+  'idempotency-conflict': () => ({ headers: key('k'), deps: { recall: refuse('idempotency-conflict') } }),
+  'idempotency-in-flight': () => ({ headers: key('k'), deps: { recall: refuse('idempotency-in-flight') } }),
+  'run-not-active': () => fromUseCase('run-not-active'),
+  'body-too-large': () => ({ body: `{"input":"${'x'.repeat(2_000)}"}` }),
+  'unsupported-media-type': () => ({ body: '{}', headers: { 'Content-Type': 'text/plain' } }),
+  'host-denied': () => ({ config: { authKind: 'none' }, headers: { Host: 'evil.example' } }),
+  'rate-limit-exceeded': () => ({ config: { perIpRequests: 1 }, before: 1 }),
+  'internal-error': () => ({ deps: failingClock() }),
+  'not-implemented': () => ({}),
+  SQLITE_BUSY: () => fromStorage('SQLITE_BUSY'),
+  overloaded: () => ({ deps: { openRunStream: refuse('overloaded') }, headers: { Accept: 'text/event-stream' } }),
+  'queue-full': () => fromUseCase('queue-full'),
+  'server-draining': () => fromUseCase('server-draining'),
+  'storage-failed': () => fromStorage('storage-failed'),
+  'storage-full': () => fromUseCase('storage-full'),
+}
+
+/** Bodies of the operations whose members must fit together. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  'tokens.create': { name: 'ci', scopes: ['agents:read'] },
+  'triggers.create': { id: 'nightly', kind: 'interval', intervalMs: 60_000, target: { agentId: 'echo' } },
+}
+
+function toRequest(operation: Operation, { headers, body, query }: Scenario): Request {
+  const { method } = operation
+  const path = operation.path.replace(':agentId', 'echo').replace(/:\w+/g, 'some-id')
+  const members = new URLSearchParams(sampleOf(operation.query) as Record<string, string>)
+  const url = `${ORIGIN}/v1${path}?${members}${query ?? ''}`
+  if (method === 'GET') return new Request(url, { headers })
+  const sent = body ?? JSON.stringify(BODIES[operation.id] ?? sampleOf(operation.body))
+  return new Request(url, { method, body: sent, headers: { 'Content-Type': 'application/json', ...headers } })
+}
+
+const CASES = OPERATIONS.flatMap((operation) =>
+  errorsOf(operation).map((code) => [operation.id, code, operation] as const),
+)
+
+describe('every operation', () => {
+  it.each(CASES)('%s answers %s', async (id, code, operation) => {
+    const scenario = SCENARIOS[code]?.(operation)
+    if (scenario === undefined) throw new Error(`no scenario makes an operation answer ${code}`)
+    const { app, notes, lines } = createTestApp(scenario)
+    for (let sent = 0; sent < (scenario.before ?? 0); sent++) await app.fetch(toRequest(operation, scenario))
+
+    const response = await app.fetch(toRequest(operation, scenario))
+
+    expect(response.status).toBe(ERRORS[code].status)
+    expect(await bodyOf(response)).toMatchObject({
+      error: code,
+      message: expect.stringMatching(/./),
+      requestId: response.headers.get('x-request-id'),
+    })
+    expect(notes.at(-1)).toEqual({ operationId: id, status: ERRORS[code].status, error: code })
+    expect(lines.filter(({ message }) => message === 'undeclared error')).toEqual([])
+  })
+})

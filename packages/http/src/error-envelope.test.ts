@@ -1,0 +1,57 @@
+import { AppError } from '@berth/ports'
+import { ERRORS, type ErrorCode } from '@berth/protocol'
+import { describe, expect, it } from 'vitest'
+import { bodyOf, createTestApp, get } from './app.fixture.ts'
+import { toAppError, toEnvelope, toErrorResponse } from './error-envelope.ts'
+
+describe('the error envelope', () => {
+  it.each(Object.keys(ERRORS) as ErrorCode[])('carries %s with its status', async (code) => {
+    const response = toErrorResponse(new AppError(code), 'r1')
+
+    expect(response.status).toBe(ERRORS[code].status)
+    expect(await bodyOf(response)).toEqual({ error: code, message: ERRORS[code].summary, requestId: 'r1' })
+  })
+
+  it('forwards the hint', () => {
+    expect(toEnvelope(new AppError('agent-busy', { hint: 'later' }), 'r1').hint).toBe('later')
+  })
+
+  it('names an error by its code, else by its kind, else as unknown', () => {
+    const named = (code?: string, kind?: string) =>
+      toEnvelope(Object.assign(new AppError('unknown'), { code, kind }), 'r1').error
+
+    expect(named('c', 'k')).toBe('c')
+    expect(named('', 'k')).toBe('k')
+    expect(named()).toBe('unknown')
+  })
+
+  it.each([
+    [1, '1'],
+    [1_000, '1'],
+    [1_001, '2'],
+  ])('rounds a retry after %d ms up to whole seconds', (retryAfterMs, seconds) => {
+    expect(toErrorResponse(new AppError('agent-busy', { retryAfterMs }), 'r1').headers.get('retry-after')).toBe(seconds)
+  })
+
+  it('tells the caller nothing of a foreign error', async () => {
+    const secret = new Error('password is hunter2')
+    const startRun = () => Promise.reject(secret)
+    const readHealth = { document: startRun, live: () => ({ status: 'ok' }) as const, ready: startRun }
+    const { app, lines } = createTestApp({ deps: { readHealth } })
+
+    const response = await app.fetch(get('/health', { 'X-Request-Id': 'r1' }))
+
+    expect(response.status).toBe(500)
+    expect(await bodyOf(response)).toEqual({
+      error: 'internal-error',
+      message: ERRORS['internal-error'].summary,
+      requestId: 'r1',
+    })
+    expect(toAppError(secret).cause).toBe(secret)
+    expect(lines).toContainEqual({
+      level: 'error',
+      message: 'request failed',
+      fields: { requestId: 'r1', operationId: 'health.get' },
+    })
+  })
+})

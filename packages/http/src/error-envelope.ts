@@ -1,0 +1,38 @@
+import { AppError } from '@berth/ports'
+import { ERRORS, type ErrorCode } from '@berth/protocol'
+
+/** The body of every refusal. */
+export interface ErrorEnvelope {
+  readonly error: string
+  readonly message: string
+  readonly hint?: string | undefined
+  readonly requestId: string
+}
+
+/** A foreign error says nothing to the caller; the log has its details. */
+export const toAppError = (thrown: unknown): AppError =>
+  thrown instanceof AppError ? thrown : new AppError('internal-error', { cause: thrown })
+
+export function toEnvelope(error: AppError, requestId: string): ErrorEnvelope {
+  const message = error.id === 'internal-error' ? ERRORS[error.id].summary : error.message
+  return { error: error.code || error.kind || 'unknown', message, hint: error.hint, requestId }
+}
+
+const CHALLENGES: Partial<Record<ErrorCode, string>> = {
+  'auth-required': 'Bearer realm="berth"',
+  'auth-invalid': 'Bearer realm="berth", error="invalid_token"',
+  'auth-expired': 'Bearer realm="berth", error="invalid_token"',
+  'auth-revoked': 'Bearer realm="berth", error="invalid_token"',
+  'scope-denied': 'Bearer realm="berth", error="insufficient_scope"',
+}
+
+/** The envelope with its status and the headers that belong to the error. */
+export function toErrorResponse(error: AppError, requestId: string): Response {
+  const headers = new Headers({ 'Content-Type': 'application/json; charset=utf-8' })
+  const challenge = CHALLENGES[error.id]
+  if (challenge !== undefined) headers.set('WWW-Authenticate', challenge)
+  if (error.retryAfterMs !== undefined) {
+    headers.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))))
+  }
+  return new Response(JSON.stringify(toEnvelope(error, requestId)), { status: ERRORS[error.id].status, headers })
+}

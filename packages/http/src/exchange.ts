@@ -1,0 +1,78 @@
+import type { KeyedRequest, Principal } from '@berth/core'
+import { EVERY_ROW, type Visibility } from '@berth/ports'
+import type { Operation } from '@berth/protocol'
+import { acceptsEventStream } from './accept.ts'
+import type { Call } from './handlers.ts'
+import type { HttpEnv } from './http-env.ts'
+import { parsePrefer } from './prefer.ts'
+import type { Route, Router } from './router.ts'
+
+/** One request on its way through the stages; each fills in what it finds out. */
+export interface Exchange {
+  readonly request: Request
+  readonly url: URL
+  readonly env: HttpEnv
+  readonly route: Route | undefined
+  readonly methods: () => readonly string[] // of this path
+  /** Sent with the answer, whatever it is. */
+  readonly headers: Headers
+  readonly startedMs: number // monotonic
+  requestId: string
+  clientAddress: string
+  traceparent: string | undefined
+  principal: Principal
+  query: unknown
+  /** The body as parsed, before its schema filled anything in. */
+  json: unknown
+  body: unknown
+  visibility: Visibility
+  key: KeyedRequest | undefined
+}
+
+/** The principal of a request that shows no credentials and needs none. */
+const NOBODY: Principal = { subject: 'anonymous', scopes: [] }
+
+export function createExchange(
+  request: Request,
+  env: HttpEnv,
+  { router, startedMs }: { readonly router: Router; readonly startedMs: number },
+): Exchange {
+  const url = new URL(request.url)
+  return {
+    request,
+    url,
+    env,
+    route: router.match(request.method, url.pathname),
+    methods: () => router.methodsOf(url.pathname),
+    headers: new Headers(),
+    startedMs,
+    requestId: '',
+    clientAddress: '',
+    traceparent: undefined,
+    principal: NOBODY,
+    query: {},
+    json: undefined,
+    body: undefined,
+    visibility: EVERY_ROW,
+    key: undefined,
+  }
+}
+
+export const isAnonymous = ({ principal }: Exchange) => principal === NOBODY
+
+/** What a handler sees of the exchange. */
+export function toCall({ request, route, ...exchange }: Exchange): Call<Operation> {
+  const { query, body, principal, visibility, key, traceparent } = exchange
+  return {
+    params: route?.params ?? {},
+    query,
+    body,
+    principal,
+    visibility,
+    key,
+    traceparent,
+    prefer: parsePrefer(request.headers.get('prefer')),
+    acceptsEventStream: acceptsEventStream(request.headers.get('accept')),
+    lastEventId: request.headers.get('last-event-id') || undefined,
+  }
+}

@@ -1,0 +1,20 @@
+import type { agentOperations, runOperations } from '@berth/protocol'
+import type { Call, Handlers } from './handlers.ts'
+
+type AgentHandlers = Handlers<typeof agentOperations>
+declare const complete: AgentHandlers
+
+// @ts-expect-error every operation of the group has a handler
+export const missing: AgentHandlers = { listAgents: complete.listAgents }
+
+// @ts-expect-error no handler without an operation
+export const misnamed: AgentHandlers = { ...complete, runAgents: complete.runAgent }
+
+// @ts-expect-error a pending operation has no handler
+export type Pending = Handlers<typeof runOperations>['resumeRun']
+
+declare const call: Call<typeof runOperations.abortRun>
+export const runId: string = call.params.runId
+export const reason: string | undefined = call.body.reason
+// @ts-expect-error the path has no such parameter
+export const agentId = call.params.agentId

@@ -1,0 +1,40 @@
+import type { KeyedRequest, Principal, Reply } from '@berth/core'
+import type { Visibility } from '@berth/ports'
+import type { Operation, OperationTable } from '@berth/protocol'
+import type { GenericSchema, InferOutput } from 'valibot'
+import type { Preferences } from './prefer.ts'
+
+type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+type ParsedBy<Schema> = Schema extends GenericSchema ? InferOutput<Schema> : unknown
+
+/** A request as its handler sees it: validated, authenticated, authorized. */
+export interface Call<Op extends Operation> {
+  readonly params: { readonly [Name in ParamNames<Op['path']>]: string }
+  readonly query: ParsedBy<Op['query']>
+  readonly body: ParsedBy<Op['body']>
+  readonly principal: Principal
+  /** The rows that the caller may see. */
+  readonly visibility: Visibility
+  readonly key: KeyedRequest | undefined
+  readonly prefer: Preferences
+  readonly traceparent: string | undefined
+  readonly acceptsEventStream: boolean
+  /** The header of a reconnecting event stream. */
+  readonly lastEventId: string | undefined
+}
+
+export type Answer = Reply | Response
+
+type IsAnswered<Op> = Op extends { readonly pending: true } | { readonly refused: true } ? false : true
+
+/** One handler per operation of a resource group that is not pending: a missing or misnamed one is a type error. */
+export type Handlers<Ops extends OperationTable> = {
+  readonly [Id in keyof Ops as IsAnswered<Ops[Id]> extends true ? Id : never]: (
+    call: Call<Ops[Id]>,
+  ) => Answer | Promise<Answer>
+}

@@ -1,0 +1,69 @@
+import type {
+  AbortAgent,
+  AbortRun,
+  Authenticate,
+  ReadAgents,
+  ReadHealth,
+  ReadRuns,
+  Recall,
+  StartRun,
+} from '@berth/core'
+import type { Clock, Digest, IdGenerator, Logger, Visibility } from '@berth/ports'
+import type { ErrorCode, SecretsHealth } from '@berth/protocol'
+import type { InferOutput } from 'valibot'
+
+/** The part of the server's configuration that HTTP reads. */
+export interface HttpConfig {
+  readonly basePath: string
+  readonly bodyLimitBytes: number
+  readonly allowOrigins: readonly string[]
+  /** Per minute and client address. */
+  readonly perIpRequests: number
+  readonly requireKey: 'warn' | 'enforce'
+  readonly authKind: 'token' | 'none'
+  /** Address the server is bound to. */
+  readonly host: string
+  readonly allowedHosts: readonly string[]
+  readonly docsEnabled: boolean
+  readonly metricsEnabled: boolean
+  readonly metricsRequireAuth: boolean
+}
+
+/** Opens the Server-Sent Events of a run. @throws AppError `run-not-found`, `overloaded` */
+export type OpenRunStream = (request: {
+  readonly runId: string
+  readonly visibility: Visibility
+  readonly lastEventId?: string | undefined
+}) => Promise<Response>
+
+/** What an operation answered. */
+export interface AnswerNote {
+  /** `undefined` when no operation matched. */
+  readonly operationId: string | undefined
+  readonly status: number
+  readonly error?: ErrorCode | undefined
+}
+
+export interface UseCases {
+  readonly startRun: StartRun
+  readonly abortRun: AbortRun
+  readonly abortAgent: AbortAgent
+  readonly readAgents: ReadAgents
+  readonly readRuns: ReadRuns
+  readonly readHealth: ReadHealth
+  readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
+  readonly openRunStream: OpenRunStream
+}
+
+export interface HttpAppDeps extends UseCases {
+  readonly config: HttpConfig
+  readonly version: string
+  readonly clock: Clock
+  readonly digest: Digest
+  readonly ids: Pick<IdGenerator, 'randomBytes'>
+  readonly logger: Logger
+  readonly authenticate: Authenticate
+  readonly recall: Recall
+  /** Called once for each answer. */
+  readonly onAnswer?: ((note: AnswerNote) => void) | undefined
+}

@@ -1,0 +1,40 @@
+import { AppError } from '@berth/ports'
+import { OPERATION_TABLES, type Operation, type OperationGroup, type OperationTable } from '@berth/protocol'
+import type { Answer, Call, Handlers } from './handlers.ts'
+
+/** An operation and what answers it. */
+export interface Mounted {
+  readonly operation: Operation
+  readonly handle: (call: Call<Operation>) => Answer | Promise<Answer>
+}
+
+type Tables = typeof OPERATION_TABLES
+
+/** The handlers of every resource group that has an operation with an implementation. */
+export type AllHandlers = {
+  readonly [Group in OperationGroup as keyof Handlers<Tables[Group]> extends never ? never : Group]: Handlers<
+    Tables[Group]
+  >
+}
+
+type ByName = Readonly<Record<string, Mounted['handle'] | undefined>>
+
+/** Binds every operation to its handler. One without an implementation goes the whole way of a request and ends in 501. */
+export function mountAll(handlers: AllHandlers, isMounted: (group: string) => boolean): readonly Mounted[] {
+  const byGroup = handlers as Readonly<Record<string, unknown>> as Readonly<Record<string, ByName | undefined>>
+  return Object.entries<OperationTable>(OPERATION_TABLES)
+    .filter(([group]) => isMounted(group))
+    .flatMap(([group, operations]) => mount(operations, byGroup[group] ?? {}))
+}
+
+const mount = (operations: OperationTable, handlers: ByName): readonly Mounted[] =>
+  Object.entries(operations).map(([name, operation]) => ({
+    operation,
+    handle: handlers[name] ?? (() => refuse(operation)),
+  }))
+
+function refuse({ refused }: Operation): never {
+  throw new AppError('not-implemented', {
+    hint: refused === true ? 'the interface answers 501 here on purpose' : 'a later release implements this operation',
+  })
+}

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ERRORS, errorsOf, OPERATIONS } from '@berth/protocol'
+import { describe, expect, it } from 'vitest'
+import { buildOpenApi } from './openapi.ts'
+
+interface OperationObject {
+  readonly operationId: string
+  readonly security?: readonly unknown[]
+  readonly parameters: ReadonlyArray<{ readonly name?: string; readonly in?: string; readonly $ref?: string }>
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+  readonly 'x-berth-pending'?: boolean
+}
+type Content = Readonly<
+  Record<string, { readonly schema: { readonly properties?: { readonly error?: { readonly enum?: string[] } } } }>
+>
+
+const document = buildOpenApi(OPERATIONS, { basePath: '/v1', version: '0.1.0' })
+const paths = document.paths as Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
+
+const objectOf = (method: string, path: string): OperationObject | undefined =>
+  paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+describe('the OpenAPI document', () => {
+  it('has no error by redocly lint', { timeout: 120_000 }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'berth-openapi-'))
+    const file = join(folder, 'openapi.json')
+    await writeFile(file, JSON.stringify(document))
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+    const redocly = join(ROOT, 'node_modules/.bin/redocly')
+
+    const options = { cwd: folder, env, maxBuffer: 16_777_216 }
+    const { stdout } = await promisify(execFile)(
+      redocly,
+      ['lint', file, '--extends=recommended', '--format=json'],
+      options,
+    )
+
+    await rm(folder, { recursive: true })
+    expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ totals: { errors: 0 } })
+  })
+
+  it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))('describes %s', (id, operation) => {
+    const object = objectOf(operation.method, operation.path)
+
+    expect(object?.operationId).toBe(id)
+    expect(object?.['x-berth-pending']).toBe(operation.pending)
+    expect(object?.security).toEqual(operation.scope === null ? [] : undefined)
+    expect(Object.keys(object?.responses ?? {})).toEqual(expect.arrayContaining(Object.keys(operation.responses)))
+    for (const code of errorsOf(operation)) {
+      const codes =
+        object?.responses[ERRORS[code].status]?.content?.['application/json']?.schema.properties?.error?.enum
+      expect(codes, code).toContain(code)
+    }
+  })
+
+  it('declares every path parameter, and the headers of the operations that read them', () => {
+    const run = objectOf('POST', '/agents/:agentId/run')
+    const events = objectOf('GET', '/runs/:runId/events')
+
+    expect(run?.parameters).toEqual([
+      expect.objectContaining({ name: 'agentId', in: 'path', required: true }),
+      { $ref: '#/components/parameters/IdempotencyKey' },
+      { $ref: '#/components/parameters/Prefer' },
+    ])
+    expect(events?.parameters.map(({ name, $ref }) => name ?? $ref)).toEqual([
+      'runId',
+      'limit',
+      'cursor',
+      'order',
+      'lastEventId',
+      '#/components/parameters/LastEventId',
+    ])
+  })
+})

@@ -1,0 +1,199 @@
+import { ERRORS, type ErrorCode, errorsOf, type Operation, type ResponseSpec } from '@berth/protocol'
+import { toJsonSchema } from '@valibot/to-json-schema'
+import type { GenericSchema } from 'valibot'
+import { honoursPrefer } from './operation-traits.ts'
+
+export interface OpenApiOptions {
+  readonly basePath: string
+  readonly version: string
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The OpenAPI 3.1 document of the operations. */
+export function buildOpenApi(operations: readonly Operation[], { basePath, version }: OpenApiOptions): Json {
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Berth',
+      version,
+      summary: 'A standalone durable agent server.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: basePath }],
+    security: [{ bearer: [] }],
+    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name, description: `Operations on ${name}.` })),
+    paths: pathsOf(operations),
+    components: COMPONENTS,
+  }
+}
+
+const COMPONENTS: Json = {
+  securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'berth_<env>_v1_<secret>' } },
+  parameters: {
+    IdempotencyKey: {
+      name: 'Idempotency-Key',
+      in: 'header',
+      description: 'Makes a repeated request take effect once: 1 to 255 visible ASCII characters, such as a UUID.',
+      schema: { type: 'string', minLength: 1, maxLength: 255 },
+    },
+    Prefer: {
+      name: 'Prefer',
+      in: 'header',
+      description: 'respond-async answers 202 at once; wait=N answers 202 after N seconds without an outcome.',
+      schema: { type: 'string' },
+      example: 'wait=10',
+    },
+    LastEventId: {
+      name: 'Last-Event-ID',
+      in: 'header',
+      description: 'The last event a reconnecting event stream has.',
+      schema: { type: 'string' },
+    },
+  },
+  headers: {
+    Location: { description: 'Path of what was created or started.', schema: { type: 'string' } },
+    RetryAfter: { description: 'Seconds to wait before the request is sent again.', schema: { type: 'integer' } },
+    RequestId: { description: 'Id of the request in the log of the server.', schema: { type: 'string' } },
+  },
+}
+
+function pathsOf(operations: readonly Operation[]): Json {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const operation of operations) {
+    const path = operation.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationObject(operation) }
+  }
+  return paths
+}
+
+const tagOf = ({ id }: Operation): string => id.split('.')[0] ?? id
+
+function operationObject(operation: Operation): Json {
+  const { id, summary, scope, body, pending, refused } = operation
+  return {
+    operationId: id,
+    tags: [tagOf(operation)],
+    summary,
+    description: describeScope(operation),
+    ...(scope === null ? { security: [] } : {}),
+    ...(pending === true ? { 'x-berth-pending': true } : {}),
+    ...(refused === true ? { 'x-berth-refused': true } : {}),
+    parameters: [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)],
+    ...(body === undefined ? {} : { requestBody: requestBody(body) }),
+    responses: { ...successes(operation), ...failures(operation) },
+  }
+}
+
+function describeScope({ scope }: Operation): string {
+  if (scope === null) return 'Needs no token.'
+  if (scope === 'principal') return 'Needs any valid token.'
+  if (typeof scope === 'string') return `Needs the scope \`${scope}\`.`
+  if ('anyOf' in scope) return `Needs one of the scopes ${scope.anyOf.map((one) => `\`${one}\``).join(', ')}.`
+  if ('rawScope' in scope) return `Needs the scope \`${scope.scope}\`, for raw events \`${scope.rawScope}\`.`
+  return `Needs the scope \`${scope.scope}\` when \`${scope.whenConfig}\` is set.`
+}
+
+const pathParameters = ({ path }: Operation): Json[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+
+function queryParameters({ query }: Operation): Json[] {
+  if (query === undefined) return []
+  const { properties = {}, required = [] } = schemaOf(query) as {
+    readonly properties?: Readonly<Record<string, Json>>
+    readonly required?: readonly string[]
+  }
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    ...(required.includes(name) ? { required: true } : {}),
+    schema,
+  }))
+}
+
+function headerParameters(operation: Operation): Json[] {
+  const names = [
+    ...(operation.idempotent ? ['IdempotencyKey'] : []),
+    ...(honoursPrefer(operation) ? ['Prefer'] : []),
+    ...(operation.method === 'GET' && operation.responses[200]?.stream === 'event-stream' ? ['LastEventId'] : []),
+  ]
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }))
+}
+
+function requestBody(body: GenericSchema): Json {
+  const schema = schemaOf(body)
+  const { required = [] } = schema as { readonly required?: readonly string[] }
+  return { ...(required.length === 0 ? {} : { required: true }), content: { 'application/json': { schema } } }
+}
+
+const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+
+function successes({ responses }: Operation): Json {
+  return Object.fromEntries(Object.entries<ResponseSpec>(responses).map(([status, spec]) => [status, success(spec)]))
+}
+
+const MEDIA_TYPES = {
+  'event-stream': 'text/event-stream',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+  text: 'text/plain',
+  websocket: undefined,
+} as const satisfies Record<NonNullable<ResponseSpec['stream']>, string | undefined>
+
+function success({ description, schema, stream, location }: ResponseSpec): Json {
+  const streamed = stream === undefined ? undefined : MEDIA_TYPES[stream]
+  const content = {
+    ...(schema === undefined ? {} : { 'application/json': { schema: schemaOf(schema) } }),
+    ...(streamed === undefined ? {} : { [streamed]: { schema: { type: 'string' } } }),
+  }
+  const headers = {
+    ...REQUEST_ID,
+    ...(location === true ? { Location: { $ref: '#/components/headers/Location' } } : {}),
+  }
+  return { description, headers, ...(Object.keys(content).length === 0 ? {} : { content }) }
+}
+
+/** Errors of one status share a response; its schema lists their codes. */
+function failures(operation: Operation): Json {
+  const byStatus: Record<string, ErrorCode[]> = {}
+  for (const code of errorsOf(operation)) {
+    const { status } = ERRORS[code]
+    byStatus[status] = [...(byStatus[status] ?? []), code]
+  }
+  const taken = operation.responses
+  return Object.fromEntries(
+    Object.entries(byStatus)
+      .filter(([status]) => taken[Number(status)] === undefined)
+      .map(([status, codes]) => [status, failure(codes)]),
+  )
+}
+
+function failure(codes: readonly ErrorCode[]): Json {
+  const isRetryable = codes.some((code) => ERRORS[code].retryable)
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].summary}`).join('\n\n'),
+    headers: { ...REQUEST_ID, ...(isRetryable ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {}) },
+    content: { 'application/json': { schema: envelopeSchema(codes) } },
+  }
+}
+
+const envelopeSchema = (codes: readonly ErrorCode[]): Json => ({
+  type: 'object',
+  required: ['error', 'message', 'requestId'],
+  properties: {
+    error: { type: 'string', enum: codes },
+    message: { type: 'string' },
+    hint: { type: 'string' },
+    requestId: { type: 'string' },
+  },
+})
+
+/** The JSON Schema of what travels; checks that JSON Schema cannot say are left out. */
+function schemaOf(schema: GenericSchema): Json {
+  const { $schema: _, ...rest } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    typeMode: 'input',
+    errorMode: 'ignore',
+  })
+  return rest
+}

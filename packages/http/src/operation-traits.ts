@@ -1,0 +1,16 @@
+import type { Operation, ScopeRule } from '@berth/protocol'
+import type { HttpConfig } from './http-app-deps.ts'
+
+/** The rule that holds under this configuration; `null` lets anyone in. */
+export function ruleOf({ scope }: Operation, { metricsRequireAuth }: HttpConfig): ScopeRule {
+  const isConditional = typeof scope === 'object' && scope !== null && 'whenConfig' in scope
+  return isConditional && !metricsRequireAuth ? null : scope
+}
+
+/** Whether it starts something and shows its events instead of the 202 when a client accepts a stream. */
+export const isStreamingStart = ({ responses }: Operation): boolean =>
+  responses[200]?.stream === 'event-stream' && responses[202]?.location === true
+
+/** Whether it answers an outcome or, if the client prefers, 202 before there is one. */
+export const honoursPrefer = ({ responses }: Operation): boolean =>
+  responses[200]?.schema !== undefined && responses[202]?.location === true

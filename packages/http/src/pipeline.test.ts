@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { STAGES } from './pipeline.ts'
+
+describe('the pipeline', () => {
+  it('leads every request through its stages in this order', () => {
+    expect(STAGES.map(([name]) => name)).toEqual([
+      'request-context',
+      'host',
+      'cors',
+      'rate-limit',
+      'route',
+      'authentication',
+      'body',
+      'scope',
+      'idempotency',
+    ])
+  })
+})

@@ -1,0 +1,53 @@
+import { type Exchange, toCall } from './exchange.ts'
+import type { Answer } from './handlers.ts'
+import type { HttpAppDeps } from './http-app-deps.ts'
+import { honoursPrefer } from './operation-traits.ts'
+import type { Route } from './router.ts'
+import { createAuthentication } from './stages/authentication.ts'
+import { createBody } from './stages/body.ts'
+import { createCors } from './stages/cors.ts'
+import { createHost } from './stages/host.ts'
+import { createIdempotency } from './stages/idempotency.ts'
+import { createRateLimit } from './stages/rate-limit.ts'
+import { createRequestContext } from './stages/request-context.ts'
+import { createRoute } from './stages/route.ts'
+import { createScope } from './stages/scope.ts'
+import type { CreateStage } from './stages/stage.ts'
+
+/** What every request passes, in this order, before its handler. */
+export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]> = [
+  ['request-context', createRequestContext],
+  ['host', createHost],
+  ['cors', createCors],
+  ['rate-limit', createRateLimit],
+  ['route', createRoute],
+  ['authentication', createAuthentication],
+  ['body', createBody],
+  ['scope', createScope],
+  ['idempotency', createIdempotency],
+]
+
+/** Leads an exchange to its answer. @throws AppError of the stage or use case that refuses it */
+export type Pipeline = (exchange: Exchange) => Promise<Answer>
+
+export function createPipeline(deps: HttpAppDeps): Pipeline {
+  const stages = STAGES.map(([, create]) => create(deps))
+
+  return async (exchange) => {
+    for (const stage of stages) {
+      const answer = await stage(exchange)
+      if (answer !== undefined) return answer
+    }
+    // The route stage lets nothing pass that has no route.
+    return handle(exchange, exchange.route as Route)
+  }
+}
+
+async function handle(exchange: Exchange, { mounted }: Route): Promise<Answer> {
+  const call = toCall(exchange)
+  const answer = await mounted.handle(call)
+  if (honoursPrefer(mounted.operation) && call.prefer.applied !== '') {
+    exchange.headers.set('Preference-Applied', call.prefer.applied)
+  }
+  return answer
+}

@@ -1,0 +1,43 @@
+import { AppError } from '@berth/ports'
+
+/**
+ * The bytes of a request's body, never more of them than the limit, whether or not the length was announced.
+ *
+ * @throws AppError `body-too-large`; `invalid-json` when the body breaks off
+ */
+export async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  if (request.body === null) return new Uint8Array()
+  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read().catch(brokenOff)
+    if (done) return concat(chunks, size)
+    size += value.byteLength
+    if (size > limitBytes) {
+      reader.cancel().catch(() => undefined)
+      throw tooLarge(limitBytes)
+    }
+    chunks.push(value)
+  }
+}
+
+function brokenOff(cause: unknown): never {
+  throw new AppError('invalid-json', { message: 'the body broke off', cause })
+}
+
+const tooLarge = (limitBytes: number) =>
+  new AppError('body-too-large', { hint: `send at most ${limitBytes} bytes, or raise server.bodyLimitBytes` })
+
+function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const [only] = chunks
+  if (chunks.length === 1 && only !== undefined) return only
+  const bytes = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset)
+    offset += chunk.byteLength
+  }
+  return bytes
+}

@@ -1,0 +1,21 @@
+import type { agentOperations } from '@berth/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+/** `/agents`: what is registered, what it is doing, runs of it. */
+export const agentRoutes = ({
+  readAgents,
+  startRun,
+  abortAgent,
+}: Pick<UseCases, 'readAgents' | 'startRun' | 'abortAgent'>): Handlers<typeof agentOperations> => ({
+  listAgents: ({ query }) => ({ status: 200, body: readAgents.list(query) }),
+  getAgent: ({ params }) => ({ status: 200, body: readAgents.get(params.agentId) }),
+  getAgentState: ({ params }) => ({ status: 200, body: readAgents.state(params.agentId) }),
+  runAgent({ params, body, principal, key, traceparent, prefer }) {
+    const { answer, waitMs } = prefer
+    return startRun({ agentId: params.agentId, body, principal, key, traceparent, answer, waitMs })
+  },
+  streamAgent: ({ params, body, principal, key, traceparent }) =>
+    startRun({ agentId: params.agentId, body, principal, key, traceparent, answer: 'accepted' }),
+  abortAgent: ({ params, body, key }) => abortAgent({ agentId: params.agentId, reason: body.reason, key }),
+})

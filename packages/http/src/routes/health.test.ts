@@ -1,0 +1,47 @@
+import { createPhase, createReadHealth } from '@berth/core'
+import { Health, Liveness, Readiness, SecretsHealth } from '@berth/protocol'
+import { createManualClock } from '@berth/testkit'
+import { parse } from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { bodyOf, createTestApp, get } from '../app.fixture.ts'
+
+describe('/health', () => {
+  it('shows the roll-up', async () => {
+    const response = await createTestApp().app.fetch(get('/health'))
+
+    expect(response.status).toBe(200)
+    expect(parse(Health, await bodyOf(response))).toMatchObject({ status: 'ok', version: '0.1.0' })
+  })
+
+  it('answers 503 with the document when it is failing', async () => {
+    const readOnly = { status: async () => ({ writable: false, walBytes: 0, dbBytes: 0 }) }
+    const readHealth = createReadHealth({
+      ...{ storage: readOnly, phase: createPhase(), clock: createManualClock(), version: '0.1.0' },
+      ...{ walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+    })
+
+    const response = await createTestApp({ deps: { readHealth } }).app.fetch(get('/health'))
+
+    expect(response.status).toBe(503)
+    expect(parse(Health, await bodyOf(response)).status).toBe('failing')
+  })
+
+  it('is ready until the server drains, and alive all the time', async () => {
+    const { app, phase } = createTestApp()
+    const ready = async () => {
+      const response = await app.fetch(get('/health/ready'))
+      return [response.status, parse(Readiness, await bodyOf(response)).status]
+    }
+
+    expect(await ready()).toEqual([200, 'ready'])
+    phase.enter('draining')
+    expect(await ready()).toEqual([503, 'draining'])
+    expect(parse(Liveness, await bodyOf(await app.fetch(get('/health/live')))).status).toBe('ok')
+  })
+
+  it('shows where secrets come from', async () => {
+    const response = await createTestApp().app.fetch(get('/health/secrets'))
+
+    expect(parse(SecretsHealth, await bodyOf(response)).active).toBe('env')
+  })
+})

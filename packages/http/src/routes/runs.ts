@@ -1,0 +1,25 @@
+import type { runOperations } from '@berth/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+/** `/runs`: what has run, its outcome, its events, its end. */
+export const runRoutes = ({
+  readRuns,
+  abortRun,
+  openRunStream,
+}: Pick<UseCases, 'readRuns' | 'abortRun' | 'openRunStream'>): Handlers<typeof runOperations> => ({
+  async listRuns({ query, visibility }) {
+    const { limit, cursor, order, ...filter } = query
+    return { status: 200, body: await readRuns.list(filter, { limit, cursor, order }, visibility) }
+  },
+  getRun: async ({ params, visibility }) => ({ status: 200, body: await readRuns.get(params.runId, visibility) }),
+  getRunState: ({ params, visibility }) => readRuns.outcome(params.runId, visibility),
+  async getRunEvents({ params: { runId }, query, visibility, acceptsEventStream, lastEventId }) {
+    if (acceptsEventStream) {
+      return openRunStream({ runId, visibility, lastEventId: lastEventId || query.lastEventId || undefined })
+    }
+    return { status: 200, body: await readRuns.events(runId, query, visibility) }
+  },
+  abortRun: ({ params, body, visibility, key }) =>
+    abortRun({ runId: params.runId, reason: body.reason, visibility, key }),
+})

@@ -1,0 +1,12 @@
+import { ruleOf } from '../operation-traits.ts'
+import type { CreateStage } from './stage.ts'
+
+/** Finds out who asks, unless anyone may. */
+export const createAuthentication: CreateStage =
+  ({ authenticate, config }) =>
+  async (exchange) => {
+    const { request, route } = exchange
+    if (route === undefined || ruleOf(route.mounted.operation, config) === null) return undefined
+    exchange.principal = await authenticate(request.headers.get('authorization') ?? undefined)
+    return undefined
+  }

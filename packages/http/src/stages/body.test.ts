@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { bodyOf, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'
+
+const RUN = '/agents/echo/run'
+
+/** A body in chunks whose length is not announced. */
+function chunked(chunks: readonly string[]): Request {
+  const encoder = new TextEncoder()
+  const body = new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(encoder.encode(chunk))
+      controller.close()
+    },
+  })
+  const headers = { 'Content-Type': 'application/json' }
+  return new Request(`${ORIGIN}/v1${RUN}`, { method: 'POST', body, headers, duplex: 'half' })
+}
+
+describe('the body', () => {
+  it('is an empty object when it is missing', async () => {
+    const { app } = createTestApp()
+
+    expect(await bodyOf(await app.fetch(post(RUN)))).toMatchObject({ status: 'completed', result: null })
+  })
+
+  it('is put together from its chunks', async () => {
+    const { app } = createTestApp()
+
+    expect(await bodyOf(await app.fetch(chunked(['{"inp', 'ut":', '"ä"}'])))).toMatchObject({ result: 'ä' })
+  })
+
+  it('is refused over the limit, announced or not', async () => {
+    const { app } = createTestApp()
+    const tooLarge = { status: 413, error: 'body-too-large' }
+    const ofLength = (length: number) => `{"input":"${'x'.repeat(length - 12)}"}`
+
+    expect((await app.fetch(post(RUN, ofLength(1_000)))).status).toBe(200)
+    expect(await refusalOf(await app.fetch(post(RUN, ofLength(1_001))))).toEqual(tooLarge)
+    expect(await refusalOf(await app.fetch(post(RUN, '{}', { 'Content-Length': '1001' })))).toEqual(tooLarge)
+    expect(await refusalOf(await app.fetch(chunked(['{"input":"', 'x'.repeat(600), 'x'.repeat(600)])))).toEqual(
+      tooLarge,
+    )
+  })
+
+  it('may say that it is UTF-8', async () => {
+    const { app } = createTestApp()
+    const headers = { 'Content-Type': 'application/json; charset=UTF-8', 'Content-Encoding': 'identity' }
+
+    expect((await app.fetch(post(RUN, '{}', headers))).status).toBe(200)
+  })
+
+  it.each<Record<string, string>>([
+    { 'Content-Type': 'text/plain' },
+    { 'Content-Type': 'application/json; charset=latin1' },
+    { 'Content-Type': 'application/jsonp' },
+    { 'Content-Type': '' },
+    { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+  ])('is refused as %j', async (headers) => {
+    const { app } = createTestApp()
+
+    expect(await refusalOf(await app.fetch(post(RUN, '{}', headers)))).toEqual({
+      status: 415,
+      error: 'unsupported-media-type',
+    })
+  })
+
+  it('must be strict JSON', async () => {
+    const { app } = createTestApp()
+
+    expect(await bodyOf(await app.fetch(post(RUN, '{"input":1,"input":2}')))).toMatchObject({
+      error: 'invalid-json',
+      message: 'duplicate member "input" at character 11',
+    })
+  })
+
+  it.each([
+    [{ sessionId: '../x' }, 'body.sessionId: '],
+    [{ metadata: { team: 7 } }, 'body.metadata.team: '],
+    [{ inputs: 1 }, 'body.inputs: is not a known member'],
+    [{ constructor: 1 }, 'body.constructor: is not a known member'],
+    [{ timeoutMs: 0.5 }, 'body.timeoutMs: '],
+    [[], 'body: must be an object'],
+    [null, 'body: must be an object'],
+  ])('names the member at fault in %j', async (body, message) => {
+    const { app } = createTestApp()
+
+    const refusal = await bodyOf(await app.fetch(post(RUN, body)))
+
+    expect(refusal).toMatchObject({ error: 'validation-failed', message: expect.stringContaining(message) })
+  })
+
+  it('does not echo a long value', async () => {
+    const { app } = createTestApp()
+
+    const { message } = await bodyOf(await app.fetch(post(RUN, { timeoutMs: 'x'.repeat(900) })))
+
+    expect(String(message).length).toBeLessThanOrEqual(200)
+  })
+})
+
+describe('the query', () => {
+  it.each([
+    ['/runs?limit=0', 'query.limit: '],
+    ['/runs?limit=ten', 'query.limit: '],
+    ['/runs?order=up', 'query.order: '],
+    ['/runs?since=yesterday', 'query.since: '],
+    ['/runs?stauts=failed', 'query.stauts: is not a known member'],
+    ['/runs?__proto__=1', 'query.__proto__: is not a known member'],
+    ['/runs?limit=1&limit=2', 'query.limit: given more than once'],
+    ['/agents/echo?x=1', 'query.x: is not a known member'],
+  ])('is refused as %s', async (path, message) => {
+    const { app } = createTestApp()
+
+    const refusal = await bodyOf(await app.fetch(get(path)))
+
+    expect(refusal).toMatchObject({ error: 'validation-failed', message: expect.stringContaining(message) })
+  })
+})

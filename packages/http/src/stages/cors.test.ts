@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'
+
+const APP = 'https://app.example'
+const listed = { config: { allowOrigins: [APP] } }
+const preflight = (origin: string, path = '/agents/echo/run') =>
+  new Request(`${ORIGIN}/v1${path}`, {
+    method: 'OPTIONS',
+    headers: { Origin: origin, 'Access-Control-Request-Method': 'POST' },
+  })
+
+describe('CORS', () => {
+  it('says nothing to a request without an origin', async () => {
+    const { app } = createTestApp(listed)
+
+    const response = await app.fetch(post('/agents/echo/run', {}))
+
+    expect(response.status).toBe(200)
+    expect(response.headers.get('vary')).toBe('Origin')
+    expect(response.headers.has('access-control-allow-origin')).toBe(false)
+  })
+
+  it('lets a listed origin call and read the headers it needs', async () => {
+    const { app } = createTestApp(listed)
+
+    const { status, headers } = await app.fetch(post('/agents/echo/run', {}, { Origin: APP }))
+
+    expect(status).toBe(200)
+    expect(headers.get('access-control-allow-origin')).toBe(APP)
+    expect(headers.get('access-control-expose-headers')).toContain('Idempotency-Replayed')
+    expect(headers.has('access-control-allow-credentials')).toBe(false)
+  })
+
+  it.each(['https://evil.example', 'null', `${APP}:444`, 'http://app.example'])(
+    'refuses an unsafe request from %s',
+    async (origin) => {
+      const { app } = createTestApp(listed)
+
+      const response = await app.fetch(post('/agents/echo/run', {}, { Origin: origin }))
+
+      expect(response.headers.has('access-control-allow-origin')).toBe(false)
+      expect(await refusalOf(response)).toEqual({ status: 403, error: 'cors-denied' })
+    },
+  )
+
+  it('answers a safe request from elsewhere without letting the page read it', async () => {
+    const { app } = createTestApp()
+
+    const response = await app.fetch(get('/agents', { Origin: 'https://evil.example' }))
+
+    expect(response.status).toBe(200)
+    expect(response.headers.has('access-control-allow-origin')).toBe(false)
+  })
+
+  it('lets a page of this very server call', async () => {
+    const { app } = createTestApp()
+    const headers = { Origin: 'http://berth.local:8080', Host: 'berth.local:8080' }
+
+    expect((await app.fetch(post('/agents/echo/run', {}, headers))).status).toBe(200)
+  })
+
+  it('lets every origin call when the list says so', async () => {
+    const { app } = createTestApp({ config: { allowOrigins: ['*'] } })
+
+    const response = await app.fetch(post('/agents/echo/run', {}, { Origin: 'https://any.example' }))
+
+    expect(response.status).toBe(200)
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  it('answers the preflight of a listed origin with the methods of the path', async () => {
+    const { app } = createTestApp(listed)
+
+    const { status, headers } = await app.fetch(preflight(APP))
+
+    expect(status).toBe(204)
+    expect(headers.get('access-control-allow-origin')).toBe(APP)
+    expect(headers.get('access-control-allow-methods')).toBe('POST, OPTIONS')
+    expect(headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
+  })
+
+  it('refuses the preflight of any other origin', async () => {
+    const { app } = createTestApp(listed)
+
+    expect(await refusalOf(await app.fetch(preflight('https://evil.example')))).toEqual({
+      status: 403,
+      error: 'cors-denied',
+    })
+  })
+})

@@ -1,0 +1,20 @@
+import { AppError } from '@berth/ports'
+import type { CreateStage } from './stage.ts'
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Without authentication only who names this server as itself is answered, so that a page of another site cannot reach
+ * it through a host name that resolves to the loopback address.
+ */
+export const createHost: CreateStage = ({ config }) => {
+  const { authKind, host, allowedHosts } = config
+  const allowed = new Set([...LOOPBACK, host, `[${host}]`, ...allowedHosts].map((name) => name.toLowerCase()))
+
+  return ({ request, url }) => {
+    if (authKind !== 'none') return undefined
+    const named = (request.headers.get('host') ?? url.host).toLowerCase()
+    if (allowed.has(named) || allowed.has(named.replace(/:\d+$/, ''))) return undefined
+    throw new AppError('host-denied', { hint: 'add the host name to server.allowedHosts' })
+  }
+}

@@ -1,0 +1,97 @@
+import { EVERY_ROW } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import { createTestApp, post, refusalOf } from '../app.fixture.ts'
+
+const RUN = '/agents/echo/run'
+const keyed = (body: unknown, key = 'k1', headers: Record<string, string> = {}) =>
+  post(RUN, body, { 'Idempotency-Key': key, ...headers })
+
+describe('idempotency', () => {
+  it('answers a repeated key with what was answered first', async () => {
+    const { app, storage } = createTestApp()
+    const first = await app.fetch(keyed({ input: { a: 1, b: 2 } }))
+
+    const second = await app.fetch(keyed('{ "input": { "b": 2, "a": 1 } }', '"k1"'))
+
+    expect(first.headers.has('idempotency-replayed')).toBe(false)
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    expect(second.status).toBe(first.status)
+    expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'))
+    expect(await second.text()).toBe(await first.text())
+    expect((await storage.runs.list({}, { limit: 10, order: 'asc' }, EVERY_ROW)).items).toHaveLength(1)
+  })
+
+  it('repeats the location of what was started', async () => {
+    const { app } = createTestApp()
+    const prefer = { Prefer: 'respond-async' }
+    const first = await app.fetch(keyed({}, 'k2', prefer))
+
+    const second = await app.fetch(keyed({}, 'k2', prefer))
+
+    expect(first.status).toBe(202)
+    expect(second.status).toBe(202)
+    expect(first.headers.get('location')).toMatch(/^\/v1\/runs\/run_/)
+    expect(second.headers.get('location')).toBe(first.headers.get('location'))
+  })
+
+  it('takes a missing body and an empty object for the same request', async () => {
+    const { app } = createTestApp()
+    await app.fetch(keyed(undefined))
+
+    expect((await app.fetch(keyed({}))).headers.get('idempotency-replayed')).toBe('true')
+  })
+
+  it('refuses the key with another body', async () => {
+    const { app } = createTestApp()
+    await app.fetch(keyed({ input: 1 }))
+
+    expect(await refusalOf(await app.fetch(keyed({ input: 2 })))).toEqual({
+      status: 409,
+      error: 'idempotency-conflict',
+    })
+  })
+
+  it('refuses the key while the first request executes, and says when to come back', async () => {
+    const { app } = createTestApp()
+    const hold = () => post('/agents/hold/run', {}, { 'Idempotency-Key': 'k3' })
+    void app.fetch(hold())
+    await new Promise((resolve) => setImmediate(resolve))
+
+    const second = await app.fetch(hold())
+
+    expect(second.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+    expect(await refusalOf(second)).toEqual({ status: 409, error: 'idempotency-in-flight' })
+  })
+
+  it('keeps the keys of different callers apart', async () => {
+    let subject = 'alice'
+    const { app } = createTestApp({ deps: { authenticate: async () => ({ subject, scopes: ['admin:*'] }) } })
+    await app.fetch(keyed({ input: 1 }))
+
+    subject = 'bob'
+    expect((await app.fetch(keyed({ input: 2 }))).status).toBe(200)
+  })
+
+  it('warns of a missing key, or demands it', async () => {
+    const warning = await createTestApp().app.fetch(post(RUN, {}))
+    const enforcing = await createTestApp({ config: { requireKey: 'enforce' } }).app.fetch(post(RUN, {}))
+
+    expect(warning.status).toBe(200)
+    expect(warning.headers.get('idempotency-status')).toBe('missing')
+    expect(await refusalOf(enforcing)).toEqual({ status: 400, error: 'idempotency-key-required' })
+  })
+
+  it.each(['', 'has space', 'x'.repeat(256)])('refuses the key %j', async (key) => {
+    const { app } = createTestApp()
+
+    expect(await refusalOf(await app.fetch(keyed({}, key)))).toEqual({ status: 400, error: 'idempotency-key-invalid' })
+  })
+
+  it('never occupies a key for an operation without an implementation', async () => {
+    const { app } = createTestApp()
+    const send = (body: unknown) => app.fetch(post('/runs/r1/resume', body, { 'Idempotency-Key': 'k4' }))
+
+    expect(await refusalOf(await send({ payload: 1 }))).toEqual({ status: 501, error: 'not-implemented' })
+    expect(await refusalOf(await send({ payload: 2 }))).toEqual({ status: 501, error: 'not-implemented' })
+  })
+})

@@ -1,0 +1,30 @@
+import { keyRequest, parseIdempotencyKey } from '@berth/core'
+import { AppError } from '@berth/ports'
+import type { CreateStage } from './stage.ts'
+
+/** Recognizes a request that was sent before by its Idempotency-Key, and answers it again. */
+export const createIdempotency: CreateStage =
+  ({ config, digest, recall }) =>
+  async (exchange) => {
+    const { request, url, route, principal, json, headers } = exchange
+    if (route?.mounted.operation.idempotent !== true) return undefined
+
+    const header = request.headers.get('idempotency-key')
+    if (header === null) {
+      if (config.requireKey === 'enforce') {
+        throw new AppError('idempotency-key-required', { hint: 'send the header Idempotency-Key with a new UUID' })
+      }
+      headers.set('Idempotency-Status', 'missing')
+      return undefined
+    }
+    const { method } = request
+    const identity = {
+      subject: principal.subject,
+      method,
+      path: url.pathname,
+      query: [...url.searchParams],
+      body: json,
+    }
+    exchange.key = keyRequest(digest, identity, parseIdempotencyKey(header))
+    return recall(exchange.key)
+  }

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { createTestApp, get, refusalOf } from '../app.fixture.ts'
+
+const env = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } })
+const two = { config: { perIpRequests: 2 } }
+
+describe('the rate limit', () => {
+  it('shows the policy and what remains on every answer', async () => {
+    const { app } = createTestApp({ config: { perIpRequests: 60 } })
+
+    const { headers } = await app.fetch(get('/nowhere'))
+
+    expect(headers.get('ratelimit-policy')).toBe('"per-ip";q=60;w=60')
+    expect(headers.get('ratelimit')).toBe('"per-ip";r=59;t=60')
+  })
+
+  it('refuses what is over the limit and says when to come back', async () => {
+    const { app, clock } = createTestApp(two)
+    await app.fetch(get('/agents'))
+    clock.advance(20_500)
+    await app.fetch(get('/agents'))
+
+    const refused = await app.fetch(get('/agents'))
+
+    expect(refused.headers.get('retry-after')).toBe('40')
+    expect(refused.headers.get('ratelimit')).toBe('"per-ip";r=0;t=40')
+    expect(await refusalOf(refused)).toEqual({ status: 429, error: 'rate-limit-exceeded' })
+
+    clock.advance(39_500)
+    expect((await app.fetch(get('/agents'))).status).toBe(200)
+  })
+
+  it('counts each client address apart', async () => {
+    const { app } = createTestApp({ config: { perIpRequests: 1 } })
+    const statusFor = async (address: string) => (await app.fetch(get('/agents'), env(address))).status
+
+    expect(await statusFor('192.0.2.1')).toBe(200)
+    expect(await statusFor('192.0.2.1')).toBe(429)
+    expect(await statusFor('192.0.2.2')).toBe(200)
+    expect(await statusFor('2001:db8::1')).toBe(200)
+    expect(await statusFor('2001:db8::2')).toBe(429)
+  })
+
+  it('counts probes and scrapes in a bucket of their own', async () => {
+    const { app } = createTestApp(two)
+    const statusOf = async (path: string) => (await app.fetch(get(path))).status
+    await statusOf('/agents')
+    await statusOf('/agents')
+
+    expect(await statusOf('/health')).toBe(200)
+    expect(await statusOf('/health/live')).toBe(200)
+    expect(await statusOf('/metrics')).toBe(429)
+    expect(await statusOf('/healthy')).toBe(429)
+  })
+})

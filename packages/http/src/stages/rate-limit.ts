@@ -1,0 +1,27 @@
+import { createSlidingWindow } from '@berth/core'
+import { AppError } from '@berth/ports'
+import type { CreateStage } from './stage.ts'
+
+const WINDOW_MS = 60_000
+const MAX_ADDRESSES = 100_000
+
+/** Requests per minute and client address. Probes and scrapes count apart, so that neither starves the other. */
+export const createRateLimit: CreateStage = ({ clock, config }) => {
+  const limit = config.perIpRequests
+  const options = { limit, windowMs: WINDOW_MS, maxKeys: MAX_ADDRESSES }
+  const requests = createSlidingWindow(clock, options)
+  const probes = createSlidingWindow(clock, options)
+  const isProbe = (path: string) => {
+    const below = path.startsWith(config.basePath) ? path.slice(config.basePath.length) : ''
+    return below === '/metrics' || below === '/health' || below.startsWith('/health/')
+  }
+
+  return ({ url, clientAddress, headers }) => {
+    const window = isProbe(url.pathname) ? probes : requests
+    const { allowed, remaining, resetMs } = window.take(clientAddress)
+    headers.set('RateLimit-Policy', `"per-ip";q=${limit};w=${WINDOW_MS / 1_000}`)
+    headers.set('RateLimit', `"per-ip";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`)
+    if (!allowed) throw new AppError('rate-limit-exceeded', { retryAfterMs: resetMs })
+    return undefined
+  }
+}

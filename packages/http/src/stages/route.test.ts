@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { createTestApp, get, ORIGIN, refusalOf } from '../app.fixture.ts'
+
+const send = (method: string, path: string) => new Request(`${ORIGIN}${path}`, { method })
+
+describe('routing', () => {
+  it.each(['/v1/nowhere', '/v1', '/', '/agents', '/v1/agents/', '/v1/agents//state', '/v1/agents/a/b/c'])(
+    'knows no route %s',
+    async (path) => {
+      const { app } = createTestApp()
+
+      const response = await app.fetch(send('GET', path))
+
+      expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(await refusalOf(response)).toEqual({ status: 404, error: 'route-not-found' })
+    },
+  )
+
+  it('says which methods a path has', async () => {
+    const { app } = createTestApp()
+
+    const response = await app.fetch(send('DELETE', '/v1/agents/echo'))
+
+    expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+    expect(await refusalOf(response)).toEqual({ status: 405, error: 'method-not-allowed' })
+  })
+
+  it('answers OPTIONS with the methods, and 404 where there is no path', async () => {
+    const { app } = createTestApp()
+
+    const response = await app.fetch(send('OPTIONS', '/v1/agents/echo/run'))
+
+    expect(response.status).toBe(204)
+    expect(response.headers.get('allow')).toBe('POST, OPTIONS')
+    expect((await app.fetch(send('OPTIONS', '/v1/nowhere'))).status).toBe(404)
+  })
+
+  it('answers HEAD like GET, without a body', async () => {
+    const { app } = createTestApp()
+
+    const response = await app.fetch(send('HEAD', '/v1/agents/echo'))
+
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(await response.text()).toBe('')
+  })
+
+  it('decodes path parameters once', async () => {
+    const { app } = createTestApp()
+
+    expect((await app.fetch(get('/agents/ech%6F'))).status).toBe(200)
+    expect(await refusalOf(await app.fetch(get('/agents/ech%256F')))).toEqual({ status: 404, error: 'agent-not-found' })
+    expect(await refusalOf(await app.fetch(get('/agents/%E0')))).toEqual({ status: 404, error: 'agent-not-found' })
+  })
+})

@@ -1,0 +1,14 @@
+import { AppError } from '@berth/ports'
+import type { CreateStage } from './stage.ts'
+
+/** Refuses what no operation answers; says which methods a path has. */
+export const createRoute: CreateStage = () => (exchange) => {
+  const { request, route, headers } = exchange
+  if (route !== undefined) return undefined
+
+  const methods = exchange.methods()
+  if (methods.length === 0) throw new AppError('route-not-found')
+  headers.set('Allow', methods.join(', '))
+  if (request.method === 'OPTIONS') return new Response(null, { status: 204 })
+  throw new AppError('method-not-allowed')
+}

@@ -1,0 +1,66 @@
+import type { Authenticate } from '@berth/core'
+import { describe, expect, it } from 'vitest'
+import { bodyOf, createTestApp, get, post, refusalOf } from '../app.fixture.ts'
+
+const holding =
+  (...scopes: string[]): Authenticate =>
+  async () => ({ subject: 'alice', scopes })
+
+const appFor = (...scopes: string[]) => createTestApp({ deps: { authenticate: holding(...scopes) } })
+
+describe('authorization', () => {
+  it('names the scope that is missing', async () => {
+    const { app } = appFor('agents:read', 'agents:invoke:other')
+
+    const response = await app.fetch(post('/agents/echo/run', {}))
+
+    expect(response.status).toBe(403)
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="berth", error="insufficient_scope"')
+    expect(await bodyOf(response)).toMatchObject({
+      error: 'scope-denied',
+      hint: expect.stringContaining('agents:invoke:echo'),
+    })
+  })
+
+  it('hides what the caller may not see', async () => {
+    const test = appFor('agents:invoke', 'runs:read:own')
+    const { runId } = await bodyOf(await test.app.fetch(post('/agents/echo/run', {})))
+
+    expect((await test.app.fetch(get(`/runs/${runId}`))).status).toBe(200)
+    expect(await refusalOf(await test.app.fetch(get('/runs/run_other')))).toEqual({
+      status: 404,
+      error: 'run-not-found',
+    })
+  })
+
+  it('demands more for raw traces than for sanitized ones', async () => {
+    const { app } = appFor('traces:read:sanitized')
+
+    expect((await app.fetch(post('/runs/r1/replay', {}))).status).toBe(501)
+    expect(await bodyOf(await app.fetch(post('/runs/r1/replay', { raw: true })))).toMatchObject({
+      error: 'scope-denied',
+      hint: expect.stringContaining('traces:read:raw'),
+    })
+  })
+
+  it('decides before the key is looked at, and after the body was', async () => {
+    const { app } = appFor()
+    const headers = { 'Idempotency-Key': 'not valid' }
+
+    expect((await app.fetch(post('/agents/echo/run', {}, headers))).status).toBe(403)
+    expect((await app.fetch(post('/agents/echo/run', '{', headers))).status).toBe(400)
+  })
+
+  it('never lets a refused request occupy its key', async () => {
+    const scopes: string[] = []
+    const { app } = createTestApp({ deps: { authenticate: async () => ({ subject: 'alice', scopes }) } })
+    const send = () => app.fetch(post('/agents/echo/run', { input: 1 }, { 'Idempotency-Key': 'k' }))
+    expect((await send()).status).toBe(403)
+
+    scopes.push('agents:invoke')
+    const response = await send()
+
+    expect(response.status).toBe(200)
+    expect(response.headers.has('idempotency-replayed')).toBe(false)
+  })
+})

@@ -1,0 +1,25 @@
+import { authorize } from '@berth/core'
+import type { ScopeRule } from '@berth/protocol'
+import type { Exchange } from '../exchange.ts'
+import type { HttpConfig } from '../http-app-deps.ts'
+import { ruleOf } from '../operation-traits.ts'
+import type { Route } from '../router.ts'
+import type { CreateStage } from './stage.ts'
+
+/** Decides whether the caller may do this, and which rows it then sees. */
+export const createScope: CreateStage =
+  ({ config }) =>
+  (exchange) => {
+    const { route, principal } = exchange
+    if (route === undefined) return undefined
+    exchange.visibility = authorize(principal, demandOf(route, exchange, config), route.params)
+    return undefined
+  }
+
+/** Asking for raw traces demands more than asking for sanitized ones. */
+function demandOf({ mounted }: Route, { body }: Exchange, config: HttpConfig): ScopeRule {
+  const rule = ruleOf(mounted.operation, config)
+  if (typeof rule !== 'object' || rule === null || !('rawScope' in rule)) return rule
+  const isRaw = typeof body === 'object' && body !== null && 'raw' in body && body.raw === true
+  return { ...rule, scope: isRaw ? rule.rawScope : rule.scope }
+}

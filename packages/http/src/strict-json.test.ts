@@ -1,0 +1,129 @@
+import { AppError } from '@berth/ports'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseStrictJson } from './strict-json.ts'
+
+const parse = (text: string) => parseStrictJson(new TextEncoder().encode(text))
+
+function problemOf(bytes: Uint8Array): string | undefined {
+  try {
+    parseStrictJson(bytes)
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError && error.id === 'invalid-json') return error.message
+    throw error
+  }
+}
+
+const problem = (text: string) => problemOf(new TextEncoder().encode(text))
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+
+describe('parseStrictJson', () => {
+  it('parses every kind of value', () => {
+    const text = ' {"a":[1,-0.5e+3,"\\u0061\\n",true,false,null,{}],"b":{"c":[]}} '
+
+    expect(parse(text)).toEqual(JSON.parse(text))
+  })
+
+  it.each([
+    ['', 'unexpected end at character 0'],
+    ['{"a":1,}', 'a member name was expected at character 7'],
+    ['[1,]', 'unexpected character at character 3'],
+    ['[1 2]', '"," or "]" was expected at character 3'],
+    ['{"a":1 "b":2}', '"," or "}" was expected at character 7'],
+    ['{"a" 1}', '":" was expected at character 5'],
+    ['{a:1}', 'a member name was expected at character 1'],
+    ['01', 'unexpected character after the document at character 1'],
+    ['"a', 'unfinished string at character 0'],
+    ['"\\x"', 'malformed escape at character 1'],
+    ['"\t"', 'control character in a string at character 1'],
+    ['{} {}', 'unexpected character after the document at character 3'],
+    ['{"a":1,"b":2,"a":3}', 'duplicate member "a" at character 13'],
+    ['{"a":1,"\\u0061":3}', 'duplicate member "a" at character 7'],
+    ['[{"__proto__":1}]', 'the member name "__proto__" is forbidden at character 2'],
+    ['{"\\u005f_proto__":1}', 'the member name "__proto__" is forbidden at character 1'],
+    ['\ufeff{}', 'byte order mark at character 0'],
+  ])('says what is wrong with %j and where', (text, message) => {
+    expect(problem(text)).toBe(message)
+  })
+
+  it('allows the same name in different objects', () => {
+    expect(parse('[{"a":1},{"a":{"a":2}}]')).toEqual([{ a: 1 }, { a: { a: 2 } }])
+  })
+
+  it('takes nesting of 64 and refuses 65', () => {
+    expect(problem(nested(64))).toBeUndefined()
+    expect(problem(nested(65))).toBe('nesting deeper than 64 at character 64')
+  })
+
+  it('refuses a megabyte of open brackets without recursion', () => {
+    expect(problem('['.repeat(1_000_000))).toContain('nesting deeper than 64')
+  })
+
+  it('parses a megabyte of string, number and members', () => {
+    const members = Array.from({ length: 50_000 }, (_, n) => `"k${n}":${n}`).join(',')
+    const text = `{"s":"${'x'.repeat(1_000_000)}","n":0.${'1'.repeat(1_000_000)},"o":{${members}}}`
+
+    expect(parse(text)).toEqual(JSON.parse(text))
+  })
+
+  it('refuses bytes that are not UTF-8', () => {
+    expect(problemOf(Uint8Array.from([0x22, 0xc3, 0x28, 0x22]))).toBe('the body is not UTF-8')
+  })
+
+  it('agrees with JSON.parse on every document that is written out', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
+        const text = JSON.stringify(value)
+        fc.pre(!text.includes('__proto__'))
+        expect(parse(text)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it('accepts a damaged document exactly when JSON.parse does', () => {
+    const damage = fc.record({
+      text: fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.stringify(value)),
+      at: fc.nat(),
+      cut: fc.nat({ max: 2 }),
+      insert: fc.constantFrom(
+        '',
+        ',',
+        '"',
+        ':',
+        '[',
+        ']',
+        '{',
+        '}',
+        '0',
+        '-',
+        '.',
+        'e',
+        '\\',
+        ' ',
+        '\n',
+        'true',
+        '\u0001',
+      ),
+    })
+    fc.assert(
+      fc.property(damage, ({ text, at, cut, insert }) => {
+        const index = at % (text.length + 1)
+        const damaged = text.slice(0, index) + insert + text.slice(index + cut)
+        const said = problem(damaged)
+        fc.pre(said === undefined || !/^(duplicate|the member name)/.test(said))
+        expect(said === undefined).toBe(isJson(damaged))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

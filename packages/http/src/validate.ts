@@ -1,0 +1,33 @@
+import { AppError } from '@berth/ports'
+import { type BaseIssue, type GenericSchema, getDotPath, safeParse, strictObject } from 'valibot'
+
+const NOTHING = strictObject({})
+const MAX_ISSUES = 5
+const MAX_LENGTH = 200
+
+/**
+ * The value as its schema makes it; without a schema it must be an object without members.
+ *
+ * @param root what the value is called in the message: `body` or `query`
+ * @throws AppError `validation-failed` that names the path of each member at fault
+ */
+export function validate(schema: GenericSchema = NOTHING, value: unknown, root: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new AppError('validation-failed', { message: `${root}: must be an object` })
+  }
+  const result = safeParse(schema, value)
+  if (result.success) return result.output
+  const issues = result.issues.slice(0, MAX_ISSUES).map((issue) => describe(issue, root))
+  throw new AppError('validation-failed', { message: issues.join('; ') })
+}
+
+function describe(issue: BaseIssue<unknown>, root: string): string {
+  const path = getDotPath(issue)
+  return `${path === null ? root : `${root}.${path}`}: ${messageOf(issue)}`.slice(0, MAX_LENGTH)
+}
+
+function messageOf({ type, expected, received, message }: BaseIssue<unknown>): string {
+  if (type !== 'strict_object') return message
+  if (expected === 'never') return 'is not a known member'
+  return received === 'undefined' ? 'is missing' : message
+}

@@ -1,0 +1,52 @@
+import { resolve } from 'node:path'
+import {
+  createIdGenerator,
+  createLogger,
+  envSecretResolver,
+  fileSecretResolver,
+  nodeDigest,
+  systemClock,
+  systemTimers,
+} from '@berth/platform-node'
+import type { Clock, Digest, IdGenerator, Logger, SecretResolver, Storage, Timers } from '@berth/ports'
+import type { ServerConfig } from '@berth/protocol'
+import { openSqliteStorage } from '@berth/sqlite'
+
+/** Everything impure. A caller may pass any of them to swap it; what was passed in is never closed by the server. */
+export interface Adapters {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly ids: IdGenerator
+  readonly digest: Digest
+  readonly logger: Logger
+  readonly secretResolvers: readonly SecretResolver[]
+}
+
+export type Platform = Omit<Adapters, 'storage'>
+
+/** The adapters that need no opening. */
+export function createPlatform(config: ServerConfig, configDir: string, given: Partial<Adapters>): Platform {
+  return {
+    clock: given.clock ?? systemClock,
+    timers: given.timers ?? systemTimers,
+    ids: given.ids ?? createIdGenerator(),
+    digest: given.digest ?? nodeDigest,
+    logger: given.logger ?? createLogger({ level: config.log.level }),
+    secretResolvers: [
+      ...(given.secretResolvers ?? []),
+      envSecretResolver(process.env),
+      fileSecretResolver({ baseDir: configDir }),
+    ],
+  }
+}
+
+/** The storage the configuration names, migrated. @throws StartError `storage-locked`, `storage-corrupt`, … */
+export function openStorage(
+  { storage }: ServerConfig,
+  configDir: string,
+  onFatal: (error: unknown) => void,
+): Promise<Storage> {
+  const { path, mode, synchronous } = storage
+  return openSqliteStorage({ path: path === ':memory:' ? path : resolve(configDir, path), mode, synchronous, onFatal })
+}

@@ -1,0 +1,17 @@
+import type { AgentRegistration } from '@berth/core'
+
+export interface BerthServer {
+  /** Before `start`. */
+  readonly agents: { register(registration: AgentRegistration): void }
+  /** Pre-bind validation alone: opens nothing. @throws StartError */
+  check(): Promise<void>
+  /** Resolves once the server answers. A failed start undoes what it started. @throws StartError */
+  start(): Promise<{ readonly host: string; readonly port: number; readonly basePath: string }>
+  /**
+   * Drains and stops: no new runs, runs in flight get `server.shutdown.drainTimeoutMs`, then their signals fire.
+   * `force` skips the waiting. Idempotent.
+   */
+  stop(options?: { readonly force?: boolean }): Promise<void>
+  /** Resolves when the storage fails with an unknown outcome: stop the process, restart recovers. */
+  readonly fatal: Promise<unknown>
+}

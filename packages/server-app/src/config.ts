@@ -1,0 +1,60 @@
+import type { AgentRegistration } from '@berth/core'
+import { StartError } from '@berth/ports'
+import { configFields, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
+import * as v from 'valibot'
+
+export interface Hooks {
+  /** Runs first; throwing refuses the start. */
+  readonly beforeStart?: () => void | Promise<void>
+  /** Runs last, once the server answers. */
+  readonly onReady?: () => void | Promise<void>
+  /** Runs first when the server stops. */
+  readonly beforeShutdown?: () => void | Promise<void>
+}
+
+/** The default export of a configuration module: configuration and registrations in one object. */
+export type BerthConfig = ServerConfigInput & {
+  readonly agents?: readonly AgentRegistration[]
+  readonly hooks?: Hooks
+}
+
+/** Typed identity for configuration modules; a plain object is as good. */
+export const defineConfig = (config: BerthConfig): BerthConfig => config
+
+/**
+ * Checks a configuration and fills in every default.
+ *
+ * @throws StartError `config-invalid` that names the field, never its value
+ */
+export function parseConfig(input: unknown): ServerConfig {
+  const parsed = v.safeParse(ServerConfigSchema, input ?? {})
+  if (!parsed.success) {
+    throw new StartError('config-invalid', {
+      message: parsed.issues.map(describe).join('; '),
+      hint: 'see the configuration reference for every field and its default',
+    })
+  }
+  refusePending(parsed.output)
+  return parsed.output
+}
+
+function describe(issue: v.BaseIssue<unknown>): string {
+  const path = v.getDotPath(issue) ?? 'configuration'
+  if (issue.type === 'strict_object' && issue.expected === 'never') return `${path}: unknown field`
+  return issue.type === 'regex' ? `${path}: ${issue.message}` : `${path}: expected ${issue.expected ?? issue.type}`
+}
+
+/** A field whose behaviour is not there yet must not look as if it were. */
+function refusePending(config: ServerConfig): void {
+  for (const { path, pending, default: fallback } of configFields) {
+    if (pending !== true) continue
+    const value = path
+      .split('.')
+      .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], config)
+    if (value === undefined || JSON.stringify(value) === JSON.stringify(fallback)) continue
+    throw new StartError('config-invalid', {
+      message: `${path}: not available in this release`,
+      hint: 'remove the field; see the configuration reference',
+    })
+  }
+}

@@ -1,0 +1,225 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer as createNetServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { Logger } from '@berth/ports'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { BerthServer } from './berth-server.ts'
+import { parseConfig } from './config.ts'
+import { createServer, type ServerOptions } from './create-server.ts'
+import { openTokenAdmin } from './token-admin.ts'
+
+const ignore = () => undefined
+const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+const PEPPER = { auth: { pepperRef: 'env:TEST_PEPPER' } } as const
+process.env.TEST_PEPPER = 'x'.repeat(32)
+process.env.TEST_WEAK_PEPPER = 'x'.repeat(31)
+
+const open: BerthServer[] = []
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.stop({ force: true })
+})
+
+const make = async ({ config, adapters, ...rest }: ServerOptions = {}) => {
+  const server = await createServer({
+    config: { auth: { kind: 'none' }, ...config, server: { port: 0, ...config?.server } },
+    adapters: { storage: createInMemoryStorage(), logger, ...adapters },
+    agents: [{ id: 'echo', description: 'Answers its input.', agent: { id: 'echo', run: async (input) => input } }],
+    ...rest,
+  })
+  open.push(server)
+  return server
+}
+
+const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(url, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+
+const bodyOf = async (response: Response) =>
+  (await response.json()) as { readonly error: string; readonly runId: string }
+
+const urlOf = ({ host, port, basePath }: Awaited<ReturnType<BerthServer['start']>>) =>
+  `http://${host}:${port}${basePath}`
+
+describe('createServer', () => {
+  it('serves an agent over HTTP on a storage that was passed in', async () => {
+    const server = await make()
+    const url = urlOf(await server.start())
+
+    const response = await post(`${url}/agents/echo/run`, { input: { text: 'hi' } })
+
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ status: 'completed', result: { text: 'hi' } })
+  })
+
+  it('registers agents until it starts', async () => {
+    const server = await make()
+    server.agents.register({ id: 'late', description: 'Comes late.', agent: { id: 'late', run: async () => 'here' } })
+    const url = urlOf(await server.start())
+
+    expect(await (await post(`${url}/agents/late/run`, {})).json()).toMatchObject({ result: 'here' })
+  })
+
+  it('never closes an adapter that was passed in', async () => {
+    const storage = createInMemoryStorage()
+    const server = await make({ adapters: { storage } })
+    await server.start()
+
+    await server.stop()
+
+    expect((await storage.status()).writable).toBe(true)
+  })
+
+  it('calls its hooks in the order of the contract', async () => {
+    const seen: string[] = []
+    const server = await make({
+      hooks: {
+        beforeStart: async () => void seen.push('beforeStart'),
+        onReady: async () => void seen.push('onReady'),
+        beforeShutdown: async () => void seen.push('beforeShutdown'),
+      },
+    })
+    await server.start()
+    seen.push('started')
+    await server.stop()
+    await server.stop()
+
+    expect(seen).toEqual(['beforeStart', 'onReady', 'started', 'beforeShutdown'])
+  })
+
+  it('says it is ready only while it takes new runs', async () => {
+    const server = await make({
+      config: { server: { shutdown: { drainTimeoutMs: 60_000 } } },
+      agents: [
+        {
+          id: 'held',
+          description: 'Ends when aborted.',
+          agent: {
+            id: 'held',
+            run: (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve)),
+          },
+        },
+      ],
+    })
+    const url = urlOf(await server.start())
+    const ready = async () => (await fetch(`${url}/health/ready`)).status
+    expect(await ready()).toBe(200)
+    const started = await bodyOf(await post(`${url}/agents/held/stream`, {}))
+
+    const stopped = server.stop()
+    await expect.poll(ready).toBe(503)
+    const refused = await post(`${url}/agents/held/run`, {})
+    expect([refused.status, (await bodyOf(refused)).error]).toEqual([503, 'server-draining'])
+    expect(refused.headers.get('retry-after')).not.toBeNull()
+    expect((await fetch(`${url}/runs/${started.runId}`)).status).toBe(200)
+    expect((await post(`${url}/runs/${started.runId}/abort`, {})).status).toBe(200)
+
+    await stopped
+  })
+})
+
+describe('a refused start', () => {
+  const refusal = async (options: ServerOptions) => {
+    try {
+      await (await make(options)).start()
+    } catch (error) {
+      return error as { kind: string; hint: string; message: string }
+    }
+    throw new Error('the start was not refused')
+  }
+
+  it.each([
+    ['pepper-missing', { config: { auth: { kind: 'token' } } }],
+    ['pepper-weak', { config: { auth: { kind: 'token', pepperRef: 'env:TEST_WEAK_PEPPER' } } }],
+    ['secret-unresolvable', { config: { auth: { kind: 'token', pepperRef: 'env:TEST_NO_SUCH_PEPPER' } } }],
+    ['secret-unresolvable', { config: { auth: { kind: 'token', pepperRef: 'vault:pepper' } } }],
+    ['secret-unresolvable', { config: { auth: { kind: 'token', pepperRef: 'file:/no/such/pepper' } } }],
+    ['config-invalid', { config: { auth: { kind: 'none' }, server: { host: '0.0.0.0' } } }],
+    ['config-invalid', { config: { audit: { enabled: true } } }],
+    ['config-invalid', { config: { server: { prot: 1 } as never } }],
+    ['config-invalid', { agents: [{ id: '', description: '', agent: { id: '', run: async () => 1 } }] }],
+    ['hook-failed', { hooks: { beforeStart: () => Promise.reject(new Error('no')) } }],
+  ] satisfies [string, ServerOptions][])('is %s and says what to do', async (kind, options) => {
+    const error = await refusal(options)
+
+    expect(error).toMatchObject({ name: 'StartError', kind })
+    expect(error.hint).not.toBe('')
+  })
+
+  it('names the field and never echoes what was written there', async () => {
+    const error = await refusal({ config: { auth: { pepperRef: 'hunter2-the-naked-pepper' } } })
+
+    expect(error.kind).toBe('config-invalid')
+    expect(error.message).toContain('auth.pepperRef')
+    expect(JSON.stringify([error.message, error.hint])).not.toContain('hunter2')
+  })
+
+  it('is address-in-use when another process has the port, and leaves nothing open', async () => {
+    const other = createNetServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as { port: number }
+    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
+    const config = { auth: { kind: 'none' }, storage: { path }, server: { port } } as const
+
+    const server = await createServer({ config, adapters: { logger } })
+    await expect(server.start()).rejects.toMatchObject({ kind: 'address-in-use' })
+    other.close()
+
+    const next = await createServer({ config: { ...config, server: { port: 0 } }, adapters: { logger } })
+    await next.start()
+    await next.stop()
+  })
+
+  it('is storage-locked while another server holds the file', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
+    const config = { auth: { kind: 'none' }, storage: { path }, server: { port: 0 } } as const
+    const first = await createServer({ config, adapters: { logger } })
+    open.push(first)
+    await first.start()
+
+    const second = await createServer({ config, adapters: { logger } })
+    await expect(second.start()).rejects.toMatchObject({ kind: 'storage-locked' })
+  })
+
+  it('is storage-corrupt for a file that is no database, which it leaves as it was', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
+    writeFileSync(path, 'these are my notes, not a database\n'.repeat(100))
+    const before = readFileSync(path)
+
+    const server = await createServer({ config: { auth: { kind: 'none' }, storage: { path } }, adapters: { logger } })
+    await expect(server.start()).rejects.toMatchObject({ kind: 'storage-corrupt' })
+
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+})
+
+describe('openTokenAdmin', () => {
+  it('mints before the first start and revokes beside a running server', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
+    const config = { ...PEPPER, storage: { path }, server: { port: 0 } }
+    const admin = await openTokenAdmin(parseConfig(config))
+    const { token, record } = await admin.mint({ name: 'test', scopes: ['agents:invoke:echo'] })
+    await admin.close()
+
+    const server = await createServer({
+      config,
+      adapters: { logger },
+      agents: [{ id: 'echo', description: 'Echo.', agent: { id: 'echo', run: async (input) => input } }],
+    })
+    open.push(server)
+    const url = urlOf(await server.start())
+    const run = () => post(`${url}/agents/echo/run`, { input: 1 }, { authorization: `Bearer ${token}` })
+    expect((await run()).status).toBe(200)
+
+    const beside = await openTokenAdmin(parseConfig(config))
+    await beside.revoke(record.id)
+    await beside.close()
+
+    const refused = await run()
+    expect([refused.status, (await bodyOf(refused)).error]).toEqual([401, 'auth-revoked'])
+  })
+})

@@ -1,0 +1,40 @@
+import { createManageTokens, type MintToken } from '@berth/core'
+import type { Page, PageQuery, TokenRecord } from '@berth/ports'
+import { StartError } from '@berth/ports'
+import type { ServerConfig } from '@berth/protocol'
+import { createPlatform, openStorage } from './adapters.ts'
+import { validateBeforeBind } from './pre-bind.ts'
+
+/** Token administration straight on the database file; works before the first start and beside a running server. */
+export interface TokenAdmin {
+  mint(request: MintToken): Promise<{ readonly token: string; readonly record: TokenRecord }>
+  list(page: PageQuery): Promise<Page<TokenRecord>>
+  revoke(id: string): Promise<TokenRecord>
+  close(): Promise<void>
+}
+
+/** @throws StartError as a start of the server would */
+export async function openTokenAdmin(
+  config: ServerConfig,
+  { configDir = process.cwd() }: { readonly configDir?: string } = {},
+): Promise<TokenAdmin> {
+  const platform = createPlatform(config, configDir, {})
+  const { peppers } = await validateBeforeBind(config, platform)
+  const [pepper] = peppers
+  if (pepper === undefined) {
+    throw new StartError('pepper-missing', {
+      message: 'auth.kind none has no tokens',
+      hint: 'set auth.kind to token and auth.pepperRef',
+    })
+  }
+  const shared: ServerConfig = { ...config, storage: { ...config.storage, mode: 'lib' } }
+  const storage = await openStorage(shared, configDir, () => undefined)
+  const { tokens, unitOfWork } = storage
+  const manage = createManageTokens({ ...platform, tokens, unitOfWork, pepper })
+  return {
+    mint: (request) => manage.mint(request, 'cli'),
+    list: manage.list,
+    revoke: manage.revoke,
+    close: () => storage.close(),
+  }
+}

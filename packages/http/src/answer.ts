@@ -1,5 +1,5 @@
 import type { Reply } from '@berth/core'
-import { EVERY_ROW } from '@berth/ports'
+import { AppError, EVERY_ROW } from '@berth/ports'
 import { acceptsEventStream } from './accept.ts'
 import type { Exchange } from './exchange.ts'
 import type { Answer } from './handlers.ts'
@@ -21,9 +21,19 @@ export async function toResponse(
   if (replayed === true) headers.set('Idempotency-Replayed', 'true')
   const mayStream = route !== undefined && isStreamingStart(route.mounted.operation)
   if (mayStream && runId !== undefined && acceptsEventStream(request.headers.get('accept'))) {
-    return openRunStream({ runId, visibility: EVERY_ROW, lastEventId: undefined })
+    return streamOrLinks(answer, () => openRunStream({ runId, visibility: EVERY_ROW, lastEventId: undefined }))
   }
   return toJsonResponse(answer)
+}
+
+/** The run is accepted whatever happens: without room for one more stream the client gets the links to follow later. */
+async function streamOrLinks(accepted: Reply, open: () => Promise<Response>): Promise<Response> {
+  try {
+    return await open()
+  } catch (error) {
+    if (error instanceof AppError && error.id === 'overloaded') return toJsonResponse(accepted)
+    throw error
+  }
 }
 
 function toJsonResponse({ status, body, json, contentType }: Reply): Response {

@@ -14,7 +14,7 @@ export interface InMemoryStorageOptions {
 /** The reference adapter: every storage port over plain maps, gone with the process. Closing it only waits for commits. */
 export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Storage {
   const runs = createRunTable()
-  const events = createEventTable(options.epoch ?? crypto.randomUUID())
+  const events = createEventTable(options.epoch ?? crypto.randomUUID().replaceAll('-', ''))
   const idempotency = createIdempotencyTable()
   const sessions = createSessionTable()
   const tokens = createTokenTable()

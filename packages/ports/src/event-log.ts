@@ -29,7 +29,7 @@ export interface EventRange {
 }
 
 export interface LogHead {
-  /** Random id of this database; positions of another epoch mean nothing here. */
+  /** Random id of this database, 1 to 64 letters and digits; positions of another epoch mean nothing here. */
   readonly epoch: string
   readonly position: number // of the newest event; 0 when there is none
   readonly trimmedThrough: number // events up to here may have been removed by retention; 0 when none were

@@ -30,11 +30,17 @@ const TO_COME: readonly ErrorCode[] = ['csrf-denied', 'auth-locked-out']
 
 describe('errorsOf', () => {
   it('gives a public read only what any request may meet', () => {
-    expect(errorsOf(byId('health.live'))).toEqual(['host-denied', 'rate-limit-exceeded', 'internal-error'])
+    expect(errorsOf(byId('health.live'))).toEqual([
+      'validation-failed',
+      'host-denied',
+      'rate-limit-exceeded',
+      'internal-error',
+    ])
   })
 
   it('gives a guarded read its own errors and those of credentials, scope and storage', () => {
     expect(errorsOf(byId('agents.get'))).toEqual([
+      'validation-failed',
       'auth-expired',
       'auth-invalid',
       'auth-required',
@@ -72,9 +78,8 @@ describe('errorsOf', () => {
     expect(errors).not.toContain('not-implemented')
   })
 
-  it('lets a query be refused', () => {
-    expect(errorsOf(byId('agents.list'))).toContain('validation-failed')
-    expect(errorsOf(byId('agents.get'))).not.toContain('validation-failed')
+  it('lets any request be refused for its form', () => {
+    for (const operation of OPERATIONS) expect(errorsOf(operation)).toContain('validation-failed')
   })
 
   it('demands no scope of any principal', () => {

@@ -12,16 +12,11 @@ const needsCaller = ({ scope }: Operation) => scope !== null
 
 /** What an operation answers because of its fields alone. */
 const IMPLICATIONS: readonly Implication[] = [
-  { when: () => true, errors: ['host-denied', 'rate-limit-exceeded', 'internal-error'] },
-  { when: isUnsafe, errors: ['cors-denied'] },
+  { when: () => true, errors: ['validation-failed', 'host-denied', 'rate-limit-exceeded', 'internal-error'] },
+  { when: isUnsafe, errors: ['cors-denied', 'invalid-json', 'body-too-large', 'unsupported-media-type'] },
   { when: needsCaller, errors: ['auth-required', 'auth-invalid', 'auth-revoked', 'auth-expired'] },
   { when: needsCaller, errors: ['SQLITE_BUSY', 'storage-failed'] },
   { when: ({ scope }) => scope !== null && scope !== 'principal', errors: ['scope-denied'] },
-  { when: ({ query }) => query !== undefined, errors: ['validation-failed'] },
-  {
-    when: ({ body }) => body !== undefined,
-    errors: ['invalid-json', 'validation-failed', 'body-too-large', 'unsupported-media-type'],
-  },
   { when: ({ idempotent }) => idempotent, errors: ['idempotency-key-invalid', 'idempotency-key-required'] },
   {
     when: (operation) => operation.idempotent && isAnswered(operation),

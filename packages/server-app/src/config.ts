@@ -2,6 +2,7 @@ import type { AgentRegistration } from '@berth/core'
 import { StartError } from '@berth/ports'
 import { configFields, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 import * as v from 'valibot'
+import type { Adapters } from './adapters.ts'
 
 export interface Hooks {
   /** Runs first; throwing refuses the start. */
@@ -16,6 +17,8 @@ export interface Hooks {
 export type BerthConfig = ServerConfigInput & {
   readonly agents?: readonly AgentRegistration[]
   readonly hooks?: Hooks
+  /** Any adapter, to swap it. */
+  readonly adapters?: Partial<Adapters>
 }
 
 /** Typed identity for configuration modules; a plain object is as good. */

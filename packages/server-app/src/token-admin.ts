@@ -3,6 +3,7 @@ import type { Page, PageQuery, TokenRecord } from '@berth/ports'
 import { StartError } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createPlatform, openStorage } from './adapters.ts'
+import type { ServerOptions } from './create-server.ts'
 import { validateBeforeBind } from './pre-bind.ts'
 
 /** Token administration straight on the database file; works before the first start and beside a running server. */
@@ -16,9 +17,9 @@ export interface TokenAdmin {
 /** @throws StartError as a start of the server would */
 export async function openTokenAdmin(
   config: ServerConfig,
-  { configDir = process.cwd() }: { readonly configDir?: string } = {},
+  { configDir = process.cwd(), adapters = {} }: Pick<ServerOptions, 'configDir' | 'adapters'> = {},
 ): Promise<TokenAdmin> {
-  const platform = createPlatform(config, configDir, {})
+  const platform = createPlatform(config, configDir, adapters)
   const { peppers } = await validateBeforeBind(config, platform)
   const [pepper] = peppers
   if (pepper === undefined) {
@@ -28,13 +29,15 @@ export async function openTokenAdmin(
     })
   }
   const shared: ServerConfig = { ...config, storage: { ...config.storage, mode: 'lib' } }
-  const storage = await openStorage(shared, configDir, () => undefined)
+  const storage = adapters.storage ?? (await openStorage(shared, configDir, () => undefined))
   const { tokens, unitOfWork } = storage
   const manage = createManageTokens({ ...platform, tokens, unitOfWork, pepper })
   return {
     mint: (request) => manage.mint(request, 'cli'),
     list: manage.list,
     revoke: manage.revoke,
-    close: () => storage.close(),
+    close: async () => {
+      if (adapters.storage === undefined) await storage.close()
+    },
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ServerConfig } from '@berth/protocol'
 import { openTokenAdmin } from '@berth/server-app'
 import type { CommandContext } from '../command-context.ts'
-import type { ConfigFlags } from '../config/load-config.ts'
+import type { ConfigFlags, LoadedConfig } from '../config/load-config.ts'
 import { loadForCommand } from '../config/load-for-command.ts'
 import { demoAgents } from '../demo/demo-agents.ts'
 import { echoAgent } from '../demo/echo-agent.ts'
@@ -32,7 +32,7 @@ export async function devCommand({ terminal, finish }: CommandContext, flags: De
   const { server, log } = await prepareServer(terminal, { config, loaded, agents, json })
 
   const announce = async (listening: Listening) => {
-    const token = await mintDevToken(config, loaded.configDir)
+    const token = await mintDevToken(config, loaded)
     const agentIds = agents.map(({ id }) => id)
     const storagePath = config.storage.path
     if (json) {
@@ -49,9 +49,9 @@ export async function devCommand({ terminal, finish }: CommandContext, flags: De
 }
 
 /** Minted once the server listens, so that a refused start leaves no token behind. */
-async function mintDevToken(config: ServerConfig, configDir: string): Promise<string | undefined> {
+async function mintDevToken(config: ServerConfig, loaded: LoadedConfig): Promise<string | undefined> {
   if (config.auth.kind === 'none') return undefined
-  const admin = await openTokenAdmin(config, { configDir })
+  const admin = await openTokenAdmin(config, loaded)
   try {
     const expiresAt = Date.now() + TOKEN_LIFE_MS
     const { token } = await admin.mint({ name: 'dev', subject: 'dev', env: 'local', scopes: ['admin:*'], expiresAt })

@@ -68,7 +68,7 @@ async function withTokens<T>(
   work: (admin: TokenAdmin) => Promise<T>,
 ): Promise<T> {
   const loaded = await loadForCommand(terminal, flags)
-  const admin = await openTokenAdmin(validConfig(loaded), { configDir: loaded.configDir })
+  const admin = await openTokenAdmin(validConfig(loaded), loaded)
   try {
     return await work(admin)
   } finally {

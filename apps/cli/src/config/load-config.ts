@@ -24,7 +24,7 @@ export interface LoadedConfig {
   readonly input: ServerConfigInput
   readonly agents: readonly AgentRegistration[]
   readonly hooks: Hooks | undefined
-  readonly adapters: Partial<Adapters> | undefined
+  readonly adapters: Partial<Adapters>
   /** What relative paths in the configuration start from. */
   readonly configDir: string
   readonly configPath: string | undefined
@@ -50,7 +50,7 @@ export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<Lo
     input: input as ServerConfigInput,
     agents: checkedAgents(agents),
     hooks: checkedObject('hooks', hooks) as Hooks | undefined,
-    adapters: checkedObject('adapters', adapters) as Partial<Adapters> | undefined,
+    adapters: (checkedObject('adapters', adapters) ?? {}) as Partial<Adapters>,
     configDir: configPath === undefined ? cwd : dirname(configPath),
     configPath,
     overrides,

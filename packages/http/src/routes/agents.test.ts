@@ -1,3 +1,4 @@
+import { AppError } from '@berth/ports'
 import { Agent, AgentState, listOf, RunOutcome } from '@berth/protocol'
 import { parse } from 'valibot'
 import { describe, expect, it } from 'vitest'
@@ -106,6 +107,17 @@ describe('/agents', () => {
     expect(response.headers.get('cache-control')).toBe('no-cache, no-transform')
     const runId = response.headers.get('location')?.split('/').at(-1)
     expect(streams).toEqual([{ runId, visibility: 'every-row', lastEventId: undefined }])
+  })
+
+  it('answers the links of the accepted run when no stream is free', async () => {
+    const { app } = createTestApp({
+      deps: { openRunStream: () => Promise.reject(new AppError('overloaded', { retryAfterMs: 1_000 })) },
+    })
+
+    const response = await app.fetch(post('/agents/echo/stream', {}, SSE))
+
+    expect(response.status).toBe(202)
+    expect(parse(RunOutcome, await bodyOf(response)).runId).toMatch(/^run_/)
   })
 
   it('attaches a repeated streaming start to the run of the first', async () => {

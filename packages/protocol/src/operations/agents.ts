@@ -62,9 +62,14 @@ export const agentOperations = {
     body: RunRequest,
     responses: {
       200: { stream: 'event-stream', description: 'The events of the run, with Accept: text/event-stream.' },
-      202: { schema: RunOutcome, location: true, description: 'Accepted; follow the subject or the links.' },
+      202: {
+        schema: RunOutcome,
+        location: true,
+        description:
+          'Accepted; follow the subject or the links. Also with Accept: text/event-stream when no stream is free.',
+      },
     },
-    errors: [...RUN_REFUSALS, 'overloaded'],
+    errors: RUN_REFUSALS,
     summary: 'Start an agent and follow its events.',
   },
   getAgentState: {

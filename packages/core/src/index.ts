@@ -7,9 +7,15 @@ export type {
   EmitOptions,
   OnBusy,
   Recovery,
+  RegistrationOptions,
+  Resume,
+  RunContext,
 } from './agents/agent.ts'
-export { type AgentResource, type AgentStateResource, createReadAgents, type ReadAgents } from './agents/read-agents.ts'
-export { type AgentRegistry, createAgentRegistry, type RegisteredAgent } from './agents/registry.ts'
+export type { AgentResource, AgentStateResource, ReadAgents } from './agents/read-agents.ts'
+export type { ApprovalDecision, ApprovalOptions } from './approvals/approval-options.ts'
+export type { ApprovalResource } from './approvals/approval-resource.ts'
+export type { ReadApprovals } from './approvals/read-approvals.ts'
+export type { Decision, ResolveApproval } from './approvals/resolve-approval.ts'
 export {
   type Authenticate,
   type AuthenticateDeps,
@@ -19,6 +25,7 @@ export {
 export { authorize } from './auth/authorize.ts'
 export { createManageTokens, type ManageTokens, type ManageTokensDeps, type MintToken } from './auth/manage-tokens.ts'
 export type { Principal } from './auth/principal.ts'
+export { createEngine, type Engine, type EngineDeps, type EngineLimits } from './engine.ts'
 export { createReadHealth, type HealthDocument, type ReadHealth } from './health/read-health.ts'
 export {
   type KeyedRequest,
@@ -29,20 +36,45 @@ export {
 export { withReadCache } from './idempotency/read-cache.ts'
 export { createRecall, type Recall } from './idempotency/recall.ts'
 export { createPhase, type Phase, type PhaseHolder } from './lifecycle/phase.ts'
+export {
+  classifyProviderResponse,
+  type ProviderHeaders,
+  type ProviderResponse,
+} from './providers/classify-provider-response.ts'
+export { type FallbackCandidate, type FallbackOptions, fallback } from './providers/fallback.ts'
+export { ProviderError, type ProviderErrorOptions } from './providers/provider-error.ts'
+export { createRetry, type Retry, type RetryDeps, type RetryFn, type RetryOptions } from './providers/retry.ts'
+export { ToolError, type ToolErrorOptions } from './providers/tool-error.ts'
 export { createSlidingWindow, type SlidingWindow, type Take } from './rate-limit/sliding-window.ts'
-export { renderEnvelope } from './realtime/envelope.ts'
+export { type EnvelopeView, renderEnvelope } from './realtime/envelope.ts'
+export type { EventEnvelope } from './realtime/event-envelope.ts'
 export { createEventHub, type EventHub, withPublication } from './realtime/event-hub.ts'
 export { type Cursor, formatEventId, parseEventId } from './realtime/event-id.ts'
+export { createReplay, type Recording, type Replay } from './replay/replay.ts'
 export type { Reply } from './reply.ts'
-export { type AbortAgent, createAbortAgent } from './runs/abort-agent.ts'
-export { type AbortRun, type AbortRunRequest, createAbortRun } from './runs/abort-run.ts'
-export { type Admission, createAdmission } from './runs/admission.ts'
-export { type DrainRunsDeps, releaseRuns, waitForRuns } from './runs/drain-runs.ts'
-export { createReadRuns, type EventEnvelope, type ListRunsQuery, type ReadRuns } from './runs/read-runs.ts'
-export { lineUpRuns, type Recovered, type RecoverRunsDeps, recoverRuns } from './runs/recover-runs.ts'
+export type { AbortAgent } from './runs/abort-agent.ts'
+export type { AbortRun, AbortRunRequest } from './runs/abort-run.ts'
+export type { ListRunsQuery, ReadRuns } from './runs/read-runs.ts'
+export type { Recovered } from './runs/recover-runs.ts'
+export type { ResumeDecision, ResumeRun } from './runs/resume-run.ts'
 export { runSubject } from './runs/run-events.ts'
 export type { RunResource } from './runs/run-outcome.ts'
 export { isTerminal, RUN_TRANSITIONS } from './runs/run-states.ts'
-export { createRunner, type Runner } from './runs/runner.ts'
-export { createSettlements, type Settlements } from './runs/settlements.ts'
-export { createStartRun, type RunRequestBody, type StartRun, type StartRunRequest } from './runs/start-run.ts'
+export type { RunRequestBody, StartRun, StartRunRequest } from './runs/start-run.ts'
+export type { SuspendRequest, Suspension } from './runs/suspension.ts'
+export {
+  type AgentRegistry,
+  createAgentRegistry,
+  createWorkflowRegistry,
+  type WorkflowRegistry,
+} from './runs/target-registry.ts'
+export type { UsageReport } from './runs/usage-report.ts'
+export type { StepFn, StepOptions, StepRetry, StepTry } from './steps/step.ts'
+export type { ToolCall, ToolOutcome } from './tools/tool.ts'
+export type { DeleteThread } from './workflows/delete-thread.ts'
+export type { EmitEvent } from './workflows/emit-event.ts'
+export type { ForkRequest } from './workflows/fork-thread.ts'
+export type { ReadWorkflows } from './workflows/read-workflows.ts'
+export type { ResumeWorkflow } from './workflows/resume-workflow.ts'
+export type { Workflow, WorkflowRegistration } from './workflows/workflow.ts'
+export type { Checkpoint, ThreadState, WorkflowThreads } from './workflows/workflow-threads.ts'

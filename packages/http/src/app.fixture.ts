@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto'
 import {
   authenticateAnyone,
-  createAbortAgent,
-  createAbortRun,
-  createAdmission,
   createAgentRegistry,
+  createEngine,
   createPhase,
-  createReadAgents,
   createReadHealth,
-  createReadRuns,
   createRecall,
-  createRunner,
-  createSettlements,
-  createStartRun,
+  createWorkflowRegistry,
+  type RunContext,
 } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
 import type { Digest, LogFields, Logger } from '@berth/ports'
@@ -59,28 +54,28 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
   const hold = { id: 'hold', run: () => new Promise<never>(() => {}) }
   agents.register({ id: 'echo', description: 'Answers its input.', agent: echo })
   agents.register({ id: 'hold', description: 'Never ends.', agent: hold, concurrency: 'single' })
+  const workflows = createWorkflowRegistry()
+  const steps = { id: 'steps', execute: async (_: unknown, { step }: RunContext) => step('one', () => 1) }
+  workflows.register({ id: 'steps', description: 'Makes one step.', workflow: steps })
   const phase = createPhase()
   phase.enter('ready')
 
-  const shared = {
-    ...{ clock, timers: clock, ids, agents, phase, logger, basePath: '/v1' },
-    ...{ unitOfWork: storage.unitOfWork, runs: storage.runs, sessions: storage.sessions, events: storage.events },
-    ...{ settlements: createSettlements(), admission: createAdmission({ concurrency: 64, maxQueued: 100 }) },
-    ...{ idempotencyTtlMs: 86_400_000, maxResultBytes: 1_000_000, maxEventBytes: 1_000, abortGraceMs: 5_000 },
-  }
-  const runner = createRunner(shared)
-  const abortRun = createAbortRun({ ...shared, runner })
+  const engine = createEngine({
+    ...storage,
+    ...{ clock, timers: clock, ids, agents, workflows, phase, logger, basePath: '/v1' },
+    limits: {
+      ...{ concurrency: 64, maxQueued: 100, idempotencyTtlMs: 86_400_000 },
+      ...{ maxResultBytes: 1_000_000, maxEventBytes: 1_000, abortGraceMs: 5_000 },
+    },
+  })
 
   const app = createHttpApp({
     config: { ...CONFIG, ...config },
     ...{ version: '0.1.0', clock, digest: testDigest, ids, logger },
     authenticate: authenticateAnyone,
     recall: createRecall({ idempotency: storage.idempotency, clock }),
-    startRun: createStartRun({ ...shared, runner, abortRun }),
-    abortRun,
-    abortAgent: createAbortAgent({ ...shared, abortRun }),
-    readAgents: createReadAgents({ agents, runner }),
-    readRuns: createReadRuns(shared),
+    ...engine,
+    openReplayStream: (recording, speed) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
     }),

@@ -8,9 +8,13 @@ import { createPipeline } from './pipeline.ts'
 import { createReporter } from './reporter.ts'
 import { createRouter } from './router.ts'
 import { agentRoutes } from './routes/agents.ts'
+import { approvalRoutes } from './routes/approvals.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
+import { namedEventRoutes } from './routes/named-events.ts'
 import { runRoutes } from './routes/runs.ts'
+import { sessionRoutes } from './routes/sessions.ts'
+import { workflowRoutes } from './routes/workflows.ts'
 
 export interface HttpApp {
   /** Answers a request; never rejects. */
@@ -46,6 +50,10 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
   const handlers = {
     agents: agentRoutes(deps),
     runs: runRoutes(deps),
+    approvals: approvalRoutes(deps),
+    workflows: workflowRoutes(deps),
+    sessions: sessionRoutes(deps),
+    events: namedEventRoutes(deps),
     health: healthRoutes(deps),
     docs: docsRoutes(deps),
   }

@@ -24,7 +24,13 @@ function refusingUseCases(code: ErrorCode): UseCases {
     throw new AppError(code)
   }
   return {
-    ...{ startRun: reject, abortRun: reject, abortAgent: reject, openRunStream: reject },
+    ...{ startRun: reject, abortRun: reject, abortAgent: reject, openRunStream: reject, resumeRun: reject },
+    ...{ resolveApproval: reject, resumeWorkflow: reject, deleteThread: reject, emitEvent: reject },
+    readApprovals: { get: reject, list: reject },
+    readWorkflows: { list: raise, get: raise },
+    replay: { page: reject, open: reject },
+    openReplayStream: raise,
+    threads: { state: reject, checkpoints: reject, newestRun: reject },
     readAgents: { list: raise, get: raise, state: raise },
     readRuns: { get: reject, outcome: reject, list: reject, events: reject },
     readHealth: { document: reject, live: raise, ready: reject },
@@ -64,6 +70,12 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'agent-not-found': () => fromUseCase('agent-not-found'),
   'run-not-found': () => fromUseCase('run-not-found'),
   'session-not-found': () => fromUseCase('session-not-found'),
+  'resume-without-suspension': () => fromUseCase('resume-without-suspension'),
+  'thread-not-found': () => fromUseCase('thread-not-found'),
+  'workflow-not-found': () => fromUseCase('workflow-not-found'),
+  'run-not-suspended': () => fromUseCase('run-not-suspended'),
+  'approval-resolved': () => fromUseCase('approval-resolved'),
+  'approval-not-found': () => fromUseCase('approval-not-found'),
   'agent-busy': () => fromUseCase('agent-busy'),
   'idempotency-conflict': () => ({ headers: key('k'), deps: { recall: refuse('idempotency-conflict') } }),
   'idempotency-in-flight': () => ({ headers: key('k'), deps: { recall: refuse('idempotency-in-flight') } }),
@@ -75,7 +87,11 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'internal-error': () => ({ deps: failingClock() }),
   'not-implemented': () => ({}),
   SQLITE_BUSY: () => fromStorage('SQLITE_BUSY'),
-  overloaded: () => ({ deps: { openRunStream: refuse('overloaded') }, headers: { Accept: 'text/event-stream' } }),
+  overloaded: ({ id }) =>
+    id.endsWith('.replay')
+      ? fromUseCase('overloaded')
+      : { deps: { openRunStream: refuse('overloaded') }, headers: { Accept: 'text/event-stream' } },
+  'audit-unavailable': () => fromUseCase('audit-unavailable'),
   'queue-full': () => fromUseCase('queue-full'),
   'server-draining': () => fromUseCase('server-draining'),
   'storage-failed': () => fromStorage('storage-failed'),

@@ -2,11 +2,21 @@ import type {
   AbortAgent,
   AbortRun,
   Authenticate,
+  DeleteThread,
+  EmitEvent,
   ReadAgents,
+  ReadApprovals,
   ReadHealth,
   ReadRuns,
+  ReadWorkflows,
   Recall,
+  Recording,
+  Replay,
+  ResolveApproval,
+  ResumeRun,
+  ResumeWorkflow,
   StartRun,
+  WorkflowThreads,
 } from '@berth/core'
 import type { Clock, Digest, IdGenerator, Logger, Visibility } from '@berth/ports'
 import type { ErrorCode, SecretsHealth } from '@berth/protocol'
@@ -36,6 +46,9 @@ export type OpenRunStream = (request: {
   readonly lastEventId?: string | undefined
 }) => Promise<Response>
 
+/** Opens the Server-Sent Events of a replay. @throws AppError `overloaded` */
+export type OpenReplayStream = (recording: Recording, speed: number | undefined) => Response
+
 /** What an operation answered. */
 export interface AnswerNote {
   /** `undefined` when no operation matched. */
@@ -48,11 +61,21 @@ export interface UseCases {
   readonly startRun: StartRun
   readonly abortRun: AbortRun
   readonly abortAgent: AbortAgent
+  readonly resumeRun: ResumeRun
+  readonly readApprovals: ReadApprovals
+  readonly resolveApproval: ResolveApproval
+  readonly readWorkflows: ReadWorkflows
+  readonly threads: WorkflowThreads
+  readonly resumeWorkflow: ResumeWorkflow
+  readonly deleteThread: DeleteThread
+  readonly emitEvent: EmitEvent
   readonly readAgents: ReadAgents
   readonly readRuns: ReadRuns
   readonly readHealth: ReadHealth
   readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
   readonly openRunStream: OpenRunStream
+  readonly replay: Replay
+  readonly openReplayStream: OpenReplayStream
 }
 
 export interface HttpAppDeps extends UseCases {

@@ -1,4 +1,6 @@
 export { createHttpApp, type HttpApp } from './app.ts'
+export { toEnvelope } from './error-envelope.ts'
 export type { AnswerNote, HttpAppDeps, HttpConfig, OpenRunStream, UseCases } from './http-app-deps.ts'
 export type { HttpEnv } from './http-env.ts'
 export { buildOpenApi, type OpenApiOptions } from './openapi.ts'
+export { requestIdOf } from './request-id.ts'

@@ -5,9 +5,11 @@ describe('the pipeline', () => {
   it('leads every request through its stages in this order', () => {
     expect(STAGES.map(([name]) => name)).toEqual([
       'request-context',
-      'host',
       'cors',
       'rate-limit',
+      'repeated-header',
+      'host',
+      'origin',
       'route',
       'authentication',
       'body',

@@ -8,7 +8,9 @@ import { createBody } from './stages/body.ts'
 import { createCors } from './stages/cors.ts'
 import { createHost } from './stages/host.ts'
 import { createIdempotency } from './stages/idempotency.ts'
+import { createOrigin } from './stages/origin.ts'
 import { createRateLimit } from './stages/rate-limit.ts'
+import { createRepeatedHeader } from './stages/repeated-header.ts'
 import { createRequestContext } from './stages/request-context.ts'
 import { createRoute } from './stages/route.ts'
 import { createScope } from './stages/scope.ts'
@@ -17,9 +19,11 @@ import type { CreateStage } from './stages/stage.ts'
 /** What every request passes, in this order, before its handler. */
 export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]> = [
   ['request-context', createRequestContext],
-  ['host', createHost],
   ['cors', createCors],
   ['rate-limit', createRateLimit],
+  ['repeated-header', createRepeatedHeader],
+  ['host', createHost],
+  ['origin', createOrigin],
   ['route', createRoute],
   ['authentication', createAuthentication],
   ['body', createBody],

@@ -43,8 +43,44 @@ describe('parseStrictJson', () => {
     ['[{"__proto__":1}]', 'the member name "__proto__" is forbidden at character 2'],
     ['{"\\u005f_proto__":1}', 'the member name "__proto__" is forbidden at character 1'],
     ['\ufeff{}', 'byte order mark at character 0'],
+    ['{"n":1e400}', 'number too large at character 5'],
+    ['[-1e309]', 'number too large at character 1'],
+    ['[1,12345678901234567890]', 'integer beyond 2^53-1 (send it as a string) at character 3'],
+    ['9007199254740992', 'integer beyond 2^53-1 (send it as a string) at character 0'],
+    ['-9007199254740992', 'integer beyond 2^53-1 (send it as a string) at character 0'],
+    ['9007199254740993.0', 'integer beyond 2^53-1 (send it as a string) at character 0'],
+    ['12345678901234567891e0', 'integer beyond 2^53-1 (send it as a string) at character 0'],
+    ['"\\ud800"', 'lone surrogate at character 1'],
+    ['"a\\uDFFFb"', 'lone surrogate at character 2'],
+    ['"\\ud800\\u0041"', 'lone surrogate at character 1'],
+    ['"\\ud83d\\ud83d\\ude00"', 'lone surrogate at character 1'],
+    ['{"\\udead":1}', 'lone surrogate at character 2'],
   ])('says what is wrong with %j and where', (text, message) => {
     expect(problem(text)).toBe(message)
+  })
+
+  it.each([
+    '9007199254740991',
+    '-9007199254740991',
+    '0.12345678901234567890',
+    '6.02214076e23',
+    '-1E+21',
+    '1.7976931348623157e308',
+    '"\\ud83d\\ude00 \\uFFFD"',
+  ])('keeps %s as it was written', (text) => {
+    expect(parse(text)).toBe(JSON.parse(text))
+  })
+
+  it('never reads two different integers as the same number', () => {
+    const digits = fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n })
+    const form = fc.constantFrom('', '.0', 'e0', '.00E+0')
+    fc.assert(
+      fc.property(digits, fc.integer({ min: 1, max: 2_000 }), form, (n, step, end) => {
+        const [one, other] = [`${n}${end}`, `${n + BigInt(step)}${end}`]
+        if (problem(one) !== undefined || problem(other) !== undefined) return
+        expect(parse(one)).not.toBe(parse(other))
+      }),
+    )
   })
 
   it('allows the same name in different objects', () => {
@@ -71,11 +107,13 @@ describe('parseStrictJson', () => {
     expect(problemOf(Uint8Array.from([0x22, 0xc3, 0x28, 0x22]))).toBe('the body is not UTF-8')
   })
 
-  it('agrees with JSON.parse on every document that is written out', () => {
+  it('agrees with JSON.parse on every document that it accepts', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         const text = JSON.stringify(value)
-        fc.pre(!text.includes('__proto__'))
+        const said = problem(text)
+        fc.pre(!isStricter(said))
+        expect(said).toBeUndefined()
         expect(parse(text)).toEqual(JSON.parse(text))
       }),
     )
@@ -104,6 +142,9 @@ describe('parseStrictJson', () => {
         '\n',
         'true',
         '\u0001',
+        '\\ud800',
+        '9007199254740993',
+        'e999',
       ),
     })
     fc.assert(
@@ -111,13 +152,18 @@ describe('parseStrictJson', () => {
         const index = at % (text.length + 1)
         const damaged = text.slice(0, index) + insert + text.slice(index + cut)
         const said = problem(damaged)
-        fc.pre(said === undefined || !/^(duplicate|the member name)/.test(said))
+        fc.pre(!isStricter(said))
         expect(said === undefined).toBe(isJson(damaged))
+        if (said === undefined) expect(parse(damaged)).toEqual(JSON.parse(damaged))
       }),
       { numRuns: 2_000 },
     )
   })
 })
+
+/** What JSON.parse would have let pass. */
+const isStricter = (said: string | undefined) =>
+  said !== undefined && /^(duplicate|the member name|number too large|integer beyond|lone surrogate)/.test(said)
 
 function isJson(text: string): boolean {
   try {

@@ -1,10 +1,11 @@
 import { AppError } from '@berth/ports'
+import { numberProblem } from './number-problem.ts'
 
 const MAX_DEPTH = 64
 
 /**
  * Parses one JSON document of bytes that come from outside. Accepts what `JSON.parse` accepts, less a byte order mark,
- * duplicate member names, the name `__proto__` and nesting deeper than 64.
+ * duplicate member names, the name `__proto__`, nesting deeper than 64, numbers that would change and lone surrogates.
  *
  * @throws AppError `invalid-json` that says what is wrong and at which character
  */
@@ -31,7 +32,9 @@ type Expected = 'value' | 'first-item' | 'name' | 'first-name' | 'next'
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const LITERAL = /true|false|null/y
-const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+const ESCAPE =
+  /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})/y
+const LONE_SURROGATE = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}/y
 
 const SPACE = 0x20
 const QUOTE = 0x22
@@ -71,6 +74,11 @@ function createScanner(text: string) {
     return true
   }
 
+  const failEscape = () => {
+    const start = at
+    return fail(take(LONE_SURROGATE) ? 'lone surrogate' : 'malformed escape', start)
+  }
+
   const scanString = (): string => {
     const start = at++
     while (at < text.length) {
@@ -78,9 +86,17 @@ function createScanner(text: string) {
       if (code === QUOTE) return text.slice(start, ++at)
       if (code < 0x20) fail('control character in a string')
       if (code !== BACKSLASH) at++
-      else if (!take(ESCAPE)) fail('malformed escape')
+      else if (!take(ESCAPE)) failEscape()
     }
     return fail('unfinished string', start)
+  }
+
+  const scanNumber = (): boolean => {
+    const start = at
+    if (!take(NUMBER)) return false
+    const problem = numberProblem(text.slice(start, at))
+    if (problem !== undefined) fail(problem, start)
+    return true
   }
 
   const enter = (names: Open['names']) => {
@@ -98,7 +114,7 @@ function createScanner(text: string) {
       return 'first-item'
     }
     if (text.charCodeAt(at) === QUOTE) scanString()
-    else if (!take(NUMBER) && !take(LITERAL)) fail(at < text.length ? 'unexpected character' : 'unexpected end')
+    else if (!scanNumber() && !take(LITERAL)) fail(at < text.length ? 'unexpected character' : 'unexpected end')
     return 'next'
   }
 

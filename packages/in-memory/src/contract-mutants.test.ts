@@ -1,10 +1,12 @@
 import { type EpochMs, EVERY_ROW, type RunStatus, type Storage, type UnitOfWork, type Write } from '@berth/ports'
 import {
+  approvalStoreCases,
   type ContractCase,
   eventLogCases,
   idempotencyStoreCases,
   runStoreCases,
   sessionStoreCases,
+  stepStoreCases,
   unitOfWorkCases,
 } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
@@ -207,6 +209,77 @@ const MUTANTS: readonly Mutant[] = [
     }),
     cases: runStoreCases,
     caughtBy: 'lists exactly the runs the caller may see',
+  },
+  {
+    fault: 'finds runs past their deadline a millisecond late',
+    breakPorts: ({ runs }) => ({
+      runs: { ...runs, pastDeadline: (now, limit) => runs.pastDeadline(justBefore(now), limit) },
+    }),
+    cases: runStoreCases,
+    caughtBy: 'a run is past its deadline from deadlineAt on, exactly',
+  },
+  {
+    fault: 'deletes the threads of every workflow that have the name',
+    breakPorts: ({ unitOfWork, runs }) => ({
+      unitOfWork: {
+        async commit(writes) {
+          const every = await runs.list({ kind: 'workflow' }, { limit: 200, order: 'asc' }, EVERY_ROW)
+          const workflowIds = Array.from(new Set(every.items.map(({ targetId }) => targetId)))
+          return unitOfWork.commit(
+            writes.flatMap((write): readonly Write[] =>
+              write.type === 'thread.delete' ? workflowIds.map((workflowId) => ({ ...write, workflowId })) : [write],
+            ),
+          )
+        },
+      },
+    }),
+    cases: runStoreCases,
+    caughtBy: 'leaves nothing of a deleted thread in any list or stream',
+  },
+  {
+    fault: 'gives settled calls no order',
+    breakPorts: ({ steps }) => ({
+      steps: {
+        ...steps,
+        list: async (runId) => (await steps.list(runId)).map((step) => ({ ...step, order: undefined })),
+      },
+    }),
+    cases: stepStoreCases,
+    caughtBy: 'numbers the calls of each run in the order they settle, completed and failed ones alike',
+  },
+  {
+    fault: 'finds waiting calls due a millisecond late',
+    breakPorts: ({ steps }) => ({ steps: { ...steps, due: (now, limit) => steps.due(justBefore(now), limit) } }),
+    cases: stepStoreCases,
+    caughtBy: 'a waiting call is due from its dueAt on, exactly',
+  },
+  {
+    fault: 'ignores the fences of calls',
+    breakPorts: rewriting((write) => (write.type === 'step.fence' ? { ...write, seqs: [] } : write)),
+    cases: stepStoreCases,
+    caughtBy: 'a fence names the first of its calls that does not wait',
+  },
+  {
+    fault: 'lets a later decision of an approval pass',
+    breakPorts: ({ unitOfWork }) => ({
+      unitOfWork: {
+        async commit(writes) {
+          const outcome = await unitOfWork.commit(writes)
+          if (outcome.committed || outcome.conflict.type !== 'approval.resolve') return outcome
+          return { committed: true, events: [], counts: writes.map(() => 1) }
+        },
+      },
+    }),
+    cases: approvalStoreCases,
+    caughtBy: 'refuses to resolve an approval that is not pending and names how it came out',
+  },
+  {
+    fault: 'lists approvals to whoever asks',
+    breakPorts: ({ approvals }) => ({
+      approvals: { ...approvals, list: (filter, page) => approvals.list(filter, page, EVERY_ROW) },
+    }),
+    cases: approvalStoreCases,
+    caughtBy: 'lists exactly the approvals the caller may see',
   },
 ]
 

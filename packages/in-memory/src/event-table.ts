@@ -1,8 +1,9 @@
 import type { EventLog, EventStream, NewEvent, StoredEvent } from '@berth/ports'
-import type { UndoLog } from './undo-log.ts'
+import type { RunBelongings } from './thread-deletion.ts'
+import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface EventTable {
+export interface EventTable extends RunBelongings {
   readonly log: EventLog
   readonly appliers: Pick<WriteAppliers, 'event.append'>
 }
@@ -42,6 +43,14 @@ export function createEventTable(epoch: string): EventTable {
         for (const event of events) appended.push(append(event, undo))
         return events.length
       },
+    },
+    removeRun(runId, undo) {
+      const removed = new Set(streams.get(streamName({ runId })))
+      const names = new Set(Array.from(removed).flatMap(streamNames))
+      for (const name of names) {
+        const kept = openStream(streams, name).filter((event) => !removed.has(event))
+        putEntry(streams, [name, kept], undo)
+      }
     },
   }
 }

@@ -1,8 +1,12 @@
 import type { Storage } from '@berth/ports'
+import { createApprovalTable } from './approval-table.ts'
+import { createAuditTable } from './audit-table.ts'
 import { createEventTable } from './event-table.ts'
 import { createIdempotencyTable } from './idempotency-table.ts'
 import { createRunTable } from './run-table.ts'
 import { createSessionTable } from './session-table.ts'
+import { createStepTable } from './step-table.ts'
+import { createThreadDeletion } from './thread-deletion.ts'
 import { createTokenTable } from './token-table.ts'
 import { createUnitOfWork } from './unit-of-work.ts'
 
@@ -14,24 +18,34 @@ export interface InMemoryStorageOptions {
 /** The reference adapter: every storage port over plain maps, gone with the process. Closing it only waits for commits. */
 export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Storage {
   const runs = createRunTable()
+  const steps = createStepTable()
+  const approvals = createApprovalTable()
   const events = createEventTable(options.epoch ?? crypto.randomUUID().replaceAll('-', ''))
   const idempotency = createIdempotencyTable()
   const sessions = createSessionTable()
   const tokens = createTokenTable()
+  const audit = createAuditTable()
 
   return {
     unitOfWork: createUnitOfWork({
       ...runs.appliers,
+      ...steps.appliers,
+      ...approvals.appliers,
       ...events.appliers,
       ...idempotency.appliers,
       ...sessions.appliers,
       ...tokens.appliers,
+      ...audit.appliers,
+      ...createThreadDeletion(runs, [steps, approvals, events]),
     }),
     runs: runs.store,
+    steps: steps.store,
+    approvals: approvals.store,
     events: events.log,
     idempotency: idempotency.store,
     sessions: sessions.store,
     tokens: tokens.store,
+    audit: audit.log,
     status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }),
     close: () => Promise.resolve(),
   }

@@ -7,6 +7,8 @@ export interface RecordTable<T> {
   get(id: string): T | undefined
   /** Inserts the record, or replaces the one of its id and `createdAt`. */
   put(record: T, undo: UndoLog): void
+  /** Removes the record; a no-op for an unknown id. */
+  delete(id: string, undo: UndoLog): void
   page(query: PageQuery, matches: (record: T) => boolean): Page<T>
 }
 
@@ -33,6 +35,12 @@ export function createRecordTable<T extends { readonly id: string; readonly crea
       const before = byId.get(record.id)
       undo.push(before === undefined ? () => remove(record) : () => set(before))
       set(record)
+    },
+    delete(id, undo) {
+      const record = byId.get(id)
+      if (record === undefined) return
+      undo.push(() => set(record))
+      remove(record)
     },
     page: (query, matches) => takePage(ordered, query, matches),
   }

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type Visibility } from '@berth/ports'
+import { EVERY_ROW, type RunKind, type Visibility } from '@berth/ports'
 
 /** The fields of a row that `RowAccess` can name. */
 export interface AccessFields {
@@ -7,6 +7,19 @@ export interface AccessFields {
   readonly agentId?: string | undefined
   readonly workflowId?: string | undefined
 }
+
+/** The fields of a row that belongs to an agent or workflow. */
+export const ofTarget = ({
+  id,
+  owner,
+  kind,
+  targetId,
+}: {
+  readonly id: string
+  readonly owner: string
+  readonly kind: RunKind
+  readonly targetId: string
+}): AccessFields => (kind === 'agent' ? { id, owner, agentId: targetId } : { id, owner, workflowId: targetId })
 
 export function isVisible(row: AccessFields, visibility: Visibility): boolean {
   if (visibility === EVERY_ROW) return true

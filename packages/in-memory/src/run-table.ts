@@ -1,30 +1,54 @@
-import type { RunChange, RunFilter, RunRecord, RunStore } from '@berth/ports'
+import type { EpochMs, RunFilter, RunRecord, RunStore } from '@berth/ports'
+import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
-import { type AccessFields, isVisible } from './row-visibility.ts'
+import { isVisible, ofTarget } from './row-visibility.ts'
+import type { ThreadRuns } from './thread-deletion.ts'
+import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface RunTable {
+export interface RunTable extends ThreadRuns {
   readonly store: RunStore
   readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.fence'>
 }
 
 export function createRunTable(): RunTable {
   const runs = createRecordTable<RunRecord>()
+  const idsByThread = new Map<string, readonly string[]>()
+  /** The active runs that have a deadline. */
+  const limited = new Map<string, RunRecord>()
+
+  const put = (run: RunRecord, undo: UndoLog): void => {
+    runs.put(run, undo)
+    putEntry(limited, [run.id, isActive(run) && run.deadlineAt !== undefined ? run : undefined], undo)
+  }
+
+  const setThread = ({ threadId }: RunRecord, undo: UndoLog, change: (ids: readonly string[]) => readonly string[]) => {
+    if (threadId !== undefined) putEntry(idsByThread, [threadId, change(idsByThread.get(threadId) ?? [])], undo)
+  }
+
+  const lateAt = (now: EpochMs): readonly RunRecord[] =>
+    Array.from(limited.values())
+      .filter((run) => deadline(run) <= now)
+      .sort((one, other) => deadline(one) - deadline(other))
+
   return {
     store: {
       async find(id, visibility) {
         const run = runs.get(id)
-        return run !== undefined && isVisible(accessFields(run), visibility) ? run : undefined
+        return run !== undefined && isVisible(ofTarget(run), visibility) ? run : undefined
       },
       async list(filter, page, visibility) {
-        return runs.page(page, (run) => matchesFilter(run, filter) && isVisible(accessFields(run), visibility))
+        return runs.page(page, (run) => matchesFilter(run, filter) && isVisible(ofTarget(run), visibility))
       },
+      pastDeadline: async (now, limit) => lateAt(now).slice(0, limit),
+      nextDeadlineAt: async () => lateAt(END_OF_TIME)[0]?.deadlineAt,
     },
     appliers: {
       'run.insert'({ type, run }, { undo }) {
         const current = runs.get(run.id)
         if (current !== undefined) return { type, current }
-        runs.put(run, undo)
+        put(run, undo)
+        setThread(run, undo, (ids) => [...ids, run.id])
         return 1
       },
       'run.transition'({ type, runId, from, attempt, change }, { undo }) {
@@ -32,7 +56,7 @@ export function createRunTable(): RunTable {
         if (current === undefined || current.attempt !== attempt || !from.includes(current.status)) {
           return { type, current }
         }
-        runs.put(changed(current, change), undo)
+        put(changed(current, change), undo)
         return 1
       },
       'run.fence'({ type, runId, attempt }) {
@@ -40,23 +64,33 @@ export function createRunTable(): RunTable {
         return current?.status === 'running' && current.attempt === attempt ? 0 : { type, current }
       },
     },
+    idsOfThread: (workflowId, threadId) =>
+      (idsByThread.get(threadId) ?? []).filter((id) => {
+        const run = runs.get(id)
+        return run?.kind === 'workflow' && run.targetId === workflowId
+      }),
+    removeRun(runId, undo) {
+      const run = runs.get(runId)
+      if (run === undefined) return
+      runs.delete(runId, undo)
+      putEntry(limited, [runId, undefined], undo)
+      setThread(run, undo, (ids) => ids.filter((id) => id !== runId))
+    },
   }
 }
 
-const accessFields = ({ id, owner, kind, targetId }: RunRecord): AccessFields =>
-  kind === 'agent' ? { id, owner, agentId: targetId } : { id, owner, workflowId: targetId }
+const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
 
-function matchesFilter(run: RunRecord, { statuses, kind, targetId, sessionId, since }: RunFilter): boolean {
-  return (
-    (statuses === undefined || statuses.includes(run.status)) &&
-    (kind === undefined || run.kind === kind) &&
-    (targetId === undefined || run.targetId === targetId) &&
-    (sessionId === undefined || run.sessionId === sessionId) &&
-    (since === undefined || run.createdAt >= since)
-  )
-}
+const deadline = ({ deadlineAt }: RunRecord): number => deadlineAt ?? END_OF_TIME
 
-function changed(run: RunRecord, change: RunChange): RunRecord {
-  const given = Object.entries(change).filter(([, value]) => value !== undefined)
-  return Object.freeze({ ...run, ...Object.fromEntries(given) })
-}
+const isActive = ({ status }: RunRecord): boolean =>
+  status === 'queued' || status === 'running' || status === 'suspended'
+
+const matchesFilter = (run: RunRecord, filter: RunFilter): boolean =>
+  (filter.statuses === undefined || filter.statuses.includes(run.status)) &&
+  (filter.kind === undefined || run.kind === filter.kind) &&
+  (filter.targetId === undefined || run.targetId === filter.targetId) &&
+  (filter.threadId === undefined || run.threadId === filter.threadId) &&
+  (filter.sessionId === undefined || run.sessionId === filter.sessionId) &&
+  (filter.parentRunId === undefined || run.parentRunId === filter.parentRunId) &&
+  (filter.since === undefined || run.createdAt >= filter.since)

@@ -6,13 +6,13 @@ export function undoAll(undo: UndoLog): void {
 }
 
 /** Sets the entry, or deletes it when `value` is `undefined`. */
-export function putEntry<V>(map: Map<string, V>, [key, value]: readonly [string, V | undefined], undo: UndoLog): void {
+export function putEntry<K, V>(map: Map<K, V>, [key, value]: readonly [K, V | undefined], undo: UndoLog): void {
   const before = map.get(key)
   undo.push(() => replaceEntry(map, key, before))
   replaceEntry(map, key, value)
 }
 
-function replaceEntry<V>(map: Map<string, V>, key: string, value: V | undefined): void {
+function replaceEntry<K, V>(map: Map<K, V>, key: K, value: V | undefined): void {
   if (value === undefined) map.delete(key)
   else map.set(key, value)
 }

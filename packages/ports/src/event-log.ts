@@ -31,7 +31,7 @@ export interface EventRange {
 export interface LogHead {
   /** Random id of this database, 1 to 64 letters and digits; positions of another epoch mean nothing here. */
   readonly epoch: string
-  readonly position: number // of the newest event; 0 when there is none
+  readonly position: number // of the newest event, deleted ones included; 0 when there never was one
   readonly trimmedThrough: number // events up to here may have been removed by retention; 0 when none were
 }
 

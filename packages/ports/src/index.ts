@@ -1,4 +1,14 @@
 export { AppError, type AppErrorOptions, StartError } from './app-error.ts'
+export type {
+  ApprovalFilter,
+  ApprovalRecord,
+  ApprovalResolution,
+  ApprovalStatus,
+  ApprovalStore,
+} from './approval-store.ts'
+export { GENESIS_HASH, linkEntry } from './audit-chain.ts'
+export type { AuditEntry, AuditLog, NewAuditEntry } from './audit-log.ts'
+export { canonicalJson } from './canonical-json.ts'
 export { type Clock, type EpochMs, plusMs } from './clock.ts'
 export type { Digest } from './digest.ts'
 export type { EventLog, EventPhase, EventRange, EventStream, LogHead, NewEvent, StoredEvent } from './event-log.ts'
@@ -11,6 +21,7 @@ export { EVERY_ROW, type RowAccess, type Visibility } from './row-access.ts'
 export {
   type FinishReason,
   NO_USAGE,
+  type RunBudget,
   type RunChange,
   type RunError,
   type RunFilter,
@@ -22,6 +33,7 @@ export {
 } from './run-store.ts'
 export type { ResolvedSecret, SecretResolver } from './secret-resolver.ts'
 export type { MessageRecord, NewMessage, SessionRecord, SessionStore } from './session-store.ts'
+export type { StepChange, StepKind, StepRecord, StepStatus, StepStore } from './step-store.ts'
 export type { Storage, StorageStatus } from './storage.ts'
 export type { Timers } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'

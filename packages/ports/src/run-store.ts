@@ -30,6 +30,14 @@ export interface RunUsage {
 
 export const NO_USAGE: RunUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0, toolCalls: 0 }
 
+/** What a run may use up in all; it ends with `budget-exhausted` at the first limit it reaches. */
+export interface RunBudget {
+  readonly tokens?: number | undefined
+  readonly costUsd?: number | undefined
+  readonly toolCalls?: number | undefined
+  readonly wallClockMs?: number | undefined
+}
+
 /** One execution of an agent or workflow. */
 export interface RunRecord {
   readonly id: string
@@ -45,9 +53,15 @@ export interface RunRecord {
   readonly result?: JsonText | undefined
   readonly error?: RunError | undefined
   readonly usage: RunUsage
+  readonly budget?: RunBudget | undefined
+  readonly deadlineAt?: EpochMs | undefined // when its budget of wall-clock time is used up
   readonly attempt: number // from 1; the fencing token of every transition
   readonly timeoutMs?: number | undefined
+  readonly suspension?: JsonText | undefined // what it was suspended with as a whole; opaque to stores
+  readonly resumption?: JsonText | undefined // what it was resumed with; opaque to stores
+  readonly depth: number // 0 for a run that no run started, else one more than its parent
   readonly parentRunId?: string | undefined
+  readonly parentSeq?: number | undefined // the call of the parent that waits for it
   readonly triggerId?: string | undefined
   readonly traceparent?: string | undefined
   readonly metadata: Readonly<Record<string, string>>
@@ -61,7 +75,17 @@ export interface RunRecord {
 export type RunChange = Partial<
   Pick<
     RunRecord,
-    'status' | 'finishReason' | 'result' | 'error' | 'usage' | 'attempt' | 'startedAt' | 'suspendedAt' | 'completedAt'
+    | 'status'
+    | 'finishReason'
+    | 'result'
+    | 'error'
+    | 'usage'
+    | 'attempt'
+    | 'suspension'
+    | 'resumption'
+    | 'startedAt'
+    | 'suspendedAt'
+    | 'completedAt'
   >
 >
 
@@ -69,7 +93,9 @@ export interface RunFilter {
   readonly statuses?: readonly RunStatus[] | undefined
   readonly kind?: RunKind | undefined
   readonly targetId?: string | undefined
+  readonly threadId?: string | undefined
   readonly sessionId?: string | undefined
+  readonly parentRunId?: string | undefined
   readonly since?: EpochMs | undefined // createdAt >= since
 }
 
@@ -79,4 +105,8 @@ export interface RunStore {
   find(id: string, visibility: Visibility): Promise<RunRecord | undefined>
   /** Runs that match every given filter and are visible, ordered by creation (ties by id). */
   list(filter: RunFilter, page: PageQuery, visibility: Visibility): Promise<Page<RunRecord>>
+  /** Runs that are queued, running or suspended with `deadlineAt <= now`, earliest first. */
+  pastDeadline(now: EpochMs, limit: number): Promise<readonly RunRecord[]>
+  /** The earliest `deadlineAt` of all runs that are queued, running or suspended. */
+  nextDeadlineAt(): Promise<EpochMs | undefined>
 }

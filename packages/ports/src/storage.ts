@@ -1,7 +1,10 @@
+import type { ApprovalStore } from './approval-store.ts'
+import type { AuditLog } from './audit-log.ts'
 import type { EventLog } from './event-log.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { SessionStore } from './session-store.ts'
+import type { StepStore } from './step-store.ts'
 import type { TokenStore } from './token-store.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
@@ -17,10 +20,13 @@ export interface StorageStatus {
 export interface Storage {
   readonly unitOfWork: UnitOfWork
   readonly runs: RunStore
+  readonly steps: StepStore
+  readonly approvals: ApprovalStore
   readonly events: EventLog
   readonly idempotency: IdempotencyStore
   readonly sessions: SessionStore
   readonly tokens: TokenStore
+  readonly audit: AuditLog
   /** Reads at most one row; never waits for a writer. */
   status(): Promise<StorageStatus>
   /** Waits for commits under way, then releases the files. Idempotent. */

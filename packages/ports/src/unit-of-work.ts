@@ -1,8 +1,11 @@
+import type { ApprovalRecord, ApprovalResolution } from './approval-store.ts'
+import type { NewAuditEntry } from './audit-log.ts'
 import type { EpochMs } from './clock.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
 import type { RunChange, RunRecord, RunStatus } from './run-store.ts'
 import type { NewMessage, SessionRecord } from './session-store.ts'
+import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { TokenRecord } from './token-store.ts'
 
 /** One intent inside a transaction, as plain data: it can cross a thread. */
@@ -25,6 +28,28 @@ export type Write =
     }
   /** Conflicts unless the run is `running` in this attempt: fences what a stale attempt would still write. */
   | { readonly type: 'run.fence'; readonly runId: string; readonly attempt: number }
+  /** Conflicts when the run already has a call at this place. */
+  | { readonly type: 'step.insert'; readonly step: StepRecord }
+  /**
+   * Changes the call when its status is `from`; conflicts otherwise. A change to `completed` or `failed` also gives it
+   * the next `order` of its run.
+   */
+  | {
+      readonly type: 'step.change'
+      readonly runId: string
+      readonly seq: number
+      readonly from: StepStatus
+      readonly change: StepChange
+    }
+  /**
+   * Conflicts unless every one of these calls still waits, and names the first that does not: a run may only be
+   * suspended while nothing it waits for is there.
+   */
+  | { readonly type: 'step.fence'; readonly runId: string; readonly seqs: readonly number[] }
+  /** Conflicts when the id is taken. */
+  | { readonly type: 'approval.insert'; readonly approval: ApprovalRecord }
+  /** Conflicts unless the approval is pending. */
+  | { readonly type: 'approval.resolve'; readonly id: string; readonly resolution: ApprovalResolution }
   | { readonly type: 'event.append'; readonly events: readonly NewEvent[] }
   /** Conflicts when the id is taken. */
   | { readonly type: 'session.insert'; readonly session: SessionRecord }
@@ -36,6 +61,13 @@ export type Write =
   | { readonly type: 'token.revoke'; readonly id: string; readonly at: EpochMs }
   /** Sets `lastUsedAt`; a no-op for an unknown token. */
   | { readonly type: 'token.touch'; readonly id: string; readonly at: EpochMs }
+  /**
+   * Deletes every run of the thread of this workflow, whatever its status, with its calls, approvals and events; never
+   * conflicts, and counts the runs. The positions of the events are not given again.
+   */
+  | { readonly type: 'thread.delete'; readonly workflowId: string; readonly threadId: string }
+  /** Appends the next link of the audit chain; never conflicts. */
+  | { readonly type: 'audit.append'; readonly entry: NewAuditEntry }
 
 export type WriteType = Write['type']
 
@@ -43,6 +75,8 @@ export type WriteType = Write['type']
 export type Conflict =
   | { readonly type: 'idempotency.reserve'; readonly current: IdempotencyRecord }
   | { readonly type: 'run.insert' | 'run.transition' | 'run.fence'; readonly current?: RunRecord | undefined }
+  | { readonly type: 'step.insert' | 'step.change' | 'step.fence'; readonly current?: StepRecord | undefined }
+  | { readonly type: 'approval.insert' | 'approval.resolve'; readonly current?: ApprovalRecord | undefined }
   | { readonly type: 'session.insert' | 'message.append'; readonly current?: SessionRecord | undefined }
   | { readonly type: 'token.insert' | 'token.revoke'; readonly current?: TokenRecord | undefined }
 

@@ -20,13 +20,15 @@ const BEFORE_AN_OPERATION: readonly ErrorCode[] = [
 /** The outcome of a run or of a foreign error: data in an answer, not a refusal. */
 const CARRIED_AS_DATA: readonly ErrorCode[] = [
   'attempts-exhausted',
+  'budget-exhausted',
   'run-failed',
   'run-interrupted',
   'step-failed',
+  'workflow-divergence',
   'unknown',
 ]
 /** Nothing answers them yet. */
-const TO_COME: readonly ErrorCode[] = ['csrf-denied', 'auth-locked-out']
+const TO_COME: readonly ErrorCode[] = ['csrf-denied', 'auth-locked-out', 'timer-driver-store-unsupported']
 
 describe('errorsOf', () => {
   it('gives a public read only what any request may meet', () => {
@@ -89,7 +91,7 @@ describe('errorsOf', () => {
   })
 
   it('gives a pending operation the way to its handler and not-implemented, but none of its own errors', () => {
-    expect(errorsOf(byId('runs.resume'))).toEqual([
+    expect(errorsOf(byId('triggers.prune'))).toEqual([
       'idempotency-key-invalid',
       'idempotency-key-required',
       'invalid-json',
@@ -156,7 +158,7 @@ describe('ERRORS', () => {
     const codes = Object.entries(ERRORS).filter(([, { family }]) => family === 'code')
     for (const [code] of codes) {
       expect(code).toMatch(
-        /^(agent|approval|attempts|invalid-input|queue|resume|run|session|step|thread|timer|workflow|SQLITE_BUSY)/,
+        /^(agent|approval|attempts|budget|invalid-input|queue|resume|run|session|step|thread|timer|workflow|SQLITE_BUSY)/,
       )
     }
   })

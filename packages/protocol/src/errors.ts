@@ -65,6 +65,7 @@ export const ERRORS = {
   'ticket-limit-exceeded': { status: 429, family: 'kind', retryable: true, summary: 'Too many unused WebSocket tickets are outstanding for this token.' },
   'headers-too-large': { status: 431, family: 'kind', retryable: false, summary: 'The header block or the number of header fields exceeds the limit.' },
   'attempts-exhausted': { status: 500, family: 'code', retryable: false, summary: 'The run was attempted as often as it may be and never finished.' },
+  'budget-exhausted': { status: 500, family: 'code', retryable: false, summary: 'The run has used up its budget.' },
   'internal-error': { status: 500, family: 'kind', retryable: false, summary: 'The server failed; the log has the details under the request id.' },
   'run-failed': { status: 500, family: 'code', retryable: false, summary: 'The agent threw an error without an identifier of its own.' },
   'run-interrupted': { status: 500, family: 'code', retryable: false, summary: 'The server stopped while the run was executing; its outside effects may have happened.' },

@@ -22,5 +22,12 @@ export const OperatorId = v.pipe(
   v.regex(OPERATOR_ID, 'must start with a letter or digit and hold at most 128 letters, digits, "_" or "-"'),
 )
 
-/** ISO-8601 UTC with milliseconds. */
-export const Timestamp = v.pipe(v.string(), v.isoTimestamp())
+/** ISO-8601, written by this server as UTC with milliseconds. */
+export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.check(isInstant, 'is not an instant of the calendar'))
+
+/** Whether a Date reads it and its day exists: a Date takes 30 February for 2 March. */
+function isInstant(text: string): boolean {
+  const day = text.slice(0, 'YYYY-MM-DD'.length)
+  const midnight = Date.parse(`${day}T00:00:00.000Z`)
+  return !Number.isNaN(Date.parse(text) + midnight) && new Date(midnight).toISOString().startsWith(day)
+}

@@ -24,7 +24,7 @@ export async function* renderRunBlocks(
   if (start.gap !== undefined) yield gapBlock(start, { subject, runId: run.id, epoch })
   for await (const event of events) {
     const id = formatEventId({ epoch, position: event.position })
-    yield formatBlock({ id, event: event.type, data: renderEnvelope(event, subject, epoch) })
+    yield formatBlock({ id, event: event.type, data: renderEnvelope(event, { subject, epoch }) })
     if (LAST_EVENTS.has(event.type)) return
   }
 }

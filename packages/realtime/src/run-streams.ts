@@ -1,6 +1,7 @@
-import { type EventHub, isTerminal } from '@berth/core'
+import { type EventHub, isTerminal, type Recording } from '@berth/core'
 import { AppError, type EventLog, type Logger, type RunStore, type Timers, type Visibility } from '@berth/ports'
 import { followEvents } from './follow.ts'
+import { renderReplayBlocks } from './replay-stream.ts'
 import { renderRunBlocks } from './run-blocks.ts'
 import { createBlockStream } from './sse/block-stream.ts'
 import { findStartingPoint } from './starting-point.ts'
@@ -31,6 +32,8 @@ export interface RunStreams {
    * @throws AppError `run-not-found`; `overloaded` when too many streams are open
    */
   openRunStream(request: OpenRunStreamRequest): Promise<Response>
+  /** The recorded events as Server-Sent Events, paced by `speed` where it is given. @throws AppError `overloaded` */
+  openReplayStream(recording: Recording, speed: number | undefined): Response
   /** Ends every stream after what is already on its way, and opens no more. */
   closeAll(): Promise<void>
   /** Open streams. */
@@ -54,6 +57,22 @@ export function createRunStreams(deps: RunStreamsDeps): RunStreams {
     open.add(end)
   }
 
+  /** A response that streams the blocks until they end, its reader leaves, or all streams are closed. */
+  const stream200 = (blocksOf: (signal: AbortSignal) => AsyncGenerator<string, void, void>): Response => {
+    const ending = new AbortController()
+    const end = () => ending.abort()
+    claim(end)
+    const { body, end: endBody } = createBlockStream(deps, {
+      blocks: blocksOf(ending.signal),
+      onEnd() {
+        open.delete(end)
+        ending.abort()
+      },
+    })
+    ending.signal.addEventListener('abort', endBody)
+    return new Response(body, { headers: HEADERS })
+  }
+
   return {
     async openRunStream({ runId, visibility, lastEventId }) {
       // The run is read before its events: one that ends in between is still found ended by its last event.
@@ -68,20 +87,14 @@ export function createRunStreams(deps: RunStreamsDeps): RunStreams {
       const hasAll = isComplete && lastEventId !== undefined && start.gap === undefined
       if (hasAll && (await firstAfter(start.after)) === undefined) return new Response(null, { status: 204 })
 
-      const ending = new AbortController()
-      const end = () => ending.abort()
-      claim(end)
-      const following = followEvents(deps, stream, { after: start.after, isComplete, signal: ending.signal })
-      const { body, end: endBody } = createBlockStream(deps, {
-        blocks: renderRunBlocks({ run, epoch: head.epoch, start, lastEventId }, following),
-        onEnd() {
-          open.delete(end)
-          ending.abort()
-        },
+      return stream200((signal) => {
+        const following = followEvents(deps, stream, { after: start.after, isComplete, signal })
+        return renderRunBlocks({ run, epoch: head.epoch, start, lastEventId }, following)
       })
-      ending.signal.addEventListener('abort', endBody)
-      return new Response(body, { headers: HEADERS })
     },
+
+    openReplayStream: (recording, speed) =>
+      stream200((signal) => renderReplayBlocks(deps, recording, { speed, signal })),
 
     async closeAll() {
       isClosed = true

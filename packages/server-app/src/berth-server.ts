@@ -1,8 +1,10 @@
-import type { AgentRegistration } from '@berth/core'
+import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
 
 export interface BerthServer {
   /** Before `start`. */
   readonly agents: { register(registration: AgentRegistration): void }
+  /** Before `start`. */
+  readonly workflows: { register(registration: WorkflowRegistration): void }
   /** Pre-bind validation alone: opens nothing. @throws StartError */
   check(): Promise<void>
   /** Resolves once the server answers. A failed start undoes what it started. @throws StartError */

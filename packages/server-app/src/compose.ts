@@ -1,19 +1,13 @@
 import {
   type AgentRegistry,
   authenticateAnyone,
-  createAbortAgent,
-  createAbortRun,
-  createAdmission,
   createAuthenticate,
+  createEngine,
   createEventHub,
-  createReadAgents,
   createReadHealth,
-  createReadRuns,
   createRecall,
-  createRunner,
-  createSettlements,
-  createStartRun,
   type PhaseHolder,
+  type WorkflowRegistry,
   withPublication,
   withReadCache,
 } from '@berth/core'
@@ -29,37 +23,27 @@ export interface Parts {
   readonly adapters: Adapters
   readonly secrets: Secrets
   readonly agents: AgentRegistry
+  readonly workflows: WorkflowRegistry
   readonly phase: PhaseHolder
 }
 
 export type Composition = ReturnType<typeof compose>
 
 /** The one place where adapters meet the domain. Reads top to bottom: adapters, use cases, edges. */
-export function compose({ config, adapters, secrets, agents, phase }: Parts) {
+export function compose({ config, adapters, secrets, agents, workflows, phase }: Parts) {
   const { server, runs: limits, realtime, health, auth } = config
   const { storage, clock, timers, ids, digest, logger } = adapters
-  const { runs, events, sessions, tokens } = storage
+  const { runs, events, tokens } = storage
   const { basePath } = server
 
   const hub = createEventHub()
   const unitOfWork = withPublication(storage.unitOfWork, hub)
   const idempotency = withReadCache(storage.idempotency)
-  const settlements = createSettlements()
-  const admission = createAdmission({ concurrency: limits.concurrency, maxQueued: limits.maxQueued })
-  const shared = {
-    ...{ unitOfWork, clock, timers, ids, logger, settlements, basePath, agents, runs, phase },
-    idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000,
-    maxResultBytes: limits.maxResultBytes,
-    maxEventBytes: limits.maxEventBytes,
-    abortGraceMs: limits.abortGraceMs,
-  }
-
-  const runner = createRunner({ ...shared, admission })
-  const abortRun = createAbortRun({ ...shared, runner })
-  const abortAgent = createAbortAgent({ ...shared, abortRun })
-  const startRun = createStartRun({ ...shared, sessions, runner, abortRun })
-  const readRuns = createReadRuns({ runs, events, basePath })
-  const readAgents = createReadAgents({ agents, runner })
+  const engine = createEngine({
+    ...storage,
+    ...{ unitOfWork, clock, timers, ids, logger, agents, workflows, phase, basePath },
+    limits: { ...limits, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 },
+  })
   const readHealth = createReadHealth({
     ...{ storage, phase, clock, version },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
@@ -80,11 +64,13 @@ export function compose({ config, adapters, secrets, agents, phase }: Parts) {
     ...{ version, clock, digest, ids, logger, authenticate },
     recall: createRecall({ idempotency, clock }),
     openRunStream: streams.openRunStream,
+    openReplayStream: streams.openReplayStream,
     readSecretsHealth: () => secrets.health,
-    ...{ startRun, abortRun, abortAgent, readRuns, readAgents, readHealth },
+    readHealth,
+    ...engine,
   })
 
-  return { app, streams, admission, engine: { ...shared, runner } }
+  return { app, streams, engine }
 }
 
 const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({

@@ -1,4 +1,4 @@
-import type { AgentRegistration } from '@berth/core'
+import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
 import { StartError } from '@berth/ports'
 import { configFields, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 import * as v from 'valibot'
@@ -16,6 +16,7 @@ export interface Hooks {
 /** The default export of a configuration module: configuration and registrations in one object. */
 export type BerthConfig = ServerConfigInput & {
   readonly agents?: readonly AgentRegistration[]
+  readonly workflows?: readonly WorkflowRegistration[]
   readonly hooks?: Hooks
   /** Any adapter, to swap it. */
   readonly adapters?: Partial<Adapters>

@@ -1,4 +1,10 @@
-import { type AgentRegistration, createAgentRegistry, createPhase } from '@berth/core'
+import {
+  type AgentRegistration,
+  createAgentRegistry,
+  createPhase,
+  createWorkflowRegistry,
+  type WorkflowRegistration,
+} from '@berth/core'
 import type { ServerConfigInput } from '@berth/protocol'
 import type { Adapters } from './adapters.ts'
 import type { BerthServer } from './berth-server.ts'
@@ -8,6 +14,7 @@ import { createLifecycle } from './lifecycle.ts'
 export interface ServerOptions {
   readonly config?: ServerConfigInput
   readonly agents?: readonly AgentRegistration[]
+  readonly workflows?: readonly WorkflowRegistration[]
   readonly hooks?: Hooks
   /** Any adapter, to swap it. What is passed in is never closed by the server. */
   readonly adapters?: Partial<Adapters>
@@ -20,14 +27,21 @@ export async function createServer(options: ServerOptions = {}): Promise<BerthSe
   const config = parseConfig(options.config)
   const agents = createAgentRegistry()
   for (const registration of options.agents ?? []) agents.register(registration)
+  const workflows = createWorkflowRegistry()
+  for (const registration of options.workflows ?? []) workflows.register(registration)
 
   const lifecycle = createLifecycle({
     config,
     agents,
+    workflows,
     phase: createPhase(),
     hooks: options.hooks ?? {},
     given: options.adapters ?? {},
     configDir: options.configDir ?? process.cwd(),
   })
-  return { agents: { register: agents.register }, ...lifecycle }
+  return {
+    agents: { register: agents.register },
+    workflows: { register: workflows.register },
+    ...lifecycle,
+  }
 }

@@ -1,4 +1,10 @@
-export type { AgentContext, AgentEvent, AgentRegistration } from '@berth/core'
+export type {
+  AgentContext,
+  AgentEvent,
+  AgentRegistration,
+  RunContext,
+  WorkflowRegistration,
+} from '@berth/core'
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 export type { Adapters } from './adapters.ts'
 export type { BerthServer } from './berth-server.ts'

@@ -1,4 +1,4 @@
-import { type AgentRegistry, lineUpRuns, type PhaseHolder, recoverRuns, releaseRuns, waitForRuns } from '@berth/core'
+import type { AgentRegistry, PhaseHolder, WorkflowRegistry } from '@berth/core'
 import { StartError, type Storage } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { type Adapters, createPlatform, openStorage, type Platform } from './adapters.ts'
@@ -12,6 +12,7 @@ import { validateBeforeBind } from './pre-bind.ts'
 export interface LifecycleParts {
   readonly config: ServerConfig
   readonly agents: AgentRegistry
+  readonly workflows: WorkflowRegistry
   readonly phase: PhaseHolder
   readonly hooks: Hooks
   readonly given: Partial<Adapters>
@@ -25,7 +26,7 @@ const STREAM_GRACE_MS = 500
 const LISTENER_GRACE_MS = 2_000
 
 /** The start and stop order of a server. */
-export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agents'> {
+export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agents' | 'workflows'> {
   const { config, phase, hooks, given, configDir } = parts
   const platform = createPlatform(config, configDir, given)
   const { promise: fatal, resolve: onFatal } = Promise.withResolvers<unknown>()
@@ -46,12 +47,12 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     const secrets = await validateBeforeBind(config, platform)
     const storage = given.storage ?? (await openOwnStorage(platform))
     const composition = compose({ ...parts, secrets, adapters: { ...platform, storage } })
-    const recovered = await recoverRuns(composition.engine)
+    const recovered = await composition.engine.recover()
     if (recovered.interrupted + recovered.requeued > 0) platform.logger.warn('runs recovered', { ...recovered })
 
     const listener = await listen(composition.app.fetch, config.server)
     undo.push(() => closeListener(listener))
-    await lineUpRuns(composition.engine)
+    await composition.engine.start()
     undo.push(startIdempotencySweep({ ...platform, unitOfWork: storage.unitOfWork }))
     running = composition
     phase.enter('ready')
@@ -83,11 +84,10 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     phase.enter('stopped')
   }
 
-  const drain = async ({ admission, engine, streams }: Composition) => {
-    admission.close()
+  const drain = async ({ engine, streams }: Composition) => {
     const deadline = () => (isForced ? 0 : config.server.shutdown.drainTimeoutMs)
-    await Promise.race([waitForRuns(engine, deadline()), forced.promise])
-    await releaseRuns(engine)
+    await Promise.race([engine.drain(deadline()), forced.promise])
+    await engine.release()
     await Promise.race([streams.closeAll(), delay(STREAM_GRACE_MS)])
   }
 

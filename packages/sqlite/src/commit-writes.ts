@@ -1,9 +1,13 @@
 import type { CommitOutcome, StoredEvent, Write, WriteType } from '@berth/ports'
+import { approvalWrites } from './approval-writes.ts'
+import { auditWrites } from './audit-log.ts'
 import type { Connection } from './connection.ts'
 import { eventWrites } from './event-writes.ts'
 import { idempotencyWrites } from './idempotency-writes.ts'
 import { runWrites } from './run-writes.ts'
 import { sessionWrites } from './session-writes.ts'
+import { stepWrites } from './step-writes.ts'
+import { threadWrites } from './thread-writes.ts'
 import { tokenWrites } from './token-writes.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 
@@ -21,10 +25,14 @@ export function commitWrites(db: Connection, writes: readonly Write[]): CommitOu
 
 const APPLIERS: WriteAppliers = {
   ...runWrites,
+  ...stepWrites,
+  ...approvalWrites,
   ...eventWrites,
   ...idempotencyWrites,
   ...sessionWrites,
   ...tokenWrites,
+  ...threadWrites,
+  ...auditWrites,
 }
 
 const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>

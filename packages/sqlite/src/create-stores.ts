@@ -7,6 +7,20 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
   runs: {
     find: (id, visibility) => host.read('runs.find', { id, visibility }),
     list: (filter, page, visibility) => host.read('runs.list', { filter, page, visibility }),
+    pastDeadline: (now, limit) => host.read('runs.pastDeadline', { now, limit }),
+    nextDeadlineAt: () => host.read('runs.nextDeadlineAt', undefined),
+  },
+  steps: {
+    list: (runId) => host.read('steps.list', runId),
+    find: (runId, seq) => host.read('steps.find', { runId, seq }),
+    due: (now, limit) => host.read('steps.due', { now, limit }),
+    nextDueAt: () => host.read('steps.nextDueAt', undefined),
+    waitingForEvent: (eventName, limit, runId) => host.read('steps.waitingForEvent', { eventName, limit, runId }),
+    waitingForChild: (childRunId) => host.read('steps.waitingForChild', childRunId),
+  },
+  approvals: {
+    find: (id, visibility) => host.read('approvals.find', { id, visibility }),
+    list: (filter, page, visibility) => host.read('approvals.list', { filter, page, visibility }),
   },
   events: {
     read: (stream, range) => host.read('events.read', { stream, range }),
@@ -24,4 +38,5 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     findByDigest: (digest) => host.read('tokens.findByDigest', digest),
     list: (page) => host.read('tokens.list', page),
   },
+  audit: { read: (range) => host.read('audit.read', range) },
 })

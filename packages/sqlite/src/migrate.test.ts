@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openConnection } from './connection.ts'
+import { type Connection, openConnection } from './connection.ts'
 import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
 import type { Migration } from './migrations/migration.ts'
 import { MIGRATIONS } from './migrations/migrations.ts'
+import { findAnyRun } from './run-store.ts'
 
 const now = () => 1_000
 
@@ -16,12 +17,14 @@ const broken: Migration = { version: 2, name: 'broken', sql: 'CREATE TABLE half 
 
 let directory: string
 let path: string
+let db: Connection
 let database: Database.Database
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'berth-migrate-'))
   path = join(directory, 'data.db')
-  database = openConnection(path).database
+  db = openConnection(path)
+  database = db.database
 })
 afterEach(() => {
   database.close()
@@ -47,7 +50,7 @@ describe('applyMigrations', () => {
       MIGRATIONS.map(({ version, name }) => ({ version, name, appliedAt: 1_000 })),
     )
     expect(tables()).toEqual(
-      expect.arrayContaining(['events', 'idempotency', 'messages', 'runs', 'sessions', 'tokens']),
+      expect.arrayContaining(['approvals', 'events', 'idempotency', 'messages', 'runs', 'sessions', 'steps', 'tokens']),
     )
   })
 
@@ -66,6 +69,21 @@ describe('applyMigrations', () => {
 
     expect(database.prepare('SELECT * FROM notes').all()).toEqual([{ text: 'kept', at: null }])
     expect(appliedMigrations(database).map(({ appliedAt }) => appliedAt)).toEqual([1_000, 2_000])
+  })
+
+  it('keeps the runs of a schema that knew no children, as runs that no run started', () => {
+    applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 6) })
+    database.exec(`
+      INSERT INTO run_keys VALUES (1, 'old');
+      INSERT INTO runs (key, id, kind, target_id, owner, status, attempt, created_at, usage, metadata, input)
+      VALUES (1, 'old', 'agent', 'echo', 'alice', 'completed', 1, 5, '{}', '{}', '1')`)
+    applyMigrations(database, { path, now })
+
+    const run = findAnyRun(db, 'old')
+    expect(run).toMatchObject({ id: 'old', owner: 'alice', status: 'completed', depth: 0 })
+    expect([run?.budget, run?.deadlineAt, run?.parentSeq, run?.suspension, run?.resumption]).toEqual(
+      Array(5).fill(undefined),
+    )
   })
 
   it('copies a database that holds data before it changes it, and keeps the copy', () => {

@@ -1,8 +1,11 @@
+import { findApproval, listApprovals } from './approval-store.ts'
+import { readAudit } from './audit-log.ts'
 import { commitWrites } from './commit-writes.ts'
 import { readEvents, readEventsBefore, readLogHead } from './event-log.ts'
 import { findIdempotency } from './idempotency-store.ts'
-import { findRun, listRuns } from './run-store.ts'
+import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
 import { findSession, listMessages, listSessions } from './session-store.ts'
+import { dueSteps, findStep, listSteps, nextDueAt, stepsWaitingForEvent, stepWaitingForChild } from './step-store.ts'
 import { findToken, findTokenByDigest, listTokens } from './token-store.ts'
 
 /**
@@ -12,6 +15,16 @@ import { findToken, findTokenByDigest, listTokens } from './token-store.ts'
 export const READS = {
   'runs.find': findRun,
   'runs.list': listRuns,
+  'runs.pastDeadline': runsPastDeadline,
+  'runs.nextDeadlineAt': nextDeadlineAt,
+  'steps.list': listSteps,
+  'steps.find': findStep,
+  'steps.due': dueSteps,
+  'steps.nextDueAt': nextDueAt,
+  'steps.waitingForEvent': stepsWaitingForEvent,
+  'steps.waitingForChild': stepWaitingForChild,
+  'approvals.find': findApproval,
+  'approvals.list': listApprovals,
   'events.read': readEvents,
   'events.readBefore': readEventsBefore,
   'events.head': readLogHead,
@@ -22,6 +35,7 @@ export const READS = {
   'tokens.find': findToken,
   'tokens.findByDigest': findTokenByDigest,
   'tokens.list': listTokens,
+  'audit.read': readAudit,
 } as const
 
 /** Each runs inside a savepoint; the host undoes it when its result says `committed: false` or when it throws. */

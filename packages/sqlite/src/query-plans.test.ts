@@ -1,11 +1,15 @@
-import { EVERY_ROW, type PageQuery, type RunFilter, type Visibility } from '@berth/ports'
+import { type ApprovalFilter, EVERY_ROW, type PageQuery, type RunFilter, type Visibility } from '@berth/ports'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { approvalListQuery } from './approval-store.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { READ_AFTER, READ_BEFORE } from './event-log.ts'
 import { applyMigrations } from './migrate.ts'
 import type { Query } from './query.ts'
-import { listQuery } from './run-store.ts'
+import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from './run-store.ts'
 import { sessionListQuery } from './session-store.ts'
+import { STEP_QUERIES } from './step-store.ts'
+import { LAST_ORDER } from './step-writes.ts'
+import { RUN_DELETIONS, THREAD_RUNS } from './thread-writes.ts'
 
 let db: Connection
 
@@ -39,6 +43,12 @@ describe('the list of runs', () => {
     ['runs_by_target', {}, { agentIds: ['echo'] }],
     ['runs_by_session', { sessionId: 'ses' }, EVERY_ROW],
     ['runs_by_session', { sessionId: 'ses' }, ME],
+    ['runs_by_session', { sessionId: 'ses', targetId: 'echo' }, { agentIds: ['echo'] }],
+    ['runs_by_thread', { threadId: 'thr', targetId: 'nightly', kind: 'workflow' }, EVERY_ROW],
+    ['runs_by_thread', { threadId: 'thr', targetId: 'nightly', kind: 'workflow' }, { workflowIds: ['nightly'] }],
+    ['runs_by_thread', { threadId: 'thr', statuses: ['suspended'] }, ME],
+    ['runs_by_parent', { parentRunId: 'run' }, ME],
+    ['runs_by_parent', { parentRunId: 'run', statuses: ['queued', 'running', 'suspended'] }, EVERY_ROW],
     ['runs_active', { statuses: ['queued'] }, EVERY_ROW],
     ['runs_active', { statuses: ['running'] }, ME],
     ['runs_active', { statuses: ['queued'], targetId: 'echo' }, EVERY_ROW],
@@ -54,16 +64,100 @@ describe('the list of runs', () => {
     }
   })
 
-  it('sorts no more than the active runs for several active statuses', () => {
-    const plan = planOf(listQuery({ filter: { statuses: ['queued', 'running'] }, page: newest, visibility: EVERY_ROW }))
+  it.each([
+    [{}, EVERY_ROW],
+    [{ targetId: 'echo' }, EVERY_ROW],
+    [{}, ME],
+    [{}, { agentIds: ['echo'] }],
+  ] as const)(
+    'sorts no more than the active runs for several active statuses and %o as seen by %o',
+    (more, visibility) => {
+      const filter: RunFilter = { statuses: ['queued', 'running'], ...more }
 
-    expect(plan).toContain('USING INDEX runs_active')
-  })
+      expect(planOf(listQuery({ filter, page: newest, visibility }))).toContain('USING INDEX runs_active')
+    },
+  )
 
   it('looks up the runs a caller may see by id', () => {
     const plan = planOf(listQuery({ filter: {}, page: newest, visibility: { ids: ['a', 'b'] } }))
 
     expect(plan).toContain('SEARCH runs USING INTEGER PRIMARY KEY')
+  })
+})
+
+describe('the deadlines of runs', () => {
+  it('are walked in their order, those of active runs only', () => {
+    for (const query of [PAST_DEADLINE, NEXT_DEADLINE]) {
+      const plan = planOf(query)
+
+      expect(plan).toContain('USING INDEX runs_by_deadline (deadline_at')
+      expect(plan).not.toContain('TEMP B-TREE')
+    }
+  })
+})
+
+describe('the calls of runs', () => {
+  it.each([
+    ['ofRun', 'sqlite_autoindex_steps_1 (run_key=?)'],
+    ['atPlace', 'sqlite_autoindex_steps_1 (run_key=? AND seq=?)'],
+    ['due', 'steps_due (due_at<?)'],
+    ['nextDue', 'steps_due (due_at>?)'],
+    ['forEvent', 'steps_by_event (event_name=?)'],
+    ['forEventInRun', 'steps_by_run_and_event (run_key=? AND event_name=?)'],
+    ['forChild', 'steps_by_child (child_run_id=?)'],
+  ] as const)('are found as %s by %s, in order', (name, index) => {
+    const plan = planOf(STEP_QUERIES[name])
+
+    expect(plan).toContain(`INDEX ${index}`)
+    expect(plan).not.toMatch(/TEMP B-TREE|SCAN/)
+  })
+
+  it('give the last order of their run without a look at the others', () => {
+    expect(planOf(LAST_ORDER)).toBe('SEARCH steps USING COVERING INDEX steps_settled (run_key=? AND order>?)')
+  })
+})
+
+describe('the list of approvals', () => {
+  const lists: readonly (readonly [index: string, ApprovalFilter, Visibility])[] = [
+    ['approvals_by_creation', {}, EVERY_ROW],
+    ['approvals_by_creation', {}, MIXED],
+    ['approvals_by_creation', { status: 'granted' }, EVERY_ROW],
+    ['approvals_by_owner', {}, ME],
+    ['approvals_by_owner', { status: 'denied' }, ME],
+    ['approvals_by_run', { runId: 'run' }, EVERY_ROW],
+    ['approvals_by_run', { runId: 'run', status: 'pending' }, ME],
+    ['approvals_by_run', { runId: 'run', status: 'pending' }, MIXED],
+    ['approvals_pending', { status: 'pending' }, EVERY_ROW],
+    ['approvals_pending', { status: 'pending' }, MIXED],
+    ['approvals_pending', { status: 'pending' }, { agentIds: ['echo'] }],
+    ['approvals_pending_by_owner', { status: 'pending' }, ME],
+  ]
+
+  it.each(lists)('walks %s in its order for %o as seen by %o', (index, filter, visibility) => {
+    for (const page of [newest, beyond]) {
+      const plan = planOf(approvalListQuery({ filter, page, visibility }))
+
+      expect(plan).toMatch(new RegExp(`USING INDEX ${index}\\b`))
+      expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
+    }
+  })
+
+  it('looks up the approvals a caller may see by id', () => {
+    const plan = planOf(approvalListQuery({ filter: {}, page: newest, visibility: { ids: ['a', 'b'] } }))
+
+    expect(plan).toContain('sqlite_autoindex_approvals_1 (id=?)')
+  })
+})
+
+describe('the deletion of a thread', () => {
+  it('finds its runs, and everything that refers to them, without a scan', () => {
+    expect(planOf(THREAD_RUNS)).toContain('runs_by_thread (thread_id=?)')
+    for (const deletion of RUN_DELETIONS) {
+      const plan = planOf(deletion)
+
+      expect(plan).toContain('SEARCH')
+      expect(plan).not.toContain('SCAN')
+    }
   })
 })
 

@@ -49,7 +49,7 @@ export function isVisible(visibility: Visibility, tests: AccessTests, place: Pla
 const isSelective = ({ field, match }: AccessPart): boolean => match === 'one' || field === 'ids'
 
 /** The `+` keeps the planner from gathering and sorting every visible row instead of walking the list in its order. */
-const unindexed = (condition: Condition): Condition => sql`+${condition}`
+export const unindexed = (condition: Condition): Condition => sql`+${condition}`
 
 const matcher = {
   one: (value: RawBuilder<string>) => (column: string) => sql<SqlBool>`${sql.ref(column)} = ${value}`,

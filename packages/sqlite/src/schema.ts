@@ -1,4 +1,13 @@
-import type { EventPhase, FinishReason, MessageRecord, RunKind, RunStatus } from '@berth/ports'
+import type {
+  ApprovalStatus,
+  EventPhase,
+  FinishReason,
+  MessageRecord,
+  RunKind,
+  RunStatus,
+  StepKind,
+  StepStatus,
+} from '@berth/ports'
 import type { TokenEnv } from '@berth/protocol'
 import type { Generated } from 'kysely'
 
@@ -7,12 +16,22 @@ export interface Schema {
   readonly meta: MetaTable
   readonly run_keys: RunKeyTable
   readonly runs: RunTable
+  readonly steps: StepTable
+  readonly approvals: ApprovalTable
   readonly events: EventTable
   readonly idempotency: IdempotencyTable
   readonly sessions: SessionTable
   readonly messages: MessageTable
   readonly tokens: TokenTable
+  readonly audit_entries: AuditTable
   readonly sqlite_sequence: { readonly name: string; readonly seq: number }
+}
+
+export interface AuditTable {
+  readonly seq: number
+  readonly hash: string
+  readonly prev_hash: string
+  readonly entry: string // canonical JSON
 }
 
 export interface MetaTable {
@@ -51,6 +70,53 @@ export interface RunTable {
   readonly error: string | null
   readonly input: string
   readonly result: string | null
+  readonly depth: number
+  readonly parent_seq: number | null
+  readonly deadline_at: number | null
+  readonly budget: string | null
+  readonly suspension: string | null
+  readonly resumption: string | null
+}
+
+export interface StepTable {
+  readonly key: Generated<number>
+  readonly run_key: number
+  readonly seq: number
+  readonly kind: StepKind
+  readonly name: string
+  readonly status: StepStatus
+  readonly attempt: number
+  readonly order: number | null
+  readonly due_at: number | null
+  readonly event_name: string | null
+  readonly approval_id: string | null
+  readonly child_run_id: string | null
+  readonly started_at: number
+  readonly settled_at: number | null
+  readonly error: string | null
+  readonly result: string | null
+}
+
+export interface ApprovalTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly run_id: string
+  readonly seq: number | null
+  readonly kind: RunKind
+  readonly target_id: string
+  readonly session_id: string | null
+  readonly owner: string
+  readonly name: string
+  readonly title: string | null
+  readonly tool_call_id: string | null
+  readonly status: ApprovalStatus
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly resolved_at: number | null
+  readonly by: string | null
+  readonly reason: string | null
+  readonly payload: string | null
+  readonly decision: string | null
 }
 
 export interface EventTable {

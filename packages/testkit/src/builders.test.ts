@@ -1,10 +1,10 @@
 import { OPERATOR_ID } from '@berth/protocol'
 import { describe, expect, it } from 'vitest'
-import { aMessage, anEvent, anIdempotencyRecord, aRun, aSession, aToken } from './builders.ts'
+import { aMessage, anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep, aToken } from './builders.ts'
 
 describe('the builders', () => {
   it('make records whose ids a server would accept', () => {
-    for (const { id } of [aRun(), aSession(), aToken(), aMessage()]) expect(id).toMatch(OPERATOR_ID)
+    for (const { id } of [aRun(), aSession(), aToken(), aMessage(), anApproval()]) expect(id).toMatch(OPERATOR_ID)
     expect(anIdempotencyRecord().id).toMatch(/^[0-9a-f]{64}$/)
   })
 
@@ -24,5 +24,12 @@ describe('the builders', () => {
 
   it('make a message for the session they make', () => {
     expect(aMessage().sessionId).toBe(aSession().id)
+  })
+
+  it('make a call and an approval for the run they make', () => {
+    const { id, kind, targetId, owner } = aRun()
+
+    expect(aStep().runId).toBe(id)
+    expect(anApproval()).toMatchObject({ runId: id, kind, targetId, owner })
   })
 })

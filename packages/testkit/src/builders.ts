@@ -1,4 +1,5 @@
 import {
+  type ApprovalRecord,
   type EpochMs,
   type IdempotencyRecord,
   type NewEvent,
@@ -6,6 +7,7 @@ import {
   NO_USAGE,
   type RunRecord,
   type SessionRecord,
+  type StepRecord,
   type TokenRecord,
   toJsonText,
 } from '@berth/ports'
@@ -23,7 +25,33 @@ export const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   input: toJsonText({ text: 'hello' }),
   usage: NO_USAGE,
   attempt: 1,
+  depth: 0,
   metadata: {},
+  createdAt: BUILT_AT,
+  ...over,
+})
+
+/** The first call of the run that `aRun()` makes, executing; only its required fields are set. */
+export const aStep = (over: Partial<StepRecord> = {}): StepRecord => ({
+  runId: 'run_00000000000000000000000001',
+  seq: 1,
+  kind: 'step',
+  name: 'fetch',
+  status: 'started',
+  attempt: 1,
+  startedAt: BUILT_AT,
+  ...over,
+})
+
+/** A pending approval that the run that `aRun()` makes asks for; only its required fields are set. */
+export const anApproval = (over: Partial<ApprovalRecord> = {}): ApprovalRecord => ({
+  id: 'apr_00000000000000000000000001',
+  runId: 'run_00000000000000000000000001',
+  kind: 'agent',
+  targetId: 'echo',
+  owner: 'alice',
+  name: 'publish',
+  status: 'pending',
   createdAt: BUILT_AT,
   ...over,
 })

@@ -1,17 +1,22 @@
 export {
   aMessage,
+  anApproval,
   anEvent,
   anIdempotencyRecord,
   aRun,
   aSession,
+  aStep,
   aToken,
   BUILT_AT,
 } from './builders.ts'
+export { approvalStoreCases, approvalStoreContract } from './contracts/approval-store.contract.ts'
+export { auditLogCases, auditLogContract } from './contracts/audit-log.contract.ts'
 export type { ContractCase, ContractSkip, ContractSuite, StorageHarness } from './contracts/contract-case.ts'
 export { eventLogCases, eventLogContract } from './contracts/event-log.contract.ts'
 export { idempotencyStoreCases, idempotencyStoreContract } from './contracts/idempotency-store.contract.ts'
 export { runStoreCases, runStoreContract } from './contracts/run-store.contract.ts'
 export { sessionStoreCases, sessionStoreContract } from './contracts/session-store.contract.ts'
+export { stepStoreCases, stepStoreContract } from './contracts/step-store.contract.ts'
 export { STORAGE_SUITES, storageContract } from './contracts/storage.contract.ts'
 export { tokenStoreCases, tokenStoreContract } from './contracts/token-store.contract.ts'
 export { unitOfWorkCases, unitOfWorkContract } from './contracts/unit-of-work.contract.ts'

@@ -1,24 +1,46 @@
 import type { EventPhase, Logger } from '@berth/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { ApprovalDecision, ApprovalOptions } from '../approvals/approval-options.ts'
+import type { SuspendRequest, Suspension } from '../runs/suspension.ts'
+import type { UsageReport } from '../runs/usage-report.ts'
+import type { StepFn, StepOptions } from '../steps/step.ts'
+import type { ToolCall, ToolOutcome } from '../tools/tool.ts'
 
 export interface EmitOptions {
   /** `commentary` marks text that delivery sanitizes. */
   readonly phase?: EventPhase
 }
 
-/** What a run knows of itself and may do. */
-export interface AgentContext {
+/** What a run that has suspended itself finds when it goes on. */
+export interface Resume {
+  readonly state: unknown
+  readonly approvals: readonly ({ readonly id: string; readonly name: string } & ApprovalDecision)[]
+  readonly payload: unknown
+}
+
+/**
+ * What a run knows of itself and may do. The durable calls (`step`, `sleep`, `waitForEvent`, `approval`, `tool`,
+ * `agents.run`) are remembered by their place in the order of calls: code that is executed again, after a wait or a
+ * crash, must make the same calls in the same order. While all of its code waits, a run is suspended and holds no
+ * memory; other asynchronous work at the side of a wait belongs into a step.
+ */
+export interface RunContext {
   readonly runId: string
-  readonly agentId: string
+  readonly agentId: string | undefined
+  readonly workflowId: string | undefined
+  readonly threadId: string | undefined
   readonly sessionId: string | undefined
   readonly userId: string | undefined
-  /** From 1; grows when a crash makes the run start again. */
+  /** From 1; grows when a crash or a restart makes the run start again. */
   readonly attempt: number
   /** W3C trace context of the request that started the run. */
   readonly traceparent: string | undefined
   readonly metadata: Readonly<Record<string, string>>
-  /** Aborts on cancel, time-out and shutdown; its `reason` is `'aborted'`, `'timeout'` or `'shutdown'`. */
+  /** Aborts on cancel, time-out and shutdown; its `reason` is `'aborted'`, `'timeout'`, `'shutdown'` or `'budget-exhausted'`. */
   readonly signal: AbortSignal
+  readonly log: Logger
+  /** Set when the run goes on after `suspend`. */
+  readonly resume: Resume | undefined
   /**
    * Appends an event to the run's log. Resolves when it is durable; need not be awaited.
    *
@@ -26,8 +48,35 @@ export interface AgentContext {
    *   `run-not-active` once the run has ended.
    */
   emit(type: string, payload: unknown, options?: EmitOptions): Promise<void>
-  readonly log: Logger
+  /**
+   * Does a piece of work once: its JSON result is stored, and a re-execution gets it without calling `fn`.
+   *
+   * @throws AppError `step-failed` when its tries are used up or it may not be repeated after a crash
+   */
+  step<T>(name: string, fn: StepFn<T>, options?: StepOptions): Promise<T>
+  /** Waits, durably, for a number of milliseconds or until a moment. */
+  sleep(name: string, until: number | Date): Promise<void>
+  /** Waits, durably, for a named event; resolves with its payload, or `null` when it does not come in time. */
+  waitForEvent(name: string, options?: { readonly timeoutMs?: number }): Promise<unknown>
+  /** Asks a human, durably. A decision that is not taken in time is `granted: false`. */
+  approval(name: string, options?: ApprovalOptions): Promise<ApprovalDecision>
+  /** For plain agents: return what this returns, and the run is called again with `resume` set. */
+  suspend(request?: SuspendRequest): Suspension
+  /** Runs a tool once. Its failure is data with the kinds of the tool failures, never an exception. */
+  tool<T>(call: ToolCall<T>): Promise<ToolOutcome<T>>
+  /** Adds to the usage of the run; over its budget the run ends with `budget-exhausted`. */
+  usage(report: UsageReport): Promise<void>
+  readonly agents: {
+    /**
+     * Runs another agent as a child of this run and waits for its result.
+     *
+     * @throws AppError `step-failed` when the child does not complete
+     */
+    run(agentId: string, input?: unknown): Promise<unknown>
+  }
 }
+
+export type AgentContext = RunContext
 
 /** What a generator agent yields in place of calling `emit`. */
 export interface AgentEvent {
@@ -46,17 +95,21 @@ export type Concurrency = 'parallel' | 'single' | 'session'
 export type OnBusy = 'reject' | 'queue' | 'interrupt'
 export type Recovery = 'fail' | 'resume'
 
-/** How an agent is registered; every missing field has the default of the reference docs. */
-export interface AgentRegistration {
+/** What agents and workflows have in common; every missing field has the default of the reference docs. */
+export interface RegistrationOptions {
   readonly id: string
   readonly description: string
-  readonly agent: Agent
   /** Checked before a run exists; a mismatch is `invalid-input`. */
   readonly input?: StandardSchemaV1
   readonly concurrency?: Concurrency
   readonly onBusy?: OnBusy
+  /** What a crash does to a running run: `'fail'` for agents, `'resume'` for workflows when missing. */
   readonly recovery?: Recovery
   readonly maxAttempts?: number
   readonly timeoutMs?: number
   readonly tags?: readonly string[]
+}
+
+export interface AgentRegistration extends RegistrationOptions {
+  readonly agent: Agent
 }

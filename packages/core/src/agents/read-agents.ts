@@ -1,10 +1,11 @@
 import type { Page, PageQuery } from '@berth/ports'
 import type { Runner } from '../runs/runner.ts'
-import type { AgentRegistry, RegisteredAgent } from './registry.ts'
+import type { AgentRegistry } from '../runs/target-registry.ts'
+import { pageOfTargets, type TargetResource, toTargetResource } from '../runs/target-resource.ts'
 
 export interface ReadAgentsDeps {
   readonly agents: AgentRegistry
-  readonly runner: Runner
+  readonly runner: Pick<Runner, 'countsOf'>
 }
 
 /** Reads of agents for the API. @throws AppError `agent-not-found` */
@@ -16,34 +17,20 @@ export interface ReadAgents {
 
 export function createReadAgents({ agents, runner }: ReadAgentsDeps): ReadAgents {
   return {
-    list({ limit, cursor, order }) {
-      const all = order === 'asc' ? agents.list() : agents.list().toReversed()
-      const start = cursor === undefined ? 0 : all.findIndex(({ id }) => (order === 'asc' ? id > cursor : id < cursor))
-      const items = start === -1 ? [] : all.slice(start, start + limit)
-      const last = items.at(-1)
-      return {
-        items: items.map(toResource),
-        nextCursor: last !== undefined && last !== all.at(-1) ? last.id : null,
-      }
-    },
-    get: (agentId) => toResource(agents.get(agentId)),
+    list: (page) => pageOfTargets(agents.list(), page),
+    get: (agentId) => toTargetResource(agents.get(agentId)),
     state(agentId) {
-      const { id, concurrency } = agents.get(agentId)
-      return { id, concurrency, ...runner.countsOf(id) }
+      const agent = agents.get(agentId)
+      return { id: agent.id, concurrency: agent.concurrency, ...runner.countsOf(agent) }
     },
   }
 }
 
-const toResource = (agent: RegisteredAgent) => {
-  const { id, description, concurrency, onBusy, recovery, maxAttempts, timeoutMs, tags } = agent
-  return { id, description, concurrency, onBusy, recovery, maxAttempts, timeoutMs, tags: [...tags] }
-}
-
-export type AgentResource = ReturnType<typeof toResource>
+export type AgentResource = TargetResource
 
 export interface AgentStateResource {
   readonly id: string
-  readonly concurrency: RegisteredAgent['concurrency']
+  readonly concurrency: AgentResource['concurrency']
   readonly running: number
   readonly queued: number
 }

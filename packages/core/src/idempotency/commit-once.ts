@@ -76,7 +76,8 @@ async function tryCommit(
   }
 }
 
-function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefined, decision: Decision): Write[] {
+/** The write that remembers a keyed request; put it first, so that its conflict is found first. */
+export function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefined, decision: Decision): Write[] {
   if (request === undefined) return []
   const now = deps.clock.now()
   const record: IdempotencyRecord = {

@@ -1,5 +1,4 @@
-import { AppError, type Digest } from '@berth/ports'
-import { canonicalJson } from './canonical-json.ts'
+import { AppError, canonicalJson, type Digest } from '@berth/ports'
 
 /** A request that carries an Idempotency-Key, reduced to what is remembered of it. */
 export interface KeyedRequest {
@@ -10,7 +9,7 @@ export interface KeyedRequest {
 export interface RequestIdentity {
   readonly subject: string
   readonly method: string
-  readonly path: string
+  readonly path: string // canonical: one spelling for one operation and its parameters
   readonly query: ReadonlyArray<readonly [string, string]>
   readonly body: unknown
 }

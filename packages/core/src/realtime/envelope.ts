@@ -2,16 +2,23 @@ import { fromJsonText, type JsonText, type StoredEvent, toJsonText } from '@bert
 import { type Cursor, formatEventId } from './event-id.ts'
 import { sanitizeValue } from './sanitize.ts'
 
+export interface EnvelopeView {
+  readonly subject: string
+  readonly epoch: Cursor['epoch']
+  /** Without the sanitizer; only for replays that may see that. */
+  readonly raw?: boolean
+}
+
 /**
  * The event as every transport shows it: `{ eventId, subject, type, payload, at, runId? }`. What an agent says aside
  * (phase `commentary`, `reasoning.*`) is sanitized here, on the one way out.
  */
-export function renderEnvelope(event: StoredEvent, subject: string, epoch: Cursor['epoch']): JsonText {
+export function renderEnvelope(event: StoredEvent, { subject, epoch, raw = false }: EnvelopeView): JsonText {
   const eventId = formatEventId({ epoch, position: event.position })
   const at = new Date(event.at).toISOString()
   const head = JSON.stringify({ eventId, subject, type: event.type })
   const tail = JSON.stringify({ at, runId: event.runId })
-  return `${head.slice(0, -1)},"payload":${deliveredPayload(event)},${tail.slice(1)}` as JsonText
+  return `${head.slice(0, -1)},"payload":${raw ? event.payload : deliveredPayload(event)},${tail.slice(1)}` as JsonText
 }
 
 function deliveredPayload({ type, phase, payload }: StoredEvent): JsonText {

@@ -24,16 +24,15 @@ describe('createAdmission', () => {
     expect(admission.enter({ runId: 'd', lane: 'y', onBusy: 'reject' }).isGranted()).toBe(true)
   })
 
-  it('puts an interrupting entry in front of those that wait', () => {
+  it('names every run of a lane, the holder first', () => {
     const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
-    const first = admission.enter({ runId: 'a', lane: 'x', onBusy: 'queue' })
-    const second = admission.enter({ runId: 'b', lane: 'x', onBusy: 'queue' })
-    const third = admission.enter({ runId: 'c', lane: 'x', onBusy: 'interrupt' })
+    expect(admission.membersOf('x')).toEqual([])
+    const [first] = ['a', 'b', 'c'].map((runId) => admission.enter({ runId, lane: 'x', onBusy: 'interrupt' }))
+    expect(admission.membersOf('x')).toEqual(['a', 'b', 'c'])
 
-    first.leave()
+    first?.leave()
 
-    expect([second.isGranted(), third.isGranted()]).toEqual([false, true])
-    expect(admission.holderOf('x')).toBe('c')
+    expect(admission.membersOf('x')).toEqual(['b', 'c'])
   })
 
   it('lets a waiting place leave without disturbing the others', () => {

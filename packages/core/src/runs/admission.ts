@@ -11,6 +11,8 @@ export interface Entry {
   /** Runs of one lane never execute together; without a lane only the process-wide limit counts. */
   readonly lane: string | undefined
   readonly onBusy: OnBusy
+  /** It was accepted before: it is never refused, however many wait. */
+  readonly isAccepted?: boolean
 }
 
 /** A run's claim to execute. */
@@ -28,8 +30,8 @@ export interface Place {
 export interface Admission {
   /** @throws AppError `agent-busy` when the lane is taken and `onBusy` is `reject`; `queue-full` */
   enter(entry: Entry): Place
-  /** The run that holds the lane now. */
-  holderOf(lane: string): string | undefined
+  /** The runs of the lane: the one that holds it, then those that wait for it. */
+  membersOf(lane: string): readonly string[]
   /** Grants nothing more; waiting places stay. */
   close(): void
 }
@@ -70,7 +72,7 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
 
   const line = (waiting: Waiting) => {
     queued++
-    const { lane: name, onBusy, runId } = waiting.entry
+    const { lane: name, runId } = waiting.entry
     if (name === undefined) {
       eligible.push(waiting)
       return
@@ -79,8 +81,7 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
     if (lane.holder === undefined) {
       lane.holder = runId
       eligible.push(waiting)
-    } else if (onBusy === 'interrupt') lane.waiting.unshift(waiting)
-    else lane.waiting.push(waiting)
+    } else lane.waiting.push(waiting)
   }
 
   const freeLane = (name: string | undefined) => {
@@ -139,13 +140,18 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
         },
       }
     },
-    holderOf: (lane) => lanes.get(lane)?.holder,
+    membersOf(name) {
+      const lane = lanes.get(name)
+      if (lane?.holder === undefined) return []
+      return [lane.holder, ...lane.waiting.map(({ entry }) => entry.runId)]
+    },
     close() {
       isClosed = true
     },
   }
 
-  function refuse({ lane, onBusy }: Entry): void {
+  function refuse({ lane, onBusy, isAccepted = false }: Entry): void {
+    if (isAccepted) return
     const isBusy = lane !== undefined && lanes.get(lane)?.holder !== undefined
     if (isBusy && onBusy === 'reject') {
       throw new AppError('agent-busy', { retryAfterMs: 1_000, hint: 'try again when its current run has ended' })

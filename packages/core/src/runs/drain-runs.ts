@@ -1,4 +1,4 @@
-import { AppError, type RunRecord, type Timers, type UnitOfWork } from '@berth/ports'
+import type { RunRecord, Timers, UnitOfWork } from '@berth/ports'
 import { type EndRunDeps, endRun } from './end-run.ts'
 import { lifecycleEvent } from './run-events.ts'
 import type { LiveRun, Runner } from './runner.ts'
@@ -23,33 +23,33 @@ export async function waitForRuns({ runner, timers, clock }: DrainRunsDeps, time
 
 /**
  * Takes the runs that still execute away from this process: those of `resume` agents are queued again for the next
- * one, the others are aborted with finish reason `shutdown`. Their signals fire with reason `shutdown`.
+ * one, the others are aborted with finish reason `shutdown`. Their signals fire with reason `shutdown`. Whoever waits
+ * for a run that will go on later hears that it is accepted.
  */
 export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
   await Promise.all(executing(deps.runner).map((live) => release(deps, live)))
-  for (const { run } of deps.runner.live()) {
-    deps.settlements.giveUp(run.id, new AppError('server-draining', { retryAfterMs: 5_000 }))
-  }
+  for (const { run } of deps.runner.live()) if (run.status === 'queued') deps.settlements.settle(run)
 }
 
-async function release(deps: DrainRunsDeps, { run, agent }: LiveRun): Promise<void> {
-  if (agent.recovery === 'resume') await requeue(deps, run)
+async function release(deps: DrainRunsDeps, { run, target }: LiveRun): Promise<void> {
+  if (target.recovery === 'resume') await requeue(deps, run)
   else await endRun(deps, run, { status: 'aborted', finishReason: 'shutdown', reason: 'shutdown' })
   deps.runner.abort(run.id, 'shutdown')
 }
 
-async function requeue({ unitOfWork, clock }: DrainRunsDeps, run: RunRecord): Promise<void> {
-  const queued: RunRecord = { ...run, status: 'queued' }
-  await unitOfWork.commit([
+async function requeue({ unitOfWork, clock, settlements }: DrainRunsDeps, run: RunRecord): Promise<void> {
+  const queued: RunRecord = { ...run, status: 'queued', attempt: run.attempt + 1 }
+  const outcome = await unitOfWork.commit([
     {
       type: 'run.transition',
       runId: run.id,
       from: ['running'],
       attempt: run.attempt,
-      change: { status: 'queued' },
+      change: { status: 'queued', attempt: queued.attempt },
     },
     { type: 'event.append', events: [lifecycleEvent(queued, 'run.queued', { at: clock.now(), reason: 'shutdown' })] },
   ])
+  if (outcome.committed) settlements.settle(queued)
 }
 
 const executing = (runner: Runner) => runner.live().filter(({ place }) => place.isGranted())

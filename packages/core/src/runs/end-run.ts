@@ -13,7 +13,7 @@ import type {
 } from '@berth/ports'
 import { messageWrites } from '../sessions/message-writes.ts'
 import { type LifecycleEventType, lifecycleEvent } from './run-events.ts'
-import { renderOutcome } from './run-outcome.ts'
+import { type OutcomeDetail, renderOutcome } from './run-outcome.ts'
 import { statusesBefore } from './run-states.ts'
 import type { Settlements } from './settlements.ts'
 
@@ -64,9 +64,9 @@ export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Pro
 
 export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan {
   const at = deps.clock.now()
-  const { status, finishReason, result, error, usage = run.usage, reason } = end
+  const { status, finishReason, result, error, usage, reason } = end
   const change = { status, finishReason, result, error, usage, completedAt: at }
-  const ended: RunRecord = { ...run, ...change }
+  const ended: RunRecord = { ...run, ...change, usage: usage ?? run.usage }
   const answer = answerWrites(deps, ended, at)
   const event = lifecycleEvent(ended, EVENT_OF[status], { at, ...(reason === undefined ? {} : { reason }) })
   return {
@@ -85,9 +85,13 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
   }
 }
 
-/** Tells whoever waits in this process that the run has ended. */
-export function announce({ settlements }: Pick<EndRunDeps, 'settlements'>, run: RunRecord): RunRecord {
-  settlements.settle(run)
+/** Tells whoever waits in this process that the run has ended or is suspended. */
+export function announce(
+  { settlements }: Pick<EndRunDeps, 'settlements'>,
+  run: RunRecord,
+  detail?: OutcomeDetail,
+): RunRecord {
+  settlements.settle(run, detail)
   return run
 }
 

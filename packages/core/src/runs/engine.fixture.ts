@@ -3,21 +3,18 @@ import { createInMemoryStorage } from '@berth/in-memory'
 import { type Digest, EVERY_ROW, fromJsonText, type JsonText, type Logger, type Storage } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
-import { createAgentRegistry } from '../agents/registry.ts'
+import { createEngine as createRunEngine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
 import type { Reply } from '../reply.ts'
-import { createAbortAgent } from './abort-agent.ts'
-import { createAbortRun } from './abort-run.ts'
-import { createAdmission } from './admission.ts'
-import { createReadRuns } from './read-runs.ts'
-import { createRunner } from './runner.ts'
-import { createSettlements } from './settlements.ts'
-import { createStartRun, type StartRunRequest } from './start-run.ts'
+import type { WorkflowRegistration } from '../workflows/workflow.ts'
+import type { StartRunRequest } from './start-run.ts'
+import { createAgentRegistry, createWorkflowRegistry } from './target-registry.ts'
 
 export interface EngineOptions {
-  readonly agents: readonly AgentRegistration[]
+  readonly agents?: readonly AgentRegistration[]
+  readonly workflows?: readonly WorkflowRegistration[]
   readonly storage?: Storage
   readonly concurrency?: number
   readonly maxQueued?: number
@@ -34,41 +31,55 @@ export const testDigest = {
 
 export const ALICE = { subject: 'alice', scopes: ['agents:invoke'] }
 
+const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000, idempotencyTtlMs: 86_400_000 }
+
 /** The whole run engine on in-memory storage and a clock that stands still. */
 export function createEngine(options: EngineOptions) {
   const storage = options.storage ?? createInMemoryStorage()
   const clock = options.clock ?? createManualClock()
   const ids = options.ids ?? createSequenceIds()
   const agents = createAgentRegistry()
-  for (const registration of options.agents) agents.register(registration)
+  const workflows = createWorkflowRegistry()
+  for (const registration of options.agents ?? []) agents.register(registration)
+  for (const registration of options.workflows ?? []) workflows.register(registration)
   const phase = createPhase()
   phase.enter('ready')
   const hub = createEventHub()
-  const settlements = createSettlements()
-  const admission = createAdmission({ concurrency: options.concurrency ?? 64, maxQueued: options.maxQueued ?? 100 })
-  const shared = {
-    ...{ clock, timers: clock, ids, agents, phase, settlements, logger: silentLogger, basePath: '/v1' },
+  const { concurrency = 64, maxQueued = 100 } = options
+  const engine = createRunEngine({
+    ...storage,
+    ...{ clock, timers: clock, ids, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
     unitOfWork: withPublication(storage.unitOfWork, hub),
-    runs: storage.runs,
-    idempotencyTtlMs: 86_400_000,
-    maxResultBytes: 1_000,
-    maxEventBytes: 200,
-    abortGraceMs: 5_000,
-  }
-  const runner = createRunner({ ...shared, admission })
-  const abortRun = createAbortRun({ ...shared, runner })
-  const startRun = createStartRun({ ...shared, sessions: storage.sessions, runner, abortRun })
-  const readRuns = createReadRuns({ ...storage, basePath: '/v1' })
+    limits: { ...LIMITS, concurrency, maxQueued },
+  })
 
   return {
-    ...{ storage, clock, ids, phase, hub, runner, admission, startRun, abortRun, readRuns },
-    deps: { ...shared, runner },
-    abortAgent: createAbortAgent({ ...shared, abortRun }),
+    ...engine,
+    ...{ storage, clock, ids, phase, hub },
     recall: createRecall({ idempotency: storage.idempotency, clock }),
     run: (agentId: string, over: Partial<StartRunRequest> = {}) =>
-      startRun({ agentId, body: {}, principal: ALICE, answer: 'outcome', ...over }),
+      engine.startRun({
+        target: { kind: 'agent', id: agentId },
+        body: {},
+        principal: ALICE,
+        answer: 'outcome',
+        ...over,
+      }),
+    execute: (workflowId: string, over: Partial<StartRunRequest> = {}) =>
+      engine.startRun({
+        target: { kind: 'workflow', id: workflowId },
+        body: {},
+        principal: ALICE,
+        answer: 'accepted',
+        ...over,
+      }),
     find: (runId: string) => storage.runs.find(runId, EVERY_ROW),
     eventsOf: (runId: string) => storage.events.read({ runId }, { after: 0, limit: 1_000 }),
+    /** Moves the clock and lets everything that follows happen. */
+    async pass(ms: number) {
+      clock.advance(ms)
+      await settled(clock)
+    },
   }
 }
 
@@ -79,6 +90,13 @@ export const agentOf = (
   over: Partial<AgentRegistration> = {},
 ): AgentRegistration => ({ id, description: `The ${id} agent.`, agent: { id, run }, ...over })
 
+/** A workflow from a bare function. */
+export const workflowOf = (
+  id: string,
+  execute: WorkflowRegistration['workflow']['execute'],
+  over: Partial<WorkflowRegistration> = {},
+): WorkflowRegistration => ({ id, description: `The ${id} workflow.`, workflow: { id, execute }, ...over })
+
 export interface Outcome {
   readonly runId: string
   readonly status: string
@@ -86,7 +104,10 @@ export interface Outcome {
   readonly result?: unknown
   readonly error?: { readonly code?: string; readonly kind?: string; readonly message: string }
   readonly sessionId: string | null
+  readonly threadId?: string
   readonly position?: number
+  readonly approvals?: readonly { readonly id: string; readonly name: string }[]
+  readonly waitingFor?: readonly { readonly kind: string; readonly name: string }[]
 }
 
 export const outcomeOf = (reply: Reply): Outcome => fromJsonText(reply.json as JsonText) as Outcome
@@ -94,5 +115,10 @@ export const outcomeOf = (reply: Reply): Outcome => fromJsonText(reply.json as J
 /** A promise that a test settles by hand. */
 export const gate = <T = void>() => Promise.withResolvers<T>()
 
-/** Lets every promise that is ready run. */
-export const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+/** Lets every promise that is ready run, and, with a clock, everything that waits for no time to pass. */
+export async function settled(clock?: { advance(ms: number): void }): Promise<void> {
+  for (let turn = 0; turn < (clock === undefined ? 1 : 12); turn++) {
+    clock?.advance(0)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+}

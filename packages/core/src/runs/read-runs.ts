@@ -2,18 +2,16 @@ import {
   AppError,
   type EpochMs,
   type EventLog,
-  fromJsonText,
   type Page,
   type PageQuery,
   type RunFilter,
   type RunRecord,
   type RunStatus,
   type RunStore,
-  type StoredEvent,
   type Visibility,
 } from '@berth/ports'
-import { renderEnvelope } from '../realtime/envelope.ts'
-import { formatEventId, parseEventId } from '../realtime/event-id.ts'
+import type { EventEnvelope } from '../realtime/event-envelope.ts'
+import { readEventPage } from '../realtime/read-event-page.ts'
 import type { Reply } from '../reply.ts'
 import { runSubject } from './run-events.ts'
 import { outcomeReply, type RunResource, toRunResource } from './run-outcome.ts'
@@ -30,15 +28,6 @@ export interface ListRunsQuery {
   readonly workflowId?: string | undefined
   readonly sessionId?: string | undefined
   readonly since?: string | undefined // ISO-8601
-}
-
-export interface EventEnvelope {
-  readonly eventId: string
-  readonly subject: string
-  readonly type: string
-  readonly payload: unknown
-  readonly at: string
-  readonly runId?: string
 }
 
 /** Reads of runs for the API. A run the caller may not see is `run-not-found`, like one that does not exist. */
@@ -68,15 +57,7 @@ export function createReadRuns({ runs, events, basePath }: ReadRunsDeps): ReadRu
 
     async events(runId, page, visibility) {
       const run = await find(runId, visibility)
-      const { epoch } = await events.head()
-      const read = await readPage(events, runId, { page, epoch })
-      const shown = read.slice(0, page.limit)
-      const last = shown.at(-1)
-      return {
-        items: shown.map((event) => toEnvelope(event, runSubject(run), epoch)),
-        nextCursor:
-          read.length > page.limit && last !== undefined ? formatEventId({ epoch, position: last.position }) : null,
-      }
+      return readEventPage(events, { stream: { runId }, subject: runSubject(run) }, page)
     },
   }
 }
@@ -96,25 +77,3 @@ function filterOf({ status, agentId, workflowId, sessionId, since }: ListRunsQue
     since: since === undefined ? undefined : (Date.parse(since) as EpochMs),
   }
 }
-
-/** One event more than the page holds, so that its reader knows whether there is a next one. */
-function readPage(
-  events: EventLog,
-  runId: string,
-  { page, epoch }: { readonly page: PageQuery; readonly epoch: string },
-): Promise<readonly StoredEvent[]> {
-  const limit = page.limit + 1
-  const cursor = page.cursor === undefined ? undefined : parseEventId(page.cursor)
-  if (page.cursor !== undefined && cursor?.epoch !== epoch) {
-    throw new AppError('validation-failed', {
-      message: 'cursor: not an event id of this server',
-      hint: 'start without one',
-    })
-  }
-  return page.order === 'asc'
-    ? events.read({ runId }, { after: cursor?.position ?? 0, limit })
-    : events.readBefore({ runId }, { before: cursor?.position ?? Number.MAX_SAFE_INTEGER, limit })
-}
-
-const toEnvelope = (event: StoredEvent, subject: string, epoch: string): EventEnvelope =>
-  fromJsonText(renderEnvelope(event, subject, epoch)) as EventEnvelope

@@ -2,9 +2,7 @@ import { createInMemoryStorage } from '@berth/in-memory'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import type { AgentContext } from '../agents/agent.ts'
-import { releaseRuns, waitForRuns } from './drain-runs.ts'
 import { agentOf, createEngine, gate, settled } from './engine.fixture.ts'
-import { lineUpRuns, recoverRuns } from './recover-runs.ts'
 
 const key = { id: 'key-1', fingerprint: 'same' }
 const never = () => new Promise<never>(() => undefined)
@@ -16,13 +14,13 @@ const processes = () => {
 }
 
 const restart = async (engine: ReturnType<typeof createEngine>) => {
-  const recovered = await recoverRuns(engine.deps)
-  await lineUpRuns(engine.deps)
+  const recovered = await engine.recover()
+  await engine.start()
   await settled()
   return recovered
 }
 
-describe('recoverRuns', () => {
+describe('recover', () => {
   it('fails a run whose process died and answers its key with that outcome', async () => {
     const start = processes()
     const before = start({ agents: [agentOf('task', never)] })
@@ -141,19 +139,19 @@ describe('recoverRuns', () => {
   })
 })
 
-describe('waitForRuns', () => {
+describe('drain', () => {
   it('waits for the runs in flight, and no longer than it is told', async () => {
     const open = gate()
     const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
     await engine.run('slow', { answer: 'accepted' })
 
-    const tooShort = waitForRuns(engine.deps, 100)
+    const tooShort = engine.drain(100)
     for (let n = 0; n < 10; n++) {
       engine.clock.advance(25)
       await settled()
     }
     expect(await tooShort).toBe(false)
-    const enough = waitForRuns(engine.deps, 1_000)
+    const enough = engine.drain(1_000)
     open.resolve()
     await settled()
     engine.clock.advance(25)
@@ -161,7 +159,7 @@ describe('waitForRuns', () => {
   })
 })
 
-describe('releaseRuns', () => {
+describe('release', () => {
   it('aborts a run with the reason shutdown and answers whoever waits', async () => {
     let reason: unknown
     const engine = createEngine({
@@ -177,22 +175,20 @@ describe('releaseRuns', () => {
     const waiting = engine.run('task')
     await settled()
 
-    await releaseRuns(engine.deps)
+    await engine.release()
 
     expect(JSON.parse((await waiting).json ?? '')).toMatchObject({ status: 'aborted', finishReason: 'shutdown' })
     expect(reason).toBe('shutdown')
   })
 
-  it('queues a resumable run for the next process and tells whoever waits to come again', async () => {
+  it('queues a resumable run for the next process and tells whoever waits that it is accepted', async () => {
     const start = processes()
     const engine = start({ agents: [agentOf('task', never, { recovery: 'resume' })] })
     const waiting = engine.run('task', { key })
     await settled()
 
-    engine.admission.close()
-    const refused = expect(waiting).rejects.toMatchObject({ kind: 'server-draining' })
-    await releaseRuns(engine.deps)
-    await refused
+    await engine.release()
+    expect(await waiting).toMatchObject({ status: 202, location: expect.stringMatching(/runs/) })
 
     const next = start({ agents: [agentOf('task', async () => 'next', { recovery: 'resume' })] })
     await restart(next)

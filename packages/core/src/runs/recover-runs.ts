@@ -1,15 +1,13 @@
-import type { Logger, RunRecord, RunStore } from '@berth/ports'
-import type { AgentRegistry, RegisteredAgent } from '../agents/registry.ts'
+import type { RunRecord, RunStore } from '@berth/ports'
 import { eachRun } from './each-run.ts'
 import { type EndRunDeps, endRun } from './end-run.ts'
 import { lifecycleEvent } from './run-events.ts'
+import type { RunTarget, RunTargets } from './run-target.ts'
 import type { Runner } from './runner.ts'
 
 export interface RecoverRunsDeps extends EndRunDeps {
   readonly runs: RunStore
-  readonly agents: AgentRegistry
-  readonly runner: Runner
-  readonly logger: Logger
+  readonly targets: RunTargets
 }
 
 export interface Recovered {
@@ -19,11 +17,11 @@ export interface Recovered {
 
 /**
  * Settles what the last process left behind, before the listener binds: no run is `running` afterwards. A run of a
- * `resume` agent is queued again under the next attempt until its attempts are used up; any other one fails as
+ * `resume` target is queued again under the next attempt until its attempts are used up; any other one fails as
  * `interrupted`.
  */
 export async function recoverRuns(deps: RecoverRunsDeps): Promise<Recovered> {
-  const { runs, agents } = deps
+  const { runs, targets } = deps
   let interrupted = 0
   let requeued = 0
   let work: Promise<boolean>[] = []
@@ -32,7 +30,7 @@ export async function recoverRuns(deps: RecoverRunsDeps): Promise<Recovered> {
     work = []
   }
   for await (const run of eachRun(runs, { statuses: ['running'] })) {
-    work.push(recover(deps, run, agents.find(run.targetId)))
+    work.push(recover(deps, run, targets.find(run.kind, run.targetId)))
     if (work.length === BATCH) await collect()
   }
   await collect()
@@ -42,8 +40,8 @@ export async function recoverRuns(deps: RecoverRunsDeps): Promise<Recovered> {
 const BATCH = 64
 
 /** True when the run will execute again. */
-async function recover(deps: RecoverRunsDeps, run: RunRecord, agent: RegisteredAgent | undefined): Promise<boolean> {
-  if (agent?.recovery !== 'resume') {
+async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget | undefined): Promise<boolean> {
+  if (target?.recovery !== 'resume') {
     const message = 'the server stopped while the run was executing; its outside effects may have happened'
     await endRun(deps, run, {
       status: 'failed',
@@ -52,7 +50,7 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, agent: RegisteredA
     })
     return false
   }
-  if (run.attempt >= agent.maxAttempts) {
+  if (run.attempt >= target.maxAttempts) {
     const message = `the run was attempted ${run.attempt} times and never finished`
     await endRun(deps, run, { status: 'failed', finishReason: 'error', error: { code: 'attempts-exhausted', message } })
     return false
@@ -74,18 +72,13 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, agent: RegisteredA
   return true
 }
 
-/** Puts every queued run in line, in the order of creation. Returns how many. Called before new runs are taken. */
-export async function lineUpRuns({ runs, agents, runner, logger }: RecoverRunsDeps): Promise<number> {
-  let count = 0
-  for await (const run of eachRun(runs, { statuses: ['queued'] })) {
-    const agent = agents.find(run.targetId)
-    if (agent === undefined) {
-      logger.warn('queued run waits for an agent that is not registered', { runId: run.id, agentId: run.targetId })
-      continue
-    }
-    const place = runner.enter({ ...agent, onBusy: 'queue' }, run)
-    runner.launch({ run, agent, place })
-    count++
-  }
-  return count
+/** Puts every queued run in line, in the order of creation. Called before new runs are taken. */
+export async function lineUpRuns({
+  runs,
+  runner,
+}: {
+  readonly runs: RunStore
+  readonly runner: Runner
+}): Promise<void> {
+  for await (const run of eachRun(runs, { statuses: ['queued'] })) runner.relaunch(run)
 }

@@ -24,10 +24,15 @@ const topicOf = ({ kind, targetId }: RunRecord): string =>
 export function lifecycleEvent(
   run: RunRecord,
   type: LifecycleEventType,
-  detail: { readonly at: EpochMs; readonly position?: number; readonly reason?: string },
+  detail: {
+    readonly at: EpochMs
+    readonly position?: number
+    readonly reason?: string
+    readonly waitingFor?: readonly object[]
+  },
 ): NewEvent {
-  const { at, position, reason } = detail
-  const fields = { runId: run.id, status: run.status, attempt: run.attempt, position, reason }
+  const { at, position, reason, waitingFor } = detail
+  const fields = { runId: run.id, status: run.status, attempt: run.attempt, position, reason, waitingFor }
   const isEnd = type === 'run.completed' || type === 'run.failed' || type === 'run.aborted'
   return {
     runId: run.id,
@@ -44,8 +49,8 @@ export function lifecycleEvent(
   }
 }
 
-/** An event that the agent emitted. */
-export const agentEvent = (run: RunRecord, event: Pick<NewEvent, 'type' | 'payload' | 'phase' | 'at'>): NewEvent => ({
+/** An event of a run, carried by its session too. */
+export const runEvent = (run: RunRecord, event: Pick<NewEvent, 'type' | 'payload' | 'phase' | 'at'>): NewEvent => ({
   runId: run.id,
   sessionId: run.sessionId,
   ...event,

@@ -13,9 +13,34 @@ const linksOf = (basePath: string, runId: string): RunLinks => ({
   events: `${basePath}/runs/${runId}/events`,
 })
 
+/** One thing a suspended run waits for. */
+export interface WaitingFor {
+  readonly kind: string
+  readonly name: string
+  readonly approvalId?: string | undefined
+  readonly runId?: string | undefined
+  readonly dueAt?: string | undefined
+}
+
+/** What the record of a run does not say itself. */
+export interface OutcomeDetail {
+  readonly position?: number | undefined // in the queue
+  readonly waitingFor?: readonly WaitingFor[]
+}
+
+/** A run that has ended or is suspended. */
+export interface Settled {
+  readonly run: RunRecord
+  readonly detail?: OutcomeDetail | undefined
+}
+
 /** What a run came to, or where it stands: the body of every answer that starts or awaits one. */
-export function renderOutcome(run: RunRecord, basePath: string, position?: number): JsonText {
-  const { id, status, finishReason, error, usage, sessionId } = run
+export function renderOutcome(
+  run: RunRecord,
+  basePath: string,
+  { position, waitingFor }: OutcomeDetail = {},
+): JsonText {
+  const { id, status, finishReason, error, usage, sessionId, threadId } = run
   return jsonObject(
     {
       runId: id,
@@ -24,7 +49,10 @@ export function renderOutcome(run: RunRecord, basePath: string, position?: numbe
       error,
       usage,
       sessionId: sessionId ?? null,
+      threadId,
       position,
+      waitingFor,
+      approvals: approvalIdsOf(waitingFor),
       subject: runSubject(run),
       links: linksOf(basePath, id),
     },
@@ -32,22 +60,39 @@ export function renderOutcome(run: RunRecord, basePath: string, position?: numbe
   )
 }
 
-export const outcomeReply = (run: RunRecord, basePath: string): Reply => ({
+const approvalIdsOf = (waitingFor: readonly WaitingFor[] = []) => {
+  const ids = waitingFor.flatMap(({ approvalId, name }) => (approvalId === undefined ? [] : [{ id: approvalId, name }]))
+  return ids.length === 0 ? undefined : ids
+}
+
+export const outcomeReply = (run: RunRecord, basePath: string, detail?: OutcomeDetail): Reply => ({
   status: 200,
-  json: renderOutcome(run, basePath),
+  json: renderOutcome(run, basePath, detail),
   runId: run.id,
 })
 
-export const acceptedReply = (run: RunRecord, basePath: string, position?: number): Reply => ({
+/** 200 for an outcome; 202 for a run that was handed over to the next process. */
+export const settledReply = ({ run, detail }: Settled, basePath: string): Reply =>
+  run.status === 'queued' ? acceptedReply(run, basePath, detail) : outcomeReply(run, basePath, detail)
+
+export const acceptedReply = (run: RunRecord, basePath: string, detail?: OutcomeDetail): Reply => ({
   status: 202,
-  json: renderOutcome(run, basePath, position),
+  json: renderOutcome(run, basePath, detail),
   location: linksOf(basePath, run.id).self,
   runId: run.id,
 })
 
 /** The run as the API shows it. */
 export function toRunResource(run: RunRecord, basePath: string) {
-  const { targetId, input, result, timeoutMs: _, createdAt, startedAt, suspendedAt, completedAt, ...rest } = run
+  const { targetId, input, result, createdAt, startedAt, suspendedAt, completedAt, deadlineAt, ...more } = run
+  const {
+    timeoutMs: _timeout,
+    suspension: _suspension,
+    resumption: _resumption,
+    parentSeq: _seq,
+    depth: _depth,
+    ...rest
+  } = more
   return {
     ...rest,
     ...(run.kind === 'agent' ? { agentId: targetId } : { workflowId: targetId }),
@@ -58,6 +103,7 @@ export function toRunResource(run: RunRecord, basePath: string) {
     startedAt: startedAt && toIso(startedAt),
     suspendedAt: suspendedAt && toIso(suspendedAt),
     completedAt: completedAt && toIso(completedAt),
+    deadlineAt: deadlineAt && toIso(deadlineAt),
     links: linksOf(basePath, run.id),
   }
 }

@@ -1,140 +1,175 @@
 import { AppError, type Logger, type RunRecord, type Timers } from '@berth/ports'
-import type { RegisteredAgent } from '../agents/registry.ts'
 import type { Admission, Entry, Place } from './admission.ts'
-import { createEmitter, type Emitter, type EmitterDeps } from './emitter.ts'
-import { type EndRunDeps, endRun, type RunEnd } from './end-run.ts'
-import { invokeAgent } from './invoke-agent.ts'
+import { announce, endRun, type RunEnd } from './end-run.ts'
+import { type Execution, type ExecutionDeps, startExecution, type Verdict } from './execution.ts'
 import { persistently } from './persistently.ts'
-import { toRunError } from './run-error.ts'
 import { lifecycleEvent } from './run-events.ts'
+import type { RunTarget, RunTargets } from './run-target.ts'
 
-export interface RunnerDeps extends EndRunDeps, EmitterDeps {
+export interface RunnerDeps extends Omit<ExecutionDeps, 'callChild'> {
   readonly admission: Admission
+  readonly targets: RunTargets
   readonly timers: Timers
   readonly logger: Logger
-  readonly maxResultBytes: number
   readonly abortGraceMs: number
+  readonly callChild: ExecutionDeps['callChild']
 }
 
-export type AbortReason = 'aborted' | 'timeout' | 'shutdown'
+export type AbortReason = 'aborted' | 'timeout' | 'shutdown' | 'budget-exhausted'
 
 export interface Runner {
   /** Claims a place for a run before it exists. @throws as `Admission.enter` */
-  enter(agent: RegisteredAgent, run: Pick<RunRecord, 'id' | 'sessionId'>): Place
-  /** The run that must end before this one of an `interrupt` agent may start. */
-  holderOf(agent: RegisteredAgent, sessionId: string | undefined): string | undefined
+  enter(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): Place
+  /** The runs that must end before a new one of an `interrupt` target may start. */
+  aheadOf(target: RunTarget, sessionId: string | undefined): readonly string[]
   /** Executes the run as soon as its place is granted. Its record must be committed. */
   launch(launch: Launch): void
+  /** Lines up a committed queued run, behind those that wait; one whose target is not registered is left alone. */
+  relaunch(run: RunRecord): void
+  /** Tells an executing run that something it waits for may be there. */
+  notify(runId: string): void
   /** Fires the signal of a run that was ended from outside and frees its place, at the latest after the grace. */
   abort(runId: string, reason: AbortReason): void
-  /** How many runs of an agent execute and wait here. */
-  countsOf(agentId: string): { readonly running: number; readonly queued: number }
+  /** How many runs of a target execute and wait here. */
+  countsOf(target: Pick<RunTarget, 'kind' | 'id'>): { readonly running: number; readonly queued: number }
   live(): readonly LiveRun[]
 }
 
 export interface Launch {
   readonly run: RunRecord
-  readonly agent: RegisteredAgent
+  readonly target: RunTarget
   readonly place: Place
 }
 
 export interface LiveRun extends Launch {
   readonly controller: AbortController
+  execution?: Execution
 }
 
 /** Executes runs in this process. */
 export function createRunner(deps: RunnerDeps): Runner {
-  const { admission, unitOfWork, clock, timers, logger } = deps
+  const { admission, unitOfWork, clock, timers, logger, targets } = deps
   const lives = new Map<string, LiveRun>()
 
-  const forget = ({ run, place }: LiveRun) => {
-    place.leave()
-    lives.delete(run.id)
+  const forget = (live: LiveRun) => {
+    live.place.leave()
+    if (lives.get(live.run.id)?.controller === live.controller) lives.delete(live.run.id)
   }
 
-  /** Makes a waiting run running; false when it was ended in the meantime. */
+  /** Makes a waiting run running; `undefined` when it was ended in the meantime. */
   const promote = async (live: LiveRun): Promise<LiveRun | undefined> => {
     if (live.run.status === 'running') return live
-    const startedAt = clock.now()
-    const run: RunRecord = { ...live.run, status: 'running', startedAt }
+    const at = clock.now()
+    const run: RunRecord = { ...live.run, status: 'running', startedAt: live.run.startedAt ?? at }
+    const { id: runId, attempt, startedAt } = run
     const outcome = await persistently(deps, () =>
       unitOfWork.commit([
-        {
-          type: 'run.transition',
-          runId: run.id,
-          from: ['queued'],
-          attempt: run.attempt,
-          change: { status: 'running', startedAt },
-        },
-        { type: 'event.append', events: [lifecycleEvent(run, 'run.started', { at: startedAt })] },
+        { type: 'run.transition', runId, from: ['queued'], attempt, change: { status: 'running', startedAt } },
+        { type: 'event.append', events: [lifecycleEvent(run, 'run.started', { at })] },
       ]),
     )
     if (!outcome.committed) return undefined
     const promoted = { ...live, run }
-    lives.set(run.id, promoted)
+    if (lives.get(runId)?.controller === live.controller) lives.set(runId, promoted)
     return promoted
   }
 
   const execute = async (waiting: LiveRun) => {
+    const isFirst = waiting.run.status === 'running'
     const live = await promote(waiting)
     if (live === undefined) return forget(waiting)
-    const emitter = createEmitter(deps, live.run)
     const cancelTimeout = startTimeout(live)
     try {
-      await finish(live, emitter, await outcomeOf(live, emitter))
+      const { run, target, controller } = live
+      const execution = await startExecution(deps, { run, target, signal: controller.signal, isFirst })
+      live.execution = execution
+      await settle(live, execution, await execution.verdict)
     } finally {
       cancelTimeout()
       forget(live)
     }
   }
 
-  const outcomeOf = async ({ run, agent, controller }: LiveRun, emitter: Emitter): Promise<RunEnd> => {
-    const { signal } = controller
-    const { maxResultBytes } = deps
-    try {
-      const result = await invokeAgent({ run, agent, signal, emitter, logger, maxResultBytes })
-      return { status: 'completed', finishReason: 'completed', result }
-    } catch (thrown) {
-      return { status: 'failed', finishReason: 'error', error: toRunError(thrown) }
+  const settle = async (live: LiveRun, { journal }: Execution, verdict: Verdict) => {
+    const unwritten = await journal.close()
+    const isOurs = !live.controller.signal.aborted && verdict.kind !== 'dropped'
+    const isWritten = isOurs && (await commitVerdict(live, verdict, unwritten.events))
+    unwritten.settle(isWritten)
+    if (!isWritten) logger.info('late result dropped', { runId: live.run.id, attempt: live.run.attempt })
+    else if (verdict.kind === 'end' && verdict.end.finishReason === 'budget-exhausted') {
+      live.controller.abort('budget-exhausted')
     }
   }
 
-  const finish = async ({ run, controller }: LiveRun, emitter: Emitter, end: RunEnd) => {
-    const unwritten = await emitter.close()
-    const isOurs = !controller.signal.aborted
-    const ended = isOurs
-      ? await persistently(deps, () => endRun(deps, run, { ...end, events: unwritten.events }))
-      : undefined
-    unwritten.settle(ended !== undefined)
-    if (ended === undefined) logger.info('late result dropped', { runId: run.id, attempt: run.attempt })
+  const commitVerdict = async ({ run }: LiveRun, verdict: Verdict, events: RunEnd['events']): Promise<boolean> => {
+    if (verdict.kind === 'dropped') return false
+    if (verdict.kind === 'end') {
+      const end = { ...verdict.end, ...(events === undefined ? {} : { events }) }
+      return (await persistently(deps, () => endRun(deps, run, end))) !== undefined
+    }
+    const { suspended, writes, waitingFor } = verdict.plan
+    if (writes.length > 0) {
+      const rest = { type: 'event.append', events: events ?? [] } as const
+      const fence = { type: 'run.fence', runId: run.id, attempt: run.attempt } as const
+      const outcome = await persistently(deps, () => unitOfWork.commit([fence, rest, ...writes]))
+      if (!outcome.committed) return false
+    }
+    announce(deps, suspended, { waitingFor })
+    return true
+  }
+
+  /** The server itself could not carry the run to its end: it fails, so that nothing is left running without an owner. */
+  const failUnexpectedly = async ({ run }: LiveRun, error: unknown) => {
+    logger.error('run not settled', error, { runId: run.id })
+    const reason = { code: 'run-failed', message: 'the server could not record what the run came to' }
+    try {
+      const ended = await endRun(deps, run, { status: 'failed', finishReason: 'error', error: reason })
+      // It had an end that nobody here has heard of.
+      if (ended === undefined) deps.settlements.giveUp(run.id, toAppError(error))
+    } catch (cause) {
+      deps.settlements.giveUp(run.id, toAppError(cause))
+    }
   }
 
   const startTimeout = ({ run, controller }: LiveRun): (() => void) => {
     if (run.timeoutMs === undefined) return () => undefined
     return timers.after(run.timeoutMs, () => {
       if (controller.signal.aborted) return
-      persistently(deps, () => endRun(deps, run, { status: 'aborted', finishReason: 'timeout', reason: 'timeout' }))
+      const usage = lives.get(run.id)?.execution?.used() ?? run.usage
+      const end = { status: 'aborted', finishReason: 'timeout', reason: 'timeout', usage } as const
+      persistently(deps, () => endRun(deps, run, end))
         .then((ended) => ended !== undefined && runner.abort(run.id, 'timeout'))
         .catch((error: unknown) => logger.error('time-out not recorded', error, { runId: run.id }))
     })
   }
 
   const runner: Runner = {
-    enter: (agent, run) => admission.enter(entryOf(agent, run)),
-    holderOf(agent, sessionId) {
-      const { lane } = entryOf(agent, { id: '', sessionId })
-      return lane === undefined ? undefined : admission.holderOf(lane)
+    enter: (target, run) => admission.enter(entryOf(target, run)),
+    aheadOf(target, sessionId) {
+      const { lane } = entryOf(target, { id: '', sessionId })
+      return lane === undefined ? [] : admission.membersOf(lane)
     },
     launch(launch) {
       const live: LiveRun = { ...launch, controller: new AbortController() }
       lives.set(launch.run.id, live)
       launch.place.whenGranted(() => {
-        execute(live).catch((error: unknown) => {
-          logger.error('run not settled', error, { runId: launch.run.id })
-          deps.settlements.giveUp(launch.run.id, toAppError(error))
-        })
+        execute(live).catch((error: unknown) => failUnexpectedly(live, error))
       })
     },
+    relaunch(run) {
+      const target = targets.find(run.kind, run.targetId)
+      if (target === undefined) {
+        logger.warn('queued run waits for code that is not registered', {
+          runId: run.id,
+          kind: run.kind,
+          id: run.targetId,
+        })
+        return
+      }
+      const place = admission.enter({ ...entryOf(target, run), onBusy: 'queue', isAccepted: true })
+      runner.launch({ run, target, place })
+    },
+    notify: (runId) => lives.get(runId)?.execution?.notify(),
     abort(runId, reason) {
       const live = lives.get(runId)
       if (live === undefined || live.controller.signal.aborted) return
@@ -142,28 +177,28 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (live.place.isGranted()) timers.after(deps.abortGraceMs, () => detach(live))
       else forget(live)
     },
-    countsOf(agentId) {
-      const places = [...lives.values()].filter(({ agent }) => agent.id === agentId).map(({ place }) => place)
-      const running = places.filter((place) => place.isGranted()).length
+    countsOf({ kind, id }) {
+      const places = [...lives.values()].filter(({ target }) => target.kind === kind && target.id === id)
+      const running = places.filter(({ place }) => place.isGranted()).length
       return { running, queued: places.length - running }
     },
     live: () => [...lives.values()],
   }
 
   const detach = (live: LiveRun) => {
-    if (!lives.has(live.run.id)) return
-    logger.warn('agent ignores its abort signal: run detached', { runId: live.run.id, agentId: live.agent.id })
+    if (lives.get(live.run.id)?.controller !== live.controller) return
+    logger.warn('code ignores its abort signal: run detached', { runId: live.run.id, target: live.target.id })
     forget(live)
   }
 
   return runner
 }
 
-function entryOf(agent: RegisteredAgent, run: Pick<RunRecord, 'id' | 'sessionId'>): Entry {
-  const { concurrency, onBusy, id } = agent
-  if (concurrency === 'single') return { runId: run.id, lane: id, onBusy }
+function entryOf(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): Entry {
+  const { kind, concurrency, onBusy, id } = target
+  if (concurrency === 'single') return { runId: run.id, lane: `${kind}:${id}`, onBusy }
   const isLane = concurrency === 'session' && run.sessionId !== undefined
-  return { runId: run.id, lane: isLane ? `${id} ${run.sessionId}` : undefined, onBusy }
+  return { runId: run.id, lane: isLane ? `${kind}:${id} ${run.sessionId}` : undefined, onBusy }
 }
 
 const toAppError = (error: unknown) =>

@@ -1,20 +1,24 @@
 import type { RunRecord } from '@berth/ports'
+import type { OutcomeDetail, Settled } from './run-outcome.ts'
 
 /** Who waits in this process for a run to come to an outcome. */
 export interface Settlements {
   /** Resolves with the run once it has ended or is suspended; rejects when this process gives it up. */
-  wait(runId: string): Promise<RunRecord>
-  settle(run: RunRecord): void
+  wait(runId: string): Promise<Settled>
+  settle(run: RunRecord, detail?: OutcomeDetail): void
   giveUp(runId: string, error: Error): void
+  /** Calls `listener` for every run that has come to an outcome in this process. */
+  observe(listener: (run: RunRecord) => void): void
 }
 
 interface Waiter {
-  resolve(run: RunRecord): void
+  resolve(settled: Settled): void
   reject(error: Error): void
 }
 
 export function createSettlements(): Settlements {
   const waiters = new Map<string, Waiter[]>()
+  const listeners: ((run: RunRecord) => void)[] = []
 
   const take = (runId: string): readonly Waiter[] => {
     const list = waiters.get(runId) ?? []
@@ -29,11 +33,13 @@ export function createSettlements(): Settlements {
         if (list === undefined) waiters.set(runId, [{ resolve, reject }])
         else list.push({ resolve, reject })
       }),
-    settle(run) {
-      for (const waiter of take(run.id)) waiter.resolve(run)
+    settle(run, detail) {
+      for (const waiter of take(run.id)) waiter.resolve({ run, detail })
+      for (const listener of listeners) listener(run)
     },
     giveUp(runId, error) {
       for (const waiter of take(runId)) waiter.reject(error)
     },
+    observe: (listener) => void listeners.push(listener),
   }
 }

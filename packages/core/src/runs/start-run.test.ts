@@ -92,7 +92,16 @@ describe('startRun', () => {
     [Object.assign(new Error('no'), { kind: 'rate-limit' }), { kind: 'rate-limit', message: 'no' }],
     ['just text', { code: 'run-failed', message: 'just text' }],
     [undefined, { code: 'run-failed', message: 'undefined' }],
-  ])('says failed when the agent throws %s', async (thrown, error) => {
+    [Object.create(null), { code: 'run-failed', message: 'something that cannot be read was thrown' }],
+    [
+      Object.defineProperty({}, 'code', {
+        get() {
+          throw new Error('no')
+        },
+      }),
+      { code: 'run-failed', message: 'something that cannot be read was thrown' },
+    ],
+  ])('says failed whatever the agent throws (%#)', async (thrown, error) => {
     const engine = createEngine({
       agents: [
         agentOf('bad', async () => {
@@ -313,6 +322,88 @@ describe('startRun', () => {
 
     expect(outcomeOf(await first)).toMatchObject({ status: 'aborted', finishReason: 'aborted' })
     expect(outcomeOf(second)).toMatchObject({ status: 'completed', result: 'won' })
+  })
+
+  it('aborts every superseded run of an interrupting agent, so that only the newest goes on', async () => {
+    const seen: unknown[] = []
+    const open = gate()
+    const deaf = agentOf(
+      'deaf',
+      async (input) => {
+        seen.push(input)
+        await open.promise
+      },
+      { concurrency: 'single', onBusy: 'interrupt' },
+    )
+    const engine = createEngine({ agents: [deaf] })
+    const waiting = []
+    for (const input of [1, 2, 3, 4]) {
+      waiting.push(engine.run('deaf', { body: { input } }))
+      await settled()
+    }
+    open.resolve()
+
+    expect((await Promise.all(waiting)).map((reply) => outcomeOf(reply).status)).toEqual([
+      'aborted',
+      'aborted',
+      'aborted',
+      'completed',
+    ])
+    expect(seen).toEqual([1, 4])
+  })
+
+  it.each([
+    ['a type that is no string', (context: AgentContext) => context.emit(['a.b'] as never, {})],
+    ['a phase that does not exist', (context: AgentContext) => context.emit('a.b', {}, { phase: 'loud' as never })],
+    ['a phase that is no string', (context: AgentContext) => context.emit('a.b', {}, { phase: {} as never })],
+  ])('refuses an event with %s and the run goes on', async (_, emit) => {
+    const rude = agentOf('rude', async (__, context) => {
+      context.emit('a.first', {})
+      emit(context)
+      return emit(context).catch((error: { kind: string }) => error.kind)
+    })
+    const engine = createEngine({ agents: [rude] })
+
+    const reply = await engine.run('rude')
+
+    expect(outcomeOf(reply)).toMatchObject({ status: 'completed', result: 'validation-failed' })
+    expect((await engine.eventsOf(reply.runId ?? '')).map(({ type }) => type)).toEqual([
+      'run.started',
+      'a.first',
+      'run.completed',
+    ])
+  })
+
+  it('closes a generator when its run is aborted or an event is refused', async () => {
+    const closed: string[] = []
+    const open = gate()
+    const endless = agentOf('endless', async function* () {
+      try {
+        for (;;) {
+          yield { type: 'tick.one' }
+          await open.promise
+        }
+      } finally {
+        closed.push('endless')
+      }
+    })
+    const bad = agentOf('bad', async function* () {
+      try {
+        yield { type: 'run.completed' }
+      } finally {
+        closed.push('bad')
+      }
+    })
+    const engine = createEngine({ agents: [endless, bad] })
+    const { runId = '' } = await engine.run('endless', { answer: 'accepted' })
+    await settled()
+
+    expect(outcomeOf(await engine.run('bad')).status).toBe('failed')
+    await engine.abortRun({ runId, visibility: EVERY_ROW })
+    open.resolve()
+    await settled()
+
+    expect(closed).toEqual(['bad', 'endless'])
   })
 
   it('creates the session on first use and appends both sides of the conversation', async () => {

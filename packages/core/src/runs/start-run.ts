@@ -3,14 +3,16 @@ import {
   EVERY_ROW,
   type IdGenerator,
   NO_USAGE,
+  plusMs,
+  type RunBudget,
+  type RunKind,
   type RunRecord,
+  type RunStore,
   type SessionStore,
   type Timers,
   toJsonText,
   type Write,
 } from '@berth/ports'
-import { checkInput } from '../agents/check-input.ts'
-import type { AgentRegistry, RegisteredAgent } from '../agents/registry.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce, type Decision, toStoredResponse } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
@@ -20,13 +22,16 @@ import type { Reply } from '../reply.ts'
 import { sessionWrites } from '../sessions/session-writes.ts'
 import type { AbortRun } from './abort-run.ts'
 import type { Place } from './admission.ts'
+import { checkInput } from './check-input.ts'
 import { lifecycleEvent } from './run-events.ts'
-import { acceptedReply, outcomeReply } from './run-outcome.ts'
+import { acceptedReply, type Settled, settledReply } from './run-outcome.ts'
+import type { RunTarget, RunTargets } from './run-target.ts'
 import type { Runner } from './runner.ts'
 import type { Settlements } from './settlements.ts'
 
 export interface StartRunDeps extends CommitOnceDeps {
-  readonly agents: AgentRegistry
+  readonly targets: RunTargets
+  readonly runs: RunStore
   readonly sessions: SessionStore
   readonly ids: IdGenerator
   readonly timers: Timers
@@ -36,6 +41,8 @@ export interface StartRunDeps extends CommitOnceDeps {
   readonly abortRun: AbortRun
   readonly basePath: string
   readonly maxResultBytes: number
+  /** Tells the timer driver when the run's budget of time ends. */
+  readonly onDeadline: (at: number) => void
 }
 
 export interface RunRequestBody {
@@ -44,10 +51,13 @@ export interface RunRequestBody {
   readonly userId?: string | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly timeoutMs?: number | undefined
+  readonly budget?: RunBudget | undefined
+  /** For workflows: the line of checkpoints it belongs to; a new one when missing. */
+  readonly threadId?: string | undefined
 }
 
 export interface StartRunRequest {
-  readonly agentId: string
+  readonly target: { readonly kind: RunKind; readonly id: string }
   readonly body: RunRequestBody
   readonly principal: Principal
   readonly key?: KeyedRequest | undefined
@@ -59,41 +69,43 @@ export interface StartRunRequest {
 }
 
 /**
- * Starts a run of an agent. The run, its first events, its session and the record of the key are one commit.
+ * Starts a run of an agent or a workflow. The run, its first events, its session and the record of the key are one commit.
  *
- * @throws AppError `agent-not-found`, `invalid-input`, `session-not-found`, `agent-busy`, `queue-full`,
+ * @throws AppError `agent-not-found`, `workflow-not-found`, `invalid-input`, `session-not-found`, `agent-busy`, `queue-full`,
  *   `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
  */
 export type StartRun = (request: StartRunRequest) => Promise<Reply>
 
 interface Prepared {
   readonly run: RunRecord
-  readonly agent: RegisteredAgent
+  readonly target: RunTarget
   readonly place: Place
-  readonly interrupts: string | undefined
+  readonly interrupts: readonly string[]
 }
 
 export function createStartRun(deps: StartRunDeps): StartRun {
-  const { agents, phase, settlements, runner } = deps
+  const { targets, phase, settlements, runner } = deps
 
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
-    const agent = agents.get(request.agentId)
-    const input = await checkInput(agent, request.body.input)
+    const target = targets.get(request.target.kind, request.target.id)
+    const input = await checkInput(target, request.body.input)
 
     let prepared: Prepared | undefined
     const once = await commitOnce(deps, request.key, async () => {
-      const run = newRun(deps, request, { agent, input })
+      const run = newRun(deps, request, { target, input })
       const session = await sessionWrites(deps, run, request.principal)
-      prepared = enter(deps, agent, run)
+      await refuseBusyThread(deps, run)
+      prepared = enter(deps, target, run)
       return decide(deps, request, { prepared, session })
     })
     if (once.kind === 'replayed' || prepared === undefined) return (once as { reply: Reply }).reply
 
     const { run, place, interrupts } = prepared
     const settled = request.answer === 'outcome' ? settlements.wait(run.id) : undefined
-    runner.launch({ run, agent, place })
-    if (interrupts !== undefined) await interrupt(deps, interrupts)
+    runner.launch({ run, target, place })
+    if (run.deadlineAt !== undefined) deps.onDeadline(run.deadlineAt)
+    for (const ahead of interrupts) await interrupt(deps, ahead)
     return settled === undefined ? once.decision.reply : awaitOutcome(deps, request, { run, settled, place })
   }
 }
@@ -101,14 +113,17 @@ export function createStartRun(deps: StartRunDeps): StartRun {
 function newRun(
   { ids, clock, maxResultBytes }: StartRunDeps,
   { body, principal, traceparent }: StartRunRequest,
-  { agent, input }: { readonly agent: RegisteredAgent; readonly input: unknown },
+  { target, input }: { readonly target: RunTarget; readonly input: unknown },
 ): RunRecord {
   const text = toJsonText(input)
   if (isLongerThan(text, maxResultBytes)) throw new AppError('body-too-large', { hint: 'raise runs.maxResultBytes' })
+  const { wallClockMs } = body.budget ?? {}
+  const createdAt = clock.now()
   return {
     id: ids.newId('run'),
-    kind: 'agent',
-    targetId: agent.id,
+    kind: target.kind,
+    targetId: target.id,
+    threadId: target.kind === 'workflow' ? (body.threadId ?? ids.newId('thread')) : undefined,
     sessionId: body.sessionId,
     owner: principal.subject,
     userId: body.userId,
@@ -116,22 +131,34 @@ function newRun(
     input: text,
     usage: NO_USAGE,
     attempt: 1,
-    timeoutMs: shorter(body.timeoutMs, agent.timeoutMs),
+    timeoutMs: shorter(body.timeoutMs, target.timeoutMs),
+    budget: body.budget,
+    deadlineAt: wallClockMs === undefined ? undefined : plusMs(createdAt, wallClockMs),
+    depth: 0,
     traceparent,
     metadata: body.metadata ?? {},
-    createdAt: clock.now(),
+    createdAt,
   }
 }
 
 const shorter = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
+/** A thread is one line: its runs follow one another. @throws AppError `agent-busy` */
+async function refuseBusyThread({ runs }: StartRunDeps, { threadId, kind, targetId }: RunRecord): Promise<void> {
+  if (threadId === undefined) return
+  const filter = { kind, targetId, threadId, statuses: ['queued', 'running', 'suspended'] } as const
+  const { items } = await runs.list(filter, { limit: 1, order: 'asc' }, EVERY_ROW)
+  if (items.length > 0)
+    throw new AppError('agent-busy', { message: 'the thread is still executing', retryAfterMs: 1_000 })
+}
+
 /** Claims a place, which decides whether the run is born running or queued. */
-function enter({ runner }: StartRunDeps, agent: RegisteredAgent, run: RunRecord): Prepared {
-  const interrupts = agent.onBusy === 'interrupt' ? runner.holderOf(agent, run.sessionId) : undefined
-  const place = runner.enter(agent, run)
+function enter({ runner }: StartRunDeps, target: RunTarget, run: RunRecord): Prepared {
+  const interrupts = target.onBusy === 'interrupt' ? runner.aheadOf(target, run.sessionId) : []
+  const place = runner.enter(target, run)
   const born: RunRecord = place.isGranted() ? { ...run, status: 'running', startedAt: run.createdAt } : run
-  return { run: born, agent, place, interrupts }
+  return { run: born, target, place, interrupts }
 }
 
 function decide(
@@ -145,7 +172,7 @@ function decide(
   const event = lifecycleEvent(run, type, { at: run.createdAt, ...(position === undefined ? {} : { position }) })
   return {
     writes: [{ type: 'run.insert', run }, ...session, { type: 'event.append', events: [event] }],
-    reply: acceptedReply(run, deps.basePath, position),
+    reply: acceptedReply(run, deps.basePath, { position }),
     runId: run.id,
     remember: answer === 'accepted',
     discard: place.leave,
@@ -163,23 +190,23 @@ async function interrupt({ abortRun }: StartRunDeps, runId: string): Promise<voi
 
 interface Awaited {
   readonly run: RunRecord
-  readonly settled: Promise<RunRecord>
+  readonly settled: Promise<Settled>
   readonly place: Place
 }
 
 async function awaitOutcome(deps: StartRunDeps, request: StartRunRequest, awaited: Awaited): Promise<Reply> {
   const { settled, run, place } = awaited
   const { waitMs } = request
-  if (waitMs === undefined) return outcomeReply(await settled, deps.basePath)
+  if (waitMs === undefined) return settledReply(await settled, deps.basePath)
 
   const first = await Promise.race([settled, elapsed(deps.timers, waitMs, settled)])
-  if (first !== 'elapsed') return outcomeReply(first, deps.basePath)
-  const reply = acceptedReply(run, deps.basePath, place.position())
+  if (first !== 'elapsed') return settledReply(first, deps.basePath)
+  const reply = acceptedReply(run, deps.basePath, { position: place.position() })
   if (request.key === undefined) return reply
   const response = toStoredResponse(reply)
   const outcome = await deps.unitOfWork.commit([{ type: 'idempotency.complete', runId: run.id, response }])
   const wasFirst = outcome.committed && outcome.counts[0] === 1
-  return wasFirst ? reply : outcomeReply(await settled, deps.basePath)
+  return wasFirst ? reply : settledReply(await settled, deps.basePath)
 }
 
 /** `'elapsed'` after the delay; its timer is dropped when `settled` comes first. */

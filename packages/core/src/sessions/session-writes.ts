@@ -42,17 +42,18 @@ export async function sessionWrites(
 }
 
 function createWrites(run: RunRecord, id: string): readonly Write[] {
-  const { owner, userId, targetId, createdAt } = run
+  const { owner, userId, createdAt } = run
+  const agentId = run.kind === 'agent' ? run.targetId : undefined
   const session: SessionRecord = {
     id,
     owner,
     userId,
-    agentId: targetId,
+    agentId,
     metadata: {},
     createdAt,
     updatedAt: createdAt,
   }
-  const payload = toJsonText({ id, owner, userId, agentId: targetId })
+  const payload = toJsonText({ id, owner, userId, agentId })
   return [
     { type: 'session.insert', session },
     { type: 'event.append', events: [sessionEvent(id, 'session.created', { payload, at: createdAt })] },

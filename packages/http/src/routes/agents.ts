@@ -13,9 +13,17 @@ export const agentRoutes = ({
   getAgentState: ({ params }) => ({ status: 200, body: readAgents.state(params.agentId) }),
   runAgent({ params, body, principal, key, traceparent, prefer }) {
     const { answer, waitMs } = prefer
-    return startRun({ agentId: params.agentId, body, principal, key, traceparent, answer, waitMs })
+    return startRun({
+      target: { kind: 'agent', id: params.agentId },
+      body,
+      principal,
+      key,
+      traceparent,
+      answer,
+      waitMs,
+    })
   },
   streamAgent: ({ params, body, principal, key, traceparent }) =>
-    startRun({ agentId: params.agentId, body, principal, key, traceparent, answer: 'accepted' }),
+    startRun({ target: { kind: 'agent', id: params.agentId }, body, principal, key, traceparent, answer: 'accepted' }),
   abortAgent: ({ params, body, key }) => abortAgent({ agentId: params.agentId, reason: body.reason, key }),
 })

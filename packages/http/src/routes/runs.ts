@@ -1,13 +1,19 @@
 import type { runOperations } from '@berth/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
+import { replayWith } from './replay.ts'
 
 /** `/runs`: what has run, its outcome, its events, its end. */
 export const runRoutes = ({
   readRuns,
   abortRun,
+  resumeRun,
+  replay,
   openRunStream,
-}: Pick<UseCases, 'readRuns' | 'abortRun' | 'openRunStream'>): Handlers<typeof runOperations> => ({
+  openReplayStream,
+}: Pick<UseCases, 'readRuns' | 'abortRun' | 'resumeRun' | 'replay' | 'openRunStream' | 'openReplayStream'>): Handlers<
+  typeof runOperations
+> => ({
   async listRuns({ query, visibility }) {
     const { limit, cursor, order, ...filter } = query
     return { status: 200, body: await readRuns.list(filter, { limit, cursor, order }, visibility) }
@@ -20,6 +26,9 @@ export const runRoutes = ({
     }
     return { status: 200, body: await readRuns.events(runId, query, visibility) }
   },
+  resumeRun: ({ params, body: { payload, approvals }, principal, visibility, key }) =>
+    resumeRun({ runId: params.runId, payload, approvals, principal, visibility, key }),
+  replayRun: replayWith({ replay, openReplayStream }, ({ runId }: { readonly runId: string }) => ({ runId })),
   abortRun: ({ params, body, visibility, key }) =>
     abortRun({ runId: params.runId, reason: body.reason, visibility, key }),
 })

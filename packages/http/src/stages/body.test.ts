@@ -73,6 +73,15 @@ describe('the body', () => {
     })
   })
 
+  it.each(['1e400', '12345678901234567890', '"\\ud800"'])('must not hold %s, which would change', async (input) => {
+    const { app } = createTestApp()
+
+    expect(await bodyOf(await app.fetch(post(RUN, `{"input":${input}}`)))).toMatchObject({
+      error: 'invalid-json',
+      message: expect.stringMatching(/ at character \d+$/),
+    })
+  })
+
   it.each([
     [{ sessionId: '../x' }, 'body.sessionId: '],
     [{ metadata: { team: 7 } }, 'body.metadata.team: '],
@@ -104,6 +113,7 @@ describe('the query', () => {
     ['/runs?limit=ten', 'query.limit: '],
     ['/runs?order=up', 'query.order: '],
     ['/runs?since=yesterday', 'query.since: '],
+    ['/runs?since=2026-02-30T00:00:00.000Z', 'query.since: '],
     ['/runs?stauts=failed', 'query.stauts: is not a known member'],
     ['/runs?__proto__=1', 'query.__proto__: is not a known member'],
     ['/runs?limit=1&limit=2', 'query.limit: given more than once'],

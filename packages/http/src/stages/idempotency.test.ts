@@ -63,6 +63,33 @@ describe('idempotency', () => {
     expect(await refusalOf(second)).toEqual({ status: 409, error: 'idempotency-in-flight' })
   })
 
+  it.each(['/agents/ech%6F/run', '/agents/%65%63%68%6f/run', '/./agents/x/../echo/run'])(
+    'knows the request by its operation and parameters when its path is written %s',
+    async (path) => {
+      const { app, storage } = createTestApp()
+      await app.fetch(keyed({ input: 1 }))
+
+      const again = await app.fetch(post(path, { input: 1 }, { 'Idempotency-Key': 'k1' }))
+      const other = await app.fetch(post(path, { input: 2 }, { 'Idempotency-Key': 'k1' }))
+
+      expect(again.headers.get('idempotency-replayed')).toBe('true')
+      expect(await refusalOf(other)).toEqual({ status: 409, error: 'idempotency-conflict' })
+      expect((await storage.runs.list({}, { limit: 10, order: 'asc' }, EVERY_ROW)).items).toHaveLength(1)
+    },
+  )
+
+  it('keeps the same key of different operations and parameters apart', async () => {
+    const { app } = createTestApp()
+    await app.fetch(keyed({}))
+
+    for (const path of ['/agents/echo/stream', '/agents/echo/abort', '/workflows/steps/execute']) {
+      const response = await app.fetch(post(path, {}, { 'Idempotency-Key': 'k1' }))
+
+      expect(response.status).toBe(202)
+      expect(response.headers.has('idempotency-replayed')).toBe(false)
+    }
+  })
+
   it('keeps the keys of different callers apart', async () => {
     let subject = 'alice'
     const { app } = createTestApp({ deps: { authenticate: async () => ({ subject, scopes: ['admin:*'] }) } })
@@ -89,9 +116,9 @@ describe('idempotency', () => {
 
   it('never occupies a key for an operation without an implementation', async () => {
     const { app } = createTestApp()
-    const send = (body: unknown) => app.fetch(post('/runs/r1/resume', body, { 'Idempotency-Key': 'k4' }))
+    const send = (body: unknown) => app.fetch(post('/triggers/prune', body, { 'Idempotency-Key': 'k4' }))
 
-    expect(await refusalOf(await send({ payload: 1 }))).toEqual({ status: 501, error: 'not-implemented' })
-    expect(await refusalOf(await send({ payload: 2 }))).toEqual({ status: 501, error: 'not-implemented' })
+    expect(await refusalOf(await send({}))).toEqual({ status: 501, error: 'not-implemented' })
+    expect(await refusalOf(await send({}))).toEqual({ status: 501, error: 'not-implemented' })
   })
 })

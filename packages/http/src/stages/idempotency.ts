@@ -1,5 +1,6 @@
 import { keyRequest, parseIdempotencyKey } from '@berth/core'
 import { AppError } from '@berth/ports'
+import type { Route } from '../router.ts'
 import type { CreateStage } from './stage.ts'
 
 /** Recognizes a request that was sent before by its Idempotency-Key, and answers it again. */
@@ -21,10 +22,14 @@ export const createIdempotency: CreateStage =
     const identity = {
       subject: principal.subject,
       method,
-      path: url.pathname,
+      path: config.basePath + canonicalPath(route),
       query: [...url.searchParams],
       body: json,
     }
     exchange.key = keyRequest(digest, identity, parseIdempotencyKey(header))
     return recall(exchange.key)
   }
+
+/** The path of the operation with its parameters, the same however the client escaped them. */
+const canonicalPath = ({ mounted, params }: Route): string =>
+  mounted.operation.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))

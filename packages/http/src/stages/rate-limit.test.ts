@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createTestApp, get, refusalOf } from '../app.fixture.ts'
+import { type AppOptions, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'
+import type { HttpEnv } from '../http-env.ts'
 
 const env = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } })
 const two = { config: { perIpRequests: 2 } }
@@ -12,6 +13,44 @@ describe('the rate limit', () => {
 
     expect(headers.get('ratelimit-policy')).toBe('"per-ip";q=60;w=60')
     expect(headers.get('ratelimit')).toBe('"per-ip";r=59;t=60')
+  })
+
+  it.each<[string, Request, AppOptions, HttpEnv]>([
+    ['a repeated header', get('/agents'), {}, { incoming: { rawHeaders: ['Host', 'a', 'Host', 'b'] } }],
+    ['a host that is not allowed', get('/agents', { Host: 'evil.example' }), { config: { authKind: 'none' } }, {}],
+    ['an origin that is not allowed', post('/agents/echo/run', {}, { Origin: 'https://evil.example' }), {}, {}],
+    ['a preflight', new Request(`${ORIGIN}/v1/agents`, { method: 'OPTIONS', headers: { Origin: ORIGIN } }), {}, {}],
+    ['a wrong method', new Request(`${ORIGIN}/v1/agents`, { method: 'PATCH' }), {}, {}],
+    ['a body that is no JSON', post('/agents/echo/run', '{'), {}, {}],
+  ])('counts %s too', async (_, request, { config }, sentBy) => {
+    const { app } = createTestApp({ config: { perIpRequests: 2, allowOrigins: [ORIGIN], ...config } })
+
+    const { headers } = await app.fetch(request, sentBy)
+
+    expect(headers.get('ratelimit-policy')).toBe('"per-ip";q=2;w=60')
+    expect(headers.get('ratelimit')).toBe('"per-ip";r=1;t=60')
+    expect((await app.fetch(get('/agents'))).headers.get('ratelimit')).toBe('"per-ip";r=0;t=60')
+  })
+
+  it('refuses before it looks at the rest of the request', async () => {
+    const { app } = createTestApp({ config: { perIpRequests: 1 } })
+    const repeated = { incoming: { rawHeaders: ['Host', 'a', 'Host', 'b'] } }
+    await app.fetch(get('/agents'), repeated)
+
+    expect(await refusalOf(await app.fetch(get('/agents'), repeated))).toEqual({
+      status: 429,
+      error: 'rate-limit-exceeded',
+    })
+  })
+
+  it('lets a page of a listed origin read the refusal', async () => {
+    const { app } = createTestApp({ config: { perIpRequests: 1, allowOrigins: [ORIGIN] } })
+    await app.fetch(get('/agents', { Origin: ORIGIN }))
+
+    const { status, headers } = await app.fetch(get('/agents', { Origin: ORIGIN }))
+
+    expect(status).toBe(429)
+    expect(headers.get('access-control-allow-origin')).toBe(ORIGIN)
   })
 
   it('refuses what is over the limit and says when to come back', async () => {

@@ -10,8 +10,7 @@ export const namedEventOperations = {
     idempotent: true,
     body: EmitEventRequest,
     responses: { 202: { schema: EmittedEvent, description: 'What the event set in motion.' } },
-    errors: ['queue-full', 'server-draining'],
-    summary: 'Emit a named event: fires event triggers and wakes waiting runs.',
-    pending: true,
+    errors: [],
+    summary: 'Emit a named event: wakes the runs that wait for it.',
   },
 } as const satisfies OperationTable

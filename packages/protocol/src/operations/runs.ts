@@ -95,11 +95,10 @@ export const runOperations = {
       'run-not-suspended',
       'approval-not-found',
       'approval-resolved',
-      'agent-busy',
+      'run-not-active',
       'server-draining',
     ],
     summary: 'Resume a suspended run.',
-    pending: true,
   },
   replayRun: {
     id: 'runs.replay',
@@ -111,8 +110,7 @@ export const runOperations = {
     responses: {
       200: { schema: listOf(EventEnvelope), stream: 'event-stream', description: 'The recorded events.' },
     },
-    errors: ['run-not-found', 'audit-unavailable'],
+    errors: ['run-not-found', 'audit-unavailable', 'overloaded'],
     summary: 'Replay the recorded events of a run.',
-    pending: true,
   },
 } as const satisfies OperationTable

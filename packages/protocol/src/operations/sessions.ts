@@ -124,8 +124,7 @@ export const sessionOperations = {
     responses: {
       200: { schema: listOf(EventEnvelope), stream: 'event-stream', description: 'The recorded events.' },
     },
-    errors: ['session-not-found', 'audit-unavailable'],
+    errors: ['session-not-found', 'audit-unavailable', 'overloaded'],
     summary: 'Replay the recorded events of a session.',
-    pending: true,
   },
 } as const satisfies OperationTable

@@ -23,7 +23,6 @@ export const workflowOperations = {
     responses: { 200: { schema: listOf(Workflow), description: 'The registered workflows, by id.' } },
     errors: [],
     summary: 'List workflows.',
-    pending: true,
   },
   getWorkflow: {
     id: 'workflows.get',
@@ -34,7 +33,6 @@ export const workflowOperations = {
     responses: { 200: { schema: Workflow, description: 'The workflow.' } },
     errors: ['workflow-not-found'],
     summary: 'Describe a workflow.',
-    pending: true,
   },
   executeWorkflow: {
     id: 'workflows.execute',
@@ -47,17 +45,8 @@ export const workflowOperations = {
       200: { schema: WorkflowOutcome, description: 'What the run came to, with Prefer: wait=N.' },
       202: { schema: WorkflowOutcome, location: true, description: 'Accepted.' },
     },
-    errors: [
-      'workflow-not-found',
-      'session-not-found',
-      'thread-not-found',
-      'invalid-input',
-      'timer-driver-store-unsupported',
-      'queue-full',
-      'server-draining',
-    ],
+    errors: ['workflow-not-found', 'session-not-found', 'invalid-input', 'agent-busy', 'queue-full', 'server-draining'],
     summary: 'Execute a workflow.',
-    pending: true,
   },
   resumeWorkflow: {
     id: 'workflows.resume',
@@ -67,15 +56,8 @@ export const workflowOperations = {
     idempotent: true,
     body: ResumeThreadRequest,
     responses: { 202: { schema: WorkflowOutcome, location: true, description: 'Accepted.' } },
-    errors: [
-      'workflow-not-found',
-      'thread-not-found',
-      'resume-without-suspension',
-      'workflow-divergence',
-      'server-draining',
-    ],
+    errors: ['workflow-not-found', 'thread-not-found', 'resume-without-suspension'],
     summary: 'Resume a suspended workflow thread.',
-    pending: true,
   },
   getWorkflowState: {
     id: 'workflows.state',
@@ -87,7 +69,6 @@ export const workflowOperations = {
     responses: { 200: { schema: ThreadState, description: 'Where the thread stands.' } },
     errors: ['workflow-not-found', 'thread-not-found'],
     summary: 'Read the state of a workflow thread.',
-    pending: true,
   },
   listCheckpoints: {
     id: 'workflows.checkpoints',
@@ -99,7 +80,6 @@ export const workflowOperations = {
     responses: { 200: { schema: listOf(Checkpoint), description: 'Checkpoints of the thread, newest first.' } },
     errors: ['workflow-not-found', 'thread-not-found'],
     summary: 'List the checkpoints of a workflow thread.',
-    pending: true,
   },
   forkWorkflow: {
     id: 'workflows.fork',
@@ -111,7 +91,6 @@ export const workflowOperations = {
     responses: {},
     errors: [],
     summary: 'Fork a workflow thread; on this interface always refused.',
-    pending: true,
     refused: true,
   },
   deleteThread: {
@@ -123,6 +102,5 @@ export const workflowOperations = {
     responses: { 204: { description: 'The thread and its checkpoints are gone.' } },
     errors: ['workflow-not-found', 'thread-not-found'],
     summary: 'Delete a workflow thread.',
-    pending: true,
   },
 } as const satisfies OperationTable

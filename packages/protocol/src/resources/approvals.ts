@@ -12,6 +12,7 @@ export const Approval = v.object({
   name: v.string(),
   title: v.optional(v.string()),
   payload: v.optional(v.unknown()),
+  toolCallId: v.optional(v.string()),
   status: ApprovalStatus,
   createdAt: Timestamp,
   expiresAt: v.optional(Timestamp),

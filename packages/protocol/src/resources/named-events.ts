@@ -9,8 +9,4 @@ export const EmittedEventName = v.pipe(
 export const EmitEventRequest = v.strictObject({ payload: v.optional(v.unknown()) })
 
 /** What the event set in motion. */
-export const EmittedEvent = v.object({
-  name: v.string(),
-  fireIds: v.array(v.string()),
-  wokenRunIds: v.array(v.string()),
-})
+export const EmittedEvent = v.object({ name: v.string(), wokenRunIds: v.array(v.string()) })

@@ -36,6 +36,23 @@ export const RunUsage = v.object({
 
 export const RunLinks = v.object({ self: v.string(), events: v.string() })
 
+/** One thing a suspended run waits for. */
+export const WaitingFor = v.object({
+  kind: v.picklist(['sleep', 'event', 'approval', 'child', 'resume', 'step']),
+  name: v.string(),
+  approvalId: v.optional(v.string()),
+  runId: v.optional(v.string()),
+  dueAt: v.optional(Timestamp),
+})
+
+/** What a run may use up at most; over it the run ends with finish reason `budget-exhausted`. */
+export const Budget = v.strictObject({
+  tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  costUsd: v.optional(v.pipe(v.number(), v.gtValue(0))),
+  toolCalls: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  wallClockMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+})
+
 /** What a run came to: the body of every answer that starts or awaits one. */
 export const RunOutcome = v.object({
   runId: v.string(),
@@ -45,6 +62,9 @@ export const RunOutcome = v.object({
   error: v.optional(RunError),
   usage: RunUsage,
   sessionId: v.nullable(v.string()),
+  threadId: v.optional(v.string()),
+  waitingFor: v.optional(v.array(WaitingFor)),
+  approvals: v.optional(v.array(v.object({ id: v.string(), name: v.string() }))),
   position: v.optional(v.number()),
   subject: v.string(),
   links: RunLinks,
@@ -74,10 +94,12 @@ export const Run = v.object({
   startedAt: v.optional(Timestamp),
   suspendedAt: v.optional(Timestamp),
   completedAt: v.optional(Timestamp),
+  deadlineAt: v.optional(Timestamp),
+  budget: v.optional(Budget),
   links: RunLinks,
 })
 
-const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2_147_483_647))
+export const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2_147_483_647))
 
 export const RunRequest = v.strictObject({
   input: v.optional(v.unknown()),
@@ -85,6 +107,7 @@ export const RunRequest = v.strictObject({
   userId: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
   metadata: v.optional(Metadata),
   timeoutMs: v.optional(TimeoutMs),
+  budget: v.optional(Budget),
 })
 
 export const AbortRequest = v.strictObject({ reason: v.optional(v.pipe(v.string(), v.maxLength(512))) })

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { Agent } from './agents.ts'
-import { Metadata, RunOutcome, RunStatus } from './runs.ts'
+import { Budget, Metadata, RunOutcome, RunStatus, TimeoutMs, WaitingFor } from './runs.ts'
 
 export const Workflow = v.object(Agent.entries)
 
@@ -9,7 +9,10 @@ export const ExecuteRequest = v.strictObject({
   input: v.optional(v.unknown()),
   threadId: v.optional(OperatorId),
   sessionId: v.optional(OperatorId),
+  userId: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
   metadata: v.optional(Metadata),
+  timeoutMs: v.optional(TimeoutMs),
+  budget: v.optional(Budget),
 })
 
 export const WorkflowOutcome = v.object({ ...RunOutcome.entries, threadId: v.string() })
@@ -24,9 +27,15 @@ export const ResumeThreadRequest = v.strictObject({
 export const ThreadState = v.object({
   threadId: v.string(),
   status: RunStatus,
-  waitingFor: v.nullable(v.object({ kind: v.picklist(['timer', 'event', 'approval', 'resume']), name: v.string() })),
+  runId: v.string(),
+  waitingFor: v.array(WaitingFor),
   steps: v.array(
-    v.object({ seq: v.number(), step: v.string(), status: v.picklist(['running', 'completed', 'failed']) }),
+    v.object({
+      seq: v.number(),
+      name: v.string(),
+      kind: v.picklist(['step', 'sleep', 'event', 'approval', 'child']),
+      status: v.picklist(['started', 'waiting', 'completed', 'failed']),
+    }),
   ),
   checkpointId: v.nullable(v.string()),
 })

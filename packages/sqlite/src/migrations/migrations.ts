@@ -4,7 +4,22 @@ import { events } from './0003-events.ts'
 import { idempotency } from './0004-idempotency.ts'
 import { sessions } from './0005-sessions.ts'
 import { tokens } from './0006-tokens.ts'
+import { steps } from './0007-steps.ts'
+import { approvals } from './0008-approvals.ts'
+import { durableRuns } from './0009-durable-runs.ts'
+import { audit } from './0010-audit.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. Append only. */
-export const MIGRATIONS: readonly Migration[] = [meta, runs, events, idempotency, sessions, tokens]
+export const MIGRATIONS: readonly Migration[] = [
+  meta,
+  runs,
+  events,
+  idempotency,
+  sessions,
+  tokens,
+  steps,
+  approvals,
+  durableRuns,
+  audit,
+]

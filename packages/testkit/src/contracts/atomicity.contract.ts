@@ -1,11 +1,14 @@
 import { type Conflict, EVERY_ROW, type Storage, type Write, type WriteType } from '@berth/ports'
 import { expect } from 'vitest'
-import { aMessage, anEvent, anIdempotencyRecord, aRun, aSession, aToken } from '../builders.ts'
+import { aMessage, anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep, aToken } from '../builders.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
 
 const RUN = aRun({ id: 'run-1', status: 'running' })
+const STEP = aStep({ runId: RUN.id, status: 'waiting', kind: 'event', dueAt: at(1), eventName: 'e' })
+const APPROVAL = anApproval({ id: 'apr-1', runId: RUN.id })
+const FLOW = aRun({ id: 'flow-1', kind: 'workflow', targetId: 'nightly', threadId: 'thr-1', deadlineAt: at(1) })
 const SESSION = aSession({ id: 'ses-1' })
 const TOKEN = aToken({ id: 'tok-1' })
 const RESPONSE = { status: 200, body: '{}' }
@@ -20,17 +23,25 @@ async function seed(storage: Storage): Promise<void> {
     storage,
     { type: 'session.insert', session: SESSION },
     { type: 'run.insert', run: RUN },
+    { type: 'run.insert', run: FLOW },
+    { type: 'step.insert', step: STEP },
+    { type: 'step.insert', step: aStep({ runId: FLOW.id }) },
+    { type: 'approval.insert', approval: APPROVAL },
+    { type: 'approval.insert', approval: anApproval({ id: 'apr-flow', runId: FLOW.id }) },
     { type: 'token.insert', token: TOKEN },
     { type: 'idempotency.reserve', record: EXECUTING, now: at(0) },
     { type: 'idempotency.reserve', record: DEAD, now: at(0) },
     { type: 'idempotency.reserve', record: PRUNABLE, now: at(0) },
     { type: 'message.append', message: aMessage({ id: 'm1', sessionId: SESSION.id }) },
     { type: 'event.append', events: [anEvent({ runId: RUN.id, sessionId: SESSION.id, topic: 'topic' })] },
+    { type: 'event.append', events: [anEvent({ runId: FLOW.id, topic: 'topic' })] },
   )
 }
 
 /** One write of every type that goes through after `seed` and leaves a trace. */
-const CHANGES: { readonly [T in Exclude<WriteType, 'run.fence'>]: Extract<Write, { readonly type: T }> } = {
+const CHANGES: {
+  readonly [T in Exclude<WriteType, 'run.fence' | 'step.fence'>]: Extract<Write, { readonly type: T }>
+} = {
   'idempotency.reserve': { type: 'idempotency.reserve', record: { ...DEAD, runId: 'run-2' }, now: at(1) },
   'idempotency.complete': { type: 'idempotency.complete', runId: RUN.id, response: RESPONSE },
   'idempotency.prune': { type: 'idempotency.prune', now: at(1), limit: 10 },
@@ -41,6 +52,23 @@ const CHANGES: { readonly [T in Exclude<WriteType, 'run.fence'>]: Extract<Write,
     from: ['running'],
     attempt: 1,
     change: { finishReason: 'completed', completedAt: at(1) },
+  },
+  'step.insert': {
+    type: 'step.insert',
+    step: aStep({ runId: RUN.id, seq: 2, status: 'waiting', kind: 'event', dueAt: at(0), eventName: 'e' }),
+  },
+  'step.change': {
+    type: 'step.change',
+    runId: RUN.id,
+    seq: STEP.seq,
+    from: 'waiting',
+    change: { status: 'completed', settledAt: at(1) },
+  },
+  'approval.insert': { type: 'approval.insert', approval: anApproval({ id: 'apr-2', runId: RUN.id }) },
+  'approval.resolve': {
+    type: 'approval.resolve',
+    id: APPROVAL.id,
+    resolution: { status: 'granted', resolvedAt: at(1), by: 'bob' },
   },
   'event.append': {
     type: 'event.append',
@@ -54,6 +82,11 @@ const CHANGES: { readonly [T in Exclude<WriteType, 'run.fence'>]: Extract<Write,
   'token.insert': { type: 'token.insert', token: aToken({ id: 'tok-2' }) },
   'token.touch': { type: 'token.touch', id: TOKEN.id, at: at(2) },
   'token.revoke': { type: 'token.revoke', id: TOKEN.id, at: at(3) },
+  'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-1' },
+  'audit.append': {
+    type: 'audit.append',
+    entry: { at: at(1), actor: { kind: 'system', subject: 'test' }, action: 'test', decision: 'allowed' },
+  },
 }
 
 /** One write of every type that can conflict, and does after `seed`, with or without `CHANGES`. */
@@ -66,6 +99,15 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'run.insert': { type: 'run.insert', run: aRun({ id: RUN.id }) },
   'run.transition': { type: 'run.transition', runId: RUN.id, from: ['queued'], attempt: 1, change: { attempt: 2 } },
   'run.fence': { type: 'run.fence', runId: RUN.id, attempt: 2 },
+  'step.insert': { type: 'step.insert', step: aStep({ runId: RUN.id, seq: STEP.seq }) },
+  'step.change': { type: 'step.change', runId: RUN.id, seq: STEP.seq, from: 'started', change: { status: 'failed' } },
+  'step.fence': { type: 'step.fence', runId: RUN.id, seqs: [STEP.seq, 99] },
+  'approval.insert': { type: 'approval.insert', approval: anApproval({ id: APPROVAL.id }) },
+  'approval.resolve': {
+    type: 'approval.resolve',
+    id: 'apr-unknown',
+    resolution: { status: 'denied', resolvedAt: at(1) },
+  },
   'session.insert': { type: 'session.insert', session: aSession({ id: SESSION.id }) },
   'message.append': { type: 'message.append', message: aMessage({ id: 'm3', sessionId: 'ses-unknown' }) },
   'token.insert': { type: 'token.insert', token: aToken({ id: 'tok-3', digest: TOKEN.digest }) },
@@ -73,18 +115,25 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
 }
 
 /** Everything the ports show of what `seed` and `CHANGES` touch. */
-async function snapshot({ runs, sessions, tokens, events, idempotency }: Storage) {
+async function snapshot({ runs, steps, approvals, sessions, tokens, events, idempotency, audit }: Storage) {
   const all = { limit: 200, order: 'asc' } as const
   const range = { after: 0, limit: 200 }
   return {
     runs: await runs.list({}, all, EVERY_ROW),
+    deadlines: [await runs.pastDeadline(at(1), 10), await runs.nextDeadlineAt()],
+    steps: await Promise.all([RUN, FLOW].map(({ id }) => steps.list(id))),
+    waiting: [await steps.due(at(1), 10), await steps.nextDueAt(), await steps.waitingForEvent('e', 10)],
+    approvals: await approvals.list({}, all, EVERY_ROW),
     sessions: await sessions.list(all, EVERY_ROW),
     messages: await sessions.messages(SESSION.id, all),
     tokens: await tokens.list(all),
+    audit: await audit.read({ afterSeq: 0, limit: 9 }),
     byDigest: await Promise.all(['tok-1', 'tok-2'].map((id) => tokens.findByDigest(aToken({ id }).digest))),
     records: await Promise.all(KEYS.map((key) => idempotency.find(key, at(0)))),
     streams: await Promise.all(
-      [{ runId: RUN.id }, { sessionId: SESSION.id }, { topic: 'topic' }].map((stream) => events.read(stream, range)),
+      [{ runId: RUN.id }, { runId: FLOW.id }, { sessionId: SESSION.id }, { topic: 'topic' }].map((stream) =>
+        events.read(stream, range),
+      ),
     ),
     head: await events.head(),
   }

@@ -1,9 +1,11 @@
 import {
+  type ApprovalRecord,
   type CommitOutcome,
   EVERY_ROW,
   type Page,
   type PageQuery,
   type RunRecord,
+  type StepRecord,
   type Storage,
   type Write,
 } from '@berth/ports'
@@ -28,6 +30,16 @@ export async function refused(storage: Storage, ...writes: readonly Write[]): Pr
 /** Inserts runs, each in a commit of its own, in the given order. */
 export async function insertRuns(storage: Storage, ...runs: readonly RunRecord[]): Promise<void> {
   for (const run of runs) await commit(storage, { type: 'run.insert', run })
+}
+
+/** Inserts calls, each in a commit of its own, in the given order. */
+export async function insertSteps(storage: Storage, ...steps: readonly StepRecord[]): Promise<void> {
+  for (const step of steps) await commit(storage, { type: 'step.insert', step })
+}
+
+/** Inserts approvals, each in a commit of its own, in the given order. */
+export async function insertApprovals(storage: Storage, ...approvals: readonly ApprovalRecord[]): Promise<void> {
+  for (const approval of approvals) await commit(storage, { type: 'approval.insert', approval })
 }
 
 export const findRun = (storage: Storage, id: string): Promise<RunRecord | undefined> =>

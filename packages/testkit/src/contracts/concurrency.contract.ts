@@ -1,6 +1,6 @@
 import { type CommitOutcome, EVERY_ROW, type Storage, type Write } from '@berth/ports'
 import { expect } from 'vitest'
-import { aMessage, anEvent, anIdempotencyRecord, aRun, aSession, aToken } from '../builders.ts'
+import { aMessage, anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep, aToken } from '../builders.ts'
 import { commit, insertRuns, walk } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
@@ -47,6 +47,28 @@ const CONTESTED: readonly { readonly prize: string; readonly write: (caller: num
     write: () => ({ type: 'run.transition', runId: 'contested', from: ['queued'], attempt: 1, change: { attempt: 2 } }),
   },
   {
+    prize: 'one place in the calls of a run',
+    write: (caller) => ({ type: 'step.insert', step: aStep({ runId: 'contested', name: `${caller}` }) }),
+  },
+  {
+    prize: 'the settlement of one call',
+    write: (caller) => ({
+      type: 'step.change',
+      runId: 'contested',
+      seq: 9,
+      from: 'waiting',
+      change: { status: caller % 2 === 0 ? 'completed' : 'failed' },
+    }),
+  },
+  {
+    prize: 'the decision of one approval',
+    write: (caller) => ({
+      type: 'approval.resolve',
+      id: anApproval().id,
+      resolution: { status: caller % 2 === 0 ? 'granted' : 'denied', by: `${caller}`, resolvedAt: at(caller) },
+    }),
+  },
+  {
     prize: 'the insertion of one session',
     write: (caller) => ({ type: 'session.insert', session: aSession({ owner: `${caller}` }) }),
   },
@@ -62,6 +84,11 @@ const contestCases: readonly ContractCase[] = CONTESTED.map(({ prize, write }) =
     const response = { status: 200, body: '{}' }
     const expired = anIdempotencyRecord({ id: 'expired', expiresAt: at(10), response })
     await insertRuns(storage, aRun({ id: 'contested' }))
+    await commit(
+      storage,
+      { type: 'step.insert', step: aStep({ runId: 'contested', seq: 9, status: 'waiting' }) },
+      { type: 'approval.insert', approval: anApproval({ runId: 'contested' }) },
+    )
     await commit(storage, { type: 'idempotency.reserve', record: expired, now: at(0) })
 
     const outcomes = await callAll(storage, (caller) => [
@@ -116,6 +143,26 @@ export const concurrencyCases: readonly ContractCase[] = [
       const events = await storage.events.read({ topic: 'messages' }, { after: 0, limit: CALLERS })
       expect(messages.map(({ seq }) => seq)).toEqual(Array.from({ length: CALLERS }, (_, index) => index + 1))
       expect(messages.map(({ id }) => id)).toEqual(events.map(({ type }) => type))
+    },
+  },
+  {
+    title: 'concurrent settlements of the calls of one run get every order once, in the order of the commits',
+    async run(storage) {
+      await insertRuns(storage, aRun())
+      const seqs = Array.from({ length: CALLERS }, (_, index) => index + 1)
+      await commit(storage, ...seqs.map((seq) => ({ type: 'step.insert', step: aStep({ seq }) }) as const))
+
+      const change = { status: 'completed' } as const
+      await callAll(storage, (caller) => [
+        { type: 'step.change', runId: aRun().id, seq: CALLERS - caller, from: 'started', change },
+        { type: 'event.append', events: [anEvent({ topic: 'settled', type: `${CALLERS - caller}` })] },
+      ])
+
+      const steps = await storage.steps.list(aRun().id)
+      const settled = steps.toSorted((one, other) => (one.order ?? 0) - (other.order ?? 0))
+      const events = await storage.events.read({ topic: 'settled' }, { after: 0, limit: CALLERS })
+      expect(settled.map(({ order }) => order)).toEqual(seqs)
+      expect(settled.map(({ seq }) => `${seq}`)).toEqual(events.map(({ type }) => type))
     },
   },
   {

@@ -1,6 +1,6 @@
 import { EVERY_ROW, type Storage, type Write } from '@berth/ports'
 import { expect } from 'vitest'
-import { aMessage, anEvent, anIdempotencyRecord, aRun, aSession, aToken } from '../builders.ts'
+import { aMessage, anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep, aToken } from '../builders.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
@@ -23,8 +23,21 @@ const makeWrites = (): Write[] => [
       metadata: { a: 'b' },
       error: { code: 'run-failed', message: 'm' },
       usage: { inputTokens: 1, outputTokens: 2, costUsd: 3, toolCalls: 4 },
+      budget: { tokens: 5 },
+      deadlineAt: at(1),
     }),
   },
+  {
+    type: 'step.insert',
+    step: aStep({
+      status: 'waiting',
+      error: { code: 'step-failed', message: 'm' },
+      dueAt: at(1),
+      eventName: 'e',
+      childRunId: 'child',
+    }),
+  },
+  { type: 'approval.insert', approval: anApproval() },
   { type: 'token.insert', token: aToken({ scopes: ['agents:read'] }) },
   {
     type: 'idempotency.reserve',
@@ -35,11 +48,19 @@ const makeWrites = (): Write[] => [
   { type: 'event.append', events: [anEvent({ topic: 'topic' })] },
 ]
 
-async function readAll({ runs, sessions, tokens, events, idempotency }: Storage) {
+async function readAll({ runs, steps, approvals, sessions, tokens, events, idempotency }: Storage) {
   const page = { limit: 10, order: 'asc' } as const
   return {
     run: await runs.find(aRun().id, EVERY_ROW),
     runs: await runs.list({}, page, EVERY_ROW),
+    late: await runs.pastDeadline(at(1), 10),
+    step: await steps.find(aRun().id, 1),
+    steps: await steps.list(aRun().id),
+    due: await steps.due(at(1), 10),
+    ofEvent: await steps.waitingForEvent('e', 10),
+    ofChild: await steps.waitingForChild('child'),
+    approval: await approvals.find(anApproval().id, EVERY_ROW),
+    approvals: await approvals.list({}, page, EVERY_ROW),
     session: await sessions.find(aSession().id, EVERY_ROW),
     sessions: await sessions.list(page, EVERY_ROW),
     messages: await sessions.messages(aSession().id, page),
@@ -85,7 +106,7 @@ export const isolationCases: readonly ContractCase[] = [
       const before = structuredClone(await readAll(storage))
       const conflicts = await Promise.all(
         makeWrites()
-          .slice(0, 4)
+          .slice(0, 6)
           .map((write) => refused(storage, write)),
       )
 
@@ -95,20 +116,22 @@ export const isolationCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'does not notice when a change of a run or an answer is changed afterwards',
+    title: 'does not notice when a change of a run or a call or an answer is changed afterwards',
     async run(storage) {
       const change = { usage: { inputTokens: 9, outputTokens: 9, costUsd: 9, toolCalls: 9 } }
       const response = { status: 201, body: '[]' }
-      await commit(storage, ...makeWrites().slice(0, 2))
+      const error = { code: 'step-failed', message: 'late' }
+      await commit(storage, ...makeWrites().slice(0, 3))
       await commit(
         storage,
         { type: 'idempotency.reserve', record: anIdempotencyRecord({ runId: aRun().id }), now: at(0) },
         { type: 'run.transition', runId: aRun().id, from: ['running'], attempt: 1, change },
+        { type: 'step.change', runId: aRun().id, seq: 1, from: 'waiting', change: { error } },
         { type: 'idempotency.complete', runId: aRun().id, response },
       )
       const before = structuredClone(await readAll(storage))
 
-      tamper([change, response])
+      tamper([change, error, response])
 
       expect(await readAll(storage)).toEqual(before)
     },

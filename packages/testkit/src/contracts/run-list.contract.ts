@@ -16,12 +16,19 @@ const FILTERED: readonly (readonly [RunFilter, readonly string[]])[] = [
   [{ targetId: 'echo' }, ['a', 'b', 'd']],
   [{ targetId: 'unknown' }, []],
   [{ sessionId: 'ses_1' }, ['b', 'e']],
+  [{ threadId: 'thr_1' }, ['d', 'e']],
+  [{ threadId: 'unknown' }, []],
+  [{ threadId: 'thr_1', targetId: 'nightly' }, ['e']],
+  [{ parentRunId: 'a' }, ['b', 'c', 'd']],
+  [{ parentRunId: 'a', statuses: ['queued', 'running', 'suspended'] }, ['b', 'd']],
+  [{ parentRunId: 'b' }, []],
   [{ since: at(2) }, ['c', 'd', 'e']],
   [{ since: at(5) }, []],
   [{ kind: 'agent', targetId: 'echo' }, ['a', 'b']],
   [{ kind: 'agent', targetId: 'echo', statuses: ['running'], sessionId: 'ses_1', since: at(1) }, ['b']],
   [{ kind: 'workflow', targetId: 'echo', statuses: ['queued'] }, []],
   [{ statuses: undefined, kind: undefined, targetId: undefined, sessionId: undefined, since: at(4) }, ['e']],
+  [{ threadId: undefined, parentRunId: undefined, kind: 'workflow', since: at(4) }, ['e']],
 ]
 
 async function insertFiltered(storage: Storage): Promise<void> {
@@ -29,10 +36,18 @@ async function insertFiltered(storage: Storage): Promise<void> {
   await insertRuns(
     storage,
     aRun({ id: 'a', createdAt: at(0), status: 'queued' }),
-    aRun({ id: 'b', createdAt: at(1), status: 'running', sessionId: 'ses_1' }),
-    aRun({ id: 'c', createdAt: at(2), status: 'failed', targetId: 'other' }),
-    aRun({ id: 'd', createdAt: at(3), status: 'running', kind: 'workflow' }),
-    aRun({ id: 'e', createdAt: at(4), status: 'queued', kind: 'workflow', targetId: 'nightly', sessionId: 'ses_1' }),
+    aRun({ id: 'b', createdAt: at(1), status: 'running', sessionId: 'ses_1', parentRunId: 'a' }),
+    aRun({ id: 'c', createdAt: at(2), status: 'failed', targetId: 'other', parentRunId: 'a' }),
+    aRun({ id: 'd', createdAt: at(3), status: 'running', kind: 'workflow', threadId: 'thr_1', parentRunId: 'a' }),
+    aRun({
+      id: 'e',
+      createdAt: at(4),
+      status: 'queued',
+      kind: 'workflow',
+      targetId: 'nightly',
+      threadId: 'thr_1',
+      sessionId: 'ses_1',
+    }),
   )
 }
 

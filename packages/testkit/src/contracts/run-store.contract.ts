@@ -4,8 +4,10 @@ import { aRun, aSession, BUILT_AT } from '../builders.ts'
 import { commit, findRun, insertRuns, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
+import { runDeadlineCases } from './run-deadline.contract.ts'
 import { runListCases } from './run-list.contract.ts'
 import { runVisibilityCases } from './run-visibility.contract.ts'
+import { threadDeletionCases } from './thread-deletion.contract.ts'
 
 const OPTIONALS: Optionals<RunRecord> = {
   threadId: 'thr_1',
@@ -14,8 +16,13 @@ const OPTIONALS: Optionals<RunRecord> = {
   finishReason: 'error',
   result: toJsonText({ text: 'Grüße, 世界 🚢', nested: [null, 0.5] }),
   error: { code: 'run-failed', message: 'it broke' },
+  budget: { tokens: 1_000, costUsd: 0.1, toolCalls: 0, wallClockMs: 60_000 },
+  deadlineAt: at(60_000),
   timeoutMs: 30_000,
+  suspension: toJsonText({ state: 'Grüße' }),
+  resumption: toJsonText(null),
   parentRunId: 'run_parent',
+  parentSeq: 4,
   triggerId: 'nightly',
   traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
   startedAt: at(1),
@@ -30,6 +37,8 @@ const CHANGE: Required<RunChange> = {
   error: { kind: 'timeout', message: 'too slow' },
   usage: { inputTokens: 12, outputTokens: 34, costUsd: 0.000_56, toolCalls: 7 },
   attempt: 2,
+  suspension: toJsonText({ state: [1] }),
+  resumption: toJsonText('go on'),
   startedAt: at(10),
   suspendedAt: at(20),
   completedAt: at(30),
@@ -76,15 +85,17 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back input, result, metadata and usage of a run unchanged, to the byte and the last digit',
+    title: 'gives back input, result, metadata, usage and budget of a run unchanged, to the byte and the last digit',
     async run(storage) {
       const run = aRun({
         input: toJsonText({ text: 'x'.repeat(1_048_576) }),
         result: toJsonText(null),
         metadata: { 'a.b "c"': 'd\n\u0001', e: '', ü: '🚢' },
         usage: { inputTokens: 2 ** 40, outputTokens: 1, costUsd: 0.1 + 0.2, toolCalls: 3 },
+        budget: { costUsd: 0.1 + 0.2 },
         attempt: 1_000_000,
         timeoutMs: 0,
+        depth: 8,
       })
       await insertRuns(storage, run)
 
@@ -264,6 +275,8 @@ export const runStoreCases: readonly ContractCase[] = [
   ...fenceCases,
   ...runListCases,
   ...runVisibilityCases,
+  ...runDeadlineCases,
+  ...threadDeletionCases,
 ]
 
 /** What every `RunStore`, and the writes of runs, must do. */

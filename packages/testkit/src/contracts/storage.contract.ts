@@ -1,10 +1,13 @@
 import { expect } from 'vitest'
 import { anEvent, aRun } from '../builders.ts'
+import { approvalStoreCases } from './approval-store.contract.ts'
+import { auditLogCases } from './audit-log.contract.ts'
 import { type ContractCase, type ContractSuite, registerContract, type StorageHarness } from './contract-case.ts'
 import { eventLogCases } from './event-log.contract.ts'
 import { idempotencyStoreCases } from './idempotency-store.contract.ts'
 import { runStoreCases } from './run-store.contract.ts'
 import { sessionStoreCases } from './session-store.contract.ts'
+import { stepStoreCases } from './step-store.contract.ts'
 import { tokenStoreCases } from './token-store.contract.ts'
 import { unitOfWorkCases } from './unit-of-work.contract.ts'
 
@@ -54,10 +57,13 @@ const storageCases: readonly ContractCase[] = [
 export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'UnitOfWork', cases: unitOfWorkCases },
   { port: 'RunStore', cases: runStoreCases },
+  { port: 'StepStore', cases: stepStoreCases },
+  { port: 'ApprovalStore', cases: approvalStoreCases },
   { port: 'EventLog', cases: eventLogCases },
   { port: 'IdempotencyStore', cases: idempotencyStoreCases },
   { port: 'SessionStore', cases: sessionStoreCases },
   { port: 'TokenStore', cases: tokenStoreCases },
+  { port: 'AuditLog', cases: auditLogCases },
   { port: 'Storage', cases: storageCases },
 ]
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { aMessage, anEvent, anIdempotencyRecord, aRun, aSession, aToken } from '../builders.ts'
+import { aMessage, anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep, aToken } from '../builders.ts'
 import { atomicityCases } from './atomicity.contract.ts'
 import { commit, findRun, refused } from './commits.ts'
 import { concurrencyCases } from './concurrency.contract.ts'
@@ -30,9 +30,14 @@ const outcomeCases: readonly ContractCase[] = [
         { type: 'token.insert', token: aToken() },
         { type: 'token.touch', id: aToken().id, at: at(1) },
         { type: 'token.revoke', id: aToken().id, at: at(1) },
+        { type: 'step.insert', step: aStep() },
+        { type: 'step.change', runId: aRun().id, seq: 1, from: 'started', change: { status: 'completed' } },
+        { type: 'approval.insert', approval: anApproval() },
+        { type: 'approval.resolve', id: anApproval().id, resolution: { status: 'denied', resolvedAt: at(1) } },
+        { type: 'thread.delete', workflowId: 'echo', threadId: 'thr-unknown' },
       )
 
-      expect(outcome.counts).toEqual([1, 1, 1, 3, 0, 1, 0, 1, 1, 1, 1])
+      expect(outcome.counts).toEqual([1, 1, 1, 3, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0])
     },
   },
   {
@@ -44,9 +49,10 @@ const outcomeCases: readonly ContractCase[] = [
         { type: 'run.insert', run: aRun({ status: 'running' }) },
         { type: 'run.fence', runId: aRun().id, attempt: 1 },
         { type: 'message.append', message: aMessage() },
+        { type: 'step.fence', runId: aRun().id, seqs: [] },
       )
 
-      expect(counts).toEqual([1, 1, expect.any(Number), expect.any(Number)])
+      expect(counts).toEqual([1, 1, expect.any(Number), expect.any(Number), expect.any(Number)])
     },
   },
   {

@@ -1,14 +1,14 @@
 import { AppError } from '@berth/ports'
-import type { RegisteredAgent } from './registry.ts'
+import type { RunTarget } from './run-target.ts'
 
-/** The input as the agent's schema makes it; as it is without a schema. @throws AppError `invalid-input` with the paths */
-export async function checkInput({ input: schema }: RegisteredAgent, input: unknown): Promise<unknown> {
+/** The input as the target's schema makes it; as it is without a schema. @throws AppError `invalid-input` with the paths */
+export async function checkInput({ input: schema }: Pick<RunTarget, 'input'>, input: unknown): Promise<unknown> {
   if (schema === undefined) return input ?? null
   const checked = await schema['~standard'].validate(input)
   if (checked.issues === undefined) return checked.value
   throw new AppError('invalid-input', {
     message: checked.issues.map(({ message, path }) => `input${pathText(path)}: ${message}`).join('; '),
-    hint: 'see the schema the agent was registered with',
+    hint: 'see the schema it was registered with',
   })
 }
 

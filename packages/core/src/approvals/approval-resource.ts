@@ -1,0 +1,30 @@
+import { type ApprovalRecord, type EpochMs, fromJsonText, type JsonText } from '@berth/ports'
+
+/** The approval as the API shows it. */
+export function toApprovalResource(approval: ApprovalRecord) {
+  const {
+    kind,
+    targetId,
+    seq: _,
+    owner: _owner,
+    payload,
+    decision: _decision,
+    createdAt,
+    expiresAt,
+    resolvedAt,
+    ...rest
+  } = approval
+  return {
+    ...rest,
+    ...(kind === 'agent' ? { agentId: targetId } : { workflowId: targetId }),
+    payload: parsed(payload),
+    createdAt: toIso(createdAt),
+    expiresAt: expiresAt && toIso(expiresAt),
+    resolvedAt: resolvedAt && toIso(resolvedAt),
+  }
+}
+
+export type ApprovalResource = ReturnType<typeof toApprovalResource>
+
+const parsed = (text: JsonText | undefined) => (text === undefined ? undefined : fromJsonText(text))
+const toIso = (at: EpochMs) => new Date(at).toISOString()

@@ -1,0 +1,30 @@
+import {
+  AppError,
+  type ApprovalFilter,
+  type ApprovalStore,
+  type Page,
+  type PageQuery,
+  type Visibility,
+} from '@berth/ports'
+import { type ApprovalResource, toApprovalResource } from './approval-resource.ts'
+
+/** Reads of approvals for the API. */
+export interface ReadApprovals {
+  /** @throws AppError `approval-not-found`, also for one that may not be seen */
+  get(id: string, visibility: Visibility): Promise<ApprovalResource>
+  list(filter: ApprovalFilter, page: PageQuery, visibility: Visibility): Promise<Page<ApprovalResource>>
+}
+
+export function createReadApprovals({ approvals }: { readonly approvals: ApprovalStore }): ReadApprovals {
+  return {
+    async get(id, visibility) {
+      const approval = await approvals.find(id, visibility)
+      if (approval === undefined) throw new AppError('approval-not-found')
+      return toApprovalResource(approval)
+    },
+    async list(filter, page, visibility) {
+      const { items, nextCursor } = await approvals.list(filter, page, visibility)
+      return { items: items.map(toApprovalResource), nextCursor }
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import type { EpochMs, Logger } from '@berth/ports'
+import { formatToken } from '@berth/protocol'
+import { BUILT_AT } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { type AuthenticateDeps, authenticateAnyone, createAuthenticate } from './authenticate.ts'
+import type { MintToken } from './manage-tokens.ts'
+import { createTokens, PEPPER } from './tokens.fixture.ts'
+
+const OTHER_PEPPER = new TextEncoder().encode('q'.repeat(32))
+const UNKNOWN = formatToken('live', new Uint8Array(32))
+const ignore = () => undefined
+const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+async function setUp(mint: Partial<MintToken> = {}, over: Partial<AuthenticateDeps> = {}) {
+  const { shared, manage, ...rest } = createTokens()
+  const { token, record } = await manage.mint({ name: 'ci', scopes: ['agents:read'], ...mint }, 'cli')
+  const authenticate = createAuthenticate({ ...shared, logger, peppers: [PEPPER], ...over })
+  const lastUsed = async () => (await shared.tokens.find(record.id))?.lastUsedAt
+  return { ...rest, manage, token, record, authenticate, lastUsed }
+}
+
+describe('createAuthenticate', () => {
+  it('turns a token into its principal', async () => {
+    const { authenticate, token, record } = await setUp({ subject: 'alice' })
+
+    const principal = { subject: 'alice', tokenId: record.id, scopes: ['agents:read'] }
+    expect(await authenticate(`Bearer ${token}`)).toEqual(principal)
+    expect(await authenticate(`bearer ${token}`)).toEqual(principal)
+  })
+
+  it('asks for a token when there is none', async () => {
+    const { authenticate } = await setUp()
+
+    await expect(authenticate(undefined)).rejects.toMatchObject({ kind: 'auth-required' })
+  })
+
+  it('refuses what is no bearer token, without asking the storage', async () => {
+    const { authenticate, token } = await setUp(
+      {},
+      {
+        tokens: { findByDigest: () => Promise.reject(new Error('was asked')) } as unknown as AuthenticateDeps['tokens'],
+      },
+    )
+    const broken = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
+
+    for (const header of ['', token, `Basic ${token}`, 'Bearer ', `Bearer  ${token}`, `Bearer ${token} `, 'Bearer x']) {
+      await expect(authenticate(header), header).rejects.toMatchObject({ kind: 'auth-invalid' })
+    }
+    await expect(authenticate(`Bearer ${broken}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
+    await expect(authenticate(`Bearer ${'x'.repeat(300)}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
+  })
+
+  it('refuses a well-formed token that nobody has minted', async () => {
+    const { authenticate } = await setUp()
+
+    await expect(authenticate(`Bearer ${UNKNOWN}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
+  })
+
+  it('refuses a token at the moment it expires', async () => {
+    const { authenticate, token, clock } = await setUp({ expiresAt: BUILT_AT + 1_000 })
+
+    clock.advance(999)
+    await expect(authenticate(`Bearer ${token}`)).resolves.toBeDefined()
+    clock.advance(1)
+    await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-expired' })
+  })
+
+  it('refuses a revoked token at once, expired or not', async () => {
+    const { authenticate, token, manage, record, clock } = await setUp({ expiresAt: BUILT_AT + 1_000 })
+
+    await manage.revoke(record.id)
+    await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-revoked' })
+    clock.advance(1_000)
+    await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-revoked' })
+  })
+
+  it('knows tokens of an earlier pepper while it is listed', async () => {
+    const rotated = await setUp({}, { peppers: [OTHER_PEPPER, PEPPER] })
+    const dropped = await setUp({}, { peppers: [OTHER_PEPPER] })
+
+    await expect(rotated.authenticate(`Bearer ${rotated.token}`)).resolves.toBeDefined()
+    await expect(dropped.authenticate(`Bearer ${dropped.token}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
+  })
+
+  it('does not trust a look-up that answers with another token', async () => {
+    const { shared, manage } = createTokens()
+    const { token, record } = await manage.mint({ name: 'ci', scopes: ['agents:read'] }, 'cli')
+    const tokens = { ...shared.tokens, findByDigest: async () => ({ ...record, digest: 'another' }) }
+    const authenticate = createAuthenticate({ ...shared, tokens, logger, peppers: [PEPPER] })
+
+    await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
+  })
+
+  it('records the use of a token at most once a minute', async () => {
+    const { authenticate, token, clock, lastUsed } = await setUp()
+    const used: (EpochMs | undefined)[] = []
+
+    for (const pauseMs of [0, 59_999, 1]) {
+      clock.advance(pauseMs)
+      await authenticate(`Bearer ${token}`)
+      used.push(await lastUsed())
+    }
+
+    expect(used).toEqual([BUILT_AT, BUILT_AT, BUILT_AT + 60_000])
+  })
+
+  it('records no use of a token it refuses', async () => {
+    const { authenticate, token, manage, record, lastUsed } = await setUp()
+    await manage.revoke(record.id)
+
+    await expect(authenticate(`Bearer ${token}`)).rejects.toThrow()
+
+    expect(await lastUsed()).toBeUndefined()
+  })
+
+  it('lets a request through whose use cannot be recorded, and says so in the log', async () => {
+    const lines: unknown[] = []
+    const { authenticate, token, record } = await setUp(
+      {},
+      {
+        unitOfWork: { commit: () => Promise.reject(new Error('disk')) },
+        logger: { ...logger, error: (...line) => lines.push(line) },
+      },
+    )
+
+    await expect(authenticate(`Bearer ${token}`)).resolves.toBeDefined()
+    await Promise.resolve()
+
+    expect(lines).toEqual([['token use not recorded', new Error('disk'), { tokenId: record.id }]])
+  })
+})
+
+describe('authenticateAnyone', () => {
+  it('takes whoever comes for an administrator', async () => {
+    expect(await authenticateAnyone(undefined)).toEqual({ subject: 'anonymous', scopes: ['admin:*'] })
+  })
+})

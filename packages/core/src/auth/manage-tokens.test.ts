@@ -1,0 +1,123 @@
+import { isWellFormedToken } from '@berth/protocol'
+import { aToken, BUILT_AT } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { createManageTokens, type MintToken } from './manage-tokens.ts'
+import { createTokens, PEPPER, testDigest } from './tokens.fixture.ts'
+
+const request: MintToken = { name: 'ci', scopes: ['agents:read', 'agents:invoke:echo'] }
+const page = { limit: 10, order: 'asc' } as const
+
+describe('mint', () => {
+  it('gives out a token once and stores what proves it', async () => {
+    const { manage, storage } = createTokens()
+
+    const { token, record } = await manage.mint(request, 'cli')
+
+    expect(isWellFormedToken(token)).toBe(true)
+    expect(token).toMatch(/^berth_live_v1_/)
+    expect(await storage.tokens.find(record.id)).toEqual(record)
+    expect(record).toEqual({
+      ...{ id: record.id, name: 'ci', env: 'live', scopes: request.scopes, createdBy: 'cli' },
+      ...{ subject: record.id, createdAt: BUILT_AT, expiresAt: undefined },
+      digest: testDigest.hmacSha256(PEPPER, token),
+      last4: token.slice(-4),
+    })
+    expect(JSON.stringify(record)).not.toContain(token.slice(14, -4))
+  })
+
+  it('keeps what the request says', async () => {
+    const { manage } = createTokens()
+
+    const minted = await manage.mint({ ...request, subject: 'alice', env: 'test', expiresAt: BUILT_AT + 1 }, 'cli')
+
+    expect(minted.token).toMatch(/^berth_test_v1_/)
+    expect(minted.record).toMatchObject({ subject: 'alice', env: 'test', expiresAt: BUILT_AT + 1 })
+  })
+
+  it('never makes the same token twice and lists each scope once', async () => {
+    const { manage } = createTokens()
+    const repeated = { ...request, scopes: ['agents:read', 'agents:read'] }
+
+    const minted = await Promise.all(Array.from({ length: 20 }, () => manage.mint(repeated, 'cli')))
+
+    expect(new Set(minted.map(({ token }) => token)).size).toBe(20)
+    expect(new Set(minted.map(({ record }) => record.id)).size).toBe(20)
+    expect(minted[0]?.record.scopes).toEqual(['agents:read'])
+  })
+
+  it.each<[string, Partial<MintToken>]>([
+    ['an empty name', { name: '' }],
+    ['a name of 129 characters', { name: 'x'.repeat(129) }],
+    ['an empty subject', { subject: '' }],
+    ['a subject of 129 characters', { subject: 'x'.repeat(129) }],
+    ['a subject with a space', { subject: 'a b' }],
+    ['no scopes', { scopes: [] }],
+    ['65 scopes', { scopes: Array.from({ length: 65 }, (_, n) => `agents:read:a${n}`) }],
+    ['an unknown scope', { scopes: ['agents:read', 'agents:fly'] }],
+    ['the scope admin in two parts', { scopes: ['admin:metrics'] }],
+    ['an expiry now', { expiresAt: BUILT_AT }],
+    ['an expiry that is no whole number', { expiresAt: BUILT_AT + 0.5 }],
+    ['an expiry that is no number', { expiresAt: Number.NaN }],
+  ])('refuses %s and stores nothing', async (_, over) => {
+    const { manage } = createTokens()
+
+    await expect(manage.mint({ ...request, ...over }, 'cli')).rejects.toMatchObject({ kind: 'validation-failed' })
+    expect((await manage.list(page)).items).toEqual([])
+  })
+
+  it.each<[string, Partial<MintToken>]>([
+    ['a name of 128 characters', { name: 'x'.repeat(128) }],
+    ['a subject of 128 characters', { subject: 'x'.repeat(128) }],
+    ['64 scopes', { scopes: Array.from({ length: 64 }, (_, n) => `agents:read:a${n}`) }],
+    ['everything', { scopes: ['admin:*'] }],
+  ])('accepts %s', async (_, over) => {
+    const { manage } = createTokens()
+
+    expect((await manage.mint({ ...request, ...over }, 'cli')).record).toMatchObject(over)
+  })
+
+  it('fails loudly when a fresh id is taken', async () => {
+    const { storage, shared, manage } = createTokens()
+    const { record } = await manage.mint(request, 'cli')
+    const stuck = { newId: () => record.id, randomBytes: (length: number) => new Uint8Array(length) }
+    const again = createManageTokens({ ...shared, ids: stuck, pepper: PEPPER })
+
+    await expect(again.mint(request, 'cli')).rejects.toMatchObject({ kind: 'internal-error' })
+    expect((await storage.tokens.list(page)).items).toEqual([record])
+  })
+})
+
+describe('list', () => {
+  it('hands out pages of all tokens, revoked ones included', async () => {
+    const { manage } = createTokens()
+    const { record: first } = await manage.mint(request, 'cli')
+    const { record: second } = await manage.mint(request, 'cli')
+    await manage.revoke(first.id)
+
+    const start = await manage.list({ ...page, limit: 1 })
+    const rest = await manage.list({ ...page, cursor: start.nextCursor ?? undefined })
+
+    expect([...start.items, ...rest.items].map(({ id }) => id)).toEqual([first.id, second.id])
+    expect(rest.nextCursor).toBeNull()
+  })
+})
+
+describe('revoke', () => {
+  it('revokes for good: revoking again keeps the first moment', async () => {
+    const { manage, clock } = createTokens()
+    const { record } = await manage.mint(request, 'cli')
+
+    clock.advance(5)
+    expect((await manage.revoke(record.id)).revokedAt).toBe(BUILT_AT + 5)
+    clock.advance(5)
+    expect((await manage.revoke(record.id)).revokedAt).toBe(BUILT_AT + 5)
+  })
+
+  it('knows no other tokens', async () => {
+    const { manage, storage } = createTokens()
+    await storage.unitOfWork.commit([{ type: 'token.insert', token: aToken() }])
+
+    await expect(manage.revoke('tok_unknown')).rejects.toMatchObject({ kind: 'token-not-found' })
+    expect((await storage.tokens.find(aToken().id))?.revokedAt).toBeUndefined()
+  })
+})

@@ -1,0 +1,22 @@
+import { createHash, createHmac } from 'node:crypto'
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { Digest } from '@berth/ports'
+import { BUILT_AT, createManualClock, createSequenceIds } from '@berth/testkit'
+import { createManageTokens } from './manage-tokens.ts'
+
+export const PEPPER = new TextEncoder().encode('p'.repeat(32))
+
+export const testDigest: Digest = {
+  sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
+  equals: (a, b) => a === b,
+}
+
+/** Tokens on in-memory storage and a clock that stands still. */
+export function createTokens() {
+  const storage = createInMemoryStorage()
+  const clock = createManualClock(BUILT_AT)
+  const shared = { tokens: storage.tokens, unitOfWork: storage.unitOfWork, digest: testDigest, clock }
+  const manage = createManageTokens({ ...shared, ids: createSequenceIds(), pepper: PEPPER })
+  return { storage, clock, shared, manage }
+}

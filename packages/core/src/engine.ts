@@ -1,0 +1,127 @@
+import type { Clock, IdGenerator, Logger, Storage, Timers, UnitOfWork } from '@berth/ports'
+import { createReadAgents } from './agents/read-agents.ts'
+import { createReadApprovals } from './approvals/read-approvals.ts'
+import { createResolveApproval } from './approvals/resolve-approval.ts'
+import type { PhaseHolder } from './lifecycle/phase.ts'
+import { createReplay } from './replay/replay.ts'
+import { createAbortAgent } from './runs/abort-agent.ts'
+import { createAbortRun } from './runs/abort-run.ts'
+import { createAdmission } from './runs/admission.ts'
+import { createAftermath, reconcileRuns } from './runs/aftermath.ts'
+import { createCallChild } from './runs/child-call.ts'
+import { releaseRuns, waitForRuns } from './runs/drain-runs.ts'
+import { endRun } from './runs/end-run.ts'
+import { createReadRuns } from './runs/read-runs.ts'
+import { lineUpRuns, recoverRuns } from './runs/recover-runs.ts'
+import { createResumeRun } from './runs/resume-run.ts'
+import { createResumeSuspended } from './runs/resume-suspended.ts'
+import { createRunner } from './runs/runner.ts'
+import { createSettlements } from './runs/settlements.ts'
+import { createStartRun } from './runs/start-run.ts'
+import { type AgentRegistry, targetsOf, type WorkflowRegistry } from './runs/target-registry.ts'
+import { createSettleWait } from './steps/settle-wait.ts'
+import { createTimerDriver } from './timers/timer-driver.ts'
+import { createDeleteThread } from './workflows/delete-thread.ts'
+import { createEmitEvent } from './workflows/emit-event.ts'
+import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
+import { createReadWorkflows } from './workflows/read-workflows.ts'
+import { createResumeWorkflow } from './workflows/resume-workflow.ts'
+import { createWorkflowThreads } from './workflows/workflow-threads.ts'
+
+export interface EngineDeps extends Pick<Storage, 'runs' | 'events' | 'sessions' | 'steps' | 'approvals'> {
+  /** Publishes what it commits. */
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly ids: IdGenerator
+  readonly logger: Logger
+  readonly agents: AgentRegistry
+  readonly workflows: WorkflowRegistry
+  readonly phase: PhaseHolder
+  readonly limits: EngineLimits
+  readonly basePath: string
+}
+
+export interface EngineLimits {
+  readonly concurrency: number // runs executing at once
+  readonly maxQueued: number
+  readonly maxResultBytes: number
+  readonly maxEventBytes: number
+  readonly abortGraceMs: number
+  readonly idempotencyTtlMs: number
+}
+
+export type Engine = ReturnType<typeof createEngine>
+
+/** Everything that runs are made of, wired once: the use cases for the edges, and the life cycle for whoever starts it. */
+export function createEngine(given: EngineDeps) {
+  const { limits, agents, workflows } = given
+  const settlements = createSettlements()
+  const admission = createAdmission(limits)
+  const deps = { ...given, ...limits, settlements, targets: targetsOf(agents, workflows) }
+
+  const runner = createRunner({
+    ...deps,
+    admission,
+    callChild: (scope, agentId, input) => callChild(scope, agentId, input),
+    onDue: (dueAt) => timerDriver.arm(dueAt),
+  })
+  const { relaunch, notify } = runner
+  const callChild = createCallChild({ ...deps, relaunch })
+  const settleWait = createSettleWait({ ...deps, relaunch, notify })
+  const resumeSuspended = createResumeSuspended({ ...deps, relaunch })
+  const abortRun = createAbortRun({ ...deps, runner })
+  const abortAgent = createAbortAgent({ ...deps, abortRun })
+  const timerDriver = createTimerDriver({
+    ...deps,
+    settleWait,
+    expire: async (run) => {
+      const error = { code: 'budget-exhausted', message: 'the budget of time is used up' }
+      const ended = await endRun(deps, run, { status: 'failed', finishReason: 'budget-exhausted', error })
+      if (ended !== undefined) runner.abort(run.id, 'budget-exhausted')
+    },
+  })
+  const startRun = createStartRun({ ...deps, runner, abortRun, onDeadline: (at) => timerDriver.arm(at) })
+  const readRuns = createReadRuns(deps)
+  const resolveApproval = createResolveApproval({ ...deps, settleWait, resumeSuspended })
+  const resumeRun = createResumeRun({ ...deps, resolveApproval, resumeSuspended, readRuns })
+  const threads = createWorkflowThreads(deps)
+  const aftermathDeps = { ...deps, settleWait, abortRun }
+  const aftermath = createAftermath(aftermathDeps)
+  settlements.observe((run) => {
+    aftermath(run).catch((error: unknown) =>
+      deps.logger.error('end of a run not followed up', error, { runId: run.id }),
+    )
+  })
+
+  return {
+    ...{ startRun, abortRun, abortAgent, resumeRun, resolveApproval, readRuns, threads },
+    readAgents: createReadAgents({ agents, runner }),
+    readApprovals: createReadApprovals(deps),
+    readWorkflows: createReadWorkflows(deps),
+    resumeWorkflow: createResumeWorkflow({ ...deps, threads, settleWait, resumeSuspended }),
+    deleteThread: createDeleteThread({ ...deps, threads, abortRun }),
+    emitEvent: createEmitEvent({ ...deps, settleWait }),
+    replay: createReplay(deps),
+    forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),
+    /** Settles what the last process left behind. Before the listener binds; nothing executes yet. */
+    async recover() {
+      const recovered = await recoverRuns(deps)
+      await reconcileRuns(aftermathDeps)
+      return recovered
+    },
+    /** Executes what waits, and starts the durable timers. */
+    async start() {
+      await lineUpRuns({ ...deps, runner })
+      timerDriver.start()
+    },
+    /** Starts nothing more; false when runs still execute after the time. */
+    async drain(timeoutMs: number) {
+      admission.close()
+      await timerDriver.stop()
+      return waitForRuns({ ...deps, runner }, timeoutMs)
+    },
+    /** Takes the runs that still execute away from this process. */
+    release: () => releaseRuns({ ...deps, runner }),
+  }
+}

@@ -1,0 +1,84 @@
+import type { StorageStatus } from '@berth/ports'
+import { createManualClock } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { createPhase, type Phase } from '../lifecycle/phase.ts'
+import { createReadHealth } from './read-health.ts'
+
+const fine: StorageStatus = { writable: true, walBytes: 1_000, dbBytes: 4_096 }
+
+function setUp(status: () => Promise<StorageStatus>) {
+  const clock = createManualClock()
+  const phase = createPhase()
+  const health = createReadHealth({
+    ...{ storage: { status }, phase, clock },
+    ...{ version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+  })
+  return { health, clock, phase }
+}
+
+const storageIs = (status: Partial<StorageStatus>) => setUp(async () => ({ ...fine, ...status }))
+
+describe('createReadHealth', () => {
+  it('is ok, and has exactly the seven checks', async () => {
+    const { health, clock } = storageIs({})
+    clock.advance(1_999)
+
+    expect(await health.document()).toEqual({
+      status: 'ok',
+      version: '0.1.0',
+      uptimeSeconds: 1,
+      checks: {
+        storage: {
+          ...{ status: 'ok', message: undefined, walBytes: 1_000, thresholdBytes: 1_000 },
+          ...{ dbBytes: 4_096, writable: true },
+        },
+        embedder: { status: 'disabled' },
+        secrets: { status: 'ok', store: 'env' },
+        encryption: { status: 'disabled', enabled: false },
+        consolidator: { status: 'disabled', queueDepth: 0, deadLetters: 0, running: false },
+        triggers: { status: 'disabled', running: false, active: 0, disabled: 0, nextFireAt: null },
+        replayBuffer: { status: 'disabled', events: 0, subjects: 0, bytes: 0 },
+      },
+    })
+  })
+
+  it('is degraded as soon as the write-ahead log is longer than the threshold', async () => {
+    const { status, checks } = await storageIs({ walBytes: 1_001 }).health.document()
+
+    expect([status, checks.storage.status]).toEqual(['degraded', 'warn'])
+    expect(checks.storage.message).toBeDefined()
+  })
+
+  it('is failing when the storage cannot be written, however long the log is', async () => {
+    const { health } = storageIs({ writable: false, walBytes: 9_999, message: 'the disk is full' })
+    const { status, checks } = await health.document()
+
+    expect([status, checks.storage.status, checks.storage.message]).toEqual(['failing', 'fail', 'the disk is full'])
+  })
+
+  it('is failing when the storage cannot be asked, and says nothing of the cause', async () => {
+    const { health, phase } = setUp(() => Promise.reject(new Error('secret path')))
+    phase.enter('ready')
+    const document = await health.document()
+
+    expect(document).toMatchObject({ status: 'failing', checks: { storage: { status: 'fail', writable: false } } })
+    expect(JSON.stringify(document)).not.toContain('secret path')
+    expect(await health.ready()).toEqual({ status: 'failing' })
+  })
+
+  it('is live as long as it answers', () => {
+    expect(storageIs({ writable: false }).health.live()).toEqual({ status: 'ok' })
+  })
+
+  it.each<[Phase, string]>([
+    ['starting', 'starting'],
+    ['ready', 'ready'],
+    ['draining', 'draining'],
+    ['stopped', 'draining'],
+  ])('in the phase %s says %s when asked whether it is ready', async (current, status) => {
+    const { health, phase } = storageIs({})
+    phase.enter(current)
+
+    expect(await health.ready()).toEqual({ status })
+  })
+})

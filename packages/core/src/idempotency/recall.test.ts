@@ -1,0 +1,81 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { IdempotencyRecord } from '@berth/ports'
+import { anIdempotencyRecord, BUILT_AT, createManualClock } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { createRecall } from './recall.ts'
+
+const request = { id: 'key-1', fingerprint: 'same' }
+
+async function remembering(over: Partial<IdempotencyRecord>) {
+  const storage = createInMemoryStorage()
+  const clock = createManualClock(BUILT_AT)
+  const record = anIdempotencyRecord({ ...request, ...over })
+  await storage.unitOfWork.commit([{ type: 'idempotency.reserve', record, now: clock.now() }])
+  return { clock, recall: createRecall({ idempotency: storage.idempotency, clock }) }
+}
+
+describe('createRecall', () => {
+  it('knows nothing of a new key', async () => {
+    const { recall } = await remembering({ id: 'other' })
+
+    expect(await recall(request)).toBeUndefined()
+  })
+
+  it('answers again what was answered', async () => {
+    const response = { status: 202, body: '{"a":1}', location: '/v1/runs/1', contentType: 'application/json' }
+    const { recall } = await remembering({ response, runId: 'run_1' })
+
+    expect(await recall(request)).toEqual({
+      status: 202,
+      json: '{"a":1}',
+      location: '/v1/runs/1',
+      contentType: 'application/json',
+      runId: 'run_1',
+      replayed: true,
+    })
+  })
+
+  it('answers a 204 again without a body', async () => {
+    const { recall } = await remembering({ response: { status: 204, body: '' } })
+
+    expect(await recall(request)).toEqual({ status: 204, replayed: true })
+  })
+
+  it('refuses another request under the same key, answered or not', async () => {
+    const other = { ...request, fingerprint: 'other' }
+    const answered = await remembering({ response: { status: 204, body: '' } })
+    const executing = await remembering({})
+
+    await expect(answered.recall(other)).rejects.toMatchObject({ kind: 'idempotency-conflict' })
+    await expect(executing.recall(other)).rejects.toMatchObject({ kind: 'idempotency-conflict' })
+  })
+
+  it.each([
+    [0, 1_000],
+    [999, 1_000],
+    [12_345, 12_345],
+    [30_001, 30_000],
+    [86_400_001, 30_000],
+  ])('asks to come back, %i ms after the first request, in %i ms', async (elapsedMs, retryAfterMs) => {
+    const { recall, clock } = await remembering({})
+    clock.advance(elapsedMs)
+
+    await expect(recall(request)).rejects.toMatchObject({ kind: 'idempotency-in-flight', retryAfterMs })
+  })
+
+  it('asks for at least a second when the wall clock was set back', async () => {
+    const { recall, clock } = await remembering({})
+    clock.setWall(BUILT_AT - 3_600_000)
+
+    await expect(recall(request)).rejects.toMatchObject({ retryAfterMs: 1_000 })
+  })
+
+  it('forgets an answer at the moment it expires', async () => {
+    const { recall, clock } = await remembering({ response: { status: 204, body: '' } })
+
+    clock.advance(86_400_000 - 1)
+    expect(await recall(request)).toBeDefined()
+    clock.advance(1)
+    expect(await recall(request)).toBeUndefined()
+  })
+})

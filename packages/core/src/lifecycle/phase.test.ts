@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { createPhase } from './phase.ts'
+
+it('starts as starting and is wherever it was told to go', () => {
+  const phase = createPhase()
+
+  expect(phase.current()).toBe('starting')
+  for (const next of ['ready', 'draining', 'stopped'] as const) {
+    phase.enter(next)
+    expect(phase.current()).toBe(next)
+  }
+})

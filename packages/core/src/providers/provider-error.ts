@@ -1,0 +1,38 @@
+import { PROVIDER_FAILURES, PROVIDER_STATUS_RULES, type ProviderFailureKind } from '@berth/protocol'
+
+export interface ProviderErrorOptions {
+  readonly message?: string | undefined
+  /** When missing, what the table of HTTP classifications says of the kind; false for a kind it does not name. */
+  readonly retryable?: boolean | undefined
+  readonly status?: number | undefined // 0 is a timeout or a network failure
+  readonly retryAfterMs?: number | undefined
+  readonly retryAfterDate?: string | undefined
+  readonly cause?: unknown
+}
+
+/** Thrown by an agent whose model provider failed. `classifyProviderResponse` makes one from an HTTP response. */
+export class ProviderError extends Error {
+  readonly kind: ProviderFailureKind
+  readonly retryable: boolean
+  readonly status: number | undefined
+  /** A numeric Retry-After. Milliseconds. */
+  readonly retryAfterMs: number | undefined
+  /** A Retry-After date as it was sent: how long that is depends on the clock at the time of the retry. */
+  readonly retryAfterDate: string | undefined
+  /** What the candidates before this one threw, oldest first; set by `fallback`. */
+  declare readonly errors?: readonly unknown[]
+
+  constructor(kind: ProviderFailureKind, options: ProviderErrorOptions = {}) {
+    const { message = PROVIDER_FAILURES[kind], cause } = options
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'ProviderError'
+    this.kind = kind
+    this.retryable = options.retryable ?? isRetryableKind(kind)
+    this.status = options.status
+    this.retryAfterMs = options.retryAfterMs
+    this.retryAfterDate = options.retryAfterDate
+  }
+}
+
+const isRetryableKind = (kind: ProviderFailureKind) =>
+  PROVIDER_STATUS_RULES.some((rule) => rule.kind === kind && rule.retryable)

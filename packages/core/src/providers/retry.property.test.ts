@@ -1,0 +1,53 @@
+import { PROVIDER_FAILURES, type ProviderFailureKind } from '@berth/protocol'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ProviderError } from './provider-error.ts'
+import { createPatientRetry } from './retry.fixture.ts'
+
+const kind = fc.constantFrom(...(Object.keys(PROVIDER_FAILURES) as ProviderFailureKind[]))
+const retryAfterMs = fc.option(fc.integer({ min: 0, max: 200_000 }), { nil: undefined })
+const failure = fc.record({ kind, retryAfterMs }).map((made) => new ProviderError(made.kind, made))
+
+const options = fc.record({
+  attempts: fc.integer({ min: 1, max: 8 }),
+  initialDelayMs: fc.integer({ min: 0, max: 10_000 }),
+  maxDelayMs: fc.integer({ min: 0, max: 60_000 }),
+  factor: fc.double({ min: 1, max: 10, noNaN: true }),
+  maxRetryAfterMs: fc.integer({ min: 0, max: 200_000 }),
+})
+
+describe('retry, for any failures and options', () => {
+  it('calls at most as often as allowed, never after a final error, and pauses within the bounds', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(failure, { maxLength: 10 }),
+        options,
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        async (failures, given, random) => {
+          const { retry, delays } = createPatientRetry(() => random)
+          let calls = 0
+          const outcome = await retry(() => {
+            const error = failures[calls++]
+            if (error !== undefined) throw error
+            return 'done'
+          }, given).catch((error: unknown) => error)
+
+          const isFinal = (error: ProviderError) =>
+            !error.retryable || (error.retryAfterMs ?? 0) > given.maxRetryAfterMs
+          const firstFinal = failures.findIndex(isFinal)
+          const callsToEnd = firstFinal === -1 ? failures.length + 1 : firstFinal + 1
+          expect(calls).toBe(Math.min(given.attempts, callsToEnd))
+          expect(outcome).toBe(failures[calls - 1] ?? 'done')
+          expect(delays).toHaveLength(calls - 1)
+          for (const [index, delayMs] of delays.entries()) {
+            const asked = failures[index]?.retryAfterMs ?? 0
+            const bound = Math.min(given.maxDelayMs, given.initialDelayMs * given.factor ** index)
+            expect(delayMs).toBeGreaterThanOrEqual(asked)
+            expect(delayMs).toBeLessThanOrEqual(Math.max(asked, bound))
+          }
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})

@@ -1,0 +1,22 @@
+import { TOOL_FAILURES, type ToolFailureKind } from '@berth/protocol'
+import { describe, expect, it } from 'vitest'
+import { ToolError } from './tool-error.ts'
+
+describe('ToolError', () => {
+  it.each(Object.keys(TOOL_FAILURES) as ToolFailureKind[])('carries the kind %s and its meaning', (kind) => {
+    const error = new ToolError(kind)
+
+    expect(error).toBeInstanceOf(Error)
+    expect(error).toMatchObject({ name: 'ToolError', kind, message: TOOL_FAILURES[kind] })
+    expect('cause' in error).toBe(false)
+  })
+
+  it('keeps the message and the cause it is given', () => {
+    const cause = new Error('no answer')
+
+    expect(new ToolError('timeout', { message: 'search took too long', cause })).toMatchObject({
+      message: 'search took too long',
+      cause,
+    })
+  })
+})

@@ -1,0 +1,124 @@
+import { createManualClock } from '@berth/testkit'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createSlidingWindow, type SlidingWindow } from './sliding-window.ts'
+
+type Create = typeof createSlidingWindow
+
+const WINDOW_MS = 100
+
+const traffic = fc.record({
+  limit: fc.integer({ min: 1, max: 5 }),
+  pausesMs: fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 130 })), { maxLength: 60 }),
+})
+
+/** In every window at most `limit` takes are accepted, and none is refused that would fit. */
+const isExact = (create: Create) =>
+  fc.property(traffic, ({ limit, pausesMs }) => {
+    const clock = createManualClock()
+    const window = create(clock, { limit, windowMs: WINDOW_MS, maxKeys: 10 })
+    const accepted: number[] = []
+    for (const pauseMs of pausesMs) {
+      clock.advance(pauseMs)
+      const now = clock.monotonicMs()
+      const inWindow = accepted.filter((time) => time > now - WINDOW_MS).length
+      const { allowed, remaining } = window.take('a')
+      if (allowed) accepted.push(now)
+      expect({ allowed, remaining }).toEqual({
+        allowed: inWindow < limit,
+        remaining: limit - inWindow - (allowed ? 1 : 0),
+      })
+    }
+  })
+
+/** Counts within windows that start at multiples of `windowMs`: what an exact window must not be mistaken for. */
+const createFixedWindow: Create = (clock, { limit, windowMs }) => {
+  let start = Number.NEGATIVE_INFINITY
+  let count = 0
+  const take: SlidingWindow['take'] = () => {
+    const now = clock.monotonicMs()
+    if (now >= start + windowMs) {
+      start = now - (now % windowMs)
+      count = 0
+    }
+    const allowed = count < limit
+    if (allowed) count++
+    return { allowed, limit, remaining: limit - count, resetMs: start + windowMs - now }
+  }
+  return { take }
+}
+
+describe('createSlidingWindow', () => {
+  it('accepts at most the limit in every window and refuses nothing that fits', () => {
+    fc.assert(isExact(createSlidingWindow), { numRuns: 500 })
+  })
+
+  it('is held to a property that a fixed window fails', () => {
+    expect(fc.check(isExact(createFixedWindow), { numRuns: 500 }).failed).toBe(true)
+  })
+
+  it('accepts again exactly when it said it would', () => {
+    fc.assert(
+      fc.property(traffic, ({ limit, pausesMs }) => {
+        const clock = createManualClock()
+        const window = createSlidingWindow(clock, { limit, windowMs: WINDOW_MS, maxKeys: 10 })
+        for (const pauseMs of pausesMs) {
+          clock.advance(pauseMs)
+          const { allowed, resetMs } = window.take('a')
+          expect(resetMs).toBeGreaterThan(0)
+          expect(resetMs).toBeLessThanOrEqual(WINDOW_MS)
+          if (allowed) continue
+          clock.advance(resetMs - 1)
+          expect(window.take('a').allowed).toBe(false)
+          clock.advance(1)
+          expect(window.take('a').allowed).toBe(true)
+        }
+      }),
+    )
+  })
+
+  it('tells until when the oldest take counts', () => {
+    const clock = createManualClock()
+    const window = createSlidingWindow(clock, { limit: 2, windowMs: WINDOW_MS, maxKeys: 10 })
+
+    expect(window.take('a')).toEqual({ allowed: true, limit: 2, remaining: 1, resetMs: 100 })
+    clock.advance(30)
+    expect(window.take('a')).toEqual({ allowed: true, limit: 2, remaining: 0, resetMs: 70 })
+    clock.advance(69)
+    expect(window.take('a')).toEqual({ allowed: false, limit: 2, remaining: 0, resetMs: 1 })
+    clock.advance(1)
+    expect(window.take('a')).toEqual({ allowed: true, limit: 2, remaining: 0, resetMs: 30 })
+  })
+
+  it('allows nothing under a limit of none', () => {
+    const window = createSlidingWindow(createManualClock(), { limit: 0, windowMs: WINDOW_MS, maxKeys: 10 })
+
+    expect(window.take('a')).toEqual({ allowed: false, limit: 0, remaining: 0, resetMs: 100 })
+  })
+
+  it('counts every key for itself', () => {
+    const window = createSlidingWindow(createManualClock(), { limit: 1, windowMs: WINDOW_MS, maxKeys: 10 })
+
+    expect(['a', 'b', 'a', 'b'].map((key) => window.take(key).allowed)).toEqual([true, true, false, false])
+  })
+
+  it('does not notice a step of the wall clock', () => {
+    const clock = createManualClock()
+    const window = createSlidingWindow(clock, { limit: 1, windowMs: WINDOW_MS, maxKeys: 10 })
+    window.take('a')
+
+    clock.setWall(clock.now() + 86_400_000)
+
+    expect(window.take('a')).toMatchObject({ allowed: false, resetMs: 100 })
+  })
+
+  it('forgets the key that was idle longest when there are too many', () => {
+    const window = createSlidingWindow(createManualClock(), { limit: 1, windowMs: WINDOW_MS, maxKeys: 2 })
+    for (const key of ['a', 'b', 'a']) window.take(key)
+
+    window.take('c')
+
+    expect(window.take('a').allowed).toBe(false)
+    expect(window.take('b').allowed).toBe(true)
+  })
+})

@@ -1,0 +1,42 @@
+import type { JsonText, StoredEvent } from '@berth/ports'
+import { anEvent, BUILT_AT } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { renderEnvelope } from './envelope.ts'
+
+const SUBJECT = 'agent:echo/runs/run_1/events'
+const stored = (over: Partial<StoredEvent> = {}): StoredEvent => ({ ...anEvent(), position: 7, ...over })
+const view = { subject: SUBJECT, epoch: 'e1' }
+const rendered = (over?: Partial<StoredEvent>) => JSON.parse(renderEnvelope(stored(over), view))
+
+describe('renderEnvelope', () => {
+  it('shows an event of a run', () => {
+    expect(rendered({ runId: 'run_1', sessionId: 'chat', topic: 'agent:echo/events' })).toEqual({
+      eventId: 'e1.7',
+      subject: SUBJECT,
+      type: 'text.delta',
+      payload: { delta: 'hel' },
+      at: '2025-01-01T00:00:00.000Z',
+      runId: 'run_1',
+    })
+  })
+
+  it('names no run when the event has none', () => {
+    expect(Object.keys(rendered())).toEqual(['eventId', 'subject', 'type', 'payload', 'at'])
+  })
+
+  it('passes the payload on to the letter', () => {
+    const payload = '{"n":12345678901234567890,"mail":"bob@example.com","a":1.0}' as JsonText
+
+    expect(renderEnvelope(stored({ payload, at: BUILT_AT }), view)).toContain(`"payload":${payload},`)
+  })
+
+  it.each<[string, Partial<StoredEvent>]>([
+    ['commentary', { phase: 'commentary' }],
+    ['reasoning', { type: 'reasoning.delta' }],
+  ])('sanitizes %s', (_, over) => {
+    const payload = '{"delta":"mail bob@example.com"}' as JsonText
+
+    expect(rendered({ ...over, payload }).payload).toEqual({ delta: 'mail [redacted:email]' })
+    expect(renderEnvelope(stored({ ...over, payload }), { ...view, raw: true })).toContain(payload)
+  })
+})

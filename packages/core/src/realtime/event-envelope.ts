@@ -1,0 +1,9 @@
+/** An event as the API shows it. */
+export interface EventEnvelope {
+  readonly eventId: string
+  readonly subject: string
+  readonly type: string
+  readonly payload: unknown
+  readonly at: string
+  readonly runId?: string
+}

@@ -1,0 +1,114 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { EventStream, StoredEvent } from '@berth/ports'
+import { anEvent, aRun } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { createEventHub, type EventHub, withPublication } from './event-hub.ts'
+
+const stored = (over: Partial<StoredEvent> = {}): StoredEvent => ({ ...anEvent(), position: 1, ...over })
+
+/** The names of the watchers that were woken, in order. */
+function watching(hub: EventHub, streams: Readonly<Record<string, EventStream>>) {
+  const woken: string[] = []
+  const stops = Object.entries(streams).map(([name, stream]) => hub.watch(stream, () => woken.push(name)))
+  return { woken, stops }
+}
+
+describe('createEventHub', () => {
+  it('wakes whoever watches the run, the session or the topic of an event', () => {
+    const hub = createEventHub()
+    const { woken } = watching(hub, {
+      run: { runId: 'x' },
+      session: { sessionId: 'x' },
+      topic: { topic: 'x' },
+      other: { runId: 'y' },
+    })
+
+    hub.publish([stored({ runId: 'x' })])
+    hub.publish([stored({ sessionId: 'x' })])
+    hub.publish([stored({ topic: 'x' })])
+    hub.publish([stored()])
+
+    expect(woken).toEqual(['run', 'session', 'topic'])
+  })
+
+  it('wakes a watcher once for all events of a publication', () => {
+    const hub = createEventHub()
+    const { woken } = watching(hub, { first: { runId: 'x' }, second: { runId: 'x' } })
+
+    hub.publish([stored({ runId: 'x', position: 1 }), stored({ runId: 'x', position: 2 })])
+
+    expect(woken).toEqual(['first', 'second'])
+  })
+
+  it('does not wake who has stopped watching, and stopping twice changes nothing', () => {
+    const hub = createEventHub()
+    const { woken, stops } = watching(hub, { first: { runId: 'x' }, second: { runId: 'x' } })
+
+    stops[0]?.()
+    stops[0]?.()
+    hub.publish([stored({ runId: 'x' })])
+    stops[1]?.()
+    hub.publish([stored({ runId: 'x' })])
+
+    expect(woken).toEqual(['second'])
+  })
+
+  it('keeps a newer watcher when an earlier one stops again', () => {
+    const hub = createEventHub()
+    const earlier = watching(hub, { earlier: { runId: 'x' } })
+    earlier.stops[0]?.()
+    const newer = watching(hub, { newer: { runId: 'x' } })
+
+    earlier.stops[0]?.()
+    hub.publish([stored({ runId: 'x' })])
+
+    expect(newer.woken).toEqual(['newer'])
+  })
+
+  it('lets a watcher stop while it is woken', () => {
+    const hub = createEventHub()
+    let count = 0
+    const stop = hub.watch({ runId: 'x' }, () => {
+      count++
+      stop()
+    })
+    const { woken } = watching(hub, { next: { runId: 'x' } })
+
+    hub.publish([stored({ runId: 'x' })])
+    hub.publish([stored({ runId: 'x' })])
+
+    expect([count, woken]).toEqual([1, ['next', 'next']])
+  })
+})
+
+describe('withPublication', () => {
+  it('publishes what was committed, once it can be read', async () => {
+    const storage = createInMemoryStorage()
+    const hub = createEventHub()
+    const seen: Promise<readonly StoredEvent[]>[] = []
+    hub.watch({ runId: 'x' }, () => seen.push(storage.events.read({ runId: 'x' }, { after: 0, limit: 10 })))
+
+    const outcome = await withPublication(storage.unitOfWork, hub).commit([
+      { type: 'event.append', events: [anEvent({ runId: 'x' }), anEvent({ runId: 'x' })] },
+    ])
+
+    expect(await Promise.all(seen)).toEqual([outcome.committed ? outcome.events : 'not committed'])
+  })
+
+  it('publishes nothing of a commit that conflicts or writes no event', async () => {
+    const storage = createInMemoryStorage()
+    const hub = createEventHub()
+    const { woken } = watching(hub, { run: { runId: 'x' } })
+    const { commit } = withPublication(storage.unitOfWork, hub)
+    const run = aRun({ id: 'x' })
+
+    await commit([{ type: 'run.insert', run }])
+    const second = await commit([
+      { type: 'event.append', events: [anEvent({ runId: 'x' })] },
+      { type: 'run.insert', run },
+    ])
+
+    expect(second).toMatchObject({ committed: false, conflict: { type: 'run.insert' } })
+    expect(woken).toEqual([])
+  })
+})

@@ -1,0 +1,39 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatEventId, parseEventId } from './event-id.ts'
+
+describe('parseEventId', () => {
+  it('reads what formatEventId writes', () => {
+    const cursor = fc.record({
+      epoch: fc.stringMatching(/^[0-9a-zA-Z]{1,64}$/),
+      position: fc.integer({ min: 0, max: 999_999_999_999_999 }),
+    })
+    fc.assert(
+      fc.property(cursor, (one) => {
+        expect(parseEventId(formatEventId(one))).toEqual(one)
+      }),
+    )
+  })
+
+  it.each([
+    [''],
+    ['7'],
+    ['.7'],
+    ['e1.'],
+    ['e1.-1'],
+    ['e1.1.1'],
+    ['e1.0x1'],
+    ['e1.1e3'],
+    ['e-1.1'],
+    [' e1.1'],
+    ['e1.1\n'],
+    ['e1.1000000000000000'],
+    [`${'e'.repeat(65)}.1`],
+  ])('does not take %j for one', (text) => {
+    expect(parseEventId(text)).toBeUndefined()
+  })
+
+  it('reads a position exactly', () => {
+    expect(parseEventId('e1.999999999999999')).toEqual({ epoch: 'e1', position: 999_999_999_999_999 })
+  })
+})

@@ -1,0 +1,109 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import { AppError } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import type { EventEnvelope } from '../realtime/event-envelope.ts'
+import type { Reply } from '../reply.ts'
+import { agentOf, createEngine } from '../runs/engine.fixture.ts'
+
+const AUDITOR = { subject: 'auditor', tokenId: 'tok_1', scopes: ['traces:read:sanitized'] }
+const ADMIN = { subject: 'admin', scopes: ['admin:*'] }
+const PAGE = { limit: 50, order: 'asc' } as const
+const talker = agentOf('talker', async (_, { emit }) => {
+  await emit('reasoning.delta', { delta: 'mail bob@example.com' })
+  return 'done'
+})
+
+const itemsOf = (reply: Reply) => (reply.body as { items: EventEnvelope[] }).items
+
+describe('replay', () => {
+  it('shows what is recorded of a run, sanitized unless raw was asked for and may be seen', async () => {
+    const engine = createEngine({ agents: [talker] })
+    const { runId = '' } = await engine.run('talker')
+    const of = { runId }
+
+    const clean = itemsOf(await engine.replay.page({ of, raw: false, principal: AUDITOR, page: PAGE }))
+    const raw = itemsOf(await engine.replay.page({ of, raw: true, principal: ADMIN, page: PAGE }))
+
+    expect(clean.map(({ type }) => type)).toEqual(['run.started', 'reasoning.delta', 'run.completed'])
+    expect(clean[1]?.payload).toEqual({ delta: 'mail [redacted:email]' })
+    expect(raw[1]?.payload).toEqual({ delta: 'mail bob@example.com' })
+    await expect(engine.replay.page({ of, raw: true, principal: AUDITOR, page: PAGE })).rejects.toMatchObject({
+      kind: 'scope-denied',
+    })
+  })
+
+  it('shows a session with all its runs, page by page', async () => {
+    const engine = createEngine({ agents: [talker] })
+    for (let n = 0; n < 2; n++) await engine.run('talker', { body: { sessionId: 'chat' } })
+    const types: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = { limit: 3, order: 'asc', cursor } as const
+      const reply = await engine.replay.page({ of: { sessionId: 'chat' }, raw: false, principal: AUDITOR, page })
+      types.push(...itemsOf(reply).map(({ type }) => type))
+      cursor = (reply.body as { nextCursor: string | null }).nextCursor ?? undefined
+    } while (cursor !== undefined)
+
+    expect(types.filter((type) => type === 'run.completed')).toHaveLength(2)
+    expect(types.filter((type) => type === 'session.message')).toHaveLength(4)
+  })
+
+  it('appends an entry to the audit chain for every invocation, streams included', async () => {
+    const engine = createEngine({ agents: [talker] })
+    const { runId = '' } = await engine.run('talker')
+    const request = { of: { runId }, raw: false, principal: AUDITOR }
+
+    await engine.replay.page({ ...request, page: PAGE })
+    expect(await engine.replay.open(request)).toEqual({
+      stream: { runId },
+      subject: `agent:talker/runs/${runId}/events`,
+      raw: false,
+    })
+
+    const entries = await engine.storage.audit.read({ afterSeq: 0, limit: 10 })
+    expect(entries).toMatchObject(
+      [1, 2].map((seq) => ({
+        ...{ seq, action: 'runs.replay', target: runId, decision: 'allowed', detail: { raw: false } },
+        actor: { kind: 'token', id: 'tok_1', subject: 'auditor' },
+      })),
+    )
+  })
+
+  it('shows nothing when the entry cannot be written', async () => {
+    const storage = createInMemoryStorage()
+    let isFull = false
+    const { commit } = storage.unitOfWork
+    const unitOfWork = {
+      commit: (writes: Parameters<typeof commit>[0]) =>
+        isFull ? Promise.reject(new AppError('storage-full')) : commit(writes),
+    }
+    const engine = createEngine({ agents: [talker], storage: { ...storage, unitOfWork } })
+    const { runId = '' } = await engine.run('talker')
+    isFull = true
+    const request = { of: { runId }, raw: false, principal: AUDITOR }
+
+    await expect(engine.replay.page({ ...request, page: PAGE })).rejects.toMatchObject({ kind: 'audit-unavailable' })
+    await expect(engine.replay.open(request)).rejects.toMatchObject({ kind: 'audit-unavailable' })
+  })
+
+  it('answers a repeated key from memory, without another entry', async () => {
+    const engine = createEngine({ agents: [talker] })
+    const { runId = '' } = await engine.run('talker')
+    const request = { of: { runId }, raw: false, principal: AUDITOR, page: PAGE, key: { id: 'k', fingerprint: 'f' } }
+
+    await engine.replay.page(request)
+    const again = await engine.replay.page(request)
+
+    expect(again.replayed).toBe(true)
+    expect(await engine.storage.audit.read({ afterSeq: 0, limit: 10 })).toHaveLength(1)
+  })
+
+  it.each([
+    [{ runId: 'run_none' }, 'run-not-found'],
+    [{ sessionId: 'none' }, 'session-not-found'],
+  ] as const)('refuses %o as %s', async (of, code) => {
+    const engine = createEngine({ agents: [] })
+
+    await expect(engine.replay.page({ of, raw: false, principal: AUDITOR, page: PAGE })).rejects.toMatchObject({ code })
+  })
+})

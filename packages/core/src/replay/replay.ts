@@ -1,0 +1,102 @@
+import {
+  AppError,
+  type Clock,
+  EVERY_ROW,
+  type EventLog,
+  type EventStream,
+  type Page,
+  type PageQuery,
+  type RunStore,
+  type SessionStore,
+  type Write,
+} from '@berth/ports'
+import { formatSubject } from '@berth/protocol'
+import { auditWrite } from '../audit/audit-write.ts'
+import { authorize } from '../auth/authorize.ts'
+import type { Principal } from '../auth/principal.ts'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { EventEnvelope } from '../realtime/event-envelope.ts'
+import { readEventPage } from '../realtime/read-event-page.ts'
+import type { Reply } from '../reply.ts'
+import { runSubject } from '../runs/run-events.ts'
+
+export interface ReplayDeps extends CommitOnceDeps {
+  readonly runs: RunStore
+  readonly sessions: SessionStore
+  readonly events: EventLog
+  readonly clock: Clock
+}
+
+export interface ReplayRequest {
+  readonly of: { readonly runId: string } | { readonly sessionId: string }
+  /** Without the sanitizer of delivery; needs `traces:read:raw`. */
+  readonly raw: boolean
+  readonly principal: Principal
+}
+
+/** The events that a replay shows, and under which subject. */
+export interface Recording {
+  readonly stream: EventStream
+  readonly subject: string
+  readonly raw: boolean
+}
+
+/** Shows again what is recorded. Every invocation is an entry of the audit chain, written before anything is read. */
+export interface Replay {
+  /** @throws AppError `run-not-found`, `session-not-found`, `scope-denied`, `audit-unavailable`, `validation-failed` */
+  page(request: ReplayRequest & { readonly page: PageQuery; readonly key?: KeyedRequest | undefined }): Promise<Reply>
+  /** For a stream of it. @throws as `page` */
+  open(request: ReplayRequest): Promise<Recording>
+}
+
+export function createReplay(deps: ReplayDeps): Replay {
+  const { unitOfWork, events } = deps
+
+  return {
+    async page({ page, key, ...request }) {
+      const recording = await find(deps, request)
+      const once = await auditing(() =>
+        commitOnce(deps, key, async () => {
+          const body: Page<EventEnvelope> = await readEventPage(events, recording, page)
+          return { writes: entryOf(deps, request), reply: { status: 200, body }, remember: true }
+        }),
+      )
+      return once.kind === 'replayed' ? once.reply : once.decision.reply
+    },
+    async open(request) {
+      const recording = await find(deps, request)
+      await auditing(() => unitOfWork.commit(entryOf(deps, request)))
+      return recording
+    },
+  }
+}
+
+async function find({ runs, sessions }: ReplayDeps, { of, raw, principal }: ReplayRequest): Promise<Recording> {
+  if (raw) authorize(principal, 'traces:read:raw', {})
+  if ('runId' in of) {
+    const run = await runs.find(of.runId, EVERY_ROW)
+    if (run === undefined) throw new AppError('run-not-found')
+    return { stream: of, subject: runSubject(run), raw }
+  }
+  const session = await sessions.find(of.sessionId, EVERY_ROW)
+  if (session === undefined) throw new AppError('session-not-found')
+  return { stream: of, subject: formatSubject('session', of), raw }
+}
+
+function entryOf({ clock }: ReplayDeps, { of, raw, principal }: ReplayRequest): readonly Write[] {
+  const isRun = 'runId' in of
+  const action = isRun ? 'runs.replay' : 'sessions.replay'
+  const target = isRun ? of.runId : of.sessionId
+  return [auditWrite(principal, { at: clock.now(), action, target, detail: { raw } })]
+}
+
+/** Nothing is shown when the entry cannot be written. */
+async function auditing<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const isStorage = error instanceof AppError && (error.id === 'storage-full' || error.id === 'SQLITE_BUSY')
+    throw isStorage ? new AppError('audit-unavailable', { retryAfterMs: 5_000, cause: error }) : error
+  }
+}

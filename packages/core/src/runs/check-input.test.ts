@@ -1,0 +1,45 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { describe, expect, it } from 'vitest'
+import { checkInput } from './check-input.ts'
+
+const schemaOf = (validate: StandardSchemaV1['~standard']['validate']) => ({
+  input: { '~standard': { version: 1, vendor: 'test', validate } } as StandardSchemaV1,
+})
+
+describe('checkInput', () => {
+  it('takes everything without a schema, and null for nothing', async () => {
+    expect(await checkInput({}, { a: 1 })).toEqual({ a: 1 })
+    expect(await checkInput({}, 0)).toBe(0)
+    expect(await checkInput({}, undefined)).toBeNull()
+  })
+
+  it('gives on what the schema makes of the input, at once or later', async () => {
+    expect(
+      await checkInput(
+        schemaOf((value) => ({ value: [value] })),
+        1,
+      ),
+    ).toEqual([1])
+    expect(
+      await checkInput(
+        schemaOf(async (value) => ({ value: [value] })),
+        undefined,
+      ),
+    ).toEqual([undefined])
+  })
+
+  it('names every place that does not fit', async () => {
+    const schema = schemaOf(() => ({
+      issues: [
+        { message: 'is missing', path: ['user', { key: 'names' }, 0] },
+        { message: 'is no object' },
+        { message: 'is odd', path: [] },
+      ],
+    }))
+
+    await expect(checkInput(schema, 1)).rejects.toMatchObject({
+      code: 'invalid-input',
+      message: 'input.user.names.0: is missing; input: is no object; input: is odd',
+    })
+  })
+})

@@ -1,0 +1,217 @@
+import {
+  AppError,
+  type ApprovalStore,
+  EVERY_ROW,
+  fromJsonText,
+  type JsonText,
+  type Logger,
+  type RunRecord,
+  type StepStore,
+  type Timers,
+  toJsonText,
+} from '@berth/ports'
+import type { AgentEvent, Resume } from '../agents/agent.ts'
+import { isLongerThan } from '../json-members.ts'
+import type { CallScope } from '../steps/call-scope.ts'
+import { createLedger, type Ledger } from '../steps/ledger.ts'
+import { type Budget, createBudget } from './budget.ts'
+import type { CallChild } from './child-call.ts'
+import type { EndRunDeps, RunEnd } from './end-run.ts'
+import { createJournal, type Journal, type JournalDeps } from './journal.ts'
+import { persistently } from './persistently.ts'
+import { createRunContext } from './run-context.ts'
+import { toRunError } from './run-error.ts'
+import type { RunTarget } from './run-target.ts'
+import { planOwnSuspension, planSuspension, type SuspendPlan } from './suspend-run.ts'
+import { isSuspension, readResumption, readSuspension, type Suspension } from './suspension.ts'
+
+export interface ExecutionDeps extends EndRunDeps, JournalDeps {
+  readonly steps: StepStore
+  readonly approvals: ApprovalStore
+  readonly timers: Timers
+  readonly logger: Logger
+  readonly maxResultBytes: number
+  readonly callChild: CallChild
+  readonly onDue: (dueAt: number) => void
+}
+
+/** What one execution of a run came to. `dropped`: another writer was faster, nothing is left to do. */
+export type Verdict =
+  | { readonly kind: 'end'; readonly end: RunEnd }
+  | { readonly kind: 'suspended'; readonly plan: SuspendPlan }
+  | { readonly kind: 'dropped' }
+
+export interface Execution {
+  readonly verdict: Promise<Verdict>
+  readonly journal: Journal
+  /** What the run has used so far. */
+  readonly used: Budget['used']
+  /** Looks whether something the run waits for is there by now. */
+  notify(): void
+}
+
+export interface ExecutionRequest {
+  readonly run: RunRecord
+  readonly target: RunTarget
+  readonly signal: AbortSignal
+  /** Nothing can be recorded of it yet. */
+  readonly isFirst: boolean
+}
+
+/** Executes the code of a run once, from its start, with what is recorded of it. */
+export async function startExecution(
+  deps: ExecutionDeps,
+  { run, target, signal, isFirst }: ExecutionRequest,
+): Promise<Execution> {
+  const { steps, timers, logger } = deps
+  const suspension = readSuspension(run)
+  const recorded = isFirst ? [] : await steps.list(run.id)
+  const ledger = createLedger(recorded, timers, suspension?.throughSeq)
+  const journal = createJournal(deps, run)
+  const budget = createBudget(deps, run, journal)
+  const scope: CallScope = { ...deps, run, journal, ledger, signal, budget }
+  const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
+  const context = createRunContext(scope, { ...deps, logger, resume })
+
+  const refresh = async () => {
+    for (const step of await steps.list(run.id)) if (step.status !== 'waiting') ledger.deliver(step)
+  }
+  const called = callTarget(deps, { scope, target, context })
+  return {
+    journal,
+    used: budget.used,
+    verdict: Promise.race([called, blocked(deps, { run, ledger, journal, refresh }), broken(ledger, budget)]),
+    notify: () => void refresh().catch((error: unknown) => logger.error('waits not read', error, { runId: run.id })),
+  }
+}
+
+async function readResume(
+  { approvals }: ExecutionDeps,
+  run: RunRecord,
+  { state, approvalIds }: { readonly state: unknown; readonly approvalIds: readonly string[] },
+): Promise<Resume> {
+  const decided = await Promise.all(approvalIds.map((id) => approvals.find(id, EVERY_ROW)))
+  return {
+    state,
+    payload: readResumption(run)?.payload ?? null,
+    approvals: decided.flatMap((approval) => {
+      if (approval === undefined) return []
+      const { id, name, status, reason, by, decision } = approval
+      const payload = decision === undefined ? undefined : fromJsonText(decision)
+      return [
+        {
+          id,
+          name,
+          granted: status === 'granted',
+          ...(reason === undefined ? {} : { reason }),
+          ...(by === undefined ? {} : { by }),
+          ...(payload === undefined ? {} : { payload }),
+        },
+      ]
+    }),
+  }
+}
+
+interface Call {
+  readonly scope: CallScope
+  readonly target: RunTarget
+  readonly context: Parameters<RunTarget['call']>[1]
+}
+
+async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call): Promise<Verdict> {
+  const { run, ledger, budget } = scope
+  try {
+    const started = target.call(fromJsonText(run.input), context)
+    const result = isGenerator(started) ? await consume(started, scope) : await started
+    if (isSuspension(result)) return suspendItself(deps, scope, result)
+    ledger.finish()
+    const text = checkedResult(result, deps.maxResultBytes)
+    return { kind: 'end', end: { status: 'completed', finishReason: 'completed', result: text, usage: budget.used() } }
+  } catch (thrown) {
+    return { kind: 'end', end: { ...failureOf(thrown), usage: budget.used() } }
+  }
+}
+
+const suspendItself = (deps: ExecutionDeps, { run, ledger }: CallScope, suspension: Suspension): Verdict => ({
+  kind: 'suspended',
+  plan: planOwnSuspension(deps, run, { suspension, throughSeq: ledger.lastSeq() }),
+})
+
+function failureOf(thrown: unknown): RunEnd {
+  const isSpent = thrown instanceof AppError && thrown.id === 'budget-exhausted'
+  return { status: 'failed', finishReason: isSpent ? 'budget-exhausted' : 'error', error: toRunError(thrown) }
+}
+
+/** What ends a run whatever its code does with the exception. */
+async function broken(ledger: Ledger, budget: Budget): Promise<Verdict> {
+  try {
+    return await Promise.race([ledger.divergence, budget.exhaustion])
+  } catch (error) {
+    return { kind: 'end', end: { ...failureOf(error), usage: budget.used() } }
+  }
+}
+
+interface Blocking {
+  readonly run: RunRecord
+  readonly ledger: Ledger
+  readonly journal: Journal
+  readonly refresh: () => Promise<void>
+}
+
+/** Suspends the run once all of its code waits, unless something it waits for has come in the meantime. */
+async function blocked(deps: ExecutionDeps, { run, ledger, journal, refresh }: Blocking): Promise<Verdict> {
+  for (;;) {
+    const seqs = await ledger.whenBlocked()
+    await journal.flush()
+    const waits = (await deps.steps.list(run.id)).filter(
+      ({ seq, status }) => seqs.includes(seq) && status === 'waiting',
+    )
+    if (waits.length === seqs.length) {
+      const plan = planSuspension(deps, run, waits)
+      const outcome = await persistently(deps, () => deps.unitOfWork.commit(plan.writes))
+      if (outcome.committed) return { kind: 'suspended', plan: { ...plan, writes: [] } }
+      if (outcome.conflict.type !== 'step.fence') return { kind: 'dropped' }
+    }
+    await refresh()
+  }
+}
+
+const EVENTS_AHEAD = 128
+
+/**
+ * Emits what the generator yields, up to `EVENTS_AHEAD` events ahead of the log. It is closed, its `finally` blocks
+ * included, when the run is aborted or an event is refused.
+ */
+async function consume(events: AsyncGenerator<AgentEvent, unknown, void>, scope: CallScope): Promise<unknown> {
+  const { journal, ledger, signal } = scope
+  const close = () => void events.return(undefined).catch(() => undefined)
+  signal.addEventListener('abort', close, { once: true })
+  try {
+    for (let count = 1; ; count++) {
+      const next = await events.next()
+      if (next.done) return next.value
+      if (ledger.isReplaying()) continue
+      const { type, payload, phase } = next.value
+      const durable = journal.emit(type, payload, phase)
+      if (count % EVENTS_AHEAD === 0) await durable
+    }
+  } catch (error) {
+    close()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', close)
+  }
+}
+
+function isGenerator(value: unknown): value is AsyncGenerator<AgentEvent, unknown, void> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
+}
+
+function checkedResult(result: unknown, maxResultBytes: number): JsonText {
+  const text = toJsonText(result)
+  if (!isLongerThan(text, maxResultBytes)) return text
+  throw new AppError('validation-failed', {
+    message: `the result is longer than ${maxResultBytes} bytes`,
+    hint: 'return a reference to it, or raise runs.maxResultBytes',
+  })
+}

@@ -1,0 +1,150 @@
+import {
+  AppError,
+  type Clock,
+  type EventPhase,
+  type NewEvent,
+  type RunRecord,
+  toJsonText,
+  type UnitOfWork,
+  type Write,
+} from '@berth/ports'
+import { isAgentEventType } from '@berth/protocol'
+import { isLongerThan } from '../json-members.ts'
+import { runEvent } from './run-events.ts'
+
+export interface JournalDeps {
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  readonly maxEventBytes: number
+}
+
+/** What belongs into one commit of a running attempt. */
+export interface Entry {
+  readonly writes?: readonly Write[]
+  readonly events?: readonly NewEvent[]
+}
+
+/** The one way of an attempt's events and calls into the storage, in order. */
+export interface Journal {
+  /** Resolves when the event is durable; need not be awaited. @throws AppError at once, as `AgentContext.emit` rejects */
+  emit(type: string, payload: unknown, phase?: EventPhase): Promise<void>
+  /** Resolves when the entry is durable. Rejects with `run-not-active` once the attempt is over. */
+  record(entry: Entry): Promise<void>
+  /** Waits until everything recorded so far is durable. */
+  flush(): Promise<void>
+  /** Waits for the commit under way, then hands over what is not yet written; nothing can be recorded afterwards. */
+  close(): Promise<Unwritten>
+}
+
+export interface Unwritten {
+  readonly events: readonly NewEvent[]
+  /** Tells the recording code what became of the rest. */
+  settle(isWritten: boolean): void
+}
+
+interface Pending extends Required<Entry> {
+  resolve(): void
+  reject(error: unknown): void
+}
+
+/** So that an attempt which records without waiting does not hold the storage for long. */
+const ENTRIES_PER_COMMIT = 256
+
+/**
+ * Entries that come while a commit is under way share the next one. Every commit is fenced by the attempt, so a run
+ * that has ended or was started again takes nothing more.
+ */
+export function createJournal({ unitOfWork, clock, maxEventBytes }: JournalDeps, run: RunRecord): Journal {
+  let pending: Pending[] = []
+  let flushing: Promise<void> | undefined
+  let isClosed = false
+
+  const flush = async () => {
+    while (pending.length > 0 && !isClosed) {
+      const batch = pending.slice(0, ENTRIES_PER_COMMIT)
+      pending = pending.slice(ENTRIES_PER_COMMIT)
+      await writeBatch(batch)
+    }
+    flushing = undefined
+  }
+
+  const writeBatch = async (batch: readonly Pending[]) => {
+    try {
+      const outcome = await unitOfWork.commit([
+        { type: 'run.fence', runId: run.id, attempt: run.attempt },
+        ...batch.flatMap(toWrites),
+      ])
+      for (const one of batch) {
+        if (outcome.committed) one.resolve()
+        else one.reject(notActive())
+      }
+    } catch (error) {
+      for (const one of batch) one.reject(error)
+    }
+  }
+
+  const record = ({ writes = [], events = [] }: Entry): Promise<void> => {
+    const durable = isClosed
+      ? Promise.reject(notActive())
+      : new Promise<void>((resolve, reject) => pending.push({ writes, events, resolve, reject }))
+    // It need not be awaited, so what is lost must not become an unhandled rejection.
+    durable.catch(() => undefined)
+    flushing ??= Promise.resolve().then(flush)
+    return durable
+  }
+
+  return {
+    record,
+    emit(type, payload, phase) {
+      if (isClosed) throw notActive()
+      checkPhase(phase)
+      const text = checkedPayload(type, payload, maxEventBytes)
+      return record({ events: [runEvent(run, { type, payload: text, phase, at: clock.now() })] })
+    },
+    async flush() {
+      await flushing
+    },
+    async close() {
+      isClosed = true
+      await flushing
+      const rest = pending
+      pending = []
+      return {
+        events: rest.filter(({ writes }) => writes.length === 0).flatMap(({ events }) => events),
+        settle(isWritten) {
+          for (const one of rest) {
+            if (isWritten && one.writes.length === 0) one.resolve()
+            else one.reject(notActive())
+          }
+        },
+      }
+    },
+  }
+}
+
+const toWrites = ({ writes, events }: Pending): readonly Write[] =>
+  events.length === 0 ? writes : [...writes, { type: 'event.append', events }]
+
+function checkPhase(phase: unknown): void {
+  if (phase === undefined || phase === 'commentary') return
+  throw new AppError('validation-failed', { message: 'the phase of an event is commentary or missing' })
+}
+
+function checkedPayload(type: string, payload: unknown, maxEventBytes: number) {
+  if (typeof type !== 'string' || !isAgentEventType(type)) {
+    throw new AppError('validation-failed', {
+      message: `an agent cannot emit the event type ${typeof type === 'string' ? JSON.stringify(type) : typeof type}`,
+      hint: 'use lower-case words joined by dots, outside the reserved families such as run. and session.',
+    })
+  }
+  const text = toJsonText(payload ?? {})
+  if (isLongerThan(text, maxEventBytes)) {
+    throw new AppError('validation-failed', {
+      message: `the payload of the event ${type} is longer than ${maxEventBytes} bytes`,
+      hint: 'split it, or raise runs.maxEventBytes',
+    })
+  }
+  return text
+}
+
+const notActive = () => new AppError('run-not-active', { message: 'the run has ended; the event was not recorded' })

@@ -1,0 +1,69 @@
+import { AppError, fromJsonText, type Logger } from '@berth/ports'
+import type { EmitOptions, Resume, RunContext } from '../agents/agent.ts'
+import type { CallScope } from '../steps/call-scope.ts'
+import { callStep } from '../steps/step-call.ts'
+import { callApproval, callSleep, callWaitForEvent } from '../steps/wait-call.ts'
+import { callTool } from '../tools/tool-call.ts'
+import type { CallChild } from './child-call.ts'
+import { suspensionOf } from './suspension.ts'
+
+export interface ContextParts {
+  readonly logger: Logger
+  readonly resume: Resume | undefined
+  readonly callChild: CallChild
+}
+
+/** What the code of a run is given. */
+export function createRunContext(scope: CallScope, { logger, resume, callChild }: ContextParts): RunContext {
+  const { run, journal, signal, ledger, budget } = scope
+  const { kind, targetId } = run
+  return {
+    runId: run.id,
+    agentId: kind === 'agent' ? targetId : undefined,
+    workflowId: kind === 'workflow' ? targetId : undefined,
+    threadId: run.threadId,
+    sessionId: run.sessionId,
+    userId: run.userId,
+    attempt: run.attempt,
+    traceparent: run.traceparent,
+    metadata: run.metadata,
+    signal,
+    log: logger,
+    resume,
+    emit(type, payload, options: EmitOptions = {}) {
+      if (ledger.isReplaying()) return Promise.resolve()
+      try {
+        return journal.emit(type, payload, options.phase)
+      } catch (error) {
+        logger.error('event refused', error, { runId: run.id, type })
+        return handledRejection(error)
+      }
+    },
+    step: (name, fn, options = {}) => callStep(scope, name, { fn, options }),
+    sleep: (name, until) => callSleep(scope, name, until),
+    waitForEvent: (name, options = {}) => callWaitForEvent(scope, name, options),
+    approval: (name, options = {}) => callApproval(scope, name, options),
+    suspend: (request = {}) => suspensionOf(request),
+    tool: (call) => callTool(scope, call),
+    usage: async (report) => {
+      if (!ledger.isReplaying()) await budget.add(report)
+    },
+    agents: {
+      async run(agentId, input) {
+        const settled = await callChild(scope, agentId, input)
+        if (settled.status === 'completed')
+          return settled.result === undefined ? undefined : fromJsonText(settled.result)
+        throw new AppError('step-failed', {
+          message: settled.error?.message ?? `the agent ${agentId} did not complete`,
+        })
+      },
+    },
+  }
+}
+
+/** A rejection that may stay unobserved: emitting need not be awaited. */
+function handledRejection(error: unknown): Promise<never> {
+  const rejection = Promise.reject(error)
+  rejection.catch(() => undefined)
+  return rejection
+}

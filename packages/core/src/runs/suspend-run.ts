@@ -1,0 +1,73 @@
+import type { ApprovalRecord, NewEvent, RunChange, RunRecord, StepRecord, Write } from '@berth/ports'
+import { approvalRequest } from '../approvals/approval-request.ts'
+import type { EndRunDeps } from './end-run.ts'
+import { lifecycleEvent } from './run-events.ts'
+import { renderOutcome, type WaitingFor } from './run-outcome.ts'
+import { NOT_RESUMED, type Suspension, storeSuspension } from './suspension.ts'
+
+/** What to commit, and the run as it is then. */
+export interface SuspendPlan {
+  readonly suspended: RunRecord
+  readonly waitingFor: readonly WaitingFor[]
+  readonly writes: readonly Write[]
+}
+
+/**
+ * Suspends a run whose code waits at these calls. Conflicts at `step.fence` when one of them is settled by now.
+ *
+ * @returns the suspended run and what to commit
+ */
+export function planSuspension(deps: EndRunDeps, run: RunRecord, waits: readonly StepRecord[]): SuspendPlan {
+  const waitingFor = waits.map(({ kind, name, approvalId, childRunId, dueAt }) => ({
+    kind,
+    name,
+    approvalId,
+    runId: childRunId,
+    dueAt: dueAt === undefined ? undefined : new Date(dueAt).toISOString(),
+  }))
+  const fence: Write = { type: 'step.fence', runId: run.id, seqs: waits.map(({ seq }) => seq) }
+  return plan(deps, run, { waitingFor, writes: [fence], events: [] })
+}
+
+/** Suspends a run that has asked for it as a whole. */
+export function planOwnSuspension(
+  deps: EndRunDeps,
+  run: RunRecord,
+  { suspension, throughSeq }: { readonly suspension: Suspension; readonly throughSeq: number },
+): SuspendPlan {
+  const asked = (suspension.approvals ?? []).map((ask) => approvalRequest({ ...deps, run }, ask))
+  const approvals = asked.map(({ approval }) => approval)
+  const stored = { state: suspension.state ?? null, approvalIds: approvals.map(({ id }) => id), throughSeq }
+  return plan(deps, run, {
+    waitingFor: approvals.length === 0 ? [{ kind: 'resume', name: 'resume' }] : approvals.map(toWaitingFor),
+    writes: approvals.map((approval) => ({ type: 'approval.insert', approval })),
+    events: asked.flatMap(({ events }) => events),
+    change: { suspension: storeSuspension(stored), resumption: NOT_RESUMED },
+  })
+}
+
+const toWaitingFor = ({ id, name }: ApprovalRecord): WaitingFor => ({ kind: 'approval', name, approvalId: id })
+
+interface Parts {
+  readonly waitingFor: readonly WaitingFor[]
+  readonly writes: readonly Write[]
+  readonly events: readonly NewEvent[]
+  readonly change?: RunChange
+}
+
+function plan(deps: EndRunDeps, run: RunRecord, { waitingFor, writes, events, change: own }: Parts): SuspendPlan {
+  const at = deps.clock.now()
+  const change: RunChange = { ...own, status: 'suspended', suspendedAt: at }
+  const suspended: RunRecord = { ...run, ...change }
+  const body = renderOutcome(suspended, deps.basePath, { waitingFor })
+  return {
+    suspended,
+    waitingFor,
+    writes: [
+      { type: 'run.transition', runId: run.id, from: ['running'], attempt: run.attempt, change },
+      ...writes,
+      { type: 'event.append', events: [...events, lifecycleEvent(suspended, 'run.suspended', { at, waitingFor })] },
+      { type: 'idempotency.complete', runId: run.id, response: { status: 200, body } },
+    ],
+  }
+}

@@ -1,0 +1,49 @@
+import { fromJsonText, type JsonText, type RunRecord, toJsonText } from '@berth/ports'
+import type { ApprovalOptions } from '../approvals/approval-options.ts'
+
+/** What a plain agent asks for when it suspends itself as a whole. */
+export interface SuspendRequest {
+  /** Decisions it needs; with none it is a plain pause, resumed by a payload. */
+  readonly approvals?: readonly (ApprovalOptions & { readonly name: string; readonly toolCallId?: string })[]
+  /** Given back as `ctx.resume.state`; JSON. */
+  readonly state?: unknown
+}
+
+const MARK = Symbol('suspension')
+
+/** What `ctx.suspend` returns and the agent returns in turn. */
+export interface Suspension extends SuspendRequest {
+  readonly [MARK]: true
+}
+
+export const suspensionOf = (request: SuspendRequest): Suspension => ({ ...request, [MARK]: true })
+
+export const isSuspension = (result: unknown): result is Suspension =>
+  typeof result === 'object' && result !== null && MARK in result
+
+/** What is kept of it with the run. */
+export interface StoredSuspension {
+  readonly state: unknown
+  readonly approvalIds: readonly string[]
+  /** Durable calls up to here belong to the part before; the code after it starts with the next. */
+  readonly throughSeq: number
+}
+
+export const storeSuspension = (stored: StoredSuspension): JsonText => toJsonText(stored)
+
+export const readSuspension = ({ suspension }: RunRecord): StoredSuspension | undefined =>
+  suspension === undefined ? undefined : (fromJsonText(suspension) as StoredSuspension)
+
+/** The resumption of a run that has suspended itself and waits to be resumed. */
+export const NOT_RESUMED = toJsonText(null)
+
+export const awaitsResume = ({ status, suspension, resumption }: RunRecord): boolean =>
+  status === 'suspended' && suspension !== undefined && resumption === NOT_RESUMED
+
+export const storeResumption = (payload: unknown): JsonText => toJsonText({ payload: payload ?? null })
+
+/** The payload a run was resumed with; `undefined` when it never was. */
+export function readResumption({ resumption }: RunRecord): { readonly payload: unknown } | undefined {
+  if (resumption === undefined || resumption === NOT_RESUMED) return undefined
+  return fromJsonText(resumption) as { readonly payload: unknown }
+}

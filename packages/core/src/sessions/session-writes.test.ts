@@ -1,0 +1,73 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import { EVERY_ROW } from '@berth/ports'
+import { aRun, aSession, BUILT_AT, createSequenceIds } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { sessionWrites } from './session-writes.ts'
+
+const run = aRun({ sessionId: 'chat', userId: 'u1' })
+const alice = { subject: 'alice', scopes: [] }
+
+const setUp = () => {
+  const storage = createInMemoryStorage()
+  return { storage, deps: { sessions: storage.sessions, ids: createSequenceIds() } }
+}
+
+describe('sessionWrites', () => {
+  it('writes nothing for a run without a session', async () => {
+    expect(await sessionWrites(setUp().deps, aRun(), alice)).toEqual([])
+  })
+
+  it('creates the session on first use, with the input as its first message and an event for each', async () => {
+    const { storage, deps } = setUp()
+
+    const outcome = await storage.unitOfWork.commit(await sessionWrites(deps, run, alice))
+
+    expect(await storage.sessions.find('chat', EVERY_ROW)).toEqual({
+      ...{ id: 'chat', owner: 'alice', userId: 'u1', agentId: 'echo', metadata: {} },
+      ...{ createdAt: BUILT_AT, updatedAt: BUILT_AT },
+    })
+    const { items } = await storage.sessions.messages('chat', { limit: 9, order: 'asc' })
+    expect(items).toMatchObject([{ seq: 1, role: 'user', content: run.input, runId: run.id, createdAt: BUILT_AT }])
+    const events = outcome.committed ? outcome.events : []
+    expect(events.map(({ type, sessionId, payload }) => [type, sessionId, JSON.parse(payload)])).toEqual([
+      ['session.created', 'chat', { id: 'chat', owner: 'alice', userId: 'u1', agentId: 'echo' }],
+      ['session.message', 'chat', { messageId: items[0]?.id, role: 'user', runId: run.id }],
+    ])
+    expect(events.map(({ runId, topic }) => [runId, topic])).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ])
+  })
+
+  it('names no agent in a session that a workflow has created', async () => {
+    const { storage, deps } = setUp()
+    const workflowRun = aRun({ sessionId: 'chat', kind: 'workflow', targetId: 'flow' })
+
+    await storage.unitOfWork.commit(await sessionWrites(deps, workflowRun, alice))
+
+    expect((await storage.sessions.find('chat', EVERY_ROW))?.agentId).toBeUndefined()
+  })
+
+  it('appends to a session that exists and leaves its record alone', async () => {
+    const { storage, deps } = setUp()
+    const session = aSession({ id: 'chat', owner: 'alice', title: 'Plans' })
+    await storage.unitOfWork.commit([{ type: 'session.insert', session }])
+
+    await storage.unitOfWork.commit(await sessionWrites(deps, run, alice))
+
+    expect(await storage.sessions.find('chat', EVERY_ROW)).toMatchObject({ title: 'Plans', owner: 'alice' })
+    expect((await storage.sessions.messages('chat', { limit: 9, order: 'asc' })).items).toHaveLength(1)
+  })
+
+  it('refuses a stranger as if there were no such session', async () => {
+    const { storage, deps } = setUp()
+    await storage.unitOfWork.commit([{ type: 'session.insert', session: aSession({ id: 'chat', owner: 'bob' }) }])
+
+    await expect(sessionWrites(deps, run, alice)).rejects.toMatchObject({ code: 'session-not-found' })
+    const trusted = { subject: 'alice', scopes: ['sessions:write:chat'] }
+    expect((await sessionWrites(deps, run, trusted)).map(({ type }) => type)).toEqual([
+      'message.append',
+      'event.append',
+    ])
+  })
+})

@@ -1,0 +1,19 @@
+import type { Clock, IdGenerator, RunRecord, Timers } from '@berth/ports'
+import type { Budget } from '../runs/budget.ts'
+import type { Journal } from '../runs/journal.ts'
+import type { Ledger } from './ledger.ts'
+
+/** What every durable call of one execution shares. */
+export interface CallScope {
+  readonly run: RunRecord
+  readonly journal: Journal
+  readonly ledger: Ledger
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly ids: IdGenerator
+  readonly budget: Budget
+  readonly maxResultBytes: number
+  /** Tells the timer driver of a call that is due earlier than what it knows. */
+  readonly onDue: (dueAt: number) => void
+}

@@ -1,0 +1,187 @@
+import {
+  AppError,
+  fromJsonText,
+  type JsonText,
+  type RunError,
+  type StepChange,
+  type StepRecord,
+  type StepStatus,
+  toJsonText,
+  type Write,
+} from '@berth/ports'
+import { approvalRequest } from '../approvals/approval-request.ts'
+import { isLongerThan } from '../json-members.ts'
+import { toRunError } from '../runs/run-error.ts'
+import type { CallScope } from './call-scope.ts'
+import type { StepFn, StepOptions } from './step.ts'
+import { settledEvents, stepEvent } from './step-events.ts'
+import { pauseBefore, withTimeout } from './step-retry.ts'
+
+/**
+ * Does a piece of work once: its JSON result is stored, and a re-execution of the run gets it without calling `fn`.
+ *
+ * @throws AppError `step-failed` when its tries are used up or it may not be repeated after a crash;
+ *   `workflow-divergence` when another call is recorded at this place
+ */
+export async function callStep<T>(
+  scope: CallScope,
+  name: string,
+  call: { readonly fn: StepFn<T>; readonly options: StepOptions },
+) {
+  const { ledger, run } = scope
+  const { seq, recorded } = ledger.claim('step', name)
+  if (recorded === undefined) return execute(scope, { seq, name, ...call, begin: insert(scope, seq, name) })
+  if (recorded.status === 'completed' || recorded.status === 'failed') {
+    return outcomeOf<T>(await ledger.replay(recorded))
+  }
+  const ready = await afterCrash(scope, recorded, call.options)
+  if (ready.status !== 'started') return outcomeOf<T>(ready)
+  return execute(scope, { seq, name, ...call, begin: change(recorded, 'started', { attempt: run.attempt }) })
+}
+
+/** Decides about a step that was under way when its process died: a record that is `started` may be executed. */
+async function afterCrash(
+  scope: CallScope,
+  recorded: StepRecord,
+  { onCrash = 'retry' }: StepOptions,
+): Promise<StepRecord> {
+  const { ledger, run } = scope
+  if (recorded.status === 'waiting') return ledger.wait(recorded.seq)
+  // Started in this attempt without executing: a human has granted it.
+  if (recorded.attempt === run.attempt || onCrash === 'retry') return recorded
+  return onCrash === 'fail' ? fail(scope, recorded) : ask(scope, recorded)
+}
+
+async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
+  const error: RunError = { code: 'step-failed', message: `${recorded.name} was executing when the server stopped` }
+  await settle(scope, recorded, { status: 'failed', error })
+  return { ...recorded, status: 'failed', error }
+}
+
+async function ask(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
+  const { journal, ledger } = scope
+  const { approval, events } = approvalRequest(scope, {
+    seq: recorded.seq,
+    name: recorded.name,
+    title: `Run the step ${recorded.name} again? It was executing when the server stopped.`,
+  })
+  await ledger.busy(() =>
+    journal.record({
+      writes: [
+        { type: 'approval.insert', approval },
+        change(recorded, 'started', { status: 'waiting', approvalId: approval.id }),
+      ],
+      events,
+    }),
+  )
+  return ledger.wait(recorded.seq)
+}
+
+interface Execution<T> {
+  readonly seq: number
+  readonly name: string
+  readonly fn: StepFn<T>
+  readonly options: StepOptions
+  readonly begin: Write
+}
+
+function execute<T>(scope: CallScope, execution: Execution<T>): Promise<T> {
+  return scope.ledger.busy(async () => {
+    const { run, journal, clock } = scope
+    const { seq, name, begin } = execution
+    const step = { seq, name, kind: 'step' } as const
+    await journal.record({ writes: [begin], events: [stepEvent(run, 'step.start', { step, at: clock.now() })] })
+    return tryUntilSettled(scope, execution)
+  })
+}
+
+async function tryUntilSettled<T>(scope: CallScope, execution: Execution<T>): Promise<T> {
+  const { signal, run } = scope
+  const { seq, name, fn, options } = execution
+  const record = { runId: run.id, seq, name }
+  const { maxAttempts = 1 } = options.retry ?? {}
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const value = await withTimeout(scope, options.timeoutMs, (own) =>
+        fn({ effectId: `${run.id}.${seq}`, attempt, signal: own }),
+      )
+      const result = resultText(scope, value)
+      await settle(scope, record, { status: 'completed', result })
+      return fromResult<T>(result)
+    } catch (thrown) {
+      if (signal.aborted || isOver(thrown)) throw thrown
+      const willRetry = attempt < maxAttempts
+      await recordFailure(scope, record, { thrown, willRetry })
+      if (!willRetry) throw stepFailed(name, toRunError(thrown), thrown)
+      await pauseBefore(scope, options.retry, attempt)
+    }
+  }
+}
+
+type StepRef = Pick<StepRecord, 'runId' | 'seq' | 'name'>
+
+function recordFailure(
+  scope: CallScope,
+  step: StepRef,
+  failure: { readonly thrown: unknown; readonly willRetry: boolean },
+) {
+  const { run, journal, clock } = scope
+  const { willRetry, thrown } = failure
+  const { message, ...identity } = toRunError(thrown)
+  const at = clock.now()
+  const detail = { error: { ...identity, message }, willRetry }
+  const events = [stepEvent(run, 'step.error', { step: { ...step, kind: 'step' }, at, detail })]
+  const error: RunError = { code: 'step-failed', message: `${step.name}: ${message}` }
+  const writes = willRetry ? [] : [change(step, 'started', { status: 'failed', error, settledAt: at })]
+  return journal.record({ writes, events })
+}
+
+function settle(
+  scope: CallScope,
+  step: StepRef,
+  outcome: Pick<StepChange, 'status' | 'result' | 'error'>,
+): Promise<void> {
+  const { run, journal, clock } = scope
+  const at = clock.now()
+  const isGood = outcome.status === 'completed'
+  const kinded = { ...step, kind: 'step' } as const
+  return journal.record({
+    writes: [change(step, 'started', { ...outcome, settledAt: at })],
+    events: isGood
+      ? settledEvents(run, kinded, at)
+      : [stepEvent(run, 'step.error', { step: kinded, at, detail: { error: outcome.error, willRetry: false } })],
+  })
+}
+
+const change = ({ runId, seq }: Pick<StepRef, 'runId' | 'seq'>, from: StepStatus, changed: StepChange): Write => ({
+  type: 'step.change',
+  runId,
+  seq,
+  from,
+  change: changed,
+})
+
+const insert = ({ run, clock }: CallScope, seq: number, name: string): Write => ({
+  type: 'step.insert',
+  step: { runId: run.id, seq, kind: 'step', name, status: 'started', attempt: run.attempt, startedAt: clock.now() },
+})
+
+function resultText({ maxResultBytes }: CallScope, value: unknown): JsonText | undefined {
+  if (value === undefined) return undefined
+  const text = toJsonText(value)
+  if (!isLongerThan(text, maxResultBytes)) return text
+  throw new AppError('validation-failed', { message: `the result is longer than ${maxResultBytes} bytes` })
+}
+
+/** What the code gets is what a re-execution will get: the JSON of the result. */
+const fromResult = <T>(text: JsonText | undefined): T => (text === undefined ? undefined : fromJsonText(text)) as T
+
+function outcomeOf<T>({ status, name, result, error }: StepRecord): T {
+  if (status === 'completed') return fromResult<T>(result)
+  throw new AppError('step-failed', { message: error?.message ?? `${name} failed` })
+}
+
+const stepFailed = (name: string, { message }: RunError, cause: unknown) =>
+  new AppError('step-failed', { message: `${name}: ${message}`, cause })
+
+const isOver = (thrown: unknown) => thrown instanceof AppError && thrown.id === 'run-not-active'

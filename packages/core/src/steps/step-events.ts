@@ -1,0 +1,33 @@
+import { type EpochMs, type NewEvent, type RunRecord, type StepRecord, toJsonText } from '@berth/ports'
+import { runEvent } from '../runs/run-events.ts'
+
+export type StepEventType = 'step.start' | 'step.end' | 'step.error' | 'checkpoint.written'
+
+/** What identifies the result of a call for ever: its run and its place in it. */
+export const checkpointIdOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId}.${seq}`
+
+/** An event of a durable call; `detail` is what its type adds. */
+export function stepEvent(
+  run: RunRecord,
+  type: StepEventType,
+  {
+    step,
+    at,
+    detail,
+  }: { readonly step: Pick<StepRecord, 'seq' | 'kind' | 'name'>; readonly at: EpochMs; readonly detail?: object },
+): NewEvent {
+  const { seq, kind, name } = step
+  return runEvent(run, { type, payload: toJsonText({ step: name, seq, kind, ...detail }), at })
+}
+
+/** The events of a call that came out well. A result of a workflow is a checkpoint of its thread. */
+export function settledEvents(
+  run: RunRecord,
+  step: Pick<StepRecord, 'seq' | 'kind' | 'name'>,
+  at: EpochMs,
+): NewEvent[] {
+  const ended = stepEvent(run, 'step.end', { step, at })
+  if (run.kind !== 'workflow') return [ended]
+  const checkpointId = checkpointIdOf({ runId: run.id, seq: step.seq })
+  return [ended, stepEvent(run, 'checkpoint.written', { step, at, detail: { checkpointId, threadId: run.threadId } })]
+}

@@ -1,0 +1,95 @@
+import { AppError, type EpochMs, fromJsonText, plusMs, type StepRecord, type Write } from '@berth/ports'
+import type { ApprovalDecision, ApprovalOptions } from '../approvals/approval-options.ts'
+import { approvalRequest } from '../approvals/approval-request.ts'
+import type { Entry } from '../runs/journal.ts'
+import type { CallScope } from './call-scope.ts'
+import { checkEventName } from './event-name.ts'
+import { stepEvent } from './step-events.ts'
+
+type WaitKind = Exclude<StepRecord['kind'], 'step'>
+type WaitDetail = Pick<StepRecord, 'dueAt' | 'eventName' | 'approvalId' | 'childRunId'>
+
+/** What waiting for something costs besides its own record. */
+interface Waiting extends Entry {
+  readonly detail: WaitDetail
+  /** Called once the wait is durable. */
+  readonly onRecorded?: () => void
+}
+
+/** Waits until something outside settles the call; the run is suspended when nothing else goes on. */
+export async function callWait(
+  scope: CallScope,
+  call: { readonly kind: WaitKind; readonly name: string },
+  begin: (seq: number) => Waiting,
+): Promise<StepRecord> {
+  const { ledger, run, journal, clock, onDue } = scope
+  const { kind, name } = call
+  const { seq, recorded } = ledger.claim(kind, name)
+  if (recorded?.status === 'waiting') return ledger.wait(seq)
+  if (recorded !== undefined) return ledger.replay(recorded)
+
+  const { detail, writes = [], events = [], onRecorded } = begin(seq)
+  const startedAt = clock.now()
+  const step: StepRecord = {
+    runId: run.id,
+    seq,
+    kind,
+    name,
+    status: 'waiting',
+    attempt: run.attempt,
+    startedAt,
+    ...detail,
+  }
+  const insert: Write = { type: 'step.insert', step }
+  const started = stepEvent(run, 'step.start', { step, at: startedAt, detail: { dueAt: isoOf(step.dueAt) } })
+  await ledger.busy(() => journal.record({ writes: [insert, ...writes], events: [started, ...events] }))
+  onRecorded?.()
+  if (step.dueAt !== undefined) onDue(step.dueAt)
+  return ledger.wait(seq)
+}
+
+const isoOf = (at: EpochMs | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
+
+/** `ctx.sleep`: until a moment, or for a number of milliseconds. */
+export async function callSleep(scope: CallScope, name: string, until: number | Date): Promise<void> {
+  await callWait(scope, { kind: 'sleep', name }, () => ({ detail: { dueAt: momentOf(scope, until) } }))
+}
+
+function momentOf({ clock }: CallScope, until: number | Date): EpochMs {
+  const at = typeof until === 'number' ? plusMs(clock.now(), Math.max(0, until)) : (until.getTime() as EpochMs)
+  if (Number.isFinite(at)) return Math.ceil(at) as EpochMs
+  throw new AppError('validation-failed', { message: 'sleep takes milliseconds or a valid Date' })
+}
+
+/** `ctx.waitForEvent`: the payload of the next event of that name, `null` when it does not come in time. */
+export async function callWaitForEvent(
+  scope: CallScope,
+  name: string,
+  { timeoutMs }: { readonly timeoutMs?: number },
+): Promise<unknown> {
+  checkEventName(name)
+  const settled = await callWait(scope, { kind: 'event', name }, () => ({
+    detail: { eventName: name, dueAt: dueAfter(scope, timeoutMs) },
+  }))
+  return settled.result === undefined ? null : fromJsonText(settled.result)
+}
+
+const dueAfter = ({ clock }: CallScope, timeoutMs: number | undefined) =>
+  timeoutMs === undefined ? undefined : plusMs(clock.now(), timeoutMs)
+
+/** `ctx.approval`: a decision of a human; one that is not taken in time is not granted. */
+export async function callApproval(
+  scope: CallScope,
+  name: string,
+  options: ApprovalOptions & { readonly toolCallId?: string },
+): Promise<ApprovalDecision> {
+  const settled = await callWait(scope, { kind: 'approval', name }, (seq) => {
+    const { approval, events } = approvalRequest(scope, { ...options, name, seq })
+    return {
+      detail: { approvalId: approval.id, dueAt: approval.expiresAt },
+      writes: [{ type: 'approval.insert', approval }],
+      events,
+    }
+  })
+  return (settled.result === undefined ? { granted: false } : fromJsonText(settled.result)) as ApprovalDecision
+}

@@ -1,0 +1,38 @@
+import { AppError, EVERY_ROW } from '@berth/ports'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../reply.ts'
+import type { AbortRun } from '../runs/abort-run.ts'
+import { isTerminal } from '../runs/run-states.ts'
+import type { ThreadRef, WorkflowThreads } from './workflow-threads.ts'
+
+export interface DeleteThreadDeps extends CommitOnceDeps {
+  readonly threads: WorkflowThreads
+  readonly abortRun: AbortRun
+}
+
+/** Removes a thread with its runs, calls, approvals and events; what still executes is aborted first. @throws AppError `thread-not-found` */
+export type DeleteThread = (request: ThreadRef & { readonly key?: KeyedRequest | undefined }) => Promise<Reply>
+
+export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
+  const { threads, abortRun } = deps
+
+  return async ({ workflowId, threadId, key }) => {
+    const run = await threads.newestRun({ workflowId, threadId })
+    if (!isTerminal(run.status)) await abortIfActive(abortRun, run.id)
+    const once = await commitOnce(deps, key, async () => ({
+      writes: [{ type: 'thread.delete', workflowId, threadId }],
+      reply: { status: 204 },
+      remember: true,
+    }))
+    return once.kind === 'replayed' ? once.reply : once.decision.reply
+  }
+}
+
+async function abortIfActive(abortRun: AbortRun, runId: string): Promise<void> {
+  try {
+    await abortRun({ runId, reason: 'the thread is deleted', visibility: EVERY_ROW })
+  } catch (error) {
+    if (!(error instanceof AppError) || error.id !== 'run-not-active') throw error
+  }
+}

@@ -1,0 +1,72 @@
+import {
+  AppError,
+  EVERY_ROW,
+  type IdGenerator,
+  NO_USAGE,
+  type RunRecord,
+  type StepStore,
+  type Write,
+} from '@berth/ports'
+import type { EndRunDeps } from '../runs/end-run.ts'
+import { lifecycleEvent } from '../runs/run-events.ts'
+import type { ThreadRef, WorkflowThreads } from './workflow-threads.ts'
+
+export interface ForkThreadDeps extends Pick<EndRunDeps, 'unitOfWork' | 'clock'> {
+  readonly ids: IdGenerator
+  readonly steps: StepStore
+  readonly threads: WorkflowThreads
+  readonly relaunch: (run: RunRecord) => void
+}
+
+export interface ForkRequest extends ThreadRef {
+  /** The last call the fork takes over; everything that is settled when missing. */
+  readonly throughSeq?: number
+}
+
+/**
+ * Starts a new thread with the input and the settled calls of another one. The source is read and never written.
+ *
+ * @returns the run of the new thread
+ * @throws AppError `thread-not-found`
+ */
+export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Promise<RunRecord> {
+  const { threads, steps, ids, clock, unitOfWork, relaunch } = deps
+  const source = await threads.newestRun(request, EVERY_ROW)
+  const recorded = await steps.list(source.id)
+  const settled = recorded.filter(({ seq, status }) => {
+    const isTaken = request.throughSeq === undefined || seq <= request.throughSeq
+    return isTaken && (status === 'completed' || status === 'failed')
+  })
+  const taken = settled.filter(({ seq }, index) => seq === index + 1)
+
+  const { id: runId, threadId } = { id: ids.newId('run'), threadId: ids.newId('thread') }
+  const { kind, targetId, owner, userId, sessionId, input, metadata, timeoutMs, budget } = source
+  const createdAt = clock.now()
+  const identity = { id: runId, kind, targetId, threadId, owner, userId, sessionId }
+  const fork: RunRecord = {
+    ...identity,
+    ...{ status: 'queued', input, usage: NO_USAGE, attempt: 1, timeoutMs, budget, depth: 0, metadata, createdAt },
+  }
+  const copies = [...taken].sort((a, b) => (a.order ?? 0) - (b.order ?? 0))
+  const writes: Write[] = [
+    { type: 'run.insert', run: fork },
+    ...copies.flatMap(({ order: _, ...step }): Write[] => [
+      { type: 'step.insert', step: { ...step, runId, status: 'started', settledAt: undefined } },
+      {
+        type: 'step.change',
+        runId,
+        seq: step.seq,
+        from: 'started',
+        change: { status: step.status, settledAt: createdAt },
+      },
+    ]),
+    {
+      type: 'event.append',
+      events: [lifecycleEvent(fork, 'run.queued', { at: createdAt, reason: `fork of ${source.id}` })],
+    },
+  ]
+  const outcome = await unitOfWork.commit(writes)
+  if (!outcome.committed) throw new AppError('internal-error', { message: 'the fork could not be written' })
+  relaunch(fork)
+  return fork
+}

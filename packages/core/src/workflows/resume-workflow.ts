@@ -1,0 +1,69 @@
+import { AppError, EVERY_ROW, type StepRecord, type StepStore, toJsonText, type Write } from '@berth/ports'
+import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import { answerAgain } from '../idempotency/recall.ts'
+import type { Reply } from '../reply.ts'
+import type { ResumeResult, ResumeSuspended } from '../runs/resume-suspended.ts'
+import { acceptedReply } from '../runs/run-outcome.ts'
+import { awaitsResume } from '../runs/suspension.ts'
+import type { SettleWait } from '../steps/settle-wait.ts'
+import type { WorkflowThreads } from './workflow-threads.ts'
+
+export interface ResumeWorkflowDeps extends CommitOnceDeps {
+  readonly steps: StepStore
+  readonly threads: WorkflowThreads
+  readonly settleWait: SettleWait
+  readonly resumeSuspended: ResumeSuspended
+  readonly basePath: string
+}
+
+export interface ResumeWorkflowRequest {
+  readonly workflowId: string
+  readonly threadId: string
+  /** Of the event it waits for; may be left out when there is only one. */
+  readonly name?: string | undefined
+  readonly payload?: unknown
+  readonly key?: KeyedRequest | undefined
+}
+
+/**
+ * Gives a suspended thread what it waits for.
+ *
+ * @throws AppError `workflow-not-found`, `thread-not-found`, `resume-without-suspension`
+ */
+export type ResumeWorkflow = (request: ResumeWorkflowRequest) => Promise<Reply>
+
+export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
+  const { steps, threads, settleWait, resumeSuspended, basePath, clock } = deps
+
+  return async (request) => {
+    const { key, payload } = request
+    const run = await threads.newestRun(request, EVERY_ROW)
+    const reply = acceptedReply({ ...run, status: 'queued' }, basePath)
+    const writes: readonly Write[] = reservation(deps, key, { reply, remember: true, writes: [] })
+    const outcome: ResumeResult = awaitsResume(run)
+      ? await resumeSuspended.withPayload(run, payload, { writes, events: [] })
+      : await settleWait(waitOf(await steps.list(run.id), request), { result: toJsonText(payload ?? null), writes })
+    if (outcome === 'settled') return reply
+    if (
+      outcome !== 'over' &&
+      !outcome.committed &&
+      outcome.conflict.type === 'idempotency.reserve' &&
+      key !== undefined
+    ) {
+      return answerAgain(outcome.conflict.current, key, clock.now())
+    }
+    throw notWaiting('the thread was resumed in the meantime')
+  }
+}
+
+function waitOf(recorded: readonly StepRecord[], { name }: ResumeWorkflowRequest): StepRecord {
+  const waiting = recorded.filter(({ kind, status }) => kind === 'event' && status === 'waiting')
+  const named = name === undefined ? waiting : waiting.filter(({ eventName }) => eventName === name)
+  const [only, ...more] = named
+  if (only === undefined) throw notWaiting('the thread waits for no such event')
+  if (more.length > 0 && name === undefined) throw notWaiting('the thread waits for several events: name one')
+  return only
+}
+
+const notWaiting = (message: string) => new AppError('resume-without-suspension', { message })

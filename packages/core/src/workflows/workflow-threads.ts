@@ -1,0 +1,127 @@
+import {
+  AppError,
+  EVERY_ROW,
+  fromJsonText,
+  type Page,
+  type PageQuery,
+  type RunRecord,
+  type RunStatus,
+  type RunStore,
+  type StepRecord,
+  type StepStore,
+  type Visibility,
+} from '@berth/ports'
+import type { WaitingFor } from '../runs/run-outcome.ts'
+import type { WorkflowRegistry } from '../runs/target-registry.ts'
+import { checkpointIdOf } from '../steps/step-events.ts'
+
+export interface WorkflowThreadsDeps {
+  readonly workflows: WorkflowRegistry
+  readonly runs: RunStore
+  readonly steps: StepStore
+}
+
+export interface Checkpoint {
+  readonly id: string
+  readonly threadId: string
+  readonly seq: number
+  readonly step: string
+  readonly result: unknown
+  readonly createdAt: string
+}
+
+export interface ThreadState {
+  readonly threadId: string
+  readonly runId: string
+  readonly status: RunStatus
+  readonly waitingFor: readonly WaitingFor[]
+  readonly steps: readonly {
+    readonly seq: number
+    readonly name: string
+    readonly kind: string
+    readonly status: string
+  }[]
+  readonly checkpointId: string | null
+}
+
+export interface ThreadRef {
+  readonly workflowId: string
+  readonly threadId: string
+}
+
+/** Reads of workflow threads. @throws AppError `workflow-not-found`, `thread-not-found` */
+export interface WorkflowThreads {
+  state(thread: ThreadRef): Promise<ThreadState>
+  /** What the newest run of the thread has recorded, by place. */
+  checkpoints(thread: ThreadRef, page: PageQuery): Promise<Page<Checkpoint>>
+  /** The newest run of the thread. */
+  newestRun(thread: ThreadRef, visibility?: Visibility): Promise<RunRecord>
+}
+
+export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThreadsDeps): WorkflowThreads {
+  const newestRun = async (
+    { workflowId, threadId }: ThreadRef,
+    visibility: Visibility = EVERY_ROW,
+  ): Promise<RunRecord> => {
+    workflows.get(workflowId)
+    const filter = { kind: 'workflow', targetId: workflowId, threadId } as const
+    const { items } = await runs.list(filter, { limit: 1, order: 'desc' }, visibility)
+    const [run] = items
+    if (run === undefined) throw new AppError('thread-not-found')
+    return run
+  }
+
+  return {
+    newestRun,
+    async state(thread) {
+      const run = await newestRun(thread)
+      const recorded = await steps.list(run.id)
+      const last = recorded
+        .filter(({ status }) => status === 'completed')
+        .sort(byOrder)
+        .at(-1)
+      return {
+        threadId: thread.threadId,
+        runId: run.id,
+        status: run.status,
+        waitingFor: recorded.filter(({ status }) => status === 'waiting').map(toWaitingFor),
+        steps: recorded.map(({ seq, name, kind, status }) => ({ seq, name, kind, status })),
+        checkpointId: last === undefined ? null : checkpointIdOf(last),
+      }
+    },
+    async checkpoints(thread, { limit, cursor, order }) {
+      const run = await newestRun(thread)
+      const all = (await steps.list(run.id)).filter(({ status }) => status === 'completed')
+      const sorted = order === 'asc' ? all : all.toReversed()
+      const from =
+        cursor === undefined
+          ? 0
+          : sorted.findIndex(({ seq }) => (order === 'asc' ? seq > Number(cursor) : seq < Number(cursor)))
+      const items = from === -1 ? [] : sorted.slice(from, from + limit)
+      const last = items.at(-1)
+      return {
+        items: items.map((step) => toCheckpoint(step, thread.threadId)),
+        nextCursor: last !== undefined && last !== sorted.at(-1) ? String(last.seq) : null,
+      }
+    },
+  }
+}
+
+const byOrder = (a: StepRecord, b: StepRecord) => (a.order ?? 0) - (b.order ?? 0)
+
+const toWaitingFor = ({ kind, name, approvalId, childRunId, dueAt }: StepRecord): WaitingFor => ({
+  kind,
+  name,
+  approvalId,
+  runId: childRunId,
+  dueAt: dueAt === undefined ? undefined : new Date(dueAt).toISOString(),
+})
+
+const toCheckpoint = (step: StepRecord, threadId: string): Checkpoint => ({
+  id: checkpointIdOf(step),
+  threadId,
+  seq: step.seq,
+  step: step.name,
+  result: step.result === undefined ? null : fromJsonText(step.result),
+  createdAt: new Date(step.settledAt ?? step.startedAt).toISOString(),
+})

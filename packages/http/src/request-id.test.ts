@@ -1,0 +1,13 @@
+import { createSequenceIds } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { requestIdOf } from './request-id.ts'
+
+describe('requestIdOf', () => {
+  it.each(['a', 'A.b-c_1', 'x'.repeat(128)])('keeps %s', (sent) => {
+    expect(requestIdOf(sent, createSequenceIds())).toBe(sent)
+  })
+
+  it.each([undefined, null, '', 'has space', 'é', 'a\r\nb', 'x'.repeat(129)])('makes one instead of %j', (sent) => {
+    expect(requestIdOf(sent, createSequenceIds())).toMatch(/^req_[0-9a-f]{32}$/)
+  })
+})

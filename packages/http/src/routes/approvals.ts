@@ -1,0 +1,24 @@
+import type { approvalOperations } from '@berth/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+/** `/approvals`: the inbox of decisions that runs wait for. */
+export const approvalRoutes = ({
+  readApprovals,
+  resolveApproval,
+}: Pick<UseCases, 'readApprovals' | 'resolveApproval'>): Handlers<typeof approvalOperations> => ({
+  async listApprovals({ query, visibility }) {
+    const { limit, cursor, order, ...filter } = query
+    return { status: 200, body: await readApprovals.list(filter, { limit, cursor, order }, visibility) }
+  },
+  getApproval: async ({ params, visibility }) => ({
+    status: 200,
+    body: await readApprovals.get(params.approvalId, visibility),
+  }),
+  resolveApproval: ({ params: { approvalId }, body: { granted, reason, payload }, principal, visibility, key }) =>
+    resolveApproval({
+      ...{ approvalId, granted, reason, payload, visibility, key },
+      by: principal.subject,
+      tokenId: principal.tokenId,
+    }),
+})

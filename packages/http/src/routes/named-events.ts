@@ -1,0 +1,10 @@
+import type { namedEventOperations } from '@berth/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+/** `/events`: named events from outside. */
+export const namedEventRoutes = ({
+  emitEvent,
+}: Pick<UseCases, 'emitEvent'>): Handlers<typeof namedEventOperations> => ({
+  emitEvent: ({ params, body, key }) => emitEvent({ name: params.name, payload: body.payload, key }),
+})

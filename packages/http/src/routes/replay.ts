@@ -1,0 +1,28 @@
+import type { KeyedRequest, Principal } from '@berth/core'
+import type { ReplayRequest } from '@berth/protocol'
+import type { InferOutput } from 'valibot'
+import type { Answer } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+interface ReplayCall<Params> {
+  readonly params: Params
+  readonly body: InferOutput<typeof ReplayRequest>
+  readonly principal: Principal
+  readonly key: KeyedRequest | undefined
+  readonly acceptsEventStream: boolean
+}
+
+type Of = Parameters<UseCases['replay']['open']>[0]['of']
+
+/** The one handler of both replays: a page of what is recorded, or a stream of all of it. */
+export const replayWith =
+  <Params>(
+    { replay, openReplayStream }: Pick<UseCases, 'replay' | 'openReplayStream'>,
+    ofParams: (params: Params) => Of,
+  ) =>
+  async ({ params, body, principal, key, acceptsEventStream }: ReplayCall<Params>): Promise<Answer> => {
+    const { raw = false, limit = 50, cursor, order = 'asc', speed } = body
+    const request = { of: ofParams(params), raw, principal }
+    if (acceptsEventStream) return openReplayStream(await replay.open(request), speed)
+    return replay.page({ ...request, page: { limit, cursor, order }, key })
+  }

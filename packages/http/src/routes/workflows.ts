@@ -1,0 +1,41 @@
+import type { workflowOperations } from '@berth/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+type Deps = Pick<UseCases, 'readWorkflows' | 'startRun' | 'threads' | 'resumeWorkflow' | 'deleteThread'>
+
+/** `/workflows`: what is registered, its threads, what they wait for. */
+export const workflowRoutes = ({
+  readWorkflows,
+  startRun,
+  threads,
+  resumeWorkflow,
+  deleteThread,
+}: Deps): Handlers<typeof workflowOperations> => ({
+  listWorkflows: ({ query }) => ({ status: 200, body: readWorkflows.list(query) }),
+  getWorkflow: ({ params }) => ({ status: 200, body: readWorkflows.get(params.workflowId) }),
+  executeWorkflow({ params, body, principal, key, traceparent, prefer }) {
+    const { waitMs } = prefer
+    const answer = waitMs === undefined ? 'accepted' : 'outcome'
+    return startRun({
+      target: { kind: 'workflow', id: params.workflowId },
+      body,
+      principal,
+      key,
+      traceparent,
+      answer,
+      waitMs,
+    })
+  },
+  resumeWorkflow: ({ params, body: { threadId, name, payload }, key }) =>
+    resumeWorkflow({ workflowId: params.workflowId, threadId, name, payload, key }),
+  getWorkflowState: async ({ params: { workflowId }, query: { threadId } }) => ({
+    status: 200,
+    body: await threads.state({ workflowId, threadId }),
+  }),
+  listCheckpoints: async ({ params: { workflowId }, query: { threadId, ...page } }) => ({
+    status: 200,
+    body: await threads.checkpoints({ workflowId, threadId }, page),
+  }),
+  deleteThread: ({ params: { workflowId, threadId }, key }) => deleteThread({ workflowId, threadId, key }),
+})

@@ -1,0 +1,33 @@
+import { AppError } from '@berth/ports'
+import type { CreateStage } from './stage.ts'
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+const ALLOWED_HEADERS =
+  'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, traceparent, X-Request-Id'
+const MAX_AGE_SECONDS = '600'
+
+/** Which pages of other origins may call: those that may read the answer. Answers their preflights. */
+export const createOrigin: CreateStage =
+  () =>
+  ({ request, url, headers, methods }) => {
+    const origin = request.headers.get('origin')
+    if (origin === null) return undefined
+
+    const isPreflight = request.method === 'OPTIONS'
+    if (headers.has('Access-Control-Allow-Origin')) return isPreflight ? answerPreflight(methods()) : undefined
+    const isSafe = SAFE.has(request.method) && !isPreflight
+    if (isSafe || isSameOrigin(origin, request.headers.get('host') ?? url.host)) return undefined
+    throw new AppError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
+  }
+
+const isSameOrigin = (origin: string, host: string) =>
+  origin.toLowerCase().replace(/^https?:\/\//, '') === host.toLowerCase()
+
+function answerPreflight(methods: readonly string[]): Response {
+  const headers = {
+    'Access-Control-Allow-Methods': methods.join(', '),
+    'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+    'Access-Control-Max-Age': MAX_AGE_SECONDS,
+  }
+  return new Response(null, { status: 204, headers })
+}

@@ -1,0 +1,84 @@
+import type { EpochMs, StepChange, StepRecord, StepStore } from '@berth/ports'
+import { changed } from './changed.ts'
+import type { RunBelongings } from './thread-deletion.ts'
+import { putEntry, type UndoLog } from './undo-log.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export interface StepTable extends RunBelongings {
+  readonly store: StepStore
+  readonly appliers: Pick<WriteAppliers, 'step.insert' | 'step.change' | 'step.fence'>
+}
+
+export function createStepTable(): StepTable {
+  const stepsByRun = new Map<string, Map<number, StepRecord>>()
+  const lastOrders = new Map<string, number>()
+  const waiting = new Map<string, StepRecord>()
+
+  const find = (runId: string, seq: number): StepRecord | undefined => stepsByRun.get(runId)?.get(seq)
+
+  const put = (step: StepRecord, undo: UndoLog): void => {
+    const { runId, seq, status, order = 0 } = step
+    const steps = stepsByRun.get(runId) ?? new Map<number, StepRecord>()
+    stepsByRun.set(runId, steps)
+    putEntry(steps, [seq, step], undo)
+    putEntry(waiting, [placeName(step), status === 'waiting' ? step : undefined], undo)
+    putEntry(lastOrders, [runId, Math.max(order, lastOrders.get(runId) ?? 0)], undo)
+  }
+
+  const waitingBy = (matches: (step: StepRecord) => boolean, rankOf: (step: StepRecord) => number) =>
+    Array.from(waiting.values())
+      .filter(matches)
+      .sort((one, other) => rankOf(one) - rankOf(other))
+
+  const waitingUntil = (now: EpochMs): readonly StepRecord[] =>
+    waitingBy(({ dueAt }) => dueAt !== undefined && dueAt <= now, dueTime)
+
+  return {
+    store: {
+      list: async (runId) =>
+        Array.from(stepsByRun.get(runId)?.values() ?? []).sort((one, other) => one.seq - other.seq),
+      find: async (runId, seq) => find(runId, seq),
+      due: async (now, limit) => waitingUntil(now).slice(0, limit),
+      nextDueAt: async () => waitingUntil(END_OF_TIME)[0]?.dueAt,
+      async waitingForEvent(eventName, limit, runId) {
+        const isMeant = (step: StepRecord) =>
+          step.eventName === eventName && (runId === undefined || step.runId === runId)
+        return waitingBy(isMeant, ({ startedAt }) => startedAt).slice(0, limit)
+      },
+      waitingForChild: async (childRunId) =>
+        Array.from(waiting.values()).find((step) => step.childRunId === childRunId),
+    },
+    appliers: {
+      'step.insert'({ type, step }, { undo }) {
+        const current = find(step.runId, step.seq)
+        if (current !== undefined) return { type, current }
+        put(step, undo)
+        return 1
+      },
+      'step.change'({ type, runId, seq, from, change }, { undo }) {
+        const current = find(runId, seq)
+        if (current?.status !== from) return { type, current }
+        const order = isSettlement(change) ? (lastOrders.get(runId) ?? 0) + 1 : undefined
+        put(changed(current, { ...change, order }), undo)
+        return 1
+      },
+      'step.fence'({ type, runId, seqs }) {
+        const first = seqs.find((seq) => find(runId, seq)?.status !== 'waiting')
+        return first === undefined ? 0 : { type, current: find(runId, first) }
+      },
+    },
+    removeRun(runId, undo) {
+      for (const step of stepsByRun.get(runId)?.values() ?? []) putEntry(waiting, [placeName(step), undefined], undo)
+      putEntry(stepsByRun, [runId, undefined], undo)
+      putEntry(lastOrders, [runId, undefined], undo)
+    },
+  }
+}
+
+const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
+
+const placeName = ({ runId, seq }: StepRecord): string => `${runId} ${seq}`
+
+const dueTime = ({ dueAt }: StepRecord): number => dueAt ?? END_OF_TIME
+
+const isSettlement = ({ status }: StepChange): boolean => status === 'completed' || status === 'failed'

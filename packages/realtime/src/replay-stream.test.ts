@@ -1,0 +1,74 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import { plusMs, toJsonText } from '@berth/ports'
+import { anEvent, BUILT_AT, createManualClock } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { renderReplayBlocks } from './replay-stream.ts'
+
+const recording = { stream: { topic: 't' }, subject: 's', raw: false }
+
+async function record(count: number, everyMs: number) {
+  const storage = createInMemoryStorage({ epoch: 'e1' })
+  const events = Array.from({ length: count }, (_, n) =>
+    anEvent({ topic: 't', type: 'note.one', payload: toJsonText(n), at: plusMs(BUILT_AT, n * everyMs) }),
+  )
+  await storage.unitOfWork.commit([{ type: 'event.append', events }])
+  return storage
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('renderReplayBlocks', () => {
+  it('shows everything recorded, across pages, in order', async () => {
+    const { events } = await record(450, 0)
+    const blocks = renderReplayBlocks({ events, timers: createManualClock() }, recording, {
+      speed: undefined,
+      signal: new AbortController().signal,
+    })
+
+    const payloads = []
+    for await (const block of blocks) payloads.push(/"payload":(\d+)/.exec(block)?.[1])
+
+    expect(payloads).toEqual(Array.from({ length: 450 }, (_, n) => String(n)))
+  })
+
+  it('paces the events by the speed', async () => {
+    const { events } = await record(3, 1_000)
+    const clock = createManualClock()
+    const blocks = renderReplayBlocks({ events, timers: clock }, recording, {
+      speed: 10,
+      signal: new AbortController().signal,
+    })
+    const seen: string[] = []
+    const reading = (async () => {
+      for await (const block of blocks) seen.push(block)
+    })()
+
+    await turn()
+    expect(seen).toHaveLength(1)
+    clock.advance(99)
+    await turn()
+    expect(seen).toHaveLength(1)
+    clock.advance(1)
+    await turn()
+    expect(seen).toHaveLength(2)
+    clock.advance(100)
+    await reading
+    expect(seen).toHaveLength(3)
+  })
+
+  it('ends when its reader leaves during a pause', async () => {
+    const { events } = await record(2, 60_000)
+    const leaving = new AbortController()
+    const blocks = renderReplayBlocks({ events, timers: createManualClock() }, recording, {
+      speed: 1,
+      signal: leaving.signal,
+    })
+    await blocks.next()
+    const rest = blocks.next()
+
+    leaving.abort()
+
+    expect(['done', 'block']).toContain((await rest).done === true ? 'done' : 'block')
+    expect((await blocks.next()).done).toBe(true)
+  })
+})

@@ -1,0 +1,48 @@
+import { formatEventId, type Recording, renderEnvelope } from '@berth/core'
+import type { EventLog, Timers } from '@berth/ports'
+import { formatBlock } from './sse/block.ts'
+
+export interface ReplayStreamDeps {
+  readonly events: EventLog
+  readonly timers: Timers
+}
+
+const PAGE_LIMIT = 200
+const LONGEST_PAUSE_MS = 60_000
+
+/**
+ * The blocks of a replay, oldest event first, up to what was recorded when it began. With a speed, two events are as far
+ * apart as they were, divided by it; without one they follow at once.
+ */
+export async function* renderReplayBlocks(
+  { events, timers }: ReplayStreamDeps,
+  { stream, subject, raw }: Recording,
+  { speed, signal }: { readonly speed: number | undefined; readonly signal: AbortSignal },
+): AsyncGenerator<string, void, void> {
+  const { epoch, position: last } = await events.head()
+  let after = 0
+  let previousAt: number | undefined
+  for (;;) {
+    const page = await events.read(stream, { after, limit: PAGE_LIMIT })
+    for (const event of page) {
+      if (event.position > last || signal.aborted) return
+      if (speed !== undefined && previousAt !== undefined) await pause(timers, (event.at - previousAt) / speed, signal)
+      previousAt = event.at
+      after = event.position
+      const id = formatEventId({ epoch, position: event.position })
+      yield formatBlock({ id, event: event.type, data: renderEnvelope(event, { subject, epoch, raw }) })
+    }
+    if (page.length < PAGE_LIMIT) return
+  }
+}
+
+function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return Promise.resolve()
+  return new Promise((resolve) => {
+    const cancel = timers.after(Math.min(ms, LONGEST_PAUSE_MS), resolve)
+    signal.addEventListener('abort', () => {
+      cancel()
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,204 @@
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Listener, listen } from './listener.ts'
+
+type Fetch = Parameters<typeof listen>[0]
+
+const opened: Listener[] = []
+const sockets: Socket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  for (const listener of opened.splice(0)) await listener.close(0)
+})
+
+const echo: Fetch = async (request) => Response.json({ method: request.method, url: request.url, sent: await request.text() })
+
+async function open(fetch: Fetch = echo): Promise<Listener> {
+  const listener = await listen(fetch, { host: '127.0.0.1', port: 0 })
+  opened.push(listener)
+  return listener
+}
+
+/** A connection that writes raw text; `received` resolves with everything that came back until it was closed. */
+function dial({ port }: Listener) {
+  const socket = connect(port, '127.0.0.1')
+  sockets.push(socket)
+  let text = ''
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk
+  })
+  socket.on('error', () => undefined)
+  const received = new Promise<string>((resolve) => socket.on('close', () => resolve(text)))
+  return { socket, received, soFar: () => text }
+}
+
+/** What one request is answered with; asks for the connection to be closed unless told otherwise. */
+async function send(listener: Listener, lines: readonly string[], body = '') {
+  const { socket, received } = dial(listener)
+  socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1')
+  return parse(await received)
+}
+
+function parse(text: string) {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  const [statusLine = '', ...fields] = head.split('\r\n')
+  const headers = new Headers(fields.map((field) => field.split(': ', 2) as [string, string]))
+  return { status: Number(statusLine.split(' ')[1]), headers, body }
+}
+
+function expectRefusal({ status, headers, body }: ReturnType<typeof parse>, [expected, error]: [number, string]) {
+  expect({ status, ...JSON.parse(body) }).toEqual({
+    status: expected,
+    error,
+    message: expect.stringMatching(/./),
+    requestId: headers.get('x-request-id'),
+  })
+  expect(headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]+$/)
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(headers.get('content-length')).toBe(String(Buffer.byteLength(body)))
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(headers.get('connection')).toBe('close')
+}
+
+const HOST = 'Host: 127.0.0.1'
+const CLOSE = 'Connection: close'
+const fields = (count: number) => Array.from({ length: count }, (_, n) => `X-${n}: v`)
+
+describe('the listener', () => {
+  it.each([
+    ['no host', ['GET / HTTP/1.1']],
+    ['an empty host', ['GET / HTTP/1.1', 'Host:']],
+    ['two words as host', ['GET / HTTP/1.1', 'Host: a b']],
+    ['a host with a user', ['GET / HTTP/1.1', 'Host: x@y']],
+    ['a host with a path', ['GET / HTTP/1.1', 'Host: x@y/z']],
+    ['a port that does not exist', ['GET / HTTP/1.1', 'Host: a:99999']],
+    ['an address that does not exist', ['GET / HTTP/1.1', 'Host: 999.999.999.999']],
+    ['an address in capitals that is another', ['GET / HTTP/1.1', 'Host: 0X7F.1']],
+    ['a host beyond ASCII', ['GET / HTTP/1.1', 'Host: b\u00fccher']],
+    ['no address in brackets', ['GET / HTTP/1.1', 'Host: [::g]']],
+    ['an empty host in HTTP/1.0', ['GET / HTTP/1.0', 'Host:']],
+    ['the server as target', ['OPTIONS * HTTP/1.1', HOST]],
+    ['another scheme', ['GET ftp://127.0.0.1/ HTTP/1.1', HOST]],
+    ['a URL that is none', ['GET http://[/ HTTP/1.1', HOST]],
+    ['a URL with credentials', ['POST http://u:p@127.0.0.1/ HTTP/1.1', HOST, 'Content-Length: 0']],
+    ['a backslash in the path', ['GET /\\evil/ HTTP/1.1', HOST]],
+    ['a backslash in a URL', ['GET http://127.0.0.1\\evil/ HTTP/1.1', HOST]],
+    ['an expectation', ['GET / HTTP/1.1', HOST, 'Expect: weird']],
+    ['a tunnel', ['CONNECT 127.0.0.1:80 HTTP/1.1', HOST]],
+    ['a head that is not HTTP', ['nonsense']],
+    ['a length that is none', ['POST / HTTP/1.1', HOST, 'Content-Length: x']],
+  ])('refuses a request with %s', async (_, lines) => {
+    expectRefusal(await send(await open(), lines), [400, 'validation-failed'])
+  })
+
+  it('sends the head alone where HEAD is refused', async () => {
+    const { status, headers, body } = await send(await open(), ['HEAD /\\evil HTTP/1.1', HOST])
+
+    expect([status, body]).toEqual([400, ''])
+    expect(headers.has('x-request-id')).toBe(true)
+  })
+
+  it.each([
+    [['GET /v1?q=\\ HTTP/1.1', 'Host: Example.COM'], 'http://example.com/v1?q=\\'],
+    [['GET /v1 HTTP/1.1', 'Host: [::1]:8080'], 'http://[::1]:8080/v1'],
+    [['GET /v1 HTTP/1.1', 'Host: my_host.internal:1'], 'http://my_host.internal:1/v1'],
+    [['GET http://elsewhere.example/v1 HTTP/1.1', HOST], 'http://elsewhere.example/v1'],
+    [['GET /v1 HTTP/1.0'], 'http://127.0.0.1/v1'],
+  ])('passes %j on', async (lines, url) => {
+    const { status, body } = await send(await open(), [...lines, CLOSE])
+
+    expect([status, JSON.parse(body).url]).toEqual([200, url])
+  })
+
+  it('keeps the request id of a client that it refuses', async () => {
+    const refused = await send(await open(), ['OPTIONS * HTTP/1.1', HOST, 'X-Request-Id: mine.1'])
+
+    expect(refused.headers.get('x-request-id')).toBe('mine.1')
+    expectRefusal(refused, [400, 'validation-failed'])
+  })
+
+  it('takes a hundred header fields and refuses more', async () => {
+    const listener = await open()
+
+    expect((await send(listener, ['GET / HTTP/1.1', HOST, CLOSE, ...fields(98)])).status).toBe(200)
+    expectRefusal(await send(listener, ['GET / HTTP/1.1', HOST, CLOSE, ...fields(99)]), [431, 'headers-too-large'])
+    expectRefusal(await send(listener, ['GET / HTTP/1.1', ...fields(1_500), HOST]), [431, 'headers-too-large'])
+  })
+
+  it('refuses a header block over sixteen kilobytes', async () => {
+    const refused = await send(await open(), ['GET / HTTP/1.1', HOST, `X-Large: ${'x'.repeat(17_000)}`])
+
+    expectRefusal(refused, [431, 'headers-too-large'])
+  })
+
+  it('refuses a body that is not well-formed while it is read', async () => {
+    const listener = await open()
+
+    const refused = await send(listener, ['POST / HTTP/1.1', HOST, 'Transfer-Encoding: chunked'], 'nonsense\r\n')
+
+    expectRefusal(refused, [400, 'validation-failed'])
+  })
+
+  it('still continues where that is expected', async () => {
+    const { socket, received } = dial(await open())
+    socket.write(['POST / HTTP/1.1', HOST, CLOSE, 'Content-Length: 2', 'Expect: 100-continue', '', 'hi'].join('\r\n'))
+
+    const text = await received
+
+    expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+    expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ sent: 'hi' })
+  })
+
+  it('answers a failure of what it serves with the envelope', async () => {
+    const listener = await open(() => Promise.reject(new Error('hunter2')))
+
+    const refused = await send(listener, ['GET / HTTP/1.1', HOST, CLOSE])
+
+    expectRefusal(refused, [500, 'internal-error'])
+    expect(refused.body).not.toContain('hunter2')
+  })
+})
+
+describe('garbage behind a request that waits', () => {
+  const POST = ['POST / HTTP/1.1', HOST, 'Content-Length: 2', '', 'hi'].join('\r\n')
+
+  it('is never answered in its place, and the request goes on', async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    const seen: string[] = []
+    const listener = await open(async (request) => {
+      seen.push(await request.text())
+      await held
+      seen.push('done')
+      return Response.json({})
+    })
+    const { socket, received } = dial(listener)
+    socket.write(POST)
+    await expect.poll(() => seen).toEqual(['hi'])
+
+    socket.write('nonsense\r\n\r\n')
+
+    expect(await received).toBe('')
+    release()
+    await expect.poll(() => seen).toEqual(['hi', 'done'])
+  })
+
+  it('is not answered either when it comes in one piece with the request', async () => {
+    const { socket, received } = dial(await open(() => new Promise(() => {})))
+    socket.write(`${POST}nonsense\r\n\r\n`)
+
+    expect(await received).toBe('')
+  })
+
+  it('is answered once the request was', async () => {
+    const { socket, received, soFar } = dial(await open())
+    socket.write(POST)
+    await expect.poll(soFar).toContain('"sent":"hi"')
+    const first = soFar()
+
+    socket.write('nonsense\r\n\r\n')
+
+    expect(first).toMatch(/^HTTP\/1\.1 200 /)
+    expectRefusal(parse((await received).slice(first.length)), [400, 'validation-failed'])
+  })
+})

@@ -1,0 +1,110 @@
+import {
+  type ApprovalFilter,
+  type ApprovalRecord,
+  type ApprovalStatus,
+  type EpochMs,
+  EVERY_ROW,
+  type JsonText,
+  type Page,
+  type PageQuery,
+  type Visibility,
+} from '@berth/ports'
+import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import type { Connection } from './connection.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
+import { compile, from, type Query } from './query.ts'
+import {
+  type AccessTests,
+  type AccessValues,
+  accessValues,
+  isVisible,
+  unindexed,
+  visibilityVariant,
+} from './row-visibility.ts'
+import type { ApprovalTable } from './schema.ts'
+
+export interface ApprovalListRequest {
+  readonly filter: ApprovalFilter
+  readonly page: PageQuery
+  readonly visibility: Visibility
+}
+
+export function findApproval(db: Connection, request: { id: string; visibility: Visibility }) {
+  const { id, visibility } = request
+  const query = db.variant(`approval ${visibilityVariant(visibility)}`, () => findQuery(visibility))
+  const row = db.get(query, { ...accessValues(visibility), id })
+  return row === undefined ? undefined : toRecord(row)
+}
+
+export const findAnyApproval = (db: Connection, id: string): ApprovalRecord | undefined =>
+  findApproval(db, { id, visibility: EVERY_ROW })
+
+export function listApprovals(db: Connection, request: ApprovalListRequest): Page<ApprovalRecord> {
+  const { filter, page, visibility } = request
+  const query = db.variant(listVariant(request), () => approvalListQuery(request))
+  const values = { runId: filter.runId ?? '', ...pageValues(page), ...accessValues(visibility) }
+  return toPage(db.all(query, values), page, { toRecord, rankOf: (row) => row.created_at })
+}
+
+type ApprovalRow = Selectable<ApprovalTable>
+type ListValues = AccessValues & PageValues & { readonly runId: string }
+
+const APPROVAL_ACCESS: AccessTests = {
+  owner: (matches) => matches('owner'),
+  ids: (matches) => matches('id'),
+  agentIds: (matches) => sql`kind = 'agent' and ${matches('target_id')}`,
+  workflowIds: (matches) => sql`kind = 'workflow' and ${matches('target_id')}`,
+}
+
+const findQuery = (visibility: Visibility): Query<AccessValues & { readonly id: string }, ApprovalRow> =>
+  compile((place) =>
+    from
+      .selectFrom('approvals')
+      .selectAll()
+      .where('id', '=', place('id'))
+      .where(isVisible(visibility, APPROVAL_ACCESS, place)),
+  )
+
+const listVariant = ({ filter: { status, runId }, page, visibility }: ApprovalListRequest): string =>
+  `approvals ${status} ${runId === undefined ? '-' : '+'} ${pageVariant(page)} ${visibilityVariant(visibility)}`
+
+/** The list of one combination of filters. The status stands in it as a literal, so that the partial indexes apply. */
+export function approvalListQuery({ filter, page, visibility }: ApprovalListRequest): Query<ListValues, ApprovalRow> {
+  return compile((place) => {
+    const { status, runId } = filter
+    const visible = isVisible(visibility, APPROVAL_ACCESS, place)
+    const conditions = runId === undefined ? [visible] : [sql<SqlBool>`run_id = ${place('runId')}`, unindexed(visible)]
+    if (status !== undefined) conditions.push(hasStatus(status))
+    if (page.cursor !== undefined) conditions.push(isBeyond(place, page))
+    return from
+      .selectFrom('approvals')
+      .selectAll()
+      .where((eb) => eb.and(conditions))
+      .orderBy('created_at', page.order)
+      .orderBy('id', page.order)
+      .limit(place('limit'))
+  })
+}
+
+const hasStatus = (status: ApprovalStatus): RawBuilder<SqlBool> => sql`status = ${sql.lit(status)}`
+
+const toRecord = (row: ApprovalRow): ApprovalRecord => ({
+  id: row.id,
+  runId: row.run_id,
+  seq: row.seq ?? undefined,
+  kind: row.kind,
+  targetId: row.target_id,
+  sessionId: row.session_id ?? undefined,
+  owner: row.owner,
+  name: row.name,
+  title: row.title ?? undefined,
+  payload: (row.payload ?? undefined) as JsonText | undefined,
+  toolCallId: row.tool_call_id ?? undefined,
+  status: row.status,
+  createdAt: row.created_at as EpochMs,
+  expiresAt: (row.expires_at ?? undefined) as EpochMs | undefined,
+  resolvedAt: (row.resolved_at ?? undefined) as EpochMs | undefined,
+  by: row.by ?? undefined,
+  reason: row.reason ?? undefined,
+  decision: (row.decision ?? undefined) as JsonText | undefined,
+})

@@ -1,0 +1,168 @@
+import {
+  type ApprovalRecord,
+  type ApprovalResolution,
+  type ApprovalStatus,
+  EVERY_ROW,
+  type Storage,
+  toJsonText,
+  type Write,
+} from '@berth/ports'
+import { expect } from 'vitest'
+import { anApproval, aRun, aSession } from '../builders.ts'
+import { approvalListCases } from './approval-list.contract.ts'
+import { commit, insertApprovals, insertRuns, refused } from './commits.ts'
+import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { at, eachAlone, type Optionals } from './optional-fields.ts'
+
+const OPTIONALS: Optionals<ApprovalRecord> = {
+  seq: 3,
+  sessionId: 'ses_1',
+  title: 'Grüße an alle? 🚢',
+  payload: toJsonText({ text: 'Grüße, 世界 🚢', nested: [null, 0.5] }),
+  toolCallId: 'call_1',
+  expiresAt: at(60_000),
+  resolvedAt: at(5),
+  by: 'bob',
+  reason: 'too "early"\n',
+  decision: toJsonText(null),
+}
+
+const GRANTED: ApprovalResolution = {
+  status: 'granted',
+  resolvedAt: at(10),
+  by: 'carol',
+  reason: 'looks good',
+  decision: toJsonText({ amount: 5 }),
+}
+
+const STATUSES: readonly ApprovalStatus[] = ['pending', 'granted', 'denied', 'expired']
+
+const find = (storage: Storage, id = anApproval().id) => storage.approvals.find(id, EVERY_ROW)
+const resolve = (resolution: ApprovalResolution, id = anApproval().id): Write => ({
+  type: 'approval.resolve',
+  id,
+  resolution,
+})
+
+async function open(storage: Storage, ...approvals: readonly ApprovalRecord[]): Promise<void> {
+  await commit(storage, { type: 'session.insert', session: aSession({ id: OPTIONALS.sessionId }) })
+  await insertRuns(storage, aRun())
+  await insertApprovals(storage, ...approvals)
+}
+
+const roundTripCases: readonly ContractCase[] = [
+  {
+    title: 'finds no approval that was never inserted',
+    async run(storage) {
+      await open(storage, anApproval())
+
+      expect(await find(storage, 'apr-unknown')).toBeUndefined()
+    },
+  },
+  {
+    title: 'gives back an approval with every optional field, with each alone, and with none',
+    async run(storage) {
+      const approvals = [{ ...OPTIONALS }, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
+        anApproval({ id: `apr-${index}`, ...fields }),
+      )
+      await open(storage, ...approvals)
+
+      for (const approval of approvals) expect(await find(storage, approval.id)).toEqual(approval)
+    },
+  },
+  {
+    title: 'gives back approvals of both kinds of run in every status',
+    async run(storage) {
+      const approvals = STATUSES.flatMap((status) => [
+        anApproval({ id: `agent-${status}`, status }),
+        anApproval({ id: `flow-${status}`, kind: 'workflow', status }),
+      ])
+      await open(storage, ...approvals)
+
+      for (const approval of approvals) expect(await find(storage, approval.id)).toEqual(approval)
+    },
+  },
+  {
+    title: 'refuses an approval whose id is taken and names the approval that holds it',
+    async run(storage) {
+      const first = anApproval({ ...OPTIONALS, owner: 'alice' })
+      await open(storage, first)
+
+      const outcome = await refused(storage, { type: 'approval.insert', approval: anApproval({ owner: 'bob' }) })
+
+      expect(outcome.conflict).toEqual({ type: 'approval.insert', current: first })
+      expect(await find(storage)).toEqual(first)
+    },
+  },
+]
+
+const resolveCases: readonly ContractCase[] = [
+  {
+    title: 'resolves a pending approval with everything the resolution says and changes nothing else',
+    async run(storage) {
+      const { resolvedAt: _, by: _by, reason: _reason, decision: _decision, ...asked } = OPTIONALS
+      const approval = anApproval(asked)
+      const neighbour = anApproval({ id: 'neighbour' })
+      await open(storage, approval, neighbour)
+
+      const { counts } = await commit(storage, resolve(GRANTED))
+
+      expect(counts).toEqual([1])
+      expect(await find(storage)).toEqual({ ...approval, ...GRANTED })
+      expect(await find(storage, 'neighbour')).toEqual(neighbour)
+    },
+  },
+  {
+    title: 'resolves an approval to each outcome, without what the resolution does not say',
+    async run(storage) {
+      await open(storage)
+      for (const status of ['granted', 'denied', 'expired'] as const) {
+        await insertApprovals(storage, anApproval({ id: status }))
+        await commit(storage, resolve({ status, resolvedAt: at(1) }, status))
+
+        expect(await find(storage, status)).toEqual(anApproval({ id: status, status, resolvedAt: at(1) }))
+      }
+    },
+  },
+  {
+    title: 'refuses to resolve an approval that is not pending and names how it came out',
+    async run(storage) {
+      await open(storage, anApproval())
+      await commit(storage, resolve(GRANTED))
+      const granted = { ...anApproval(), ...GRANTED }
+
+      for (const status of ['granted', 'denied', 'expired'] as const) {
+        const outcome = await refused(storage, resolve({ status, resolvedAt: at(20), by: 'late' }))
+        expect(outcome.conflict).toEqual({ type: 'approval.resolve', current: granted })
+      }
+      expect(await find(storage)).toEqual(granted)
+    },
+  },
+  {
+    title: 'refuses to resolve an approval that was inserted as resolved',
+    async run(storage) {
+      await open(storage)
+      for (const status of ['granted', 'denied', 'expired'] as const) {
+        const approval = anApproval({ id: status, status })
+        await insertApprovals(storage, approval)
+
+        const outcome = await refused(storage, resolve(GRANTED, status))
+        expect(outcome.conflict).toEqual({ type: 'approval.resolve', current: approval })
+      }
+    },
+  },
+  {
+    title: 'refuses to resolve an unknown approval with no current one',
+    async run(storage) {
+      await open(storage, anApproval())
+
+      expect((await refused(storage, resolve(GRANTED, 'apr-unknown'))).conflict).toEqual({ type: 'approval.resolve' })
+    },
+  },
+]
+
+export const approvalStoreCases: readonly ContractCase[] = [...roundTripCases, ...resolveCases, ...approvalListCases]
+
+/** What every `ApprovalStore`, and the writes of approvals, must do. */
+export const approvalStoreContract = (harness: StorageHarness): void =>
+  registerContract([{ port: 'ApprovalStore', cases: approvalStoreCases }], harness)

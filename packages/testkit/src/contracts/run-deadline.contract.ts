@@ -1,0 +1,89 @@
+import type { RunRecord, RunStatus, Storage } from '@berth/ports'
+import { expect } from 'vitest'
+import { aRun } from '../builders.ts'
+import { commit, insertRuns } from './commits.ts'
+import type { ContractCase } from './contract-case.ts'
+import { at } from './optional-fields.ts'
+
+const ACTIVE: readonly RunStatus[] = ['queued', 'running', 'suspended']
+const ENDED: readonly RunStatus[] = ['completed', 'failed', 'aborted']
+
+const ids = (runs: readonly RunRecord[]): string[] => runs.map(({ id }) => id)
+
+const transition = (storage: Storage, { id, status }: RunRecord, to: RunStatus) =>
+  commit(storage, { type: 'run.transition', runId: id, from: [status], attempt: 1, change: { status: to } })
+
+export const runDeadlineCases: readonly ContractCase[] = [
+  {
+    title: 'knows of no run past its deadline and of no next deadline while no run has one',
+    async run(storage) {
+      expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([[], undefined])
+      await insertRuns(storage, aRun())
+
+      expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([[], undefined])
+    },
+  },
+  {
+    title: 'a run is past its deadline from deadlineAt on, exactly',
+    async run(storage) {
+      const run = aRun({ status: 'running', deadlineAt: at(1_000), budget: { wallClockMs: 1_000 } })
+      await insertRuns(storage, run)
+
+      expect(await storage.runs.pastDeadline(at(999), 10)).toEqual([])
+      expect(await storage.runs.pastDeadline(at(1_000), 10)).toEqual([run])
+      expect(await storage.runs.pastDeadline(at(1_001), 10)).toEqual([run])
+    },
+  },
+  {
+    title: 'only queued, running and suspended runs have a deadline',
+    async run(storage) {
+      await insertRuns(storage, ...ENDED.map((status) => aRun({ id: status, status, deadlineAt: at(1) })))
+      expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([[], undefined])
+
+      for (const status of ACTIVE) {
+        const run = aRun({ id: status, status, deadlineAt: at(1) })
+        await insertRuns(storage, run)
+        expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([
+          [run],
+          at(1),
+        ])
+
+        await transition(storage, run, 'failed')
+        expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([
+          [],
+          undefined,
+        ])
+      }
+    },
+  },
+  {
+    title: 'lists runs past their deadline earliest first, whatever their status, and at most the limit',
+    async run(storage) {
+      const ofDeadline = (id: string, ms: number, status: RunStatus) => aRun({ id, status, deadlineAt: at(ms) })
+      await insertRuns(
+        storage,
+        ofDeadline('c', 30, 'queued'),
+        ofDeadline('a', 10, 'suspended'),
+        ofDeadline('d', 40, 'running'),
+        ofDeadline('b', 20, 'running'),
+      )
+
+      expect(ids(await storage.runs.pastDeadline(at(35), 10))).toEqual(['a', 'b', 'c'])
+      expect(ids(await storage.runs.pastDeadline(at(35), 2))).toEqual(['a', 'b'])
+    },
+  },
+  {
+    title: 'the next deadline is the earliest of all active runs, and moves when its run ends',
+    async run(storage) {
+      const early = aRun({ id: 'early', status: 'running', deadlineAt: at(10) })
+      await insertRuns(storage, aRun({ id: 'late', deadlineAt: at(20) }), early)
+      expect(await storage.runs.nextDeadlineAt()).toBe(at(10))
+
+      await transition(storage, early, 'suspended')
+      expect(await storage.runs.nextDeadlineAt()).toBe(at(10))
+
+      await transition(storage, { ...early, status: 'suspended' }, 'aborted')
+      expect(await storage.runs.nextDeadlineAt()).toBe(at(20))
+    },
+  },
+]

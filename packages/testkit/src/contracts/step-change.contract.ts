@@ -1,0 +1,183 @@
+import { type StepChange, type StepRecord, type StepStatus, type Storage, toJsonText, type Write } from '@berth/ports'
+import { expect } from 'vitest'
+import { aRun, aStep } from '../builders.ts'
+import { commit, insertRuns, insertSteps, refused } from './commits.ts'
+import type { ContractCase } from './contract-case.ts'
+import { at } from './optional-fields.ts'
+
+const RUN_ID = aRun().id
+const STATUSES: readonly StepStatus[] = ['started', 'waiting', 'completed', 'failed']
+
+const CHANGE: Required<StepChange> = {
+  status: 'waiting',
+  attempt: 4,
+  result: toJsonText(['late']),
+  error: { kind: 'timeout', message: 'too slow' },
+  dueAt: at(10),
+  approvalId: 'apr_2',
+  settledAt: at(20),
+}
+
+const WHOLE = aStep({
+  result: toJsonText('early'),
+  error: { code: 'step-failed', message: 'm' },
+  dueAt: at(1),
+  eventName: 'invoice.paid',
+  approvalId: 'apr_1',
+  order: 3,
+  settledAt: at(2),
+})
+
+const changeOf = (
+  { runId, seq, status }: Pick<StepRecord, 'runId' | 'seq' | 'status'>,
+  change: StepChange,
+): Extract<Write, { readonly type: 'step.change' }> => ({ type: 'step.change', runId, seq, from: status, change })
+
+const find = (storage: Storage, { runId, seq }: Pick<StepRecord, 'runId' | 'seq'>) => storage.steps.find(runId, seq)
+
+const fieldCases: readonly ContractCase[] = [
+  {
+    title: 'a change sets every field it names',
+    async run(storage) {
+      await insertRuns(storage, aRun())
+      await insertSteps(storage, WHOLE)
+
+      const { counts } = await commit(storage, changeOf(WHOLE, CHANGE))
+
+      expect(counts).toEqual([1])
+      expect(await find(storage, WHOLE)).toEqual({ ...WHOLE, ...CHANGE })
+    },
+  },
+  {
+    title: 'a change sets each field alone',
+    async run(storage) {
+      await insertRuns(storage, aRun())
+      const fields = Object.entries(CHANGE).map(([field, value]) => ({ [field]: value }) as StepChange)
+      for (const [index, change] of fields.entries()) {
+        const step = aStep({ seq: index + 1 })
+        await insertSteps(storage, step)
+        await commit(storage, changeOf(step, change))
+
+        expect(await find(storage, step)).toEqual({ ...step, ...change })
+      }
+    },
+  },
+  {
+    title: 'a change leaves every field alone that it does not name or names as undefined',
+    async run(storage) {
+      const neighbours = [aStep({ seq: 2 }), aStep({ runId: 'other' })]
+      await insertRuns(storage, aRun(), aRun({ id: 'other' }))
+      await insertSteps(storage, WHOLE, ...neighbours)
+      const nothing = Object.fromEntries(Object.keys(CHANGE).map((field) => [field, undefined])) as StepChange
+
+      for (const change of [{}, nothing, { status: 'waiting' as const, dueAt: undefined }]) {
+        await commit(storage, changeOf(WHOLE, change))
+      }
+
+      expect(await find(storage, WHOLE)).toEqual({ ...WHOLE, status: 'waiting' })
+      for (const step of neighbours) expect(await find(storage, step)).toEqual(step)
+    },
+  },
+  {
+    title: 'a change is possible from its status and from no other',
+    async run(storage) {
+      await insertRuns(storage, aRun())
+      for (const [index, status] of STATUSES.entries()) {
+        const step = aStep({ seq: index + 1, status })
+        await insertSteps(storage, step)
+
+        for (const from of STATUSES.filter((other) => other !== status)) {
+          const outcome = await refused(storage, { ...changeOf(step, { status: 'waiting' }), from })
+          expect(outcome.conflict).toEqual({ type: 'step.change', current: step })
+        }
+        await commit(storage, changeOf(step, { attempt: 2 }))
+        expect(await find(storage, step)).toEqual({ ...step, attempt: 2 })
+      }
+    },
+  },
+  {
+    title: 'a change of an unknown call is refused with no current one',
+    async run(storage) {
+      await insertRuns(storage, aRun(), aRun({ id: 'other' }))
+      await insertSteps(storage, aStep({ runId: 'other', seq: 2 }))
+
+      for (const unknown of [aStep({ seq: 2 }), aStep({ runId: 'run-unknown' })]) {
+        expect((await refused(storage, changeOf(unknown, {}))).conflict).toEqual({ type: 'step.change' })
+      }
+    },
+  },
+]
+
+/** Five calls of two runs each, alternately executing and waiting. */
+async function insertOpen(storage: Storage): Promise<void> {
+  await insertRuns(storage, aRun(), aRun({ id: 'other' }))
+  for (const seq of [1, 2, 3, 4, 5]) {
+    const status = statusOf(seq)
+    await insertSteps(storage, aStep({ seq, status }), aStep({ runId: 'other', seq, status }))
+  }
+}
+
+const statusOf = (seq: number): StepStatus => (seq % 2 === 0 ? 'waiting' : 'started')
+
+const settle = (seq: number, status: 'completed' | 'failed', runId = RUN_ID): Write =>
+  changeOf({ runId, seq, status: statusOf(seq) }, { status, settledAt: at(0) })
+
+const ordersOf = async (storage: Storage, runId = RUN_ID) => (await storage.steps.list(runId)).map(({ order }) => order)
+
+const orderCases: readonly ContractCase[] = [
+  {
+    title: 'numbers the calls of each run in the order they settle, completed and failed ones alike',
+    async run(storage) {
+      await insertOpen(storage)
+      await commit(storage, settle(3, 'completed'))
+      await commit(storage, settle(1, 'failed'), settle(4, 'completed', 'other'), settle(5, 'completed'))
+      await commit(storage, settle(2, 'failed', 'other'), settle(4, 'failed'))
+
+      expect(await ordersOf(storage)).toEqual([2, undefined, 1, 4, 3])
+      expect(await ordersOf(storage, 'other')).toEqual([undefined, 2, undefined, 1, undefined])
+    },
+  },
+  {
+    title: 'gives no order to a call that is only started or waits',
+    async run(storage) {
+      await insertOpen(storage)
+      await commit(
+        storage,
+        changeOf({ runId: RUN_ID, seq: 1, status: 'started' }, { status: 'waiting' }),
+        changeOf({ runId: RUN_ID, seq: 2, status: 'waiting' }, { status: 'started', attempt: 2 }),
+        changeOf({ runId: RUN_ID, seq: 3, status: 'started' }, { result: toJsonText(1) }),
+      )
+
+      expect(await ordersOf(storage)).toEqual([undefined, undefined, undefined, undefined, undefined])
+    },
+  },
+  {
+    title: 'leaves no gap in the order where a settlement was undone',
+    async run(storage) {
+      await insertOpen(storage)
+      await commit(storage, settle(1, 'completed'))
+      await refused(storage, settle(2, 'completed'), settle(3, 'failed'), settle(1, 'completed'))
+
+      await commit(storage, settle(5, 'completed'))
+
+      expect(await ordersOf(storage)).toEqual([1, undefined, undefined, undefined, 2])
+    },
+  },
+  {
+    title: 'goes on after the highest order that calls were inserted with',
+    async run(storage) {
+      await insertRuns(storage, aRun())
+      await insertSteps(
+        storage,
+        aStep({ order: 8, status: 'completed' }),
+        aStep({ seq: 2 }),
+        aStep({ seq: 3, order: 4 }),
+      )
+      await commit(storage, changeOf(aStep({ seq: 2 }), { status: 'completed' }))
+
+      expect(await ordersOf(storage)).toEqual([8, 9, 4])
+    },
+  },
+]
+
+export const stepChangeCases: readonly ContractCase[] = [...fieldCases, ...orderCases]

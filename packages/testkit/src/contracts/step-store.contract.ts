@@ -1,0 +1,191 @@
+import { type StepRecord, type Storage, toJsonText, type Write } from '@berth/ports'
+import { expect } from 'vitest'
+import { aRun, aStep } from '../builders.ts'
+import { commit, insertRuns, insertSteps, refused } from './commits.ts'
+import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { at, eachAlone, type Optionals } from './optional-fields.ts'
+import { stepChangeCases } from './step-change.contract.ts'
+import { stepWaitCases } from './step-wait.contract.ts'
+
+const OPTIONALS: Optionals<StepRecord> = {
+  result: toJsonText({ text: 'Grüße, 世界 🚢', nested: [null, 0.5] }),
+  error: { code: 'step-failed', message: 'it broke' },
+  dueAt: at(60_000),
+  eventName: 'invoice.paid',
+  approvalId: 'apr_1',
+  childRunId: 'run_child',
+  order: 7,
+  settledAt: at(5),
+}
+
+const RUN_ID = aRun().id
+
+const roundTripCases: readonly ContractCase[] = [
+  {
+    title: 'lists no calls of a run that made none, or of an unknown one',
+    async run(storage) {
+      await insertRuns(storage, aRun(), aRun({ id: 'other' }))
+      await insertSteps(storage, aStep({ runId: 'other' }))
+
+      expect(await storage.steps.list(RUN_ID)).toEqual([])
+      expect(await storage.steps.list('run-unknown')).toEqual([])
+    },
+  },
+  {
+    title: 'finds no call at a place where none was inserted',
+    async run(storage) {
+      await insertRuns(storage, aRun())
+      await insertSteps(storage, aStep({ seq: 2 }))
+
+      for (const seq of [0, 1, 3]) expect(await storage.steps.find(RUN_ID, seq)).toBeUndefined()
+      expect(await storage.steps.find('run-unknown', 2)).toBeUndefined()
+    },
+  },
+  {
+    title: 'gives back a call with every optional field, with each alone, and with none',
+    async run(storage) {
+      const steps = [{ ...OPTIONALS }, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
+        aStep({ seq: index + 1, ...fields }),
+      )
+      await insertRuns(storage, aRun(), aRun({ id: OPTIONALS.childRunId }))
+      await insertSteps(storage, ...steps)
+
+      expect(await storage.steps.list(RUN_ID)).toEqual(steps)
+      for (const step of steps) expect(await storage.steps.find(RUN_ID, step.seq)).toEqual(step)
+    },
+  },
+  {
+    title: 'gives back every kind and status of call, and errors of both families',
+    async run(storage) {
+      const kinds = ['step', 'sleep', 'event', 'approval', 'child'] as const
+      const statuses = ['started', 'waiting', 'completed', 'failed'] as const
+      const errors = [
+        { code: 'step-failed', message: '' },
+        { kind: 'timeout', message: 'm' },
+      ]
+      const steps = kinds
+        .flatMap((kind) => statuses.flatMap((status) => errors.map((error) => ({ kind, status, error }))))
+        .map((fields, index) => aStep({ seq: index + 1, ...fields }))
+      await insertRuns(storage, aRun())
+      await insertSteps(storage, ...steps)
+
+      expect(await storage.steps.list(RUN_ID)).toEqual(steps)
+    },
+  },
+  {
+    title: 'gives back name and result of a call unchanged, to the byte',
+    async run(storage) {
+      const result = toJsonText({ text: 'ü'.repeat(524_288) })
+      const step = aStep({ name: 'read "a.b"\n🚢', seq: 1_000_000, attempt: 1_000_000, result })
+      await insertRuns(storage, aRun())
+      await insertSteps(storage, step)
+
+      expect(await storage.steps.list(RUN_ID)).toEqual([step])
+    },
+  },
+  {
+    title: 'lists the calls of a run by seq and not by insertion',
+    async run(storage) {
+      await insertRuns(storage, aRun(), aRun({ id: 'other' }))
+      for (const seq of [10, 2, 1, 9, 11]) {
+        await insertSteps(storage, aStep({ seq, startedAt: at(-seq) }), aStep({ runId: 'other', seq: seq + 100 }))
+      }
+
+      expect((await storage.steps.list(RUN_ID)).map(({ seq }) => seq)).toEqual([1, 2, 9, 10, 11])
+    },
+  },
+  {
+    title: 'refuses a call at a place that is taken and names the call that holds it',
+    async run(storage) {
+      const first = aStep({ ...OPTIONALS, name: 'first' })
+      await insertRuns(storage, aRun(), aRun({ id: 'other' }), aRun({ id: OPTIONALS.childRunId }))
+      await insertSteps(storage, first)
+
+      const outcome = await refused(storage, { type: 'step.insert', step: aStep({ name: 'second' }) })
+
+      expect(outcome.conflict).toEqual({ type: 'step.insert', current: first })
+      expect(await storage.steps.list(RUN_ID)).toEqual([first])
+      await insertSteps(storage, aStep({ runId: 'other', name: 'second' }), aStep({ seq: 2, name: 'second' }))
+    },
+  },
+]
+
+const fence = (...seqs: readonly number[]): Write => ({ type: 'step.fence', runId: RUN_ID, seqs })
+
+/** Waiting calls 1, 2 and 5, and 3 and 4 that do not wait. */
+async function insertFenced(storage: Storage): Promise<void> {
+  await insertRuns(storage, aRun(), aRun({ id: 'other' }))
+  for (const seq of [1, 2, 5]) await insertSteps(storage, aStep({ seq, status: 'waiting', kind: 'event' }))
+  await insertSteps(storage, aStep({ seq: 3, status: 'completed' }), aStep({ seq: 4 }))
+  await insertSteps(storage, aStep({ runId: 'other', seq: 3, status: 'waiting' }))
+}
+
+const fenceCases: readonly ContractCase[] = [
+  {
+    title: 'a fence lets calls pass that all still wait and changes nothing',
+    async run(storage) {
+      await insertFenced(storage)
+      const before = await storage.steps.list(RUN_ID)
+
+      await commit(storage, fence(1), fence(1, 2, 5), fence(5, 1), fence())
+
+      expect(await storage.steps.list(RUN_ID)).toEqual(before)
+    },
+  },
+  {
+    title: 'a fence names the first of its calls that does not wait',
+    async run(storage) {
+      await insertFenced(storage)
+      const [, , third, fourth] = await storage.steps.list(RUN_ID)
+
+      for (const [seqs, current] of [
+        [[3], third],
+        [[1, 2, 3], third],
+        [[1, 3, 4], third],
+        [[1, 4, 3], fourth],
+        [[4, 5], fourth],
+      ] as const) {
+        const { conflict } = await refused(storage, fence(...seqs))
+        expect(conflict, `${seqs}`).toEqual({ type: 'step.fence', current })
+      }
+    },
+  },
+  {
+    title: 'a fence stops at a call that was never made, without a current one',
+    async run(storage) {
+      await insertFenced(storage)
+
+      for (const seqs of [[6], [1, 6, 3]]) {
+        expect((await refused(storage, fence(...seqs))).conflict).toEqual({ type: 'step.fence' })
+      }
+    },
+  },
+  {
+    title: 'a fence in one commit with the change of its call sees the change',
+    async run(storage) {
+      await insertFenced(storage)
+      const settle: Write = {
+        type: 'step.change',
+        runId: RUN_ID,
+        seq: 1,
+        from: 'waiting',
+        change: { status: 'completed' },
+      }
+
+      expect(await refused(storage, settle, fence(1))).toMatchObject({ index: 1, conflict: { type: 'step.fence' } })
+      await commit(storage, fence(1), settle)
+      expect((await refused(storage, fence(1, 2))).conflict).toMatchObject({ current: { seq: 1, status: 'completed' } })
+    },
+  },
+]
+
+export const stepStoreCases: readonly ContractCase[] = [
+  ...roundTripCases,
+  ...stepChangeCases,
+  ...fenceCases,
+  ...stepWaitCases,
+]
+
+/** What every `StepStore`, and the writes of durable calls, must do. */
+export const stepStoreContract = (harness: StorageHarness): void =>
+  registerContract([{ port: 'StepStore', cases: stepStoreCases }], harness)

@@ -1,0 +1,165 @@
+import { EVERY_ROW, type EventStream, type RunRecord, type Storage, type Write } from '@berth/ports'
+import { expect } from 'vitest'
+import { anApproval, anEvent, aRun, aSession, aStep } from '../builders.ts'
+import { commit, findRun, refused } from './commits.ts'
+import type { ContractCase } from './contract-case.ts'
+import { at } from './optional-fields.ts'
+
+const DELETION: Write = { type: 'thread.delete', workflowId: 'nightly', threadId: 'thr-1' }
+
+const ofThread = (over: Partial<RunRecord>): RunRecord =>
+  aRun({ kind: 'workflow', targetId: 'nightly', threadId: 'thr-1', ...over })
+
+const DELETED: readonly RunRecord[] = [
+  ofThread({ id: 'first', status: 'completed' }),
+  ofThread({ id: 'second', status: 'suspended', sessionId: aSession().id }),
+]
+
+/** Each differs from the deleted ones in one field. */
+const KEPT: readonly RunRecord[] = [
+  ofThread({ id: 'other-thread', threadId: 'thr-2' }),
+  ofThread({ id: 'other-workflow', targetId: 'weekly' }),
+  ofThread({ id: 'agent', kind: 'agent' }),
+  ofThread({ id: 'no-thread', threadId: undefined }),
+]
+
+/** The run with a waiting call, an approval and events, one of which a session and a topic carry too. */
+const writesOf = (run: RunRecord): readonly Write[] => [
+  { type: 'run.insert', run },
+  { type: 'step.insert', step: aStep({ runId: run.id, status: 'completed', order: 1 }) },
+  {
+    type: 'step.insert',
+    step: aStep({ runId: run.id, seq: 2, status: 'waiting', dueAt: at(1), eventName: 'e', childRunId: `of ${run.id}` }),
+  },
+  { type: 'approval.insert', approval: anApproval({ id: `apr-${run.id}`, runId: run.id }) },
+  {
+    type: 'event.append',
+    events: [anEvent({ runId: run.id }), anEvent({ runId: run.id, sessionId: aSession().id, topic: 'topic' })],
+  },
+]
+
+async function seed(storage: Storage): Promise<void> {
+  await commit(storage, { type: 'session.insert', session: aSession() })
+  for (const run of [...DELETED, ...KEPT]) await commit(storage, ...writesOf(run))
+}
+
+const read = (storage: Storage, stream: EventStream) => storage.events.read(stream, { after: 0, limit: 100 })
+
+/** Everything that belongs to the run. */
+const belongings = async (storage: Storage, { id }: RunRecord) => ({
+  run: await findRun(storage, id),
+  steps: await storage.steps.list(id),
+  child: await storage.steps.waitingForChild(`of ${id}`),
+  approval: await storage.approvals.find(`apr-${id}`, EVERY_ROW),
+  approvals: (await storage.approvals.list({ runId: id }, { limit: 10, order: 'asc' }, EVERY_ROW)).items,
+  events: await read(storage, { runId: id }),
+})
+
+const NOTHING = { run: undefined, steps: [], child: undefined, approval: undefined, approvals: [], events: [] }
+
+const runIds = (rows: readonly { readonly runId?: string | undefined }[]) => rows.map(({ runId }) => runId)
+
+export const threadDeletionCases: readonly ContractCase[] = [
+  {
+    title: 'deletes the runs of a thread with their calls, approvals and events, and nothing of other runs',
+    async run(storage) {
+      await seed(storage)
+      const before = await Promise.all(KEPT.map((run) => belongings(storage, run)))
+
+      const { counts } = await commit(storage, DELETION)
+
+      expect(counts).toEqual([DELETED.length])
+      for (const run of DELETED) expect(await belongings(storage, run)).toEqual(NOTHING)
+      expect(await Promise.all(KEPT.map((run) => belongings(storage, run)))).toEqual(before)
+    },
+  },
+  {
+    title: 'leaves nothing of a deleted thread in any list or stream',
+    async run(storage) {
+      await seed(storage)
+      await commit(storage, DELETION)
+
+      const kept = KEPT.map(({ id }) => id)
+      const all = { limit: 200, order: 'asc' } as const
+      expect((await storage.runs.list({}, all, EVERY_ROW)).items.map(({ id }) => id).toSorted()).toEqual(
+        kept.toSorted(),
+      )
+      expect(runIds((await storage.approvals.list({}, all, EVERY_ROW)).items).toSorted()).toEqual(kept.toSorted())
+      expect(runIds(await storage.steps.due(at(9), 100)).toSorted()).toEqual(kept.toSorted())
+      expect(runIds(await storage.steps.waitingForEvent('e', 100)).toSorted()).toEqual(kept.toSorted())
+      for (const stream of [{ sessionId: aSession().id }, { topic: 'topic' }]) {
+        expect(runIds(await read(storage, stream))).toEqual(kept)
+      }
+      expect(runIds(await storage.events.readBefore({ topic: 'topic' }, { before: 1_000, limit: 100 }))).toEqual(
+        kept.toReversed(),
+      )
+    },
+  },
+  {
+    title: 'gives no position of a deleted event again, not even of the newest',
+    async run(storage) {
+      await commit(storage, ...writesOf(ofThread({})))
+      const { position } = await storage.events.head()
+
+      await commit(storage, DELETION)
+      expect((await storage.events.head()).position).toBe(position)
+
+      const { events } = await commit(storage, { type: 'event.append', events: [anEvent({ topic: 'topic' })] })
+      expect(events[0]?.position).toBeGreaterThan(position)
+      expect(await read(storage, { topic: 'topic' })).toEqual(events)
+    },
+  },
+  {
+    title: 'deletes nothing of a thread that does not exist, or the second time',
+    async run(storage) {
+      await seed(storage)
+      const unknown = { type: 'thread.delete', workflowId: 'unknown', threadId: 'thr-1' } as const
+
+      expect((await commit(storage, unknown, DELETION, DELETION)).counts).toEqual([0, DELETED.length, 0])
+    },
+  },
+  {
+    title: 'frees the ids of what it deletes, and a run that takes one starts without a past',
+    async run(storage) {
+      const run = ofThread({ id: 'again' })
+      await commit(storage, ...writesOf(run))
+
+      const step = aStep({ runId: run.id, seq: 2 })
+      const change = { type: 'step.change', runId: run.id, seq: 2, from: 'started', change: { status: 'completed' } }
+      await commit(storage, DELETION, { type: 'run.insert', run }, { type: 'step.insert', step }, change as Write)
+
+      expect(await belongings(storage, run)).toEqual({
+        ...NOTHING,
+        run,
+        steps: [{ ...step, status: 'completed', order: 1 }],
+      })
+      await commit(storage, { type: 'approval.insert', approval: anApproval({ id: `apr-${run.id}`, runId: run.id }) })
+    },
+  },
+  {
+    title: 'undoes a deletion wholly when a later write of its commit conflicts',
+    async run(storage) {
+      await seed(storage)
+      const all = [...DELETED, ...KEPT]
+      const snapshot = async () => ({
+        belongings: await Promise.all(all.map((run) => belongings(storage, run))),
+        runs: await storage.runs.list({}, { limit: 200, order: 'asc' }, EVERY_ROW),
+        approvals: await storage.approvals.list({}, { limit: 200, order: 'asc' }, EVERY_ROW),
+        topic: await read(storage, { topic: 'topic' }),
+        session: await read(storage, { sessionId: aSession().id }),
+        due: runIds(await storage.steps.due(at(9), 100)).toSorted(),
+      })
+      const before = await snapshot()
+
+      await refused(
+        storage,
+        { type: 'event.append', events: [anEvent({ runId: 'first', topic: 'topic' })] },
+        DELETION,
+        { type: 'event.append', events: [anEvent({ runId: 'first', topic: 'topic' })] },
+        { type: 'run.insert', run: KEPT[0]! },
+      )
+
+      expect(await snapshot()).toEqual(before)
+    },
+  },
+]

@@ -8,7 +8,8 @@ export async function runAgent(
   signal: AgentContext['signal'] = new AbortController().signal,
 ) {
   const events: AgentEvent[] = []
-  const run = agent.run(input, { runId: 'run_1', agentId: agent.id, signal, ...CONTEXT })
+  const context: Partial<AgentContext> = { runId: 'run_1', agentId: agent.id, signal, ...CONTEXT }
+  const run = agent.run(input, context as AgentContext)
   if (!(Symbol.asyncIterator in run)) return { events, result: await run }
   let step = await run.next()
   while (step.done !== true) {

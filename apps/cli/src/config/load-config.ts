@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import type { AgentRegistration } from '@berth/core'
+import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
 import { StartError } from '@berth/ports'
 import type { ServerConfigInput } from '@berth/protocol'
 import type { Adapters, Hooks } from '@berth/server-app'
@@ -23,6 +23,7 @@ export interface ConfigRequest {
 export interface LoadedConfig {
   readonly input: ServerConfigInput
   readonly agents: readonly AgentRegistration[]
+  readonly workflows: readonly WorkflowRegistration[]
   readonly hooks: Hooks | undefined
   readonly adapters: Partial<Adapters>
   /** What relative paths in the configuration start from. */
@@ -33,12 +34,13 @@ export interface LoadedConfig {
 }
 
 /** Members of the configuration module this release cannot serve yet. */
-const NOT_YET = ['workflows', 'triggers', 'skills', 'mcpServers', 'consolidator', 'embedder'] as const
+const NOT_YET = ['triggers', 'skills', 'mcpServers', 'consolidator', 'embedder'] as const
 
 /** @throws StartError `config-invalid` */
 export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<LoadedConfig> {
   const configPath = findConfigFile(cwd, flags.config)
-  const { agents, hooks, adapters, ...members } = configPath === undefined ? {} : await loadConfigModule(configPath)
+  const { agents, workflows, hooks, adapters, ...members } =
+    configPath === undefined ? {} : await loadConfigModule(configPath)
   const sections = withoutUnavailable(members)
   const overrides = readEnvOverrides(env)
   const flagged = [
@@ -48,7 +50,8 @@ export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<Lo
   const input = [...overrides, ...flagged].reduce((tree, { path, value }) => withValue(tree, path, value), sections)
   return {
     input: input as ServerConfigInput,
-    agents: checkedAgents(agents),
+    agents: checkedList<AgentRegistration>('agents', agents),
+    workflows: checkedList<WorkflowRegistration>('workflows', workflows),
     hooks: checkedObject('hooks', hooks) as Hooks | undefined,
     adapters: (checkedObject('adapters', adapters) ?? {}) as Partial<Adapters>,
     configDir: configPath === undefined ? cwd : dirname(configPath),
@@ -85,12 +88,13 @@ export function withValue(tree: PlainObject, path: string, value: unknown): Plai
   return isPlainObject(child) ? { ...tree, [name]: withValue(child, rest.join('.'), value) } : tree
 }
 
-function checkedAgents(agents: unknown): readonly AgentRegistration[] {
-  if (agents === undefined) return []
-  if (Array.isArray(agents)) return agents
+function checkedList<Item>(name: 'agents' | 'workflows', value: unknown): readonly Item[] {
+  if (value === undefined) return []
+  if (Array.isArray(value)) return value
+  const one = name === 'agents' ? 'agent: { id, run }' : 'workflow: { id, execute }'
   throw new StartError('config-invalid', {
-    message: 'agents: expected an array',
-    hint: 'write agents: [{ id, description, agent: { id, run } }]',
+    message: `${name}: expected an array`,
+    hint: `write ${name}: [{ id, description, ${one} }]`,
   })
 }
 

@@ -8,11 +8,12 @@ import { type Finding, failFrom, ok, warn } from './finding.ts'
 /** The pre-bind validation of the server itself: registrations, contradictions, and every secret reference. */
 export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Promise<readonly Finding[]> {
   const warnings: string[] = []
-  const { agents, adapters, configDir } = loaded
+  const { agents, workflows, adapters, configDir } = loaded
   try {
     const server = await createServer({
       config,
       agents,
+      workflows,
       configDir,
       adapters: { ...adapters, logger: collector(warnings) },
     })

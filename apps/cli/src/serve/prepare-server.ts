@@ -18,11 +18,12 @@ export async function prepareServer(
   { stderr }: Terminal,
   { config, loaded, agents, json }: ServerSetup,
 ): Promise<{ readonly server: BerthServer; readonly log: Logger }> {
-  const { configDir, hooks, adapters } = loaded
+  const { configDir, hooks, adapters, workflows } = loaded
   const log = adapters?.logger ?? createLogger({ level: config.log.level, json, stream: stderr })
   const server = await createServer({
     config,
     agents,
+    workflows,
     configDir,
     adapters: { ...adapters, logger: log },
     ...(hooks === undefined ? {} : { hooks }),

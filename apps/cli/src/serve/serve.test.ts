@@ -10,9 +10,9 @@ const never = new Promise<never>(() => undefined)
 const signal = (name: 'SIGINT' | 'SIGTERM') => ({ type: 'signal', signal: name }) as const
 
 /** A server that does what the parts say and keeps what was asked of it. */
-function scripted(parts: Partial<Omit<BerthServer, 'agents'>> = {}) {
+function scripted(parts: Partial<Omit<BerthServer, 'agents' | 'workflows'>> = {}) {
   const stops: (boolean | undefined)[] = []
-  const server: Omit<BerthServer, 'agents'> = {
+  const server: Omit<BerthServer, 'agents' | 'workflows'> = {
     check: async () => undefined,
     start: async () => LISTENING,
     fatal: never,
@@ -26,7 +26,7 @@ function scripted(parts: Partial<Omit<BerthServer, 'agents'>> = {}) {
 }
 
 function setUp(
-  parts?: Partial<Omit<BerthServer, 'agents'>>,
+  parts?: Partial<Omit<BerthServer, 'agents' | 'workflows'>>,
   onListening: () => void | Promise<void> = () => undefined,
 ) {
   const terminal = recordingTerminal({ cwd: '/' })

@@ -20,7 +20,7 @@ const FORCED_STOP_MS = 1_500
  *
  * @throws StartError when the start is refused
  */
-export async function serve(server: Omit<BerthServer, 'agents'>, options: ServeOptions): Promise<number> {
+export async function serve(server: Omit<BerthServer, 'agents' | 'workflows'>, options: ServeOptions): Promise<number> {
   const { interruptions, log } = options
   const crashed = server.fatal.then((error): Interruption => ({ type: 'crash', error }))
   const started = server.start()

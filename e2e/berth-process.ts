@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 const root = join(import.meta.dirname, '..')
 export const BINARY = join(root, 'apps/cli/bin/berth.js')
 export const LEDGER_CONFIG = join(import.meta.dirname, 'fixtures/ledger.config.mjs')
+export const DURABLE_CONFIG = join(import.meta.dirname, 'fixtures/durable.config.mjs')
 
 export interface Place {
   readonly dir: string
@@ -95,7 +96,7 @@ export async function berth(place: Place, args: readonly string[]): Promise<Fini
   }
 }
 
-export async function createToken(place: Place, scopes = 'admin:*'): Promise<string> {
+export async function createToken(place: Place, scopes = 'admin:*', subject = 'e2e'): Promise<string> {
   const args = [
     'token',
     'create',
@@ -104,7 +105,7 @@ export async function createToken(place: Place, scopes = 'admin:*'): Promise<str
     '--name',
     'e2e',
     '--subject',
-    'e2e',
+    subject,
     '--config',
     LEDGER_CONFIG,
     '--json',

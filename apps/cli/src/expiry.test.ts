@@ -17,6 +17,12 @@ describe('expiryOf', () => {
     expect(expiryOf({ expiresAt: '2027-01-31T02:00:00.000+02:00' }, 0)).toBe(Date.UTC(2027, 0, 31))
   })
 
+  it('reaches to the last day that is written with four digits of the year', () => {
+    expect(expiryOf({ expiresAt: '9999-12-31T23:59:59.999Z' }, 0)).toBe(Date.UTC(9999, 11, 31, 23, 59, 59, 999))
+    expect(expiryOf({ expiresAt: '2028-02-29T00:00:00Z' }, 0)).toBe(Date.UTC(2028, 1, 29))
+    expect(expiryOf({ expires: '400000w' }, 0)).toBe(400_000 * 604_800_000)
+  })
+
   it('is open without a flag', () => {
     expect(expiryOf({}, 0)).toBeUndefined()
   })
@@ -29,6 +35,11 @@ describe('expiryOf', () => {
     [{ expiresAt: '2027-01-31' }],
     [{ expiresAt: '2027-13-31T00:00:00Z' }],
     [{ expiresAt: 'tomorrow' }],
+    [{ expiresAt: '2027-02-31T00:00:00Z' }],
+    [{ expiresAt: '2027-02-29T00:00:00+02:00' }],
+    [{ expiresAt: '2027-00-10T00:00:00Z' }],
+    [{ expiresAt: '9999-12-31T23:59:59-01:00' }],
+    [{ expires: '999999w' }],
     [{ expires: '1d', expiresAt: '2027-01-31T00:00:00Z' }],
   ])('refuses %j', (flags) => {
     expect(() => expiryOf(flags, 0)).toThrow(expect.objectContaining({ kind: 'usage', exit: 'usage' }))

@@ -8,6 +8,10 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 }
 
+const DAY_LENGTH = 'YYYY-MM-DD'.length
+/** Later ones have no ISO-8601 form of four digits. */
+const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 const ISO_INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/
 
 export interface ExpiryFlags {
@@ -23,13 +27,25 @@ export function expiryOf({ expires, expiresAt }: ExpiryFlags, now: number): numb
     throw usageError('--expires and --expires-at exclude each other', 'give one of them')
   }
   if (expiresAt !== undefined) return instantOf(expiresAt)
-  return expires === undefined ? undefined : now + spanOf(expires)
+  return expires === undefined ? undefined : endOf(expires, now)
 }
 
 function instantOf(text: string): number {
-  const at = ISO_INSTANT.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(at)) return at
+  const at = ISO_INSTANT.test(text) && isDay(text.slice(0, DAY_LENGTH)) ? Date.parse(text) : Number.NaN
+  if (at <= LAST_INSTANT) return at
   throw usageError('--expires-at is not an ISO-8601 instant', 'write it like 2027-01-31T00:00:00Z')
+}
+
+/** Whether the calendar has it: a Date takes 30 February for 2 March. */
+function isDay(day: string): boolean {
+  const midnight = new Date(`${day}T00:00:00.000Z`)
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
+}
+
+function endOf(text: string, now: number): number {
+  const at = now + spanOf(text)
+  if (at <= LAST_INSTANT) return at
+  throw usageError('--expires ends after the year 9999', 'leave it out for a token that never expires')
 }
 
 function spanOf(text: string): number {

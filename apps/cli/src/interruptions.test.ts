@@ -5,7 +5,8 @@ import { watchInterruptions } from './interruptions.ts'
 function setUp() {
   const events = new EventEmitter()
   const clock = { ms: 0 }
-  return { events, clock, interruptions: watchInterruptions(events, () => clock.ms) }
+  const deps = { monotonicMs: () => clock.ms, isAccountedFor: (error: unknown) => error instanceof RangeError }
+  return { events, clock, interruptions: watchInterruptions(events, deps) }
 }
 
 describe('watchInterruptions', () => {
@@ -23,6 +24,16 @@ describe('watchInterruptions', () => {
       { type: 'crash', error },
       { type: 'signal', signal: 'SIGINT' },
     ])
+  })
+
+  it('passes over errors that are accounted for', async () => {
+    const { events, interruptions } = setUp()
+    const error = new Error('boom')
+    events.emit('unhandledRejection', new RangeError('known'))
+    events.emit('uncaughtException', new RangeError('known'))
+    events.emit('uncaughtException', error)
+
+    expect(await interruptions.next()).toEqual({ type: 'crash', error })
   })
 
   it('takes a signal that arrives twice at once for one request', async () => {

@@ -10,7 +10,13 @@ const SAME_REQUEST_MS = 50
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-export function watchInterruptions(events: ProcessEvents, monotonicMs: () => number): Interruptions {
+export interface InterruptionDeps {
+  monotonicMs(): number
+  /** Asked inside the listener, where the asynchronous context of the error still holds. */
+  isAccountedFor(error: unknown): boolean
+}
+
+export function watchInterruptions(events: ProcessEvents, deps: InterruptionDeps): Interruptions {
   const queue: Interruption[] = []
   const waiting: ((interruption: Interruption) => void)[] = []
   let lastSignalMs = Number.NEGATIVE_INFINITY
@@ -23,14 +29,16 @@ export function watchInterruptions(events: ProcessEvents, monotonicMs: () => num
 
   for (const signal of SIGNALS) {
     events.on(signal, () => {
-      const now = monotonicMs()
+      const now = deps.monotonicMs()
       if (now - lastSignalMs < SAME_REQUEST_MS) return
       lastSignalMs = now
       push({ type: 'signal', signal })
     })
   }
   for (const event of ['uncaughtException', 'unhandledRejection']) {
-    events.on(event, (error) => push({ type: 'crash', error }))
+    events.on(event, (error) => {
+      if (!deps.isAccountedFor(error)) push({ type: 'crash', error })
+    })
   }
 
   return {

@@ -21,7 +21,8 @@ function processTerminal(): Terminal {
     stdout,
     stderr,
     ask,
-    watchInterruptions: () => watchInterruptions(process, () => performance.now()),
+    watchInterruptions: (isAccountedFor) =>
+      watchInterruptions(process, { monotonicMs: () => performance.now(), isAccountedFor }),
   }
 }
 

@@ -9,8 +9,11 @@ export interface Terminal {
   /** Talk: warnings, errors, logs. */
   readonly stderr: TextSink
   ask(question: string): Promise<string>
-  /** From here on signals and crashes do not end the process; they are handed out one by one. */
-  watchInterruptions(): Interruptions
+  /**
+   * From here on signals and crashes do not end the process; they are handed out one by one. An error that
+   * `isAccountedFor` is no crash.
+   */
+  watchInterruptions(isAccountedFor: (error: unknown) => boolean): Interruptions
 }
 
 export interface TextSink {

@@ -1,4 +1,4 @@
-import type { Clock, IdGenerator, Logger, Storage, Timers, UnitOfWork } from '@berth/ports'
+import type { Clock, IdGenerator, Logger, Meter, Storage, Timers, UnitOfWork } from '@berth/ports'
 import { createReadAgents } from './agents/read-agents.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
@@ -15,6 +15,9 @@ import { createReadRuns } from './runs/read-runs.ts'
 import { lineUpRuns, recoverRuns } from './runs/recover-runs.ts'
 import { createResumeRun } from './runs/resume-run.ts'
 import { createResumeSuspended } from './runs/resume-suspended.ts'
+import { readRunLoad } from './runs/run-load.ts'
+import { createRunMeter } from './runs/run-meter.ts'
+import { isTerminal } from './runs/run-states.ts'
 import { createRunner } from './runs/runner.ts'
 import { createSettlements } from './runs/settlements.ts'
 import { createStartRun } from './runs/start-run.ts'
@@ -35,6 +38,7 @@ export interface EngineDeps extends Pick<Storage, 'runs' | 'events' | 'sessions'
   readonly timers: Timers
   readonly ids: IdGenerator
   readonly logger: Logger
+  readonly meter: Meter
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
   readonly phase: PhaseHolder
@@ -58,7 +62,9 @@ export function createEngine(given: EngineDeps) {
   const { limits, agents, workflows } = given
   const settlements = createSettlements()
   const admission = createAdmission(limits)
-  const deps = { ...given, ...limits, settlements, targets: targetsOf(agents, workflows) }
+  const targets = targetsOf(agents, workflows)
+  const runMeter = createRunMeter(given.meter, targets)
+  const deps = { ...given, ...limits, settlements, targets, runMeter }
 
   const runner = createRunner({
     ...deps,
@@ -89,6 +95,7 @@ export function createEngine(given: EngineDeps) {
   const aftermathDeps = { ...deps, settleWait, abortRun }
   const aftermath = createAftermath(aftermathDeps)
   settlements.observe((run) => {
+    if (isTerminal(run.status)) runMeter.ended(run)
     aftermath(run).catch((error: unknown) =>
       deps.logger.error('end of a run not followed up', error, { runId: run.id }),
     )
@@ -103,6 +110,8 @@ export function createEngine(given: EngineDeps) {
     deleteThread: createDeleteThread({ ...deps, threads, abortRun }),
     emitEvent: createEmitEvent({ ...deps, settleWait }),
     replay: createReplay(deps),
+    /** Costs no storage. */
+    readLoad: () => readRunLoad(runner),
     forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),
     /** Settles what the last process left behind. Before the listener binds; nothing executes yet. */
     async recover() {

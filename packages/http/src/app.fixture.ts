@@ -10,7 +10,7 @@ import {
   type RunContext,
 } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
-import type { Digest, LogFields, Logger } from '@berth/ports'
+import { type Digest, type LogFields, type Logger, noMeter } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { createHttpApp } from './app.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
@@ -62,7 +62,7 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
 
   const engine = createEngine({
     ...storage,
-    ...{ clock, timers: clock, ids, agents, workflows, phase, logger, basePath: '/v1' },
+    ...{ clock, timers: clock, ids, meter: noMeter, agents, workflows, phase, logger, basePath: '/v1' },
     limits: {
       ...{ concurrency: 64, maxQueued: 100, idempotencyTtlMs: 86_400_000 },
       ...{ maxResultBytes: 1_000_000, maxEventBytes: 1_000, abortGraceMs: 5_000 },
@@ -71,7 +71,7 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
 
   const app = createHttpApp({
     config: { ...CONFIG, ...config },
-    ...{ version: '0.1.0', clock, digest: testDigest, ids, logger },
+    ...{ version: '0.1.0', clock, digest: testDigest, ids, logger, meter: noMeter },
     authenticate: authenticateAnyone,
     recall: createRecall({ idempotency: storage.idempotency, clock }),
     ...engine,
@@ -79,6 +79,7 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
     }),
+    readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
     async openRunStream(request) {
       streams.push(request)

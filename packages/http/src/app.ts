@@ -11,6 +11,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
+import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
@@ -55,6 +56,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     sessions: sessionRoutes(deps),
     events: namedEventRoutes(deps),
     health: healthRoutes(deps),
+    metrics: metricRoutes(deps),
     docs: docsRoutes(deps),
   }
   const switches: Readonly<Record<string, boolean>> = { docs: docsEnabled, metrics: metricsEnabled }

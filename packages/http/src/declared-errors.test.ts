@@ -35,6 +35,7 @@ function refusingUseCases(code: ErrorCode): UseCases {
     readRuns: { get: reject, outcome: reject, list: reject, events: reject },
     readHealth: { document: reject, live: raise, ready: reject },
     readSecretsHealth: raise,
+    readMetrics: reject,
   }
 }
 

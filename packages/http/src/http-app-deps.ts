@@ -18,7 +18,7 @@ import type {
   StartRun,
   WorkflowThreads,
 } from '@berth/core'
-import type { Clock, Digest, IdGenerator, Logger, Visibility } from '@berth/ports'
+import type { Clock, Digest, Exposition, IdGenerator, Logger, Meter, Visibility } from '@berth/ports'
 import type { ErrorCode, SecretsHealth } from '@berth/protocol'
 import type { InferOutput } from 'valibot'
 
@@ -73,6 +73,7 @@ export interface UseCases {
   readonly readRuns: ReadRuns
   readonly readHealth: ReadHealth
   readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
+  readonly readMetrics: () => Promise<Exposition>
   readonly openRunStream: OpenRunStream
   readonly replay: Replay
   readonly openReplayStream: OpenReplayStream
@@ -85,6 +86,7 @@ export interface HttpAppDeps extends UseCases {
   readonly digest: Digest
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly logger: Logger
+  readonly meter: Meter
   readonly authenticate: Authenticate
   readonly recall: Recall
   /** Called once for each answer. */

@@ -1,14 +1,18 @@
 import type { AppError } from '@berth/ports'
 import { errorsOf } from '@berth/protocol'
+import { createAnswerMeter } from './answer-meter.ts'
 import { type Exchange, isAnonymous } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 
 export interface Reporter {
-  /** One line per answer, and the hook. */
+  /** One line per answer, the metrics, and the hook. */
   answered(exchange: Exchange, status: number, error: AppError | undefined): void
 }
 
-export function createReporter({ clock, logger, config, onAnswer }: HttpAppDeps): Reporter {
+export function createReporter(deps: HttpAppDeps): Reporter {
+  const { clock, logger, config, onAnswer } = deps
+  const measure = createAnswerMeter(deps)
+
   return {
     answered(exchange, status, error) {
       const { request, requestId, route, principal, startedMs } = exchange
@@ -27,6 +31,7 @@ export function createReporter({ clock, logger, config, onAnswer }: HttpAppDeps)
         subject: isAnonymous(exchange) ? undefined : principal.subject,
         error: error?.id,
       })
+      measure(exchange, status, error)
       onAnswer?.({ operationId: operation?.id, status, error: error?.id })
     },
   }

@@ -1,1 +1,2 @@
+export { createInMemoryMeter, type InMemoryMeter } from './in-memory-meter.ts'
 export { createInMemoryStorage, type InMemoryStorageOptions } from './in-memory-storage.ts'

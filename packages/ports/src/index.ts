@@ -16,6 +16,7 @@ export type { IdGenerator } from './id-generator.ts'
 export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'
 export { fromJsonText, type JsonText, toJsonText } from './json-text.ts'
 export type { LogFields, Logger } from './logger.ts'
+export { type Exposition, type Meter, type MetricLabels, noMeter, type ReadableMeter } from './meter.ts'
 export type { Page, PageQuery } from './page.ts'
 export { EVERY_ROW, type RowAccess, type Visibility } from './row-access.ts'
 export {

@@ -67,12 +67,51 @@ describe('ServerConfigSchema', () => {
     [{ server: { port: '8080' } }, 'server.port'],
     [{ server: { basePath: 'v1' } }, 'server.basePath'],
     [{ server: { basePath: '/v1/' } }, 'server.basePath'],
+    [{ server: { basePath: '/..' } }, 'server.basePath'],
+    [{ server: { basePath: '/api/./v1' } }, 'server.basePath'],
+    [{ server: { basePath: '/api/../v1' } }, 'server.basePath'],
+    [{ server: { host: '' } }, 'server.host'],
+    [{ server: { host: ' ' } }, 'server.host'],
+    [{ server: [] }, 'server'],
+    [{ server: new Map() }, 'server'],
+    [{ server: { cors: [] } }, 'server.cors'],
+    [{ auth: new Date(0) }, 'auth'],
     [{ server: { cors: { allowOrigins: ['https://a.example/path'] } } }, 'server.cors.allowOrigins.0'],
     [{ server: { idempotency: { requireKey: 'always' } } }, 'server.idempotency.requireKey'],
     [{ auth: { kind: 'basic' } }, 'auth.kind'],
     [{ storage: { path: '' } }, 'storage.path'],
   ])('refuses %j', (input, path) => {
     expect(messagesOf(input)).toEqual([expect.stringContaining(`${path}: `)])
+  })
+
+  it('refuses an array in place of the whole', () => {
+    expect(v.is(ServerConfigSchema, [])).toBe(false)
+  })
+
+  it.each(['/v1', '/api/v1', '/.well-known', '/...', '/a..b'])('takes the base path %s', (basePath) => {
+    expect(messagesOf({ server: { basePath } })).toEqual([])
+  })
+
+  it.each(configFields.filter(({ type }) => type === 'integer').map(({ path }) => [path]))(
+    'has a largest value for %s',
+    (path) => {
+      const withValue = (value: number) =>
+        path.split('.').reduceRight<unknown>((member, name) => ({ [name]: member }), value)
+
+      expect(messagesOf(withValue(1e300))).toEqual([expect.stringMatching(new RegExp(`^${path}: `))])
+      expect(messagesOf(withValue(Number.MAX_SAFE_INTEGER))).not.toEqual([])
+    },
+  )
+
+  it('takes the largest value of each unit and no more', () => {
+    const withinTenYears = (ttlSeconds: number) => messagesOf({ server: { idempotency: { ttlSeconds } } }).length === 0
+    const withinTimers = (drainTimeoutMs: number) =>
+      messagesOf({ server: { shutdown: { drainTimeoutMs } } }).length === 0
+    const withinTebibyte = (bodyLimitBytes: number) => messagesOf({ server: { bodyLimitBytes } }).length === 0
+
+    expect([315_360_000, 315_360_001].map(withinTenYears)).toEqual([true, false])
+    expect([2_147_483_647, 2_147_483_648].map(withinTimers)).toEqual([true, false])
+    expect([2 ** 40, 2 ** 40 + 1].map(withinTebibyte)).toEqual([true, false])
   })
 
   it.each([

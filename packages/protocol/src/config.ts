@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { strictObject } from './plain-object.ts'
 
 /** What the reference page and `--help` say about a field. `pending` fields may only hold their default for now. */
 export interface FieldNote {
@@ -21,31 +22,40 @@ const field = <Schema extends v.GenericSchema, const Default extends v.InferInpu
 const optionalField = <Schema extends v.GenericSchema>(schema: Schema, note: FieldNote) =>
   v.optional(v.pipe(schema, v.metadata({ ...note })))
 
-const section = <Entries extends v.ObjectEntries>(entries: Entries) => v.optional(v.strictObject(entries), {} as never)
+const section = <Entries extends v.ObjectEntries>(entries: Entries) => v.optional(strictObject(entries), {} as never)
 
 const boolean = v.boolean()
 const strings = v.array(v.string())
-const atLeast = (minimum: number) => v.pipe(v.number(), v.integer(), v.minValue(minimum))
-const port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535))
-const basePath = v.pipe(v.string(), v.regex(/^\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*$/, 'must look like /v1'))
+const within = (minimum: number, maximum: number) =>
+  v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum))
+const seconds = within(1, 10 * 365 * 86_400)
+const milliseconds = (minimum: number) => within(minimum, 2 ** 31 - 1)
+const bytes = within(1, 2 ** 40)
+const count = (minimum: number) => within(minimum, 2 ** 31 - 1)
+const port = within(0, 65_535)
+const host = v.pipe(v.string(), v.regex(/^\S+$/, 'must be a host name or an address'))
+const basePath = v.pipe(
+  v.string(),
+  v.regex(/^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~-]+)+$/, 'must look like /v1, without . and .. in it'),
+)
 const origin = v.union([
   v.literal('*'),
   v.pipe(v.string(), v.regex(/^https?:\/\/[^/\s]+$/, 'must be an origin such as https://app.example.com')),
 ])
 
 /** Every configuration field with its default; a Standard Schema. Unknown fields are refused. */
-export const ServerConfigSchema = v.strictObject({
+export const ServerConfigSchema = strictObject({
   server: section({
-    host: field(v.string(), '127.0.0.1', { note: 'Address to listen on; all interfaces only behind a reverse proxy.' }),
+    host: field(host, '127.0.0.1', { note: 'Address to listen on; all interfaces only behind a reverse proxy.' }),
     port: field(port, 8080, { note: 'Port to listen on; 0 binds a free one and prints it.' }),
     basePath: field(basePath, '/v1', { note: 'Prefix of every route.' }),
     allowedHosts: field(strings, [], { note: 'Host names answered with auth.kind none, besides the loopback names.' }),
-    bodyLimitBytes: field(atLeast(1), 1_048_576, { note: 'Largest request body, in bytes.' }),
+    bodyLimitBytes: field(bytes, 1_048_576, { note: 'Largest request body, in bytes.' }),
     idempotency: section({
       requireKey: field(v.picklist(['warn', 'enforce']), 'warn', {
         note: 'Whether side-effecting routes refuse a request without Idempotency-Key.',
       }),
-      ttlSeconds: field(atLeast(1), 86_400, { note: 'How long an answer is remembered under its key, in seconds.' }),
+      ttlSeconds: field(seconds, 86_400, { note: 'How long an answer is remembered under its key, in seconds.' }),
     }),
     cors: section({
       allowOrigins: field(v.array(origin), [], {
@@ -58,10 +68,12 @@ export const ServerConfigSchema = v.strictObject({
       }),
     }),
     rateLimit: section({
-      perIpRequests: field(atLeast(1), 60, { note: 'Requests per minute and client address.' }),
+      perIpRequests: field(count(1), 60, { note: 'Requests per minute and client address.' }),
     }),
     shutdown: section({
-      drainTimeoutMs: field(atLeast(0), 30_000, { note: 'How long runs may finish after SIGTERM, in milliseconds.' }),
+      drainTimeoutMs: field(milliseconds(0), 30_000, {
+        note: 'How long runs may finish after SIGTERM, in milliseconds.',
+      }),
     }),
   }),
   auth: section({
@@ -86,17 +98,19 @@ export const ServerConfigSchema = v.strictObject({
     }),
   }),
   runs: section({
-    concurrency: field(atLeast(1), 64, { note: 'Runs executing at once in this process.' }),
-    maxQueued: field(atLeast(0), 10_000, { note: 'Runs waiting at most; over it the answer is 503 queue-full.' }),
-    maxResultBytes: field(atLeast(1), 1_048_576, { note: 'Largest input or result of a run, in bytes.' }),
-    maxEventBytes: field(atLeast(1), 262_144, { note: 'Largest payload of one event, in bytes.' }),
-    abortGraceMs: field(atLeast(0), 5_000, {
+    concurrency: field(count(1), 64, { note: 'Runs executing at once in this process.' }),
+    maxQueued: field(count(0), 10_000, { note: 'Runs waiting at most; over it the answer is 503 queue-full.' }),
+    maxResultBytes: field(bytes, 1_048_576, { note: 'Largest input or result of a run, in bytes.' }),
+    maxEventBytes: field(bytes, 262_144, { note: 'Largest payload of one event, in bytes.' }),
+    abortGraceMs: field(milliseconds(0), 5_000, {
       note: 'How long an aborted run may keep its place before it is detached, in milliseconds.',
     }),
   }),
   realtime: section({
-    maxSseStreams: field(atLeast(1), 1_000, { note: 'Open SSE streams at most.' }),
-    sseHeartbeatMs: field(atLeast(100), 15_000, { note: 'Comment heartbeat of an idle SSE stream, in milliseconds.' }),
+    maxSseStreams: field(count(1), 1_000, { note: 'Open SSE streams at most.' }),
+    sseHeartbeatMs: field(milliseconds(100), 15_000, {
+      note: 'Comment heartbeat of an idle SSE stream, in milliseconds.',
+    }),
   }),
   audit: section({
     enabled: field(boolean, false, {
@@ -109,7 +123,7 @@ export const ServerConfigSchema = v.strictObject({
     requireAuth: field(boolean, false, { note: 'The metrics route then needs admin:metrics:read.' }),
   }),
   health: section({
-    walWarnThresholdBytes: field(atLeast(1), 52_428_800, {
+    walWarnThresholdBytes: field(bytes, 52_428_800, {
       note: 'Above this size of the write-ahead log, in bytes, the storage check warns.',
     }),
   }),

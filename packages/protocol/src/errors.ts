@@ -90,7 +90,7 @@ export const START_ERRORS = {
   'bind-failed': 'The address cannot be listened on.',
   'config-invalid': 'A configuration field is unknown, malformed or contradicts another.',
   'encryption-peer-missing': 'Encryption is enabled and its optional package is not installed.',
-  'hook-failed': 'The beforeStart hook threw.',
+  'hook-failed': 'The beforeStart or the onReady hook threw.',
   'migration-failed': 'A storage migration failed and was undone.',
   'node-too-old': 'This Node.js cannot load the storage driver.',
   'pepper-missing': 'Token authentication needs a pepper and auth.pepperRef is not set.',

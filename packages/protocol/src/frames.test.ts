@@ -52,6 +52,13 @@ describe('RPC_METHODS', () => {
     expect(accepts(params, {})).toBe(false)
   })
 
+  it('take no array where an object is due', () => {
+    const { params } = RPC_METHODS.initialize
+    expect(accepts(params, { capabilities: {} })).toBe(true)
+    expect(accepts(params, { capabilities: [] })).toBe(false)
+    expect(accepts(params, [])).toBe(false)
+  })
+
   it.each(Object.entries(RPC_METHODS))('%s refuses unknown parameters', (_, { params }) => {
     expect(accepts(params, { subject: 'memory/events', subscriptionId: 's', runId: 'r', 'no-such-member': 1 })).toBe(
       false,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isPlainObject, record, strictObject } from './plain-object.ts'
 import { EventEnvelope, RunStatus } from './resources/runs.ts'
 
 /** The WebSocket subprotocol; a browser offers `ticket.<value>` beside it. */
@@ -10,18 +11,13 @@ const RequestId = v.union([v.pipe(v.string(), v.maxLength(128)), v.pipe(v.number
 const Version = v.literal('1')
 
 /** What a client sends: JSON-RPC 2.0, never a batch. */
-export const ClientFrame = v.strictObject({
+export const ClientFrame = strictObject({
   jsonrpc: v.literal('2.0'),
   v: v.optional(Version),
   id: RequestId,
   method: v.string(),
-  params: v.optional(v.custom<Readonly<Record<string, unknown>>>(isJsonObject, 'must be an object')),
+  params: v.optional(v.custom<Readonly<Record<string, unknown>>>(isPlainObject, 'must be an object')),
 })
-
-/** By position, as an array, parameters are not taken; `v.record` would let one pass. */
-function isJsonObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 export interface RpcMethodSpec {
   readonly params: v.GenericSchema
@@ -29,7 +25,7 @@ export interface RpcMethodSpec {
   readonly summary: string
 }
 
-const SubscribeParams = v.strictObject({
+const SubscribeParams = strictObject({
   subject: text(320),
   lastEventId: v.optional(text(128)),
   sinceEventId: v.optional(text(128)), // alias of lastEventId
@@ -38,15 +34,15 @@ const SubscribeParams = v.strictObject({
 /** The methods a client may call, `initialize` first. */
 export const RPC_METHODS = {
   initialize: {
-    params: v.strictObject({
-      clientInfo: v.optional(v.strictObject({ name: text(128), version: text(128) })),
-      capabilities: v.optional(v.record(v.string(), v.unknown())),
+    params: strictObject({
+      clientInfo: v.optional(strictObject({ name: text(128), version: text(128) })),
+      capabilities: v.optional(record(v.string(), v.unknown())),
     }),
     result: v.object({
       serverInfo: v.object({ name: v.string(), version: v.string() }),
       connectionId: v.string(),
       principal: v.object({ subject: v.string(), scopes: v.array(v.string()) }),
-      limits: v.record(v.string(), v.number()),
+      limits: record(v.string(), v.number()),
       heartbeatMs: v.number(),
     }),
     summary: 'Begin; nothing else is answered before.',
@@ -63,17 +59,17 @@ export const RPC_METHODS = {
     summary: 'Follow a subject, from a cursor when one is given. The answer precedes the first event.',
   },
   'subscription.unsubscribe': {
-    params: v.strictObject({ subscriptionId: text(128) }),
+    params: strictObject({ subscriptionId: text(128) }),
     result: v.object({ unsubscribed: v.literal(true) }),
     summary: 'Stop following.',
   },
   'run.cancel': {
-    params: v.strictObject({ runId: text(128), reason: v.optional(v.pipe(v.string(), v.maxLength(512))) }),
+    params: strictObject({ runId: text(128), reason: v.optional(v.pipe(v.string(), v.maxLength(512))) }),
     result: v.object({ runId: v.string(), status: RunStatus }),
     summary: 'Abort a run.',
   },
   ping: {
-    params: v.strictObject({ nonce: v.optional(v.pipe(v.string(), v.maxLength(128))) }),
+    params: strictObject({ nonce: v.optional(v.pipe(v.string(), v.maxLength(128))) }),
     result: v.object({ nonce: v.optional(v.string()), at: v.string() }),
     summary: 'Ask whether the server listens.',
   },

@@ -35,7 +35,7 @@ export {
   TICKET_PREFIX,
 } from './frames.ts'
 export { ID_PREFIXES, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
-export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
+export { type LiveMetricName, METRICS, type MetricName, type MetricSpec } from './metrics.ts'
 export type { Operation, OperationTable, ResponseSpec, ScopeRule } from './operation.ts'
 export { agentOperations } from './operations/agents.ts'
 export { approvalOperations } from './operations/approvals.ts'
@@ -55,6 +55,7 @@ export { skillOperations } from './operations/skills.ts'
 export { tokenOperations } from './operations/tokens.ts'
 export { triggerOperations } from './operations/triggers.ts'
 export { workflowOperations } from './operations/workflows.ts'
+export { isPlainObject } from './plain-object.ts'
 export { Agent, AgentState } from './resources/agents.ts'
 export { Approval, ApprovalStatus, ResolveApprovalRequest } from './resources/approvals.ts'
 export { AuditEntry, AuditFilterEntries, AuditVerification, VerifyAuditRequest } from './resources/audit.ts'
@@ -112,7 +113,16 @@ export {
 } from './resources/workflows.ts'
 export { WsTicket } from './resources/ws-ticket.ts'
 export { RPC_CODES, type RpcCodeSpec, type RpcErrorName } from './rpc-codes.ts'
-export { ADMIN_SCOPE, isGrantable, parseScope, SCOPES, type Scope, type ScopeName, type ScopeSpec } from './scopes.ts'
+export {
+  ADMIN_SCOPE,
+  isGrantable,
+  OWNED_RESOURCES,
+  parseScope,
+  SCOPES,
+  type Scope,
+  type ScopeName,
+  type ScopeSpec,
+} from './scopes.ts'
 export {
   formatSubject,
   type ParsedSubject,

@@ -12,6 +12,11 @@ describe('METRICS', () => {
     expect(help).toMatch(/^[A-Z].*\.$/)
   })
 
+  it.each(rows)('gives %s buckets in rising order if it is a histogram', (_, { type, buckets = [] }) => {
+    expect(buckets.length > 0).toBe(type === 'histogram')
+    expect(buckets).toEqual(buckets.toSorted((a, b) => a - b))
+  })
+
   it('stand in the order of their names', () => {
     const names = rows.map(([name]) => name)
     expect(names).toEqual(names.toSorted())

@@ -3,42 +3,52 @@ export interface MetricSpec {
   readonly help: string
   /** Each has a bounded set of values: registered ids, route patterns, enumerations. */
   readonly labels: readonly string[]
+  /** Upper bounds of a histogram's buckets, in its unit. */
+  readonly buckets?: readonly number[]
   /** Not exposed yet. */
   readonly pending?: true
 }
 
+const FAST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const
+const LONG = [0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400] as const
+
 /** Every metric the server exposes. */
 // biome-ignore format: a table is read by its rows
 export const METRICS = {
-  svc_agent_runs_total: { type: 'counter', labels: ['agent', 'status'], pending: true, help: 'Agent runs that ended.' },
-  svc_auth_failures_total: { type: 'counter', labels: ['code'], pending: true, help: 'Refused credentials.' },
-  svc_build_info: { type: 'gauge', labels: ['version', 'node'], pending: true, help: 'Always 1; the labels tell the release.' },
+  svc_agent_runs_total: { type: 'counter', labels: ['agent', 'status'], help: 'Agent runs that ended.' },
+  svc_auth_failures_total: { type: 'counter', labels: ['code'], help: 'Refused credentials.' },
+  svc_build_info: { type: 'gauge', labels: ['version', 'node'], help: 'Always 1; the labels tell the release.' },
   svc_consolidator_budget_remaining: { type: 'gauge', labels: ['unit'], pending: true, help: 'What is left of the consolidator budget of the day.' },
   svc_consolidator_dead_letters: { type: 'gauge', labels: [], pending: true, help: 'Consolidator jobs that were given up.' },
   svc_consolidator_queue_depth: { type: 'gauge', labels: ['phase'], pending: true, help: 'Consolidator jobs that wait.' },
-  svc_event_loop_delay_seconds: { type: 'gauge', labels: [], pending: true, help: 'Delay of the event loop, 99th percentile of the last interval.' },
-  svc_http_request_duration_seconds: { type: 'histogram', labels: ['method', 'route'], pending: true, help: 'Time from request to answer.' },
-  svc_http_requests_total: { type: 'counter', labels: ['method', 'route', 'status'], pending: true, help: 'Answered requests.' },
-  svc_idempotency_hit_ratio: { type: 'gauge', labels: [], pending: true, help: 'Share of lookups that the read cache answered.' },
-  svc_idempotency_requests_total: { type: 'counter', labels: ['outcome'], pending: true, help: 'Requests to idempotent routes.' },
-  svc_inflight_runs: { type: 'gauge', labels: ['kind'], pending: true, help: 'Runs that execute now.' },
+  svc_event_loop_delay_seconds: { type: 'gauge', labels: [], help: 'Delay of the event loop, 99th percentile of the last interval.' },
+  svc_http_request_duration_seconds: { type: 'histogram', labels: ['method', 'route'], buckets: FAST, help: 'Time from request to answer, of a stream to its head.' },
+  svc_http_requests_total: { type: 'counter', labels: ['method', 'route', 'status'], help: 'Answered requests.' },
+  svc_idempotency_hit_ratio: { type: 'gauge', labels: [], help: 'Share of lookups that the read cache answered.' },
+  svc_idempotency_requests_total: { type: 'counter', labels: ['outcome'], help: 'Requests to idempotent routes.' },
+  svc_inflight_runs: { type: 'gauge', labels: ['kind'], help: 'Runs that execute now.' },
   svc_oauth_token_freshness_seconds: { type: 'gauge', labels: ['server'], pending: true, help: 'Time until the OAuth token of an MCP server expires.' },
-  svc_process_resident_memory_bytes: { type: 'gauge', labels: [], pending: true, help: 'Resident memory of the process.' },
-  svc_provider_cost_usd_total: { type: 'counter', labels: ['provider', 'model'], pending: true, help: 'Cost of provider calls in US dollars.' },
-  svc_provider_tokens_total: { type: 'counter', labels: ['provider', 'model', 'direction'], pending: true, help: 'Tokens of provider calls.' },
-  svc_queued_runs: { type: 'gauge', labels: [], pending: true, help: 'Runs that wait for a place.' },
-  svc_rate_limited_total: { type: 'counter', labels: [], pending: true, help: 'Requests over the rate limit.' },
-  svc_redaction_drops_total: { type: 'counter', labels: ['rule'], pending: true, help: 'Matches that the delivery sanitizer removed.' },
+  svc_process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'Resident memory of the process.' },
+  svc_provider_cost_usd_total: { type: 'counter', labels: ['provider', 'model'], help: 'Cost of provider calls in US dollars.' },
+  svc_provider_tokens_total: { type: 'counter', labels: ['provider', 'model', 'direction'], help: 'Tokens of provider calls.' },
+  svc_queued_runs: { type: 'gauge', labels: [], help: 'Runs that wait for a place.' },
+  svc_rate_limited_total: { type: 'counter', labels: [], help: 'Requests over the rate limit.' },
+  svc_redaction_drops_total: { type: 'counter', labels: ['rule'], help: 'Matches that the delivery sanitizer removed.' },
   svc_replay_buffer_events: { type: 'gauge', labels: [], pending: true, help: 'Events in the replay buffer.' },
-  svc_run_duration_seconds: { type: 'histogram', labels: ['kind'], pending: true, help: 'Time from the start to the end of a run.' },
-  svc_storage_commit_duration_seconds: { type: 'histogram', labels: [], pending: true, help: 'Time of one commit.' },
-  svc_storage_wal_size_bytes: { type: 'gauge', labels: [], pending: true, help: 'Size of the write-ahead log.' },
-  svc_subscriptions: { type: 'gauge', labels: ['transport'], pending: true, help: 'Open subscriptions.' },
-  svc_tool_calls_total: { type: 'counter', labels: ['tool', 'outcome'], pending: true, help: 'Tool calls that ended.' },
+  svc_run_duration_seconds: { type: 'histogram', labels: ['kind'], buckets: LONG, help: 'Time from the start to the end of a run.' },
+  svc_storage_commit_duration_seconds: { type: 'histogram', labels: [], buckets: FAST, help: 'Time from handing in a commit until it is durable.' },
+  svc_storage_wal_size_bytes: { type: 'gauge', labels: [], help: 'Size of the write-ahead log.' },
+  svc_subscriptions: { type: 'gauge', labels: ['transport'], help: 'Open subscriptions.' },
+  svc_tool_calls_total: { type: 'counter', labels: ['tool', 'outcome'], help: 'Tool calls that ended.' },
   svc_trigger_fires_total: { type: 'counter', labels: ['kind', 'status'], pending: true, help: 'Fires of triggers.' },
-  svc_uptime_seconds: { type: 'gauge', labels: [], pending: true, help: 'Time since the server started.' },
-  svc_workflow_runs_total: { type: 'counter', labels: ['workflow', 'status'], pending: true, help: 'Workflow runs that ended.' },
+  svc_uptime_seconds: { type: 'gauge', labels: [], help: 'Time since the server started.' },
+  svc_workflow_runs_total: { type: 'counter', labels: ['workflow', 'status'], help: 'Workflow runs that ended.' },
   svc_ws_connections: { type: 'gauge', labels: [], pending: true, help: 'Open WebSocket connections.' },
 } as const satisfies Record<string, MetricSpec>
 
 export type MetricName = keyof typeof METRICS
+
+/** What is exposed now. */
+export type LiveMetricName = {
+  [Name in MetricName]: (typeof METRICS)[Name] extends { readonly pending: true } ? never : Name
+}[MetricName]

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ADMIN_SCOPE, isGrantable, parseScope, SCOPES } from './scopes.ts'
+import { ADMIN_SCOPE, isGrantable, OWNED_RESOURCES, parseScope, SCOPES, type ScopeSpec } from './scopes.ts'
 
 const part = fc.stringMatching(/^[a-z][a-z0-9-]{0,31}$/)
 const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
@@ -55,11 +55,11 @@ describe('parseScope', () => {
 
 describe('isGrantable', () => {
   it('accepts every scope of the catalogue in the forms its third part allows', () => {
-    for (const [name, { third }] of Object.entries(SCOPES)) {
+    for (const [name, { third, owned }] of Object.entries<ScopeSpec>(SCOPES)) {
       const takesId = third === 'id'
       expect(isGrantable(name), name).toBe(takesId || third === 'none')
       expect(isGrantable(`${name}:some-id`), name).toBe(takesId)
-      expect(isGrantable(`${name}:own`), name).toBe(takesId)
+      expect(isGrantable(`${name}:own`), name).toBe(owned === true)
       expect(isGrantable(`${name}:*`), name).toBe(takesId)
     }
   })
@@ -85,6 +85,14 @@ describe('isGrantable', () => {
   it('knows one scope that covers all, and nothing like it', () => {
     expect(isGrantable(ADMIN_SCOPE)).toBe(true)
     for (const text of ['admin:*:x', 'admin:*:*', 'admin:*:read', 'admin:read', 'admin', '*', '*:*']) {
+      expect(isGrantable(text), text).toBe(false)
+    }
+  })
+
+  it('takes own only where rows have an owner', () => {
+    expect([...OWNED_RESOURCES].toSorted()).toEqual(['approvals', 'memory', 'runs', 'sessions'])
+    expect(isGrantable('memory:write:own')).toBe(true)
+    for (const text of ['agents:read:own', 'agents:*:own', 'workflows:execute:own', 'tokens:read:own', 'audit:*:own']) {
       expect(isGrantable(text), text).toBe(false)
     }
   })

@@ -1,7 +1,9 @@
-/** Scope grammar: `resource:action[:id]`; in a grant, action and id may be `*`, and the id may be `own`. */
+/** Scope grammar: `resource:action[:id]`; in a grant, action and id may be `*`, and the id may be `own` if owned. */
 export interface ScopeSpec {
   /** What the third part names; `none` forbids one, a list names literals that are matched exactly. */
   readonly third: 'id' | 'none' | readonly string[]
+  /** Its rows carry an owner, so that a grant may say `own` for those of the token's subject. */
+  readonly owned?: true
   readonly summary: string
 }
 
@@ -9,18 +11,18 @@ export interface ScopeSpec {
 export const SCOPES = {
   'agents:read': { third: 'id', summary: 'See agents, their state, their runs and events.' },
   'agents:invoke': { third: 'id', summary: 'Run, stream and abort agents.' },
-  'runs:read': { third: 'id', summary: 'See runs and their events.' },
-  'approvals:read': { third: 'id', summary: 'See approvals.' },
-  'approvals:resolve': { third: 'id', summary: 'Decide approvals.' },
+  'runs:read': { third: 'id', owned: true, summary: 'See runs and their events.' },
+  'approvals:read': { third: 'id', owned: true, summary: 'See approvals.' },
+  'approvals:resolve': { third: 'id', owned: true, summary: 'Decide approvals.' },
   'workflows:read': { third: 'id', summary: 'See workflows, their threads and events.' },
   'workflows:execute': { third: 'id', summary: 'Execute and abort workflows.' },
   'workflows:resume': { third: 'id', summary: 'Resume suspended workflow threads.' },
   'workflows:delete': { third: 'id', summary: 'Delete workflow threads.' },
-  'sessions:read': { third: 'id', summary: 'See sessions, transcripts and events.' },
-  'sessions:write': { third: 'id', summary: 'Create, change and delete sessions.' },
-  'sessions:export': { third: 'id', summary: 'Export sessions.' },
-  'memory:read': { third: 'id', summary: 'Search and read memory.' },
-  'memory:write': { third: 'id', summary: 'Write and delete memory.' },
+  'sessions:read': { third: 'id', owned: true, summary: 'See sessions, transcripts and events.' },
+  'sessions:write': { third: 'id', owned: true, summary: 'Create, change and delete sessions.' },
+  'sessions:export': { third: 'id', owned: true, summary: 'Export sessions.' },
+  'memory:read': { third: 'id', owned: true, summary: 'Search and read memory.' },
+  'memory:write': { third: 'id', owned: true, summary: 'Write and delete memory.' },
   'consolidator:read': { third: 'none', summary: 'See the consolidator queue and dead letters.' },
   'consolidator:write': { third: 'none', summary: 'Start the consolidator and retry dead letters.' },
   'skills:read': { third: 'id', summary: 'See skills.' },
@@ -44,6 +46,13 @@ export const SCOPES = {
 } as const satisfies Record<string, ScopeSpec>
 
 export type ScopeName = keyof typeof SCOPES
+
+const SCOPE_ROWS: readonly (readonly [string, ScopeSpec])[] = Object.entries(SCOPES)
+
+/** The resources of which a grant may say `own`. */
+export const OWNED_RESOURCES: ReadonlySet<string> = new Set(
+  SCOPE_ROWS.filter(([, { owned }]) => owned).map(([name]) => name.slice(0, name.indexOf(':'))),
+)
 
 /** The one grant that covers everything; only this exact string does. */
 export const ADMIN_SCOPE = 'admin:*'
@@ -72,14 +81,15 @@ export function isGrantable(text: string): boolean {
   if (text === ADMIN_SCOPE) return true
   const scope = parseScope(text)
   if (scope === undefined || (scope.resource === 'admin' && scope.action === '*')) return false
-  return Object.entries(SCOPES).some(([name, { third }]) => isGrantOf(scope, name, third))
+  return SCOPE_ROWS.some(([name, spec]) => isGrantOf(scope, name, spec))
 }
 
-function isGrantOf(scope: Scope, name: string, third: ScopeSpec['third']): boolean {
+function isGrantOf(scope: Scope, name: string, { third, owned }: ScopeSpec): boolean {
   const [resource, action] = name.split(':')
   if (scope.resource !== resource) return false
   if (scope.action !== '*' && scope.action !== action) return false
   if (Array.isArray(third)) return scope.action === action && scope.id !== undefined && third.includes(scope.id)
   if (scope.id === undefined) return true
+  if (scope.id === 'own') return owned === true
   return third === 'id'
 }

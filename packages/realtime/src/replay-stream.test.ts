@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@berth/in-memory'
-import { plusMs, toJsonText } from '@berth/ports'
+import { noMeter, plusMs, toJsonText } from '@berth/ports'
 import { anEvent, BUILT_AT, createManualClock } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { renderReplayBlocks } from './replay-stream.ts'
@@ -20,7 +20,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 describe('renderReplayBlocks', () => {
   it('shows everything recorded, across pages, in order', async () => {
     const { events } = await record(450, 0)
-    const blocks = renderReplayBlocks({ events, timers: createManualClock() }, recording, {
+    const blocks = renderReplayBlocks({ events, timers: createManualClock(), meter: noMeter }, recording, {
       speed: undefined,
       signal: new AbortController().signal,
     })
@@ -34,7 +34,7 @@ describe('renderReplayBlocks', () => {
   it('paces the events by the speed', async () => {
     const { events } = await record(3, 1_000)
     const clock = createManualClock()
-    const blocks = renderReplayBlocks({ events, timers: clock }, recording, {
+    const blocks = renderReplayBlocks({ events, timers: clock, meter: noMeter }, recording, {
       speed: 10,
       signal: new AbortController().signal,
     })
@@ -59,7 +59,7 @@ describe('renderReplayBlocks', () => {
   it('ends when its reader leaves during a pause', async () => {
     const { events } = await record(2, 60_000)
     const leaving = new AbortController()
-    const blocks = renderReplayBlocks({ events, timers: createManualClock() }, recording, {
+    const blocks = renderReplayBlocks({ events, timers: createManualClock(), meter: noMeter }, recording, {
       speed: 1,
       signal: leaving.signal,
     })

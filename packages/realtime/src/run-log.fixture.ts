@@ -1,6 +1,6 @@
 import { createEventHub, withPublication } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, type EventLog, type Logger, toJsonText } from '@berth/ports'
+import { EVERY_ROW, type EventLog, type Logger, noMeter, toJsonText } from '@berth/ports'
 import { anEvent, aRun, createManualClock, type ManualClock } from '@berth/testkit'
 import { createEventSourceParser, type EventSourceParser } from './event-source.fixture.ts'
 import { createRunStreams, type RunStreamsDeps } from './run-streams.ts'
@@ -26,7 +26,7 @@ export async function createRunLog(over: Partial<RunStreamsDeps> = {}) {
   }
 
   const streams = createRunStreams({
-    ...{ runs: storage.runs, events: storage.events, hub, timers: clock, logger: silentLogger },
+    ...{ runs: storage.runs, events: storage.events, hub, timers: clock, logger: silentLogger, meter: noMeter },
     ...{ maxStreams: 10, heartbeatMs: 15_000 },
     ...over,
   })

@@ -1,5 +1,13 @@
 import { type EventHub, isTerminal, type Recording } from '@berth/core'
-import { AppError, type EventLog, type Logger, type RunStore, type Timers, type Visibility } from '@berth/ports'
+import {
+  AppError,
+  type EventLog,
+  type Logger,
+  type Meter,
+  type RunStore,
+  type Timers,
+  type Visibility,
+} from '@berth/ports'
 import { followEvents } from './follow.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
 import { renderRunBlocks } from './run-blocks.ts'
@@ -12,6 +20,7 @@ export interface RunStreamsDeps {
   readonly hub: EventHub
   readonly timers: Timers
   readonly logger: Logger
+  readonly meter: Meter
   /** Streams open at once at most. */
   readonly maxStreams: number
   readonly heartbeatMs: number
@@ -48,7 +57,7 @@ const HEADERS = {
 const RETRY_AFTER_MS = 1_000
 
 export function createRunStreams(deps: RunStreamsDeps): RunStreams {
-  const { runs, events, maxStreams } = deps
+  const { runs, events, meter, maxStreams } = deps
   const open = new Set<() => void>()
   let isClosed = false
 
@@ -89,7 +98,7 @@ export function createRunStreams(deps: RunStreamsDeps): RunStreams {
 
       return stream200((signal) => {
         const following = followEvents(deps, stream, { after: start.after, isComplete, signal })
-        return renderRunBlocks({ run, epoch: head.epoch, start, lastEventId }, following)
+        return renderRunBlocks({ run, epoch: head.epoch, start, lastEventId, meter }, following)
       })
     },
 

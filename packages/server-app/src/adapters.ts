@@ -2,13 +2,14 @@ import { resolve } from 'node:path'
 import {
   createIdGenerator,
   createLogger,
+  createPrometheusMeter,
   envSecretResolver,
   fileSecretResolver,
   nodeDigest,
   systemClock,
   systemTimers,
 } from '@berth/platform-node'
-import type { Clock, Digest, IdGenerator, Logger, SecretResolver, Storage, Timers } from '@berth/ports'
+import type { Clock, Digest, IdGenerator, Logger, ReadableMeter, SecretResolver, Storage, Timers } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { openSqliteStorage } from '@berth/sqlite'
 
@@ -20,6 +21,7 @@ export interface Adapters {
   readonly ids: IdGenerator
   readonly digest: Digest
   readonly logger: Logger
+  readonly meter: ReadableMeter
   readonly secretResolvers: readonly SecretResolver[]
 }
 
@@ -33,6 +35,7 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     ids: given.ids ?? createIdGenerator(),
     digest: given.digest ?? nodeDigest,
     logger: given.logger ?? createLogger({ level: config.log.level }),
+    meter: given.meter ?? createPrometheusMeter(),
     secretResolvers: [
       ...(given.secretResolvers ?? []),
       envSecretResolver(process.env),

@@ -12,36 +12,47 @@ import {
   withReadCache,
 } from '@berth/core'
 import { createHttpApp, type HttpConfig } from '@berth/http'
+import type { Vitals } from '@berth/platform-node'
+import type { Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createRunStreams } from '@berth/realtime'
 import type { Adapters } from './adapters.ts'
+import type { Attribution } from './attribution.ts'
+import { withCommitTiming } from './commit-timing.ts'
 import type { Secrets } from './pre-bind.ts'
+import { createScrape } from './scrape.ts'
 import { version } from './version.ts'
 
 export interface Parts {
   readonly config: ServerConfig
   readonly adapters: Adapters
   readonly secrets: Secrets
+  readonly vitals: Vitals
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
+  readonly attribution: Attribution
   readonly phase: PhaseHolder
 }
 
 export type Composition = ReturnType<typeof compose>
 
 /** The one place where adapters meet the domain. Reads top to bottom: adapters, use cases, edges. */
-export function compose({ config, adapters, secrets, agents, workflows, phase }: Parts) {
+export function compose({ config, adapters, secrets, vitals, agents, workflows, attribution, phase }: Parts) {
   const { server, runs: limits, realtime, health, auth } = config
-  const { storage, clock, timers, ids, digest, logger } = adapters
+  const { storage, clock, ids, digest, logger, meter } = adapters
   const { runs, events, tokens } = storage
   const { basePath } = server
 
+  const { outside } = attribution
+  const timers: Timers = { after: (delayMs, fn) => outside(() => adapters.timers.after(delayMs, fn)) }
+  const committing: UnitOfWork = { commit: (writes) => outside(() => storage.unitOfWork.commit(writes)) }
+
   const hub = createEventHub()
-  const unitOfWork = withPublication(storage.unitOfWork, hub)
-  const idempotency = withReadCache(storage.idempotency)
+  const unitOfWork = withPublication(withCommitTiming(committing, { clock, meter }), hub)
+  const idempotency = withReadCache(storage.idempotency, meter)
   const engine = createEngine({
     ...storage,
-    ...{ unitOfWork, clock, timers, ids, logger, agents, workflows, phase, basePath },
+    ...{ unitOfWork, clock, timers, ids, logger, meter, agents, workflows, phase, basePath },
     limits: { ...limits, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 },
   })
   const readHealth = createReadHealth({
@@ -55,16 +66,17 @@ export function compose({ config, adapters, secrets, agents, workflows, phase }:
       : createAuthenticate({ tokens, unitOfWork, digest, clock, logger, peppers: secrets.peppers })
 
   const streams = createRunStreams({
-    ...{ runs, events, hub, timers, logger },
+    ...{ runs, events, hub, timers, logger, meter },
     maxStreams: realtime.maxSseStreams,
     heartbeatMs: realtime.sseHeartbeatMs,
   })
   const app = createHttpApp({
     config: httpConfigOf(config),
-    ...{ version, clock, digest, ids, logger, authenticate },
+    ...{ version, clock, digest, ids, logger, meter, authenticate },
     recall: createRecall({ idempotency, clock }),
     openRunStream: streams.openRunStream,
     openReplayStream: streams.openReplayStream,
+    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams }),
     readSecretsHealth: () => secrets.health,
     readHealth,
     ...engine,

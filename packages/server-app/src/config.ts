@@ -3,15 +3,7 @@ import { StartError } from '@berth/ports'
 import { configFields, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 import * as v from 'valibot'
 import type { Adapters } from './adapters.ts'
-
-export interface Hooks {
-  /** Runs first; throwing refuses the start. */
-  readonly beforeStart?: () => void | Promise<void>
-  /** Runs last, once the server answers. */
-  readonly onReady?: () => void | Promise<void>
-  /** Runs first when the server stops. */
-  readonly beforeShutdown?: () => void | Promise<void>
-}
+import type { Hooks } from './hooks.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
 export type BerthConfig = ServerConfigInput & {

@@ -3,11 +3,13 @@ import { createServer as createNetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInMemoryStorage } from '@berth/in-memory'
+import { systemTimers } from '@berth/platform-node'
 import type { Logger } from '@berth/ports'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
-import { createServer, type ServerOptions } from './create-server.ts'
+import { createServer } from './create-server.ts'
+import type { ServerOptions } from './server-options.ts'
 import { openTokenAdmin } from './token-admin.ts'
 
 const ignore = () => undefined
@@ -91,6 +93,64 @@ describe('createServer', () => {
     expect(seen).toEqual(['beforeStart', 'onReady', 'started', 'beforeShutdown'])
   })
 
+  it('knows what code of a run has left behind, and logs it with the run', async () => {
+    const attributed = Promise.withResolvers<boolean>()
+    const lines: unknown[] = []
+    const noting: Logger = { ...logger, error: (_message, _error, detail) => void lines.push(detail) }
+    const server = await make({
+      adapters: { logger: noting },
+      agents: [
+        {
+          id: 'careless',
+          description: 'Leaves a timer behind.',
+          agent: {
+            id: 'careless',
+            run: async () => void setTimeout(() => attributed.resolve(server.attribute(new Error('stray')))),
+          },
+        },
+      ],
+    })
+    const url = urlOf(await server.start())
+
+    const { runId } = await bodyOf(await post(`${url}/agents/careless/run`, {}))
+
+    expect(await attributed.promise).toBe(true)
+    expect(lines).toEqual([{ runId }])
+    expect(server.attribute(new Error('of nobody'))).toBe(false)
+  })
+
+  it('counts its own timers and commits as work of nobody, also when code of a run has led to them', async () => {
+    const attributed: boolean[] = []
+    const noting =
+      <Args extends unknown[], Result>(fn: (...args: Args) => Result) =>
+      (...args: Args) => {
+        attributed.push(server.attribute(new Error('of the server')))
+        return fn(...args)
+      }
+    const storage = createInMemoryStorage()
+    const { commit } = storage.unitOfWork
+    const server = await make({
+      adapters: {
+        storage: { ...storage, unitOfWork: { commit: noting(commit) } },
+        timers: { after: noting(systemTimers.after) },
+      },
+      agents: [
+        {
+          id: 'stepping',
+          description: 'Takes one step.',
+          agent: { id: 'stepping', run: (_, { step }) => step('one', async () => 1, { timeoutMs: 60_000 }) },
+        },
+      ],
+    })
+    const url = urlOf(await server.start())
+
+    const answer = await post(`${url}/agents/stepping/run`, {})
+
+    expect(await answer.json()).toMatchObject({ result: 1 })
+    expect(attributed.length).toBeGreaterThan(3)
+    expect(attributed).not.toContain(true)
+  })
+
   it('says it is ready only while it takes new runs', async () => {
     const server = await make({
       config: { server: { shutdown: { drainTimeoutMs: 60_000 } } },
@@ -172,6 +232,31 @@ describe('a refused start', () => {
     const next = await createServer({ config: { ...config, server: { port: 0 } }, adapters: { logger } })
     await next.start()
     await next.stop()
+  })
+
+  it('is hook-failed when onReady throws, and leaves nothing open', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
+    const config = { auth: { kind: 'none' }, storage: { path }, server: { port: 0 } } as const
+    const onReady = () => Promise.reject(new Error('no'))
+    const failing = await createServer({ config, adapters: { logger }, hooks: { onReady } })
+
+    await expect(failing.start()).rejects.toMatchObject({
+      name: 'StartError',
+      kind: 'hook-failed',
+      message: 'the onReady hook threw: no',
+      hint: expect.stringContaining('hooks.onReady'),
+    })
+
+    const next = await createServer({ config, adapters: { logger } })
+    await next.start()
+    await next.stop()
+  })
+
+  it('is config-invalid where the kernel makes no directories', async () => {
+    const config = { auth: { kind: 'none' }, storage: { path: '/proc/nope/x.db' }, server: { port: 0 } } as const
+    const server = await createServer({ config, adapters: { logger } })
+
+    await expect(server.start()).rejects.toMatchObject({ kind: 'config-invalid' })
   })
 
   it('is storage-locked while another server holds the file', async () => {

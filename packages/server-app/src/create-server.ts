@@ -5,43 +5,44 @@ import {
   createWorkflowRegistry,
   type WorkflowRegistration,
 } from '@berth/core'
-import type { ServerConfigInput } from '@berth/protocol'
-import type { Adapters } from './adapters.ts'
+import { createAttribution } from './attribution.ts'
 import type { BerthServer } from './berth-server.ts'
-import { type Hooks, parseConfig } from './config.ts'
+import { checkOptions, checkRegistration } from './check-options.ts'
+import { parseConfig } from './config.ts'
 import { createLifecycle } from './lifecycle.ts'
-
-export interface ServerOptions {
-  readonly config?: ServerConfigInput
-  readonly agents?: readonly AgentRegistration[]
-  readonly workflows?: readonly WorkflowRegistration[]
-  readonly hooks?: Hooks
-  /** Any adapter, to swap it. What is passed in is never closed by the server. */
-  readonly adapters?: Partial<Adapters>
-  /** What relative paths in the configuration start from; the working directory when missing. */
-  readonly configDir?: string
-}
+import type { ServerOptions } from './server-options.ts'
 
 /** Makes a server from a configuration and registrations; nothing is opened before `start`. @throws StartError `config-invalid` */
 export async function createServer(options: ServerOptions = {}): Promise<BerthServer> {
+  checkOptions(options)
   const config = parseConfig(options.config)
+  const attribution = createAttribution()
   const agents = createAgentRegistry()
-  for (const registration of options.agents ?? []) agents.register(registration)
   const workflows = createWorkflowRegistry()
-  for (const registration of options.workflows ?? []) workflows.register(registration)
+  const registerAgent = (registration: AgentRegistration) => {
+    checkRegistration('agent', registration)
+    agents.register(attribution.agent(registration))
+  }
+  const registerWorkflow = (registration: WorkflowRegistration) => {
+    checkRegistration('workflow', registration)
+    workflows.register(attribution.workflow(registration))
+  }
+  for (const registration of options.agents ?? []) registerAgent(registration)
+  for (const registration of options.workflows ?? []) registerWorkflow(registration)
 
   const lifecycle = createLifecycle({
     config,
     agents,
     workflows,
+    attribution,
     phase: createPhase(),
     hooks: options.hooks ?? {},
     given: options.adapters ?? {},
     configDir: options.configDir ?? process.cwd(),
   })
   return {
-    agents: { register: agents.register },
-    workflows: { register: workflows.register },
+    agents: { register: registerAgent },
+    workflows: { register: registerWorkflow },
     ...lifecycle,
   }
 }

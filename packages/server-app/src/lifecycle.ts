@@ -1,18 +1,22 @@
 import type { AgentRegistry, PhaseHolder, WorkflowRegistry } from '@berth/core'
-import { StartError, type Storage } from '@berth/ports'
+import { openVitals } from '@berth/platform-node'
+import type { Storage } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
-import { type Adapters, createPlatform, openStorage, type Platform } from './adapters.ts'
+import { type Adapters, createPlatform, openStorage } from './adapters.ts'
+import type { Attribution } from './attribution.ts'
 import type { BerthServer } from './berth-server.ts'
 import { type Composition, compose } from './compose.ts'
-import type { Hooks } from './config.ts'
+import { type Hooks, runStartHook } from './hooks.ts'
 import { startIdempotencySweep } from './idempotency-sweep.ts'
 import { type Listener, listen } from './listener.ts'
 import { validateBeforeBind } from './pre-bind.ts'
+import { type StopBudget, startStopBudget, waitAtMost } from './stop-budget.ts'
 
 export interface LifecycleParts {
   readonly config: ServerConfig
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
+  readonly attribution: Attribution
   readonly phase: PhaseHolder
   readonly hooks: Hooks
   readonly given: Partial<Adapters>
@@ -22,45 +26,57 @@ export interface LifecycleParts {
 /** What is open, in the order it was opened; undone from the end. */
 type Undo = () => void | Promise<void>
 
+const SHUTDOWN_HOOK_MS = 5_000
 const STREAM_GRACE_MS = 500
 const LISTENER_GRACE_MS = 2_000
 
 /** The start and stop order of a server. */
 export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agents' | 'workflows'> {
-  const { config, phase, hooks, given, configDir } = parts
+  const { config, phase, hooks, given, configDir, attribution } = parts
+  const { drainTimeoutMs } = config.server.shutdown
   const platform = createPlatform(config, configDir, given)
+  const { timers, logger } = platform
   const { promise: fatal, resolve: onFatal } = Promise.withResolvers<unknown>()
   let undo: Undo[] = []
   let running: Composition | undefined
   let starting: Promise<Listener> | undefined
-  let stopping: Promise<void> | undefined
+  let budget: StopBudget | undefined
+  let stopped: Promise<void> | undefined
   let isForced = false
 
   const undoAll = async () => {
     const steps = undo.reverse()
     undo = []
-    for (const step of steps) await step()
+    for (const step of steps) {
+      try {
+        await step()
+      } catch (error) {
+        logger.error('not closed in order', error)
+      }
+    }
   }
 
   const open = async () => {
-    await runHook('hook-failed', hooks.beforeStart)
+    await runStartHook(hooks, 'beforeStart')
     const secrets = await validateBeforeBind(config, platform)
-    const storage = given.storage ?? (await openOwnStorage(platform))
-    const composition = compose({ ...parts, secrets, adapters: { ...platform, storage } })
+    const storage = given.storage ?? (await openOwnStorage())
+    const vitals = openVitals()
+    undo.push(vitals.close)
+    const composition = compose({ ...parts, secrets, vitals, adapters: { ...platform, storage } })
     const recovered = await composition.engine.recover()
-    if (recovered.interrupted + recovered.requeued > 0) platform.logger.warn('runs recovered', { ...recovered })
+    if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
 
     const listener = await listen(composition.app.fetch, config.server)
     undo.push(() => closeListener(listener))
+    running = composition
     await composition.engine.start()
     undo.push(startIdempotencySweep({ ...platform, unitOfWork: storage.unitOfWork }))
-    running = composition
     phase.enter('ready')
-    await hooks.onReady?.()
+    await runStartHook(hooks, 'onReady')
     return listener
   }
 
-  const openOwnStorage = async ({ logger }: Platform): Promise<Storage> => {
+  const openOwnStorage = async (): Promise<Storage> => {
     const storage = await openStorage(config, configDir, (error) => {
       logger.error('the storage failed', error)
       onFatal(error)
@@ -71,28 +87,54 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
 
   const closeListener = (listener: Listener) => listener.close(isForced ? 0 : LISTENER_GRACE_MS)
 
-  const shutDown = async () => {
-    await starting?.catch(() => undefined)
+  /** Opens everything, or nothing. */
+  const startUp = async () => {
     try {
-      await hooks.beforeShutdown?.()
+      return await open()
     } catch (error) {
-      platform.logger.error('the beforeShutdown hook threw', error)
+      isForced = true
+      const undoing = startStopBudget(timers, 0)
+      await close(undoing)
+      undoing.end()
+      throw error
     }
+  }
+
+  const shutDown = async (budget: StopBudget) => {
+    await starting?.catch(() => undefined)
+    if (running !== undefined) await callShutdownHook(budget)
+    await close(budget)
+    budget.end()
+  }
+
+  const callShutdownHook = async ({ closing }: StopBudget) => {
+    let isOver = false
+    const called = (async () => hooks.beforeShutdown?.())()
+      .catch((error: unknown) => logger.error('the beforeShutdown hook threw', error))
+      .finally(() => {
+        isOver = true
+      })
+    await waitAtMost(timers, SHUTDOWN_HOOK_MS, [called, closing])
+    if (!isOver) logger.warn('the beforeShutdown hook has not ended in time: stopping without it')
+  }
+
+  const close = async (budget: StopBudget) => {
     phase.enter('draining')
-    if (running !== undefined) await drain(running)
+    if (running !== undefined) await drain(running, budget)
     await undoAll()
     phase.enter('stopped')
   }
 
-  const drain = async ({ engine, streams }: Composition) => {
-    const deadline = () => (isForced ? 0 : config.server.shutdown.drainTimeoutMs)
-    await Promise.race([engine.drain(deadline()), forced.promise])
-    await engine.release()
-    await Promise.race([streams.closeAll(), delay(STREAM_GRACE_MS)])
+  const drain = async ({ engine, streams }: Composition, { closing }: StopBudget) => {
+    running = undefined
+    try {
+      await Promise.race([engine.drain(isForced ? 0 : drainTimeoutMs), closing])
+      await engine.release()
+    } catch (error) {
+      logger.error('runs not taken out of this process in order', error)
+    }
+    await waitAtMost(timers, STREAM_GRACE_MS, [streams.closeAll()])
   }
-
-  const forced = Promise.withResolvers<void>()
-  const delay = (ms: number) => new Promise<void>((resolve) => platform.timers.after(ms, resolve))
 
   return {
     fatal,
@@ -100,36 +142,25 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
       await validateBeforeBind(config, platform)
     },
     async start() {
-      starting ??= open()
-      try {
-        const { host, port } = await starting
-        return { host, port, basePath: config.server.basePath }
-      } catch (error) {
-        isForced = true
-        phase.enter('draining')
-        if (running !== undefined) await drain(running)
-        await undoAll()
-        throw error
-      }
+      starting ??= startUp()
+      const { host, port } = await starting
+      return { host, port, basePath: config.server.basePath }
     },
     async stop({ force = false } = {}) {
+      budget ??= startStopBudget(timers, drainTimeoutMs)
       if (force) {
         isForced = true
-        forced.resolve()
+        budget.force()
       }
-      stopping ??= shutDown()
-      await stopping
+      const overrun = 'the server has not stopped in time: what hangs is left behind'
+      stopped ??= Promise.race([shutDown(budget), budget.spent.then(() => logger.warn(overrun))])
+      await stopped
     },
-  }
-}
-
-async function runHook(kind: 'hook-failed', hook: Hooks['beforeStart']): Promise<void> {
-  try {
-    await hook?.()
-  } catch (cause) {
-    const message = `the beforeStart hook threw: ${cause instanceof Error ? cause.message : String(cause)}`
-    throw cause instanceof StartError
-      ? cause
-      : new StartError(kind, { message, hint: 'fix the hook in the configuration', cause })
+    attribute(error) {
+      const runId = attribution.runId()
+      if (runId === undefined) return false
+      logger.error('error that code of a run has left behind', error, { runId })
+      return true
+    },
   }
 }

@@ -11,7 +11,8 @@ afterEach(async () => {
   for (const listener of opened.splice(0)) await listener.close(0)
 })
 
-const echo: Fetch = async (request) => Response.json({ method: request.method, url: request.url, sent: await request.text() })
+const echo: Fetch = async (request) =>
+  Response.json({ method: request.method, url: request.url, sent: await request.text() })
 
 async function open(fetch: Fetch = echo): Promise<Listener> {
   const listener = await listen(fetch, { host: '127.0.0.1', port: 0 })
@@ -32,7 +33,7 @@ function dial({ port }: Listener) {
   return { socket, received, soFar: () => text }
 }
 
-/** What one request is answered with; asks for the connection to be closed unless told otherwise. */
+/** What the only request of a connection is answered with. */
 async function send(listener: Listener, lines: readonly string[], body = '') {
   const { socket, received } = dial(listener)
   socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1')
@@ -148,6 +149,25 @@ describe('the listener', () => {
 
     expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
     expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ sent: 'hi' })
+  })
+
+  it('closes while a client of a refused tunnel holds its end open', async () => {
+    const listener = await open()
+    const { socket, soFar } = dial(listener)
+    socket.write(['CONNECT a:80 HTTP/1.1', HOST, '', ''].join('\r\n'))
+    await expect.poll(soFar).toContain('validation-failed')
+
+    await expect(listener.close(0)).resolves.toBeUndefined()
+  })
+
+  it('answers requests of one connection in their order', async () => {
+    const { socket, received } = dial(await open())
+    socket.write(['GET /1 HTTP/1.1', HOST, '', 'GET /2 HTTP/1.1', HOST, CLOSE, '', ''].join('\r\n'))
+
+    expect([...(await received).matchAll(/"url":"([^"]*)"/g)].map(([, url]) => url)).toEqual([
+      'http://127.0.0.1/1',
+      'http://127.0.0.1/2',
+    ])
   })
 
   it('answers a failure of what it serves with the envelope', async () => {

@@ -1,7 +1,12 @@
-import type { Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { StartError } from '@berth/ports'
-import { createAdaptorServer } from '@hono/node-server'
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import { type AddressInfo, isIPv6 } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { AppError, StartError } from '@berth/ports'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { answerParserError } from './parser-error.ts'
+import { refuse, refuseOn, toRefusal } from './refuse.ts'
+import { createUnanswered, type Unanswered } from './unanswered.ts'
+import { refusalOf, unreadable } from './unreadable-request.ts'
 
 export interface Address {
   readonly host: string
@@ -13,29 +18,43 @@ export interface Listener extends Address {
   close(graceMs: number): Promise<void>
 }
 
-type Fetch = Parameters<typeof createAdaptorServer>[0]['fetch']
+type Fetch = Parameters<typeof getRequestListener>[0]
 
-const HEADER_BLOCK_BYTES = 16_384
-const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 30_000
-const KEEP_ALIVE_MS = 72_000
-const CHECK_EVERY_MS = 5_000
+const SERVER_OPTIONS: ServerOptions = {
+  maxHeaderSize: 16_384,
+  requireHostHeader: false,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 72_000,
+  connectionsCheckingInterval: 5_000,
+}
 
 /** Binds the address. @throws StartError `address-in-use`, `bind-failed` */
 export async function listen(fetch: Fetch, address: Address): Promise<Listener> {
-  const server = createAdaptorServer({
-    fetch,
-    serverOptions: {
-      maxHeaderSize: HEADER_BLOCK_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: CHECK_EVERY_MS,
-    },
-  }) as Server
-  server.on('clientError', answerClientError)
+  const server = serve(fetch, address)
   const bound = await bind(server, address)
   return { host: address.host, port: bound.port, close: (graceMs) => close(server, graceMs) }
+}
+
+/** Every request gets the envelope or what `fetch` answers; none gets an empty refusal of Node's own. */
+function serve(fetch: Fetch, { host }: Address): Server {
+  const unanswered = createUnanswered()
+  const hostname = isIPv6(host) ? `[${host}]` : host
+  const pass = getRequestListener(fetch, { hostname, errorHandler: answerFailure })
+
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    unanswered.add(incoming, outgoing)
+    const refusal = refusalOf(incoming)
+    if (refusal === undefined) pass(incoming, outgoing)
+    else refuse(incoming, outgoing, refusal)
+  }
+
+  const server = createServer(SERVER_OPTIONS, answer)
+  server.maxHeadersCount = 0 // Node drops what is beyond; refusalOf counts.
+  server.on('checkExpectation', answer)
+  server.on('connect', (incoming, socket) => refuseTunnel(incoming, socket, unanswered))
+  server.on('clientError', (error, socket) => answerParserError(error, socket, unanswered))
+  return server
 }
 
 function bind(server: Server, { host, port }: Address): Promise<AddressInfo> {
@@ -65,23 +84,15 @@ async function close(server: Server, graceMs: number): Promise<void> {
   clearTimeout(cut)
 }
 
-const CLIENT_ERRORS: Readonly<Record<string, readonly [status: string, error: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'headers-too-large', 'the header block is too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request-timeout', 'the request was not received in time'],
+/** Node leaves the socket of a CONNECT to whoever listens: nobody else closes it or hears its errors. */
+function refuseTunnel(incoming: IncomingMessage, socket: Duplex, unanswered: Unanswered): void {
+  socket.on('error', () => socket.destroy())
+  socket.once('finish', () => socket.destroy())
+  if (unanswered.isOwedOn(socket)) socket.destroy()
+  else refuseOn(socket, unreadable('this server is no proxy'), incoming)
 }
 
-/** What Node's HTTP parser refuses still gets the envelope. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const [status, code, message] = CLIENT_ERRORS[error.code ?? ''] ?? [
-    '400 Bad Request',
-    'validation-failed',
-    'the request is not well-formed HTTP',
-  ]
-  const body = JSON.stringify({ error: code, message })
-  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}`
-  socket.end(`${head}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`)
+function answerFailure(cause: unknown): Response {
+  const error = cause instanceof RequestError ? unreadable(cause.message) : new AppError('internal-error', { cause })
+  return toRefusal(error)
 }

@@ -3,8 +3,9 @@ import type { Page, PageQuery, TokenRecord } from '@berth/ports'
 import { StartError } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createPlatform, openStorage } from './adapters.ts'
-import type { ServerOptions } from './create-server.ts'
+import { checkAdapters } from './check-options.ts'
 import { validateBeforeBind } from './pre-bind.ts'
+import type { ServerOptions } from './server-options.ts'
 
 /** Token administration straight on the database file; works before the first start and beside a running server. */
 export interface TokenAdmin {
@@ -19,6 +20,7 @@ export async function openTokenAdmin(
   config: ServerConfig,
   { configDir = process.cwd(), adapters = {} }: Pick<ServerOptions, 'configDir' | 'adapters'> = {},
 ): Promise<TokenAdmin> {
+  checkAdapters(adapters)
   const platform = createPlatform(config, configDir, adapters)
   const { peppers } = await validateBeforeBind(config, platform)
   const [pepper] = peppers

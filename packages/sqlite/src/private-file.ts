@@ -6,7 +6,7 @@ import { StartError } from '@berth/ports'
 export function preparePath(path: string): string {
   const absolute = resolve(path)
   try {
-    mkdirSync(dirname(absolute), { recursive: true, mode: 0o700 })
+    makeDirectory(dirname(absolute))
     return existsSync(absolute) ? realpathSync(absolute) : join(realpathSync(dirname(absolute)), basename(absolute))
   } catch (error) {
     throw new StartError('config-invalid', {
@@ -14,6 +14,17 @@ export function preparePath(path: string): string {
       hint: 'Check storage.path and the permissions of its directory.',
       cause: error,
     })
+  }
+}
+
+/** With its parents. One at a time: a recursive `mkdir` never ends where the kernel refuses it with ENOENT, as in /proc. */
+function makeDirectory(path: string): void {
+  if (isDirectory(path)) return
+  makeDirectory(dirname(path))
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (!isDirectory(path)) throw error
   }
 }
 
@@ -46,6 +57,8 @@ export function restrictFiles(path: string): void {
 
 /** In bytes; 0 when there is no file. */
 export const fileSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 const isCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code

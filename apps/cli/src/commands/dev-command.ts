@@ -45,7 +45,9 @@ export async function devCommand({ terminal, finish }: CommandContext, flags: De
     terminal.stdout.write(devBanner(facts))
   }
 
-  finish(await serve(server, { interruptions: terminal.watchInterruptions(), log, onListening: announce }))
+  finish(
+    await serve(server, { interruptions: terminal.watchInterruptions(server.attribute), log, onListening: announce }),
+  )
 }
 
 /** Minted once the server listens, so that a refused start leaves no token behind. */

@@ -81,6 +81,18 @@ describe('berth doctor', () => {
     expect((await doctor({ ...env, BERTH_SERVER_PORT: String(port) })).statusOf('port')).toEqual(['fail'])
   })
 
+  it('fails on a place for the database that belongs to the kernel', async () => {
+    const env = { ...(await storePepper(PEPPER)), BERTH_STORAGE_PATH: '/proc/nope/x.db' }
+
+    expect((await doctor(env)).statusOf('storage')).toEqual(['fail'])
+  })
+
+  it('fails on hooks it does not know', async () => {
+    await writeFile(join(dir(), 'berth.config.mjs'), 'export default { hooks: { onStart() {} } }')
+
+    expect((await doctor(await storePepper(PEPPER))).statusOf('secrets')).toEqual(['fail'])
+  })
+
   it('fails on a damaged database and leaves it as it was', async () => {
     await mkdir(join(dir(), '.graphorin'))
     await writeFile(join(dir(), '.graphorin/data.db'), 'this is not a database, but long enough to look like one')

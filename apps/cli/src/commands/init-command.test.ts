@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
@@ -47,6 +47,30 @@ describe('berth init', () => {
     expect(err).toContain(join(dir(), '.gitignore'))
     expect((await readdir(dir())).sort()).toEqual(['.gitignore', 'README.md'])
     expect(await readFile(join(dir(), 'README.md'), 'utf8')).toBe('mine')
+  })
+
+  it.each([['f'], ['f/below'], ['f/far/below']])('refuses the folder %s when f is a file', async (target) => {
+    await writeFile(join(dir(), 'f'), 'mine')
+    const { exitCode, err } = await init([target, '--yes'])
+
+    expect(exitCode).toBe(6)
+    expect(err).toContain('error[file-exists]')
+    expect(err).toContain(join(dir(), 'f'))
+    expect(await readFile(join(dir(), 'f'), 'utf8')).toBe('mine')
+  })
+
+  it('refuses a folder that is a link to nowhere', async () => {
+    await symlink('nowhere', join(dir(), 'link'))
+
+    expect(await init(['link', '--yes'])).toMatchObject({
+      exitCode: 6,
+      err: expect.stringContaining('error[file-exists]'),
+    })
+  })
+
+  it('makes a folder with its parents', async () => {
+    expect((await init(['a/b', '--yes'])).exitCode).toBe(0)
+    expect(await readdir(join(dir(), 'a/b'))).toHaveLength(3)
   })
 
   it('needs --yes when nobody can answer', async () => {

@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
 import { cliError, usageError } from '../cli-error.ts'
 import type { CommandContext } from '../command-context.ts'
+import { makeDirectory } from '../make-directory.ts'
 import { type Terminal, writeDocument } from '../terminal.ts'
 
 export interface InitFlags {
@@ -25,7 +26,7 @@ export async function initCommand({ terminal }: CommandContext, dir: string, fla
   refuseOverwriting(target, names)
   await confirm(terminal, flags, `Write ${names.join(', ')} to ${target}?`)
 
-  await mkdir(target, { recursive: true })
+  await makeDirectory(target).catch(refuseExisting(target))
   for (const [name, source] of FILES) await writeNew(join(target, name), await readTemplate(flags.template, source))
 
   if (flags.json) {
@@ -38,8 +39,14 @@ export async function initCommand({ terminal }: CommandContext, dir: string, fla
 }
 
 function refuseOverwriting(target: string, names: readonly string[]): void {
+  const file = nearestExisting(target)
+  if (!statSync(file).isDirectory()) throw existsError([file])
   const present = names.filter((name) => existsSync(join(target, name)))
   if (present.length > 0) throw existsError(present.map((name) => join(target, name)))
+}
+
+function nearestExisting(path: string): string {
+  return existsSync(path) ? path : nearestExisting(dirname(path))
 }
 
 async function confirm(terminal: Terminal, { yes }: InitFlags, question: string): Promise<void> {
@@ -51,12 +58,11 @@ async function confirm(terminal: Terminal, { yes }: InitFlags, question: string)
   }
 }
 
-async function writeNew(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(path, text, { flag: 'wx' })
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? existsError([path]) : error
-  }
+const writeNew = (path: string, text: string): Promise<void> =>
+  writeFile(path, text, { flag: 'wx' }).catch(refuseExisting(path))
+
+const refuseExisting = (path: string) => (error: unknown) => {
+  throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? existsError([path]) : error
 }
 
 const existsError = (paths: readonly string[]) =>

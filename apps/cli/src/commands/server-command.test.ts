@@ -70,6 +70,29 @@ describe('berth server and berth dev', () => {
     expect(JSON.parse(terminal.out())).toMatchObject({ error: 'pepper-missing', hint: expect.any(String) })
   })
 
+  it.each(['server --port 0', 'server --check', 'dev --port 0'])(
+    'refuses a place for its data where the kernel makes no folders, as %s',
+    async (line) => {
+      const args = line.split(' ')
+      await writeFile(join(dir(), 'pepper'), 'p'.repeat(32), { mode: 0o600 })
+      const env = { BERTH_STORAGE_PATH: '/proc/nope/x.db', ...(args[0] === 'server' ? PEPPER : {}) }
+      const terminal = recordingTerminal({ cwd: dir(), env })
+
+      expect(await runCli([...args, '--json'], terminal)).toBe(2)
+      expect(JSON.parse(terminal.out())).toMatchObject({ error: 'config-invalid', hint: expect.any(String) })
+    },
+  )
+
+  it('refuses a start whose onReady hook throws', async () => {
+    const config = "export default { hooks: { async onReady() { throw new Error('no') } } }"
+    await writeFile(join(dir(), 'berth.config.mjs'), config)
+    const { exitCode, out, err } = await serve(['server', '--port', '0'])
+
+    expect(exitCode).toBe(2)
+    expect(out).toBe('')
+    expect(err).toMatch(/^error\[hook-failed\]: .*onReady.*\n {2}hint: /m)
+  })
+
   it('refuses a port that is taken with a typed error', async () => {
     const neighbour = createServer()
     await new Promise<void>((resolve) => neighbour.listen(0, '127.0.0.1', resolve))

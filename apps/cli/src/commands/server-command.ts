@@ -1,8 +1,11 @@
+import { StartError } from '@berth/ports'
+import type { ServerConfig } from '@berth/protocol'
 import type { CommandContext } from '../command-context.ts'
 import type { ConfigFlags } from '../config/load-config.ts'
 import { loadForCommand } from '../config/load-for-command.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { demoAgents } from '../demo/demo-agents.ts'
+import { checkWritable } from '../doctor/check-storage.ts'
 import { listeningUrl } from '../serve/listening-url.ts'
 import { prepareServer } from '../serve/prepare-server.ts'
 import { serve } from '../serve/serve.ts'
@@ -23,13 +26,14 @@ export async function serverCommand({ terminal, finish }: CommandContext, flags:
 
   if (flags.check) {
     await server.check()
+    if (loaded.adapters.storage === undefined) await requireWritable(config)
     if (json) writeDocument(terminal, { ok: true })
     else terminal.stdout.write('ready to start\n')
     return
   }
 
   const exitCode = await serve(server, {
-    interruptions: terminal.watchInterruptions(),
+    interruptions: terminal.watchInterruptions(server.attribute),
     log,
     onListening(listening) {
       if (json) writeDocument(terminal, { event: 'listening', ...listening })
@@ -37,4 +41,11 @@ export async function serverCommand({ terminal, finish }: CommandContext, flags:
     },
   })
   finish(exitCode)
+}
+
+async function requireWritable(config: ServerConfig): Promise<void> {
+  const { status, message, fix } = await checkWritable(config)
+  if (status === 'fail') {
+    throw new StartError('config-invalid', { message: `storage.path: ${message}`, hint: fix ?? 'correct storage.path' })
+  }
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { StartError } from '@berth/ports'
+import { isPlainObject } from '@berth/protocol'
 
 export type PlainObject = Readonly<Record<string, unknown>>
 
@@ -14,9 +15,6 @@ export async function loadConfigModule(path: string): Promise<PlainObject> {
     hint: 'write: export default { server: { port: 8080 }, agents: [] }',
   })
 }
-
-export const isPlainObject = (value: unknown): value is PlainObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 async function importDefault(path: string): Promise<unknown> {
   const url = pathToFileURL(path).href

@@ -76,6 +76,8 @@ describe('loadConfig', () => {
     ['a default export that is no object', 'a.mjs', 'export default []'],
     ['agents that are no array', 'a.mjs', 'export default { agents: {} }'],
     ['hooks that are no object', 'a.mjs', 'export default { hooks: 1 }'],
+    ['adapters that are no plain object', 'a.mjs', 'export default { adapters: new Map() }'],
+    ['a default export that is no plain object', 'a.mjs', 'export default new Map()'],
     ['JSON with a mistake', 'a.json', '{ "server": }'],
     ['a module that does not parse', 'a.mjs', 'export default {'],
   ])('refuses %s', async (_, name, text) => {

@@ -1,11 +1,11 @@
 import { dirname, resolve } from 'node:path'
 import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
 import { StartError } from '@berth/ports'
-import type { ServerConfigInput } from '@berth/protocol'
+import { isPlainObject, type ServerConfigInput } from '@berth/protocol'
 import type { Adapters, Hooks } from '@berth/server-app'
 import { type EnvOverride, readEnvOverrides, unknownVariables } from './env-overrides.ts'
 import { findConfigFile } from './find-config-file.ts'
-import { isPlainObject, loadConfigModule, type PlainObject } from './load-config-module.ts'
+import { loadConfigModule, type PlainObject } from './load-config-module.ts'
 
 export interface ConfigFlags {
   readonly config?: string | undefined

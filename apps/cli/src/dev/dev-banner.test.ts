@@ -26,9 +26,13 @@ describe('devBanner', () => {
     const [run, stream, list] = curls(devBanner(facts))
 
     expect(run).toContain('/v1/agents/echo/run')
-    expect(stream).toMatch(/^curl -sN .*\/v1\/agents\/digest\/stream .*text\/event-stream.*"file":"README\.md"/)
+    expect(stream).toMatch(/^curl -sNw .*\/v1\/agents\/digest\/stream .*text\/event-stream.*"file":"README\.md"/)
     expect(list).toContain('/v1/runs')
     for (const line of [run, stream, list]) expect(line).toContain("'Authorization: Bearer berth_local_v1_abc'")
+  })
+
+  it('ends every answer with a line break, so that the prompt begins a new line', () => {
+    for (const line of curls(devBanner(facts))) expect(line).toMatch(/^curl -sN?w '\\n' /)
   })
 
   it('holds bodies that are JSON', () => {

@@ -49,9 +49,9 @@ function curlLines({ url, token, agentIds, exampleFile }: DevBanner): readonly s
   const source = exampleFile === undefined ? { text: EXAMPLE_TEXT } : { file: exampleFile }
   const body = (input: unknown) => `-d '${JSON.stringify({ input })}'`
   return [
-    `curl -s ${url}/agents/${runs}/run${post} ${body({ text: 'hello from berth' })}`,
-    `curl -sN ${url}/agents/${streams}/stream${post} -H 'Accept: text/event-stream' ${body(streams === 'digest' ? source : { text: 'hello stream' })}`,
-    `curl -s '${url}/runs?limit=5'${auth}`,
+    `curl -sw '\\n' ${url}/agents/${runs}/run${post} ${body({ text: 'hello from berth' })}`,
+    `curl -sNw '\\n' ${url}/agents/${streams}/stream${post} -H 'Accept: text/event-stream' ${body(streams === 'digest' ? source : { text: 'hello stream' })}`,
+    `curl -sw '\\n' '${url}/runs?limit=5'${auth}`,
   ]
 }
 

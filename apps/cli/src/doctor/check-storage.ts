@@ -1,8 +1,11 @@
 import { constants, existsSync, statSync } from 'node:fs'
-import { access } from 'node:fs/promises'
+import { access, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ServerConfig } from '@berth/protocol'
 import { type Finding, fail, failFrom, ok, warn } from './finding.ts'
+
+/** The types of /proc and /sys on Linux. */
+const KERNEL_FILESYSTEMS = new Set([0x9fa0, 0x62656572])
 
 /** Whether the server could write its database; creates nothing. */
 export async function checkWritable({ storage: { path } }: ServerConfig): Promise<Finding> {
@@ -11,6 +14,13 @@ export async function checkWritable({ storage: { path } }: ServerConfig): Promis
   const target = nearestExisting(path)
   try {
     await access(target, constants.W_OK)
+    if (KERNEL_FILESYSTEMS.has((await statfs(target)).type)) {
+      return fail(
+        'storage',
+        `${target} belongs to the kernel and holds no files of others`,
+        'choose another storage.path',
+      )
+    }
     return ok('storage', target === path ? `${path} is writable` : `${path} can be created`)
   } catch {
     return fail(

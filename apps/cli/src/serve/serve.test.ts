@@ -16,6 +16,7 @@ function scripted(parts: Partial<Omit<BerthServer, 'agents' | 'workflows'>> = {}
     check: async () => undefined,
     start: async () => LISTENING,
     fatal: never,
+    attribute: () => false,
     ...parts,
     async stop(options) {
       stops.push(options?.force)
@@ -32,7 +33,7 @@ function setUp(
   const terminal = recordingTerminal({ cwd: '/' })
   const { server, stops } = scripted(parts)
   const log = createLogger({ stream: terminal.stderr })
-  const ended = serve(server, { interruptions: terminal.watchInterruptions(), log, onListening })
+  const ended = serve(server, { interruptions: terminal.watchInterruptions(server.attribute), log, onListening })
   return { terminal, stops, ended }
 }
 
@@ -80,17 +81,24 @@ describe('serve', () => {
     expect(await ended).toBe(1)
   })
 
-  it('waits for a start under way before it stops', async () => {
-    let finishStart: (listening: Listening) => void = () => undefined
-    const start = () => new Promise<Listening>((resolve) => (finishStart = resolve))
-    const { terminal, stops, ended } = setUp({ start })
+  it('leaves it to the server how long a start under way may hold up the stop', async () => {
+    const { terminal, stops, ended } = setUp({ start: () => never })
     terminal.interrupt(signal('SIGTERM'))
-    await vi.advanceTimersByTimeAsync(100)
 
-    expect(stops).toEqual([])
-    finishStart(LISTENING)
     expect(await ended).toBe(0)
     expect(stops).toEqual([undefined])
+  })
+
+  it('passes on a start that is refused while it stops', async () => {
+    const refused = new StartError('address-in-use', { message: 'taken', hint: 'choose another' })
+    let refuse: (error: unknown) => void = () => undefined
+    const start = () => new Promise<never>((_, reject) => (refuse = reject))
+    const { terminal, stops, ended } = setUp({ start, stop: () => never })
+    terminal.interrupt(signal('SIGTERM'))
+    await vi.waitFor(() => expect(stops).toEqual([undefined]))
+    refuse(refused)
+
+    await expect(ended).rejects.toBe(refused)
   })
 
   it('passes a refused start on', async () => {
@@ -115,12 +123,12 @@ describe('serve', () => {
     expect(terminal.err()).toContain('EIO')
   })
 
-  it('exits 70 on a crash, also while it drains', async () => {
+  it('exits 1 on a crash, also while it drains', async () => {
     const { terminal, stops, ended } = setUp({ stop: (options) => (options?.force ? Promise.resolve() : never) })
     terminal.interrupt(signal('SIGTERM'))
     terminal.interrupt({ type: 'crash', error: new TypeError('undefined is not a function') })
 
-    expect(await ended).toBe(70)
+    expect(await ended).toBe(1)
     expect(stops.at(-1)).toBe(true)
     expect(terminal.err()).toContain('undefined is not a function')
   })

@@ -12,27 +12,31 @@ export interface ServeOptions {
   onListening(listening: Listening): void | Promise<void>
 }
 
+type Served = Omit<BerthServer, 'agents' | 'workflows'>
+
+/** Why a server that was started comes to its end. */
+type End = Interruption | { readonly type: 'storage-fault'; readonly error: unknown }
+
 const FORCED_STOP_MS = 1_500
 
 /**
  * Starts the server and answers the exit code once it has stopped. The first signal drains, a second one ends it
- * within two seconds; a storage fault or a crash stops it without draining.
+ * within two seconds; a storage fault (exit code 70) or a crash (1) stops it without draining.
  *
  * @throws StartError when the start is refused
  */
-export async function serve(server: Omit<BerthServer, 'agents' | 'workflows'>, options: ServeOptions): Promise<number> {
+export async function serve(server: Served, options: ServeOptions): Promise<number> {
   const { interruptions, log } = options
-  const crashed = server.fatal.then((error): Interruption => ({ type: 'crash', error }))
+  const failed = server.fatal.then((error): End => ({ type: 'storage-fault', error }))
   const started = server.start()
   const announced = started.then((listening) => announce(server, options, listening))
-  const first = await Promise.race([announced, crashed, interruptions.next()])
-  if (first.type === 'crash') return stopCrashed(server, log, first.error)
+  const first = await Promise.race([announced, failed, interruptions.next()])
+  if (first.type !== 'signal') return stopBroken(server, log, first)
 
   log.info('stopping', { signal: first.signal })
-  const stopped = started.then(() => server.stop())
-  const second = await Promise.race([stopped, crashed, interruptions.next()])
+  const second = await Promise.race([server.stop(), announced, failed, interruptions.next()])
   if (second === undefined) return EXIT_CODES.ok.code
-  if (second.type === 'crash') return stopCrashed(server, log, second.error)
+  if (second.type !== 'signal') return stopBroken(server, log, second)
   log.warn('stopping at once', { signal: second.signal })
   await forceStop(server, log)
   return second.signal === 'SIGINT' ? EXIT_CODES.interrupted.code : EXIT_CODES.failed.code
@@ -52,10 +56,14 @@ async function announce(
   return new Promise(() => undefined)
 }
 
-async function stopCrashed(server: Pick<BerthServer, 'stop'>, log: Logger, error: unknown): Promise<number> {
+async function stopBroken(
+  server: Pick<BerthServer, 'stop'>,
+  log: Logger,
+  { type, error }: Exclude<End, { type: 'signal' }>,
+): Promise<number> {
   log.error('stopping after a fault that leaves the state of this process in doubt', error)
   await forceStop(server, log)
-  return EXIT_CODES.storageFault.code
+  return type === 'storage-fault' ? EXIT_CODES.storageFault.code : EXIT_CODES.failed.code
 }
 
 /** Stops without draining, and gives up waiting for it after a while: what is committed is safe. */

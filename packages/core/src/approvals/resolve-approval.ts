@@ -37,6 +37,8 @@ export interface ResolveApprovalRequest extends Decision {
   readonly by: string // subject of who decides
   readonly tokenId?: string | undefined // of who decides
   readonly visibility: Visibility
+  /** What the run is resumed with when this is the last decision it needs. */
+  readonly resumePayload?: unknown
   readonly key?: KeyedRequest | undefined
 }
 
@@ -94,7 +96,7 @@ async function decide(
   const step = approval.seq === undefined ? undefined : await steps.find(approval.runId, approval.seq)
   const outcome =
     step === undefined
-      ? await resumeSuspended.afterApproval(approval, { writes, events: events() })
+      ? await resumeSuspended.afterApproval(approval, { writes, events: events(), payload: request.resumePayload })
       : await settleWait(step, { ...endOf(step, request, resolution), writes, events })
   if (outcome === 'settled') return 'done'
   if (outcome === 'over') return afterOver(deps, request)

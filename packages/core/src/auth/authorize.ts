@@ -1,9 +1,6 @@
 import { AppError, EVERY_ROW, type RowAccess, type Visibility } from '@berth/ports'
-import { ADMIN_SCOPE, parseScope, type ScopeRule } from '@berth/protocol'
+import { ADMIN_SCOPE, OWNED_RESOURCES, parseScope, type ScopeRule } from '@berth/protocol'
 import type { Principal } from './principal.ts'
-
-/** Resources whose rows carry an owner, so that a grant may say `own`. */
-const OWNED = new Set(['sessions', 'runs', 'memory', 'approvals'])
 
 interface Grants {
   readonly all: boolean
@@ -70,7 +67,7 @@ function grantsOf(principal: Principal, resource: string, action: string): Grant
     const grant = parseScope(text)
     if (grant?.resource !== resource || (grant.action !== action && grant.action !== '*')) continue
     if (grant.id === undefined || grant.id === '*') all = true
-    else if (grant.id === 'own' && OWNED.has(resource)) own = true
+    else if (grant.id === 'own' && OWNED_RESOURCES.has(resource)) own = true
     else ids.push(grant.id)
   }
   return { all, own, ids }

@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { EpochMs, IdempotencyRecord } from '@berth/ports'
+import { createInMemoryMeter, createInMemoryStorage } from '@berth/in-memory'
+import { type EpochMs, type IdempotencyRecord, type Meter, noMeter } from '@berth/ports'
 import { anIdempotencyRecord, BUILT_AT } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { withReadCache } from './read-cache.ts'
@@ -8,19 +8,22 @@ const at = (ms: number) => (BUILT_AT + ms) as EpochMs
 const response = { status: 200, body: '{}' }
 
 /** A cached store, and the ids for which it had to ask the storage. */
-async function cached(records: readonly Partial<IdempotencyRecord>[]) {
+async function cached(records: readonly Partial<IdempotencyRecord>[], meter: Meter = noMeter) {
   const storage = createInMemoryStorage()
   for (const over of records) {
     const record = anIdempotencyRecord({ id: 'k', ...over })
     await storage.unitOfWork.commit([{ type: 'idempotency.reserve', record, now: at(0) }])
   }
   const asked: string[] = []
-  const store = withReadCache({
-    find(id, now) {
-      asked.push(id)
-      return storage.idempotency.find(id, now)
+  const store = withReadCache(
+    {
+      find(id, now) {
+        asked.push(id)
+        return storage.idempotency.find(id, now)
+      },
     },
-  })
+    meter,
+  )
   return { store, asked, storage }
 }
 
@@ -33,6 +36,15 @@ describe('withReadCache', () => {
 
     expect(first?.response).toEqual(response)
     expect(asked).toEqual(['k'])
+  })
+
+  it('tells which share of the look-ups it answered', async () => {
+    const meter = createInMemoryMeter()
+    const { store } = await cached([{ response }], meter)
+
+    for (let n = 0; n < 4; n++) await store.find('k', at(0))
+
+    expect(meter.values.get('svc_idempotency_hit_ratio')).toBe(0.75)
   })
 
   it('does not remember what is executing or absent', async () => {

@@ -1,11 +1,13 @@
-import type { IdempotencyRecord, IdempotencyStore } from '@berth/ports'
+import type { IdempotencyRecord, IdempotencyStore, Meter } from '@berth/ports'
 
 const MAX_RECORDS = 2_000
 const MAX_BODY_LENGTH = 16_384
 
 /** Keeps recently read answered records in memory, least recently used out first. Answers never change, so none goes stale. */
-export function withReadCache(store: IdempotencyStore): IdempotencyStore {
+export function withReadCache(store: IdempotencyStore, meter: Meter): IdempotencyStore {
   const cache = new Map<string, IdempotencyRecord>()
+  let lookups = 0
+  let hits = 0
 
   const remember = (record: IdempotencyRecord) => {
     if (record.response === undefined || record.response.body.length > MAX_BODY_LENGTH) return
@@ -19,7 +21,11 @@ export function withReadCache(store: IdempotencyStore): IdempotencyStore {
   return {
     async find(id, now) {
       const cached = cache.get(id)
-      if (cached !== undefined && cached.expiresAt > now) {
+      const isHit = cached !== undefined && cached.expiresAt > now
+      lookups++
+      if (isHit) hits++
+      meter.gauge('svc_idempotency_hit_ratio', {}, hits / lookups)
+      if (isHit) {
         remember(cached)
         return cached
       }

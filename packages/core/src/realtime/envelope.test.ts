@@ -1,12 +1,14 @@
-import type { JsonText, StoredEvent } from '@berth/ports'
+import { createInMemoryMeter } from '@berth/in-memory'
+import { type JsonText, type Meter, noMeter, type StoredEvent } from '@berth/ports'
 import { anEvent, BUILT_AT } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { renderEnvelope } from './envelope.ts'
 
 const SUBJECT = 'agent:echo/runs/run_1/events'
 const stored = (over: Partial<StoredEvent> = {}): StoredEvent => ({ ...anEvent(), position: 7, ...over })
-const view = { subject: SUBJECT, epoch: 'e1' }
-const rendered = (over?: Partial<StoredEvent>) => JSON.parse(renderEnvelope(stored(over), view))
+const view = { subject: SUBJECT, epoch: 'e1', meter: noMeter }
+const rendered = (over?: Partial<StoredEvent>, meter: Meter = noMeter) =>
+  JSON.parse(renderEnvelope(stored(over), { ...view, meter }))
 
 describe('renderEnvelope', () => {
   it('shows an event of a run', () => {
@@ -38,5 +40,15 @@ describe('renderEnvelope', () => {
 
     expect(rendered({ ...over, payload }).payload).toEqual({ delta: 'mail [redacted:email]' })
     expect(renderEnvelope(stored({ ...over, payload }), { ...view, raw: true })).toContain(payload)
+  })
+
+  it('counts what it removes, by rule', () => {
+    const meter = createInMemoryMeter()
+    const payload = '{"delta":"mail bob@example.com and al@example.com"}' as JsonText
+
+    rendered({ phase: 'commentary', payload }, meter)
+    rendered({ payload }, meter)
+
+    expect([...meter.values]).toEqual([['svc_redaction_drops_total{rule="email"}', 2]])
   })
 })

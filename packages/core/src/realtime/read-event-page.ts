@@ -3,6 +3,7 @@ import {
   type EventLog,
   type EventStream,
   fromJsonText,
+  type Meter,
   type Page,
   type PageQuery,
   type StoredEvent,
@@ -16,6 +17,7 @@ export interface EventView {
   readonly subject: string
   /** Without the sanitizer of delivery. */
   readonly raw?: boolean
+  readonly meter: Meter
 }
 
 /** A page of a stream's log; the cursor is an event id. @throws AppError `validation-failed` for a foreign cursor */

@@ -4,6 +4,7 @@ import {
   EVERY_ROW,
   type EventLog,
   type EventStream,
+  type Meter,
   type Page,
   type PageQuery,
   type RunStore,
@@ -26,6 +27,7 @@ export interface ReplayDeps extends CommitOnceDeps {
   readonly sessions: SessionStore
   readonly events: EventLog
   readonly clock: Clock
+  readonly meter: Meter
 }
 
 export interface ReplayRequest {
@@ -51,14 +53,14 @@ export interface Replay {
 }
 
 export function createReplay(deps: ReplayDeps): Replay {
-  const { unitOfWork, events } = deps
+  const { unitOfWork, events, meter } = deps
 
   return {
     async page({ page, key, ...request }) {
       const recording = await find(deps, request)
       const once = await auditing(() =>
         commitOnce(deps, key, async () => {
-          const body: Page<EventEnvelope> = await readEventPage(events, recording, page)
+          const body: Page<EventEnvelope> = await readEventPage(events, { ...recording, meter }, page)
           return { writes: entryOf(deps, request), reply: { status: 200, body }, remember: true }
         }),
       )

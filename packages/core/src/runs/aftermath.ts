@@ -108,8 +108,10 @@ async function pendingApprovals(
 async function expire({ unitOfWork, clock }: AftermathDeps, approval: ApprovalRecord): Promise<void> {
   const at = clock.now()
   const resolution = { status: 'expired', reason: 'the run has ended', resolvedAt: at } as const
+  // The log of the run is closed by the event of its end; the inbox and the session still hear of this.
+  const told = approvalEvents({ ...approval, ...resolution }, 'approval.expired', at)
   await unitOfWork.commit([
     { type: 'approval.resolve', id: approval.id, resolution },
-    { type: 'event.append', events: approvalEvents({ ...approval, ...resolution }, 'approval.expired', at) },
+    { type: 'event.append', events: told.map((event) => ({ ...event, runId: undefined })) },
   ])
 }

@@ -1,6 +1,7 @@
 import { AppError, type RunRecord, type RunUsage, toJsonText } from '@berth/ports'
 import type { Journal, JournalDeps } from './journal.ts'
 import { runEvent } from './run-events.ts'
+import type { RunMeter } from './run-meter.ts'
 import type { UsageReport } from './usage-report.ts'
 
 /** What a run has used, kept with it, and what it may still use. */
@@ -14,7 +15,11 @@ export interface Budget {
   used(): RunUsage
 }
 
-export function createBudget({ clock }: Pick<JournalDeps, 'clock'>, run: RunRecord, journal: Journal): Budget {
+export interface BudgetDeps extends Pick<JournalDeps, 'clock'> {
+  readonly runMeter: RunMeter
+}
+
+export function createBudget({ clock, runMeter }: BudgetDeps, run: RunRecord, journal: Journal): Budget {
   const { tokens, costUsd, toolCalls } = run.budget ?? {}
   const { promise: exhaustion, reject: exhaust } = Promise.withResolvers<never>()
   exhaustion.catch(() => undefined)
@@ -67,6 +72,7 @@ export function createBudget({ clock }: Pick<JournalDeps, 'clock'>, run: RunReco
         },
         report,
       )
+      runMeter.used(report)
       const over = problem()
       if (over !== undefined) throw refuse(over)
     },

@@ -101,8 +101,13 @@ const EVENT_OF = {
   aborted: 'run.aborted',
 } as const satisfies Record<RunEnd['status'], LifecycleEventType>
 
-function answerWrites({ ids }: EndRunDeps, { id, sessionId, result }: RunRecord, at: EpochMs): readonly Write[] {
-  if (sessionId === undefined || result === undefined) return []
+/** The result of a run is the assistant's message of its session; what a child answers is said to its parent alone. */
+function answerWrites(
+  { ids }: EndRunDeps,
+  { id, sessionId, result, parentRunId }: RunRecord,
+  at: EpochMs,
+): readonly Write[] {
+  if (parentRunId !== undefined || sessionId === undefined || result === undefined) return []
   return messageWrites({
     id: ids.newId('message'),
     sessionId,

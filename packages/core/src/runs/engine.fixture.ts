@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto'
 import { createInMemoryStorage } from '@berth/in-memory'
-import { type Digest, EVERY_ROW, fromJsonText, type JsonText, type Logger, type Storage } from '@berth/ports'
+import {
+  type Digest,
+  EVERY_ROW,
+  fromJsonText,
+  type JsonText,
+  type Logger,
+  type Meter,
+  noMeter,
+  type Storage,
+} from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
 import { createEngine as createRunEngine } from '../engine.ts'
@@ -16,6 +25,7 @@ export interface EngineOptions {
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
   readonly storage?: Storage
+  readonly meter?: Meter
   readonly concurrency?: number
   readonly maxQueued?: number
   readonly clock?: ReturnType<typeof createManualClock>
@@ -45,10 +55,10 @@ export function createEngine(options: EngineOptions) {
   const phase = createPhase()
   phase.enter('ready')
   const hub = createEventHub()
-  const { concurrency = 64, maxQueued = 100 } = options
+  const { concurrency = 64, maxQueued = 100, meter = noMeter } = options
   const engine = createRunEngine({
     ...storage,
-    ...{ clock, timers: clock, ids, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
+    ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
     unitOfWork: withPublication(storage.unitOfWork, hub),
     limits: { ...LIMITS, concurrency, maxQueued },
   })

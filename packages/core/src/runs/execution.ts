@@ -14,7 +14,7 @@ import type { AgentEvent, Resume } from '../agents/agent.ts'
 import { isLongerThan } from '../json-members.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { createLedger, type Ledger } from '../steps/ledger.ts'
-import { type Budget, createBudget } from './budget.ts'
+import { type Budget, type BudgetDeps, createBudget } from './budget.ts'
 import type { CallChild } from './child-call.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
 import { createJournal, type Journal, type JournalDeps } from './journal.ts'
@@ -25,7 +25,7 @@ import type { RunTarget } from './run-target.ts'
 import { planOwnSuspension, planSuspension, type SuspendPlan } from './suspend-run.ts'
 import { isSuspension, readResumption, readSuspension, type Suspension } from './suspension.ts'
 
-export interface ExecutionDeps extends EndRunDeps, JournalDeps {
+export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly steps: StepStore
   readonly approvals: ApprovalStore
   readonly timers: Timers
@@ -66,22 +66,25 @@ export async function startExecution(
   const { steps, timers, logger } = deps
   const suspension = readSuspension(run)
   const recorded = isFirst ? [] : await steps.list(run.id)
-  const ledger = createLedger(recorded, timers, suspension?.throughSeq)
+  const ledger = createLedger({
+    recorded,
+    throughSeq: suspension?.throughSeq ?? 0,
+    timers,
+    read: () => steps.list(run.id),
+  })
   const journal = createJournal(deps, run)
   const budget = createBudget(deps, run, journal)
   const scope: CallScope = { ...deps, run, journal, ledger, signal, budget }
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
   const context = createRunContext(scope, { ...deps, logger, resume })
 
-  const refresh = async () => {
-    for (const step of await steps.list(run.id)) if (step.status !== 'waiting') ledger.deliver(step)
-  }
   const called = callTarget(deps, { scope, target, context })
   return {
     journal,
     used: budget.used,
-    verdict: Promise.race([called, blocked(deps, { run, ledger, journal, refresh }), broken(ledger, budget)]),
-    notify: () => void refresh().catch((error: unknown) => logger.error('waits not read', error, { runId: run.id })),
+    verdict: Promise.race([called, blocked(deps, { run, ledger, journal }), broken(ledger, budget)]),
+    notify: () =>
+      void ledger.refresh().catch((error: unknown) => logger.error('waits not read', error, { runId: run.id })),
   }
 }
 
@@ -155,11 +158,10 @@ interface Blocking {
   readonly run: RunRecord
   readonly ledger: Ledger
   readonly journal: Journal
-  readonly refresh: () => Promise<void>
 }
 
 /** Suspends the run once all of its code waits, unless something it waits for has come in the meantime. */
-async function blocked(deps: ExecutionDeps, { run, ledger, journal, refresh }: Blocking): Promise<Verdict> {
+async function blocked(deps: ExecutionDeps, { run, ledger, journal }: Blocking): Promise<Verdict> {
   for (;;) {
     const seqs = await ledger.whenBlocked()
     await journal.flush()
@@ -172,7 +174,7 @@ async function blocked(deps: ExecutionDeps, { run, ledger, journal, refresh }: B
       if (outcome.committed) return { kind: 'suspended', plan: { ...plan, writes: [] } }
       if (outcome.conflict.type !== 'step.fence') return { kind: 'dropped' }
     }
-    await refresh()
+    await ledger.refresh()
   }
 }
 

@@ -34,7 +34,7 @@ describe('a run of an interrupting agent', () => {
     expect(statuses).toEqual(['aborted', 'aborted', 'aborted', 'completed'])
   })
 
-  it('says so when the run before it cannot be ended', async () => {
+  it('is accepted and waits when the run before it cannot be ended', async () => {
     const storage = createInMemoryStorage()
     const { commit } = storage.unitOfWork
     const unitOfWork: typeof storage.unitOfWork = {
@@ -47,6 +47,9 @@ describe('a run of an interrupting agent', () => {
     const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
     await engine.run('latest', { answer: 'accepted' })
 
-    await expect(engine.run('latest', { answer: 'accepted' })).rejects.toMatchObject({ kind: 'storage-full' })
+    const reply = await engine.run('latest', { answer: 'accepted' })
+
+    expect(reply.status).toBe(202)
+    expect((await engine.find(reply.runId ?? ''))?.status).toBe('queued')
   })
 })

@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, type PageQuery, type RunRecord, toJsonText } from '@berth/ports'
+import { EVERY_ROW, noMeter, type PageQuery, type RunRecord, toJsonText } from '@berth/ports'
 import { anEvent, aRun, BUILT_AT } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
@@ -27,7 +27,7 @@ async function setUp({ events = 0 } = {}) {
     ...[agentRun, workflowRun, laterRun].map((run) => ({ type: 'run.insert', run }) as const),
     { type: 'event.append', events: ticks.flat() },
   ])
-  return createReadRuns({ ...storage, basePath: '/v1' })
+  return createReadRuns({ ...storage, meter: noMeter, basePath: '/v1' })
 }
 
 describe('get', () => {

@@ -1,13 +1,16 @@
 import {
   AppError,
+  type ApprovalStore,
   type EpochMs,
   type EventLog,
+  type Meter,
   type Page,
   type PageQuery,
   type RunFilter,
   type RunRecord,
   type RunStatus,
   type RunStore,
+  type StepStore,
   type Visibility,
 } from '@berth/ports'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
@@ -15,10 +18,14 @@ import { readEventPage } from '../realtime/read-event-page.ts'
 import type { Reply } from '../reply.ts'
 import { runSubject } from './run-events.ts'
 import { outcomeReply, type RunResource, toRunResource } from './run-outcome.ts'
+import { waitsOf } from './waits-of.ts'
 
 export interface ReadRunsDeps {
   readonly runs: RunStore
   readonly events: EventLog
+  readonly steps: StepStore
+  readonly approvals: ApprovalStore
+  readonly meter: Meter
   readonly basePath: string
 }
 
@@ -39,7 +46,7 @@ export interface ReadRuns {
   events(runId: string, page: PageQuery, visibility: Visibility): Promise<Page<EventEnvelope>>
 }
 
-export function createReadRuns({ runs, events, basePath }: ReadRunsDeps): ReadRuns {
+export function createReadRuns({ runs, events, steps, approvals, meter, basePath }: ReadRunsDeps): ReadRuns {
   const find = async (runId: string, visibility: Visibility): Promise<RunRecord> => {
     const run = await runs.find(runId, visibility)
     if (run === undefined) throw new AppError('run-not-found')
@@ -48,7 +55,11 @@ export function createReadRuns({ runs, events, basePath }: ReadRunsDeps): ReadRu
 
   return {
     get: async (runId, visibility) => toRunResource(await find(runId, visibility), basePath),
-    outcome: async (runId, visibility) => outcomeReply(await find(runId, visibility), basePath),
+    async outcome(runId, visibility) {
+      const run = await find(runId, visibility)
+      if (run.status !== 'suspended') return outcomeReply(run, basePath)
+      return outcomeReply(run, basePath, { waitingFor: await waitsOf({ steps, approvals }, run) })
+    },
 
     async list(query, page, visibility) {
       const { items, nextCursor } = await runs.list(filterOf(query), page, visibility)
@@ -57,7 +68,7 @@ export function createReadRuns({ runs, events, basePath }: ReadRunsDeps): ReadRu
 
     async events(runId, page, visibility) {
       const run = await find(runId, visibility)
-      return readEventPage(events, { stream: { runId }, subject: runSubject(run) }, page)
+      return readEventPage(events, { stream: { runId }, subject: runSubject(run), meter }, page)
     },
   }
 }

@@ -117,7 +117,7 @@ async function matchDecisions(
 
 const resolve = (
   { resolveApproval }: ResumeRunDeps,
-  { principal }: ResumeRunRequest,
+  { principal, payload }: ResumeRunRequest,
   { approval, decision }: Matched,
 ) =>
   resolveApproval({
@@ -125,6 +125,7 @@ const resolve = (
     granted: decision.granted,
     reason: decision.reason,
     payload: decision.payload,
+    resumePayload: payload,
     by: principal.subject,
     tokenId: principal.tokenId,
     visibility: EVERY_ROW,

@@ -36,7 +36,7 @@ export interface ResumeSuspended {
   /** Resumes with a payload, whatever approvals are open. `over` when the run does not wait for that. */
   withPayload(run: RunRecord, payload: unknown, extras: ResumeExtras): Promise<ResumeResult>
   /** Commits the decision on one of its approvals; the last one resumes the run. */
-  afterApproval(approval: ApprovalRecord, extras: ResumeExtras): Promise<ResumeResult>
+  afterApproval(approval: ApprovalRecord, extras: ResumeExtras & { readonly payload: unknown }): Promise<ResumeResult>
 }
 
 export function createResumeSuspended(deps: ResumeSuspendedDeps): ResumeSuspended {
@@ -74,13 +74,13 @@ export function createResumeSuspended(deps: ResumeSuspendedDeps): ResumeSuspende
   return {
     withPayload: (run, payload, extras) =>
       inTurn(run.id, async () => (awaitsResume(run) ? commit(run, storeResumption(payload), extras) : 'over')),
-    afterApproval: (approval, extras) =>
+    afterApproval: (approval, { payload, ...extras }) =>
       inTurn(approval.runId, async () => {
         const run = await runs.find(approval.runId, EVERY_ROW)
         if (run === undefined || isTerminal(run.status)) return 'over'
         const isMine = readSuspension(run)?.approvalIds.includes(approval.id) ?? false
         const resumes = awaitsResume(run) && isMine && (await isLastOpen(approval))
-        return commit(run, resumes ? storeResumption(undefined) : undefined, extras)
+        return commit(run, resumes ? storeResumption(payload) : undefined, extras)
       }),
   }
 }

@@ -122,6 +122,28 @@ describe('a storage that fails', () => {
     expect(engine.readAgents.state('slow').running).toBe(0)
   })
 
+  it('once, and works again, leaves the run failed and not running without an owner', async () => {
+    const storage = createInMemoryStorage()
+    let isBroken = false
+    const unitOfWork: Storage['unitOfWork'] = {
+      commit(writes) {
+        const failure = isBroken ? Promise.reject(new Error('disk')) : undefined
+        isBroken = false
+        return failure ?? storage.unitOfWork.commit(writes)
+      },
+    }
+    const open = gate()
+    const agents = [agentOf('slow', () => open.promise)]
+    const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+    const reply = engine.run('slow')
+    await engine.pass(0)
+
+    isBroken = true
+    open.resolve()
+
+    expect(outcomeOf(await reply)).toMatchObject({ status: 'failed', error: { code: 'run-failed' } })
+  })
+
   it('leaves nobody waiting when it has written an end and cannot say so', async () => {
     const storage = createInMemoryStorage()
     let isLost = false
@@ -190,45 +212,6 @@ describe('a run that was ended from outside', () => {
     const { runId, status } = outcomeOf(await reply)
     const ends = (await engine.eventsOf(runId)).filter(({ type }) => /completed|aborted/.test(type))
     expect(ends.map(({ type }) => type)).toEqual([`run.${status}`])
-  })
-})
-
-describe('a session that is gone by the end of a run', () => {
-  it('costs the run its transcript and not its result', async () => {
-    const storage = createInMemoryStorage()
-    const run = aRun({ id: 'run_1', targetId: 'task', sessionId: 'gone' })
-    await storage.unitOfWork.commit([{ type: 'run.insert', run }])
-    const engine = createEngine({ agents: [agentOf('task', async () => 'done')], storage })
-
-    await engine.start()
-    await engine.pass(0)
-
-    expect(await engine.find('run_1')).toMatchObject({ status: 'completed', result: '"done"' })
-    expect((await storage.sessions.messages('gone', { limit: 9, order: 'asc' })).items).toEqual([])
-  })
-
-  it('does not bring back a run that was aborted while it was ending', async () => {
-    const storage = createInMemoryStorage()
-    const { commit } = storage.unitOfWork
-    await commit([{ type: 'run.insert', run: aRun({ id: 'run_1', targetId: 'task', sessionId: 'gone' }) }])
-    const unitOfWork: Storage['unitOfWork'] = {
-      async commit(writes) {
-        const outcome = await commit(writes)
-        if (!outcome.committed && outcome.conflict.type === 'message.append') {
-          const change = { status: 'aborted', finishReason: 'aborted' } as const
-          await commit([{ type: 'run.transition', runId: 'run_1', from: ['running'], attempt: 1, change }])
-        }
-        return outcome
-      },
-    }
-    const agents = [agentOf('task', async () => 'done')]
-    const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
-
-    await engine.start()
-    await engine.pass(0)
-
-    expect(await engine.find('run_1')).toMatchObject({ status: 'aborted' })
-    expect((await engine.find('run_1'))?.result).toBeUndefined()
   })
 })
 

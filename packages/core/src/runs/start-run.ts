@@ -179,12 +179,12 @@ function decide(
   }
 }
 
+/** The new run is accepted whatever happens: an older one that cannot be aborted is waited for instead. */
 async function interrupt({ abortRun }: StartRunDeps, runId: string): Promise<void> {
   try {
     await abortRun({ runId, reason: 'interrupted by a newer run', visibility: EVERY_ROW })
   } catch (error) {
-    const isOver = error instanceof AppError && (error.id === 'run-not-active' || error.id === 'run-not-found')
-    if (!isOver) throw error
+    if (!(error instanceof AppError)) throw error
   }
 }
 

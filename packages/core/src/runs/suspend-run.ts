@@ -4,6 +4,7 @@ import type { EndRunDeps } from './end-run.ts'
 import { lifecycleEvent } from './run-events.ts'
 import { renderOutcome, type WaitingFor } from './run-outcome.ts'
 import { NOT_RESUMED, type Suspension, storeSuspension } from './suspension.ts'
+import { toWaitingFor } from './waits-of.ts'
 
 /** What to commit, and the run as it is then. */
 export interface SuspendPlan {
@@ -18,13 +19,7 @@ export interface SuspendPlan {
  * @returns the suspended run and what to commit
  */
 export function planSuspension(deps: EndRunDeps, run: RunRecord, waits: readonly StepRecord[]): SuspendPlan {
-  const waitingFor = waits.map(({ kind, name, approvalId, childRunId, dueAt }) => ({
-    kind,
-    name,
-    approvalId,
-    runId: childRunId,
-    dueAt: dueAt === undefined ? undefined : new Date(dueAt).toISOString(),
-  }))
+  const waitingFor = waits.map(toWaitingFor)
   const fence: Write = { type: 'step.fence', runId: run.id, seqs: waits.map(({ seq }) => seq) }
   return plan(deps, run, { waitingFor, writes: [fence], events: [] })
 }
@@ -39,14 +34,14 @@ export function planOwnSuspension(
   const approvals = asked.map(({ approval }) => approval)
   const stored = { state: suspension.state ?? null, approvalIds: approvals.map(({ id }) => id), throughSeq }
   return plan(deps, run, {
-    waitingFor: approvals.length === 0 ? [{ kind: 'resume', name: 'resume' }] : approvals.map(toWaitingFor),
+    waitingFor: approvals.length === 0 ? [{ kind: 'resume', name: 'resume' }] : approvals.map(approvalWait),
     writes: approvals.map((approval) => ({ type: 'approval.insert', approval })),
     events: asked.flatMap(({ events }) => events),
     change: { suspension: storeSuspension(stored), resumption: NOT_RESUMED },
   })
 }
 
-const toWaitingFor = ({ id, name }: ApprovalRecord): WaitingFor => ({ kind: 'approval', name, approvalId: id })
+const approvalWait = ({ id, name }: ApprovalRecord): WaitingFor => ({ kind: 'approval', name, approvalId: id })
 
 interface Parts {
   readonly waitingFor: readonly WaitingFor[]

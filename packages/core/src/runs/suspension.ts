@@ -1,10 +1,16 @@
 import { fromJsonText, type JsonText, type RunRecord, toJsonText } from '@berth/ports'
 import type { ApprovalOptions } from '../approvals/approval-options.ts'
 
+/** A decision that a suspended run needs. It waits for as long as it takes; `ctx.approval` is the one that can expire. */
+export interface SuspendApproval extends Omit<ApprovalOptions, 'timeoutMs'> {
+  readonly name: string
+  readonly toolCallId?: string
+}
+
 /** What a plain agent asks for when it suspends itself as a whole. */
 export interface SuspendRequest {
   /** Decisions it needs; with none it is a plain pause, resumed by a payload. */
-  readonly approvals?: readonly (ApprovalOptions & { readonly name: string; readonly toolCallId?: string })[]
+  readonly approvals?: readonly SuspendApproval[]
   /** Given back as `ctx.resume.state`; JSON. */
   readonly state?: unknown
 }

@@ -1,6 +1,7 @@
 import type { Clock, IdGenerator, RunRecord, Timers } from '@berth/ports'
 import type { Budget } from '../runs/budget.ts'
 import type { Journal } from '../runs/journal.ts'
+import type { RunMeter } from '../runs/run-meter.ts'
 import type { Ledger } from './ledger.ts'
 
 /** What every durable call of one execution shares. */
@@ -13,6 +14,7 @@ export interface CallScope {
   readonly timers: Timers
   readonly ids: IdGenerator
   readonly budget: Budget
+  readonly runMeter: RunMeter
   readonly maxResultBytes: number
   /** Tells the timer driver of a call that is due earlier than what it knows. */
   readonly onDue: (dueAt: number) => void

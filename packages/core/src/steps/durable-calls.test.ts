@@ -442,6 +442,9 @@ describe('ctx.approval', () => {
     await settled(engine.clock)
 
     expect(await open(engine, runId)).toEqual([])
+    expect((await engine.eventsOf(runId)).at(-1)?.type).toBe('run.aborted')
+    const inbox = await engine.storage.events.read({ topic: 'approvals/events' }, { after: 0, limit: 9 })
+    expect(inbox.map(({ type }) => type)).toEqual(['approval.requested', 'approval.expired'])
     await expect(
       engine.resolveApproval({ approvalId: approval?.id ?? '', granted: true, by: 'bob', visibility: EVERY_ROW }),
     ).rejects.toMatchObject({ code: 'approval-resolved' })
@@ -533,7 +536,42 @@ describe('ctx.suspend', () => {
   })
 })
 
+describe('a resume with decisions and a payload', () => {
+  it('hands the payload to the code that goes on', async () => {
+    const plain = agentOf('plain', async (_, { suspend, resume }) =>
+      resume === undefined ? suspend({ approvals: [{ name: 'one' }] }) : resume.payload,
+    )
+    const engine = createEngine({ agents: [plain] })
+    const { runId, approvals } = outcomeOf(await waitFor(engine, engine.run('plain')))
+
+    const reply = await waitFor(
+      engine,
+      engine.resumeRun({
+        ...{ runId, payload: { note: 'go' }, visibility: EVERY_ROW },
+        approvals: [{ id: approvals?.[0]?.id ?? '', granted: true }],
+        principal: { subject: 'bob', scopes: [] },
+      }),
+    )
+
+    expect(outcomeOf(reply)).toMatchObject({ status: 'completed', result: { note: 'go' } })
+  })
+})
+
 describe('ctx.agents.run', () => {
+  it('leaves the transcript of the session to the parent', async () => {
+    const child = agentOf('child', async () => 'inner')
+    const parent = agentOf('parent', async (_, { agents }) => agents.run('child'))
+    const engine = createEngine({ agents: [child, parent] })
+    await waitFor(engine, engine.run('parent', { body: { input: 'hi', sessionId: 'chat' }, answer: 'accepted' }))
+    await settled(engine.clock)
+
+    const { items } = await engine.storage.sessions.messages('chat', { limit: 9, order: 'asc' })
+    expect(items.map(({ role, content }) => [role, content])).toEqual([
+      ['user', '"hi"'],
+      ['assistant', '"inner"'],
+    ])
+  })
+
   it('runs a child and goes on with its result; the parent holds no place while it waits', async () => {
     const child = agentOf('child', async (input) => ({ got: input }))
     const parent = agentOf('parent', async (_, { agents }) => agents.run('child', 7))

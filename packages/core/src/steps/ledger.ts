@@ -1,4 +1,5 @@
 import { AppError, type StepKind, type StepRecord, type Timers } from '@berth/ports'
+import { createDeliveries } from './deliveries.ts'
 
 /** What a re-execution finds at the next place in the order of calls. */
 export interface Claim {
@@ -7,20 +8,22 @@ export interface Claim {
 }
 
 /**
- * The durable calls of one execution of a run: gives every call its place, hands out what is recorded, and knows when
- * nothing can go on without the outside.
+ * The durable calls of one execution of a run: gives every call its place, hands out outcomes in the order in which they
+ * were settled, and knows when nothing can go on without the outside.
  */
 export interface Ledger {
   /** Takes the next place. A record of another kind or name there ends the run as `workflow-divergence`. */
   claim(kind: StepKind, name: string): Claim
-  /** Resolves with a recorded outcome, after those that were recorded before it. */
+  /** Resolves with a recorded outcome, after those that were settled before it. */
   replay(recorded: StepRecord): Promise<StepRecord>
+  /** Hands out what this execution has settled itself, after what was settled before. */
+  settle(step: StepRecord): Promise<StepRecord>
   /** Counts as going on until `work` has ended. */
   busy<T>(work: () => Promise<T>): Promise<T>
   /** Resolves when the waiting call is settled; never, when the run is suspended first. */
   wait(seq: number): Promise<StepRecord>
-  /** Hands a settled call to the code that waits for it. */
-  deliver(step: StepRecord): void
+  /** Looks what was settled from outside in the meantime. */
+  refresh(): Promise<void>
   /** Resolves whenever all of the run's code waits for the outside, with the places it waits at. */
   whenBlocked(): Promise<readonly number[]>
   /** Whether the code still repeats what is recorded: what it says at the side was said before. */
@@ -33,12 +36,21 @@ export interface Ledger {
   finish(): void
 }
 
-export function createLedger(all: readonly StepRecord[], timers: Timers, throughSeq = 0): Ledger {
+export interface LedgerParts {
+  readonly recorded: readonly StepRecord[]
+  /** Calls up to here belong to an earlier part of the run and are not repeated. */
+  readonly throughSeq: number
+  readonly timers: Timers
+  /** Every call of the run as it is recorded now. */
+  readonly read: () => Promise<readonly StepRecord[]>
+}
+
+export function createLedger({ recorded: all, throughSeq, timers, read }: LedgerParts): Ledger {
   const recorded = all.filter(({ seq }) => seq > throughSeq)
   const lastRecorded = recorded.reduce((last, { seq }) => Math.max(last, seq), throughSeq)
   const records = new Map(recorded.map((step) => [step.seq, step]))
-  const replays = createReplayOrder(recorded)
-  const waiting = new Map<number, (step: StepRecord) => void>()
+  const deliveries = createDeliveries(recorded, () => check())
+  const waiting = new Set<number>()
   const { promise: divergence, reject: diverge } = Promise.withResolvers<never>()
   divergence.catch(() => undefined)
   let onBlocked: ((seqs: readonly number[]) => void) | undefined
@@ -46,7 +58,7 @@ export function createLedger(all: readonly StepRecord[], timers: Timers, through
   let working = 0
   let cancelCheck = () => {}
 
-  const isBlocked = () => waiting.size > 0 && working === 0 && replays.isIdle()
+  const isBlocked = () => waiting.size > 0 && working === 0 && deliveries.isIdle()
 
   /** Looks after all that is ready has run, and once more after that: code between two calls may need a turn. */
   const check = (turns = 2) => {
@@ -55,8 +67,12 @@ export function createLedger(all: readonly StepRecord[], timers: Timers, through
     cancelCheck = timers.after(0, () => {
       if (!isBlocked()) return
       if (turns > 1) check(turns - 1)
-      else onBlocked?.([...waiting.keys()])
+      else onBlocked?.([...waiting])
     })
+  }
+
+  const refresh = async () => {
+    for (const step of await read()) if (step.status !== 'waiting') deliveries.add(step)
   }
 
   const diverged = (message: string) => {
@@ -70,6 +86,7 @@ export function createLedger(all: readonly StepRecord[], timers: Timers, through
 
   return {
     divergence,
+    refresh,
     isReplaying: () => nextSeq <= lastRecorded,
     lastSeq: () => nextSeq - 1,
     claim(kind, name) {
@@ -80,7 +97,14 @@ export function createLedger(all: readonly StepRecord[], timers: Timers, through
       }
       return { seq, recorded: found }
     },
-    replay: (step) => replays.request(step).finally(() => check()),
+    replay: ({ seq }) => deliveries.receive(seq),
+    async settle(step) {
+      const received = deliveries.receive(step.seq)
+      // Only while something is waited for can the outside have settled a call before this one.
+      if (waiting.size === 0) deliveries.add(step)
+      else await refresh()
+      return received
+    },
     async busy(work) {
       working++
       try {
@@ -91,15 +115,8 @@ export function createLedger(all: readonly StepRecord[], timers: Timers, through
       }
     },
     wait(seq) {
-      return new Promise((resolve) => {
-        waiting.set(seq, resolve)
-        check()
-      })
-    },
-    deliver(step) {
-      const resolve = waiting.get(step.seq)
-      waiting.delete(step.seq)
-      resolve?.(step)
+      waiting.add(seq)
+      return deliveries.receive(seq).finally(() => waiting.delete(seq))
     },
     whenBlocked: () =>
       new Promise((resolve) => {
@@ -111,48 +128,4 @@ export function createLedger(all: readonly StepRecord[], timers: Timers, through
       if (missing !== undefined) throw diverged(`the code ended before the recorded ${missing.kind} ${missing.name}`)
     },
   }
-}
-
-interface ReplayOrder {
-  request(step: StepRecord): Promise<StepRecord>
-  isIdle(): boolean
-}
-
-/** How many turns of the microtask queue the code gets to make its next calls after each replayed outcome. */
-const TURNS = 32
-
-/**
- * Replays recorded outcomes in the order in which they were settled, however the calls come in, so that parallel
- * branches make their next calls in the same order as the first time.
- */
-function createReplayOrder(recorded: readonly StepRecord[]): ReplayOrder {
-  const order = recorded.filter((step) => step.order !== undefined).sort((a, b) => (a.order ?? 0) - (b.order ?? 0))
-  const requested = new Map<number, (step: StepRecord) => void>()
-  let isPumping = false
-
-  const pump = async () => {
-    isPumping = true
-    while (requested.size > 0) {
-      await turns()
-      const next = order.find(({ seq }) => requested.has(seq))
-      if (next === undefined) break
-      order.splice(order.indexOf(next), 1)
-      requested.get(next.seq)?.(next)
-      requested.delete(next.seq)
-    }
-    isPumping = false
-  }
-
-  return {
-    request: (step) =>
-      new Promise((resolve) => {
-        requested.set(step.seq, resolve)
-        if (!isPumping) void pump()
-      }),
-    isIdle: () => requested.size === 0,
-  }
-}
-
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) await undefined
 }

@@ -106,7 +106,7 @@ function changeOf({ run, end: { change, result } }: Settlement, settledAt: Epoch
 }
 
 /** Queues a suspended run; any other one only has to stay what it is. */
-export function resumption(run: RunRecord): { readonly transition: Write; readonly resumed: RunRecord | undefined } {
+function resumption(run: RunRecord): { readonly transition: Write; readonly resumed: RunRecord | undefined } {
   const guard = { type: 'run.transition', runId: run.id, from: [run.status], attempt: run.attempt } as const
   if (run.status !== 'suspended') return { transition: { ...guard, change: {} }, resumed: undefined }
   return { transition: { ...guard, change: { status: 'queued' } }, resumed: { ...run, status: 'queued' } }

@@ -96,27 +96,41 @@ function execute<T>(scope: CallScope, execution: Execution<T>): Promise<T> {
 }
 
 async function tryUntilSettled<T>(scope: CallScope, execution: Execution<T>): Promise<T> {
-  const { signal, run } = scope
-  const { seq, name, fn, options } = execution
-  const record = { runId: run.id, seq, name }
+  const { signal, ledger } = scope
+  const { name, options } = execution
   const { maxAttempts = 1 } = options.retry ?? {}
   for (let attempt = 1; ; attempt++) {
     try {
-      const value = await withTimeout(scope, options.timeoutMs, (own) =>
-        fn({ effectId: `${run.id}.${seq}`, attempt, signal: own }),
-      )
-      const result = resultText(scope, value)
-      await settle(scope, record, { status: 'completed', result })
-      return fromResult<T>(result)
+      return outcomeOf<T>(await ledger.settle(await tryOnce(scope, execution, attempt)))
     } catch (thrown) {
       if (signal.aborted || isOver(thrown)) throw thrown
+      const step = stepOf(scope, execution)
       const willRetry = attempt < maxAttempts
-      await recordFailure(scope, record, { thrown, willRetry })
-      if (!willRetry) throw stepFailed(name, toRunError(thrown), thrown)
+      await recordFailure(scope, step, { thrown, willRetry })
+      if (!willRetry) {
+        await ledger.settle({ ...step, status: 'failed' })
+        throw stepFailed(name, toRunError(thrown), thrown)
+      }
       await pauseBefore(scope, options.retry, attempt)
     }
   }
 }
+
+/** Calls the code once and records what it came to. @throws whatever the code throws */
+async function tryOnce<T>(scope: CallScope, execution: Execution<T>, attempt: number): Promise<StepRecord> {
+  const { fn, options } = execution
+  const step = stepOf(scope, execution)
+  const effectId = `${step.runId}.${step.seq}`
+  const value = await withTimeout(scope, options.timeoutMs, (signal) => fn({ effectId, attempt, signal }))
+  const result = resultText(scope, value)
+  await settle(scope, step, { status: 'completed', result })
+  return { ...step, status: 'completed', result }
+}
+
+const stepOf = ({ run, clock }: CallScope, { seq, name }: Pick<Execution<unknown>, 'seq' | 'name'>): StepRecord => ({
+  ...{ runId: run.id, seq, kind: 'step', name, status: 'started', attempt: run.attempt },
+  startedAt: clock.now(),
+})
 
 type StepRef = Pick<StepRecord, 'runId' | 'seq' | 'name'>
 

@@ -20,7 +20,10 @@ export async function callTool<T>(scope: CallScope, call: ToolCall<T>): Promise<
       toolCallId: `${scope.run.id}.${scope.ledger.lastSeq() + 2}`,
     }
     const decision = await callApproval(scope, name, ask)
-    if (!decision.granted) return failed('approval_denied', decision.reason ?? 'the approval was denied')
+    if (!decision.granted) {
+      if (!scope.ledger.isReplaying()) scope.runMeter.toolCalled(name, 'approval_denied')
+      return failed('approval_denied', decision.reason ?? 'the approval was denied')
+    }
   }
   if (!scope.ledger.isReplaying()) scope.budget.reserveToolCall()
   return callStep<ToolOutcome<T>>(scope, name, { fn: (attempt) => execute(scope, call, attempt), options: {} })
@@ -44,6 +47,7 @@ async function execute<T>(scope: CallScope, call: ToolCall<T>, attempt: StepTry)
     (value): ToolOutcome<T> => ({ ok: true, value }),
     (thrown: unknown): ToolOutcome<T> => failureOf(scope, thrown),
   )
+  scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
   const durationMs = Math.round(clock.monotonicMs() - startedMs)
   await (outcome.ok
     ? tell('tool.execute.end', { durationMs, result: outcome.value })

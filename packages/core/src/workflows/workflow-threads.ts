@@ -13,6 +13,7 @@ import {
 } from '@berth/ports'
 import type { WaitingFor } from '../runs/run-outcome.ts'
 import type { WorkflowRegistry } from '../runs/target-registry.ts'
+import { toWaitingFor } from '../runs/waits-of.ts'
 import { checkpointIdOf } from '../steps/step-events.ts'
 
 export interface WorkflowThreadsDeps {
@@ -108,14 +109,6 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
 }
 
 const byOrder = (a: StepRecord, b: StepRecord) => (a.order ?? 0) - (b.order ?? 0)
-
-const toWaitingFor = ({ kind, name, approvalId, childRunId, dueAt }: StepRecord): WaitingFor => ({
-  kind,
-  name,
-  approvalId,
-  runId: childRunId,
-  dueAt: dueAt === undefined ? undefined : new Date(dueAt).toISOString(),
-})
 
 const toCheckpoint = (step: StepRecord, threadId: string): Checkpoint => ({
   id: checkpointIdOf(step),

@@ -148,7 +148,6 @@ const PENDING_IDS = [
   'triggers.disable',
   'triggers.enable',
   'triggers.fires',
-  'metrics.get',
   'docs.asyncapi',
   'docs.page',
 ]

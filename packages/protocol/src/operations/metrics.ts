@@ -11,6 +11,5 @@ export const metricOperations = {
     responses: { 200: { stream: 'text', description: 'The text exposition format, version 0.0.4.' } },
     errors: [],
     summary: 'Scrape metrics.',
-    pending: true,
   },
 } as const satisfies OperationTable

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Timestamp } from '../ids.ts'
+import { strictObject } from '../plain-object.ts'
 
 export const ApprovalStatus = v.picklist(['pending', 'granted', 'denied', 'expired'])
 
@@ -21,7 +22,7 @@ export const Approval = v.object({
   reason: v.optional(v.string()),
 })
 
-export const ResolveApprovalRequest = v.strictObject({
+export const ResolveApprovalRequest = strictObject({
   granted: v.boolean(),
   reason: v.optional(v.pipe(v.string(), v.maxLength(512))),
   payload: v.optional(v.unknown()),

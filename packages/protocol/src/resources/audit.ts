@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Timestamp } from '../ids.ts'
+import { strictObject } from '../plain-object.ts'
 
 const Sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex'))
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -31,8 +32,8 @@ export const AuditFilterEntries = {
 }
 
 /** `expected` is a prefix check: entry number `size` must have that `hash`. */
-export const VerifyAuditRequest = v.strictObject({
-  expected: v.optional(v.strictObject({ size: Count, hash: Sha256 })),
+export const VerifyAuditRequest = strictObject({
+  expected: v.optional(strictObject({ size: Count, hash: Sha256 })),
 })
 
 export const AuditVerification = v.object({

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
+import { strictObject } from '../plain-object.ts'
 
 export const ConsolidatorPhase = v.picklist(['extract', 'merge', 'decay'])
 
@@ -13,7 +14,7 @@ export const Consolidator = v.object({
   budget: v.object({ tokens: Budget, usd: Budget }),
 })
 
-export const ConsolidateRequest = v.strictObject({
+export const ConsolidateRequest = strictObject({
   phase: v.optional(ConsolidatorPhase),
   sessionId: v.optional(OperatorId),
 })

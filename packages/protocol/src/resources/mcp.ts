@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { SecretReference } from '../config.ts'
 import { TOOL_FAILURES, type ToolFailureKind } from '../failures.ts'
 import { OperatorId } from '../ids.ts'
+import { record, strictObject } from '../plain-object.ts'
 
 export const McpServer = v.object({
   id: v.string(),
@@ -12,7 +13,7 @@ export const McpServer = v.object({
 })
 
 /** Over REST only servers reached by HTTP are bound: a request must never start a process. */
-export const BindMcpServerRequest = v.strictObject({
+export const BindMcpServerRequest = strictObject({
   id: OperatorId,
   transport: v.literal('http'),
   url: v.pipe(v.string(), v.url()),
@@ -22,10 +23,10 @@ export const BindMcpServerRequest = v.strictObject({
 export const McpTool = v.object({
   name: v.string(),
   description: v.optional(v.string()),
-  inputSchema: v.record(v.string(), v.unknown()),
+  inputSchema: record(v.string(), v.unknown()),
 })
 
-export const CallToolRequest = v.strictObject({ arguments: v.optional(v.record(v.string(), v.unknown())) })
+export const CallToolRequest = strictObject({ arguments: v.optional(record(v.string(), v.unknown())) })
 
 const ToolFailure = v.object({
   kind: v.picklist(Object.keys(TOOL_FAILURES) as [ToolFailureKind, ...ToolFailureKind[]]),

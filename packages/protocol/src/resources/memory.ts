@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
+import { strictObject } from '../plain-object.ts'
 import { Metadata } from './runs.ts'
 
 const FactText = v.pipe(v.string(), v.minLength(1))
@@ -20,7 +21,7 @@ export const Fact = v.object({
   expiresAt: v.optional(Timestamp),
 })
 
-export const CreateFactRequest = v.strictObject({
+export const CreateFactRequest = strictObject({
   text: FactText,
   namespace: v.optional(OperatorId),
   tags: v.optional(Tags),
@@ -32,7 +33,7 @@ export const CreateFactRequest = v.strictObject({
 /** A missing member stays as it is. */
 export const UpdateFactRequest = v.partial(CreateFactRequest)
 
-export const SearchRequest = v.strictObject({
+export const SearchRequest = strictObject({
   query: v.pipe(v.string(), v.minLength(1), v.maxLength(4_096)),
   namespace: v.optional(OperatorId),
   tags: v.optional(Tags),
@@ -43,7 +44,7 @@ export const SearchResult = v.object({ items: v.array(v.object({ fact: Fact, sco
 
 export const Block = v.object({ namespace: v.string(), label: v.string(), value: v.string(), limit: v.number() })
 
-export const PutBlockRequest = v.strictObject({
+export const PutBlockRequest = strictObject({
   value: v.string(),
   namespace: v.optional(OperatorId),
   limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
@@ -63,7 +64,7 @@ export const MemoryConflict = v.object({
 })
 
 /** The facts of the conflict that stay; the others are deleted. */
-export const ResolveConflictRequest = v.strictObject({
+export const ResolveConflictRequest = strictObject({
   keep: v.pipe(v.array(v.string()), v.minLength(1)),
   reason: v.optional(v.pipe(v.string(), v.maxLength(512))),
 })

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
+import { strictObject } from '../plain-object.ts'
 
-export const ReplayRequest = v.strictObject({
+export const ReplayRequest = strictObject({
   raw: v.optional(v.boolean()),
   limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(200))),
   cursor: v.optional(v.string()),
@@ -9,7 +10,7 @@ export const ReplayRequest = v.strictObject({
 })
 
 /** One decision on an approval, named by its id or by the tool call that asked for it. */
-export const Decision = v.strictObject({
+export const Decision = strictObject({
   id: v.optional(v.string()),
   toolCallId: v.optional(v.string()),
   granted: v.boolean(),
@@ -17,7 +18,7 @@ export const Decision = v.strictObject({
   payload: v.optional(v.unknown()),
 })
 
-export const ResumeRequest = v.strictObject({
+export const ResumeRequest = strictObject({
   payload: v.optional(v.unknown()),
   approvals: v.optional(v.array(Decision)),
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { PageEntries } from './list.ts'
 import { BindMcpServerRequest } from './mcp.ts'
 import { CreateFactRequest, UpdateFactRequest } from './memory.ts'
-import { Metadata } from './runs.ts'
+import { Metadata, RunRequest } from './runs.ts'
 import { MintTokenRequest } from './tokens.ts'
 import { CreateTriggerRequest } from './triggers.ts'
 
@@ -36,6 +36,18 @@ describe('Metadata', () => {
     expect(v.is(Metadata, entries(17, 'x'))).toBe(false)
     expect(v.is(Metadata, entries(1, 'x'.repeat(513)))).toBe(false)
     expect(v.is(Metadata, { key: 1 })).toBe(false)
+  })
+
+  it('is an object, not an array whose places would become keys', () => {
+    const { issues } = v.safeParse(RunRequest, { metadata: ['a'] })
+    expect(issues?.map((issue) => v.getDotPath(issue))).toEqual(['metadata'])
+  })
+})
+
+describe('RunRequest', () => {
+  it('refuses an array where a budget is due', () => {
+    expect(v.is(RunRequest, { budget: {} })).toBe(true)
+    expect(v.is(RunRequest, { budget: [] })).toBe(false)
   })
 })
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
+import { record, strictObject } from '../plain-object.ts'
 
 export const RUN_STATUSES = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const
 export const RunStatus = v.picklist(RUN_STATUSES)
@@ -17,7 +18,7 @@ export const FinishReason = v.picklist(FINISH_REASONS)
 
 /** At most 16 keys of up to 512 characters. */
 export const Metadata = v.pipe(
-  v.record(v.pipe(v.string(), v.minLength(1), v.maxLength(128)), v.pipe(v.string(), v.maxLength(512))),
+  record(v.pipe(v.string(), v.minLength(1), v.maxLength(128)), v.pipe(v.string(), v.maxLength(512))),
   v.maxEntries(16, 'holds at most 16 keys'),
 )
 
@@ -46,7 +47,7 @@ export const WaitingFor = v.object({
 })
 
 /** What a run may use up at most; over it the run ends with finish reason `budget-exhausted`. */
-export const Budget = v.strictObject({
+export const Budget = strictObject({
   tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   costUsd: v.optional(v.pipe(v.number(), v.gtValue(0))),
   toolCalls: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
@@ -101,7 +102,7 @@ export const Run = v.object({
 
 export const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2_147_483_647))
 
-export const RunRequest = v.strictObject({
+export const RunRequest = strictObject({
   input: v.optional(v.unknown()),
   sessionId: v.optional(OperatorId),
   userId: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
@@ -110,7 +111,7 @@ export const RunRequest = v.strictObject({
   budget: v.optional(Budget),
 })
 
-export const AbortRequest = v.strictObject({ reason: v.optional(v.pipe(v.string(), v.maxLength(512))) })
+export const AbortRequest = strictObject({ reason: v.optional(v.pipe(v.string(), v.maxLength(512))) })
 
 export const EventEnvelope = v.object({
   eventId: v.string(),

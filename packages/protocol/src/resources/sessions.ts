@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
+import { strictObject } from '../plain-object.ts'
 import { Metadata } from './runs.ts'
 
 const Title = v.pipe(v.string(), v.maxLength(512))
@@ -16,7 +17,7 @@ export const Session = v.object({
   updatedAt: Timestamp,
 })
 
-export const CreateSessionRequest = v.strictObject({
+export const CreateSessionRequest = strictObject({
   id: v.optional(OperatorId),
   title: v.optional(Title),
   userId: v.optional(UserId),
@@ -25,7 +26,7 @@ export const CreateSessionRequest = v.strictObject({
 })
 
 /** A missing member stays as it is. */
-export const UpdateSessionRequest = v.strictObject({ title: v.optional(Title), metadata: v.optional(Metadata) })
+export const UpdateSessionRequest = strictObject({ title: v.optional(Title), metadata: v.optional(Metadata) })
 
 export const MessageRole = v.picklist(['user', 'assistant'])
 

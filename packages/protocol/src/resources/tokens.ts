@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { Timestamp } from '../ids.ts'
+import { strictObject } from '../plain-object.ts'
 import { isGrantable } from '../scopes.ts'
 import { TOKEN_ENVS } from '../token-format.ts'
 
@@ -24,7 +25,7 @@ export const Token = v.object({
 /** The only answer that holds the token itself. */
 export const MintedToken = v.object({ ...Token.entries, token: v.string() })
 
-export const MintTokenRequest = v.strictObject({
+export const MintTokenRequest = strictObject({
   name: Label,
   scopes: v.pipe(v.array(Grant), v.minLength(1), v.maxLength(64)),
   subject: v.optional(Label),
@@ -32,4 +33,4 @@ export const MintTokenRequest = v.strictObject({
   expiresAt: v.optional(Timestamp),
 })
 
-export const RotateTokenRequest = v.strictObject({ expiresAt: v.optional(Timestamp) })
+export const RotateTokenRequest = strictObject({ expiresAt: v.optional(Timestamp) })

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
+import { strictObject } from '../plain-object.ts'
 import { EmittedEventName } from './named-events.ts'
 
 const PositiveMs = v.pipe(v.number(), v.integer(), v.minValue(1))
@@ -7,12 +8,12 @@ const NonNegativeMs = v.pipe(v.number(), v.integer(), v.minValue(0))
 const CatchUp = v.picklist(['none', 'latest', 'all'])
 const Overlap = v.picklist(['skip', 'queue', 'allow'])
 
-const AgentTarget = v.strictObject({
+const AgentTarget = strictObject({
   agentId: OperatorId,
   input: v.optional(v.unknown()),
   sessionId: v.optional(OperatorId),
 })
-const WorkflowTarget = v.strictObject({
+const WorkflowTarget = strictObject({
   workflowId: OperatorId,
   input: v.optional(v.unknown()),
   sessionId: v.optional(OperatorId),
@@ -32,15 +33,15 @@ const policyEntries = {
 }
 
 export const CreateTriggerRequest = v.variant('kind', [
-  v.strictObject({
+  strictObject({
     kind: v.literal('cron'),
     cron: v.pipe(v.string(), v.minLength(1)),
     timezone: v.optional(v.string(), 'UTC'),
     ...policyEntries,
   }),
-  v.strictObject({ kind: v.literal('interval'), intervalMs: PositiveMs, ...policyEntries }),
-  v.strictObject({ kind: v.literal('idle'), idleMs: PositiveMs, ...policyEntries }),
-  v.strictObject({ kind: v.literal('event'), event: EmittedEventName, ...policyEntries }),
+  strictObject({ kind: v.literal('interval'), intervalMs: PositiveMs, ...policyEntries }),
+  strictObject({ kind: v.literal('idle'), idleMs: PositiveMs, ...policyEntries }),
+  strictObject({ kind: v.literal('event'), event: EmittedEventName, ...policyEntries }),
 ])
 
 const FireStatus = v.picklist(['pending', 'started', 'completed', 'failed', 'skipped', 'missed'])

@@ -1,11 +1,12 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
+import { strictObject } from '../plain-object.ts'
 import { Agent } from './agents.ts'
 import { Budget, Metadata, RunOutcome, RunStatus, TimeoutMs, WaitingFor } from './runs.ts'
 
 export const Workflow = v.object(Agent.entries)
 
-export const ExecuteRequest = v.strictObject({
+export const ExecuteRequest = strictObject({
   input: v.optional(v.unknown()),
   threadId: v.optional(OperatorId),
   sessionId: v.optional(OperatorId),
@@ -17,7 +18,7 @@ export const ExecuteRequest = v.strictObject({
 
 export const WorkflowOutcome = v.object({ ...RunOutcome.entries, threadId: v.string() })
 
-export const ResumeThreadRequest = v.strictObject({
+export const ResumeThreadRequest = strictObject({
   threadId: OperatorId,
   name: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
   payload: v.optional(v.unknown()),
@@ -49,4 +50,4 @@ export const Checkpoint = v.object({
   createdAt: Timestamp,
 })
 
-export const ForkRequest = v.strictObject({ threadId: OperatorId, checkpointId: v.optional(v.string()) })
+export const ForkRequest = strictObject({ threadId: OperatorId, checkpointId: v.optional(v.string()) })

@@ -1,0 +1,119 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { bearer, createPlace, createToken, DURABLE_CONFIG, type Place, startServer } from './berth-process.ts'
+
+/** What the tests read of the answers about runs; which fields are there depends on the route. */
+export interface Shown {
+  readonly id: string
+  readonly runId: string
+  readonly threadId: string
+  readonly status: string
+  readonly finishReason: string | null
+  readonly result?: unknown
+  readonly error?: unknown
+  readonly message?: string
+  readonly attempt: number
+  readonly by?: string
+  readonly name: string
+  readonly checkpointId: string | null
+  readonly createdAt: string
+  readonly completedAt?: string
+  readonly waitingFor: readonly Wait[]
+  readonly steps: readonly { readonly seq: number; readonly name: string; readonly status: string }[]
+  readonly wokenRunIds: readonly string[]
+}
+
+interface Wait {
+  readonly kind: string
+  readonly name: string
+  readonly approvalId?: string
+  readonly dueAt?: string
+}
+
+interface ShownEvent {
+  readonly eventId: string
+  readonly type: string
+  readonly payload: { readonly step?: string; readonly status?: string; readonly seq?: number }
+}
+
+interface ShownCheckpoint {
+  readonly id: string
+  readonly seq: number
+  readonly step: string
+  readonly result: unknown
+}
+
+export interface Answer<T = Shown> {
+  readonly status: number
+  readonly body: T
+}
+
+/** A real process over a place that survives it, and short words for what the tests ask of it. */
+export type DurableServer = Awaited<ReturnType<typeof startDurableServer>>
+
+const SERVE = ['server', '--config', DURABLE_CONFIG]
+
+export async function startDurableServer() {
+  const place = createPlace()
+  const token = await createToken(place)
+  let server = await startServer(place, SERVE)
+  onTestFinished(() => void server.process.kill('SIGKILL'))
+
+  const call = async <T = Shown>(method: string, path: string, more: CallOptions = {}): Promise<Answer<T>> => {
+    const response = await fetch(`${server.url}${path}`, {
+      method,
+      headers: { ...bearer(more.token ?? token), ...more.headers },
+      body: more.body === undefined ? null : JSON.stringify(more.body),
+    })
+    const text = await response.text()
+    return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as T }
+  }
+  const get = <T = Shown>(path: string) => call<T>('GET', path)
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    call('POST', path, { body, headers })
+  const itemsOf = async <T>(path: string) => (await get<{ readonly items: readonly T[] }>(path)).body.items
+
+  return {
+    place,
+    token,
+    ...{ call, get, post, itemsOf },
+    execute: async (workflowId: string, threadId: string, input: unknown = {}) =>
+      (await post(`/workflows/${workflowId}/execute`, { input, threadId })).body.runId,
+    run: async (runId: string) => (await get(`/runs/${runId}`)).body,
+    state: async (workflowId: string, threadId: string) =>
+      (await get(`/workflows/${workflowId}/state?threadId=${threadId}`)).body,
+    events: (runId: string) => itemsOf<ShownEvent>(`/runs/${runId}/events?limit=200`),
+    checkpoints: (workflowId: string, threadId: string) =>
+      itemsOf<ShownCheckpoint>(`/workflows/${workflowId}/checkpoints?threadId=${threadId}&order=asc`),
+    approvals: (runId: string) => itemsOf<Shown>(`/approvals?status=pending&runId=${runId}`),
+    resolve: (approvalId: string, granted: boolean, as = token) =>
+      call('POST', `/approvals/${approvalId}/resolve`, { body: { granted }, token: as }),
+    ledger: () => ledgerOf(place),
+    openGate: (gate: string) => writeFileSync(join(place.dir, `gate-${gate}`), ''),
+    kill: (signal: NodeJS.Signals) => server.kill(signal),
+    async start() {
+      server = await startServer(place, SERVE)
+    },
+    async restart(signal: NodeJS.Signals = 'SIGKILL') {
+      await server.kill(signal)
+      server = await startServer(place, SERVE)
+    },
+  }
+}
+
+interface CallOptions {
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+  readonly token?: string
+}
+
+function ledgerOf({ env }: Place): readonly string[] {
+  const path = env.E2E_LEDGER ?? ''
+  if (!existsSync(path)) return []
+  return readFileSync(path, 'utf8').split('\n').slice(0, -1)
+}
+
+/** Asks again and again until the answer satisfies the assertion. */
+export const eventually = <T>(ask: () => T): ReturnType<typeof expect.poll<T>> =>
+  expect.poll(ask, { timeout: 20_000, interval: 20 })

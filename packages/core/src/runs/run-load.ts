@@ -1,0 +1,18 @@
+import type { RunKind } from '@berth/ports'
+import type { Runner } from './runner.ts'
+
+/** The runs of this process. */
+export interface RunLoad {
+  readonly executing: Readonly<Record<RunKind, number>>
+  readonly queued: number
+}
+
+export function readRunLoad({ live }: Pick<Runner, 'live'>): RunLoad {
+  const executing = { agent: 0, workflow: 0 }
+  let queued = 0
+  for (const { place, run } of live()) {
+    if (place.isGranted()) executing[run.kind]++
+    else queued++
+  }
+  return { executing, queued }
+}

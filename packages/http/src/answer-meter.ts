@@ -1,0 +1,46 @@
+import type { AppError, Clock, Meter } from '@berth/ports'
+import type { Exchange } from './exchange.ts'
+
+export interface AnswerMeterDeps {
+  readonly meter: Meter
+  readonly clock: Clock
+  readonly config: { readonly basePath: string }
+}
+
+/** Moves the metrics of requests, once for each answer. */
+export type AnswerMeter = (exchange: Exchange, status: number, error: AppError | undefined) => void
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+export function createAnswerMeter({ meter, clock, config }: AnswerMeterDeps): AnswerMeter {
+  return (exchange, status, error) => {
+    const { request, route, startedMs } = exchange
+    const labels = {
+      method: METHODS.has(request.method) ? request.method : 'other',
+      route: route === undefined ? 'unmatched' : config.basePath + route.mounted.operation.path,
+    }
+    meter.count('svc_http_requests_total', { ...labels, status: String(status) })
+    meter.observe('svc_http_request_duration_seconds', labels, (clock.monotonicMs() - startedMs) / 1_000)
+    if (error?.id === 'rate-limit-exceeded') meter.count('svc_rate_limited_total', {})
+    if (error?.id.startsWith('auth-')) meter.count('svc_auth_failures_total', { code: error.id })
+    const outcome = idempotencyOutcomeOf(exchange, error)
+    if (outcome !== undefined) meter.count('svc_idempotency_requests_total', { outcome })
+  }
+}
+
+/** What became of the key; `undefined` for a request that was refused before its key was looked at. */
+function idempotencyOutcomeOf({ key, headers }: Exchange, error: AppError | undefined): string | undefined {
+  switch (error?.id) {
+    case 'idempotency-conflict':
+      return 'conflict'
+    case 'idempotency-in-flight':
+      return 'in-flight'
+    case 'idempotency-key-invalid':
+      return 'invalid'
+    case 'idempotency-key-required':
+      return 'missing'
+  }
+  if (headers.get('Idempotency-Status') === 'missing') return 'missing'
+  if (headers.get('Idempotency-Replayed') === 'true') return 'replayed'
+  return key === undefined ? undefined : 'new'
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { createTestApp, get, refusalOf } from '../app.fixture.ts'
+
+const as =
+  (...scopes: string[]) =>
+  async () => ({ subject: 'scraper', scopes })
+
+describe('/metrics', () => {
+  it('answers text in the exposition format to anyone when nobody protected it', async () => {
+    const authenticate = () => Promise.reject(new Error('was asked who it is'))
+    const { app } = createTestApp({ config: { metricsRequireAuth: false }, deps: { authenticate } })
+
+    const response = await app.fetch(get('/metrics'))
+
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    expect(await response.text()).toBe('svc_up 1\n')
+  })
+
+  it('demands its scope when it is protected', async () => {
+    const config = { metricsRequireAuth: true }
+    const refused = createTestApp({ config, deps: { authenticate: as('agents:read') } })
+    const allowed = createTestApp({ config, deps: { authenticate: as('admin:metrics:read') } })
+
+    expect(await refusalOf(await refused.app.fetch(get('/metrics')))).toEqual({ status: 403, error: 'scope-denied' })
+    expect((await allowed.app.fetch(get('/metrics'))).status).toBe(200)
+  })
+
+  it('is not there when metrics are switched off', async () => {
+    const { app } = createTestApp({ config: { metricsEnabled: false } })
+
+    expect(await refusalOf(await app.fetch(get('/metrics')))).toEqual({ status: 404, error: 'route-not-found' })
+  })
+})

@@ -1,0 +1,11 @@
+import type { metricOperations } from '@berth/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+/** `/metrics`: what a scraper reads. */
+export const metricRoutes = ({ readMetrics }: Pick<UseCases, 'readMetrics'>): Handlers<typeof metricOperations> => ({
+  async getMetrics() {
+    const { contentType, text } = await readMetrics()
+    return new Response(text, { headers: { 'Content-Type': contentType } })
+  },
+})

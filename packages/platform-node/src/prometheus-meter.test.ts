@@ -1,0 +1,61 @@
+import { METRICS, type MetricSpec } from '@berth/protocol'
+import { register } from '@prometheus-io/client'
+import { describe, expect, it } from 'vitest'
+import { createPrometheusMeter } from './prometheus-meter.ts'
+
+const linesOf = async (meter: ReturnType<typeof createPrometheusMeter>) => (await meter.expose()).text.split('\n')
+
+describe('createPrometheusMeter', () => {
+  it('announces every metric of the table that is not pending, with its type and help', async () => {
+    const lines = await linesOf(createPrometheusMeter())
+
+    for (const [name, { type, help, pending }] of Object.entries<MetricSpec>(METRICS)) {
+      expect(lines.includes(`# TYPE ${name} ${type}`)).toBe(pending !== true)
+      expect(lines.includes(`# HELP ${name} ${help}`)).toBe(pending !== true)
+    }
+  })
+
+  it('adds to counters, sets gauges and sorts into buckets', async () => {
+    const meter = createPrometheusMeter()
+
+    meter.count('svc_tool_calls_total', { tool: 'search', outcome: 'ok' })
+    meter.count('svc_tool_calls_total', { tool: 'search', outcome: 'ok' }, 2)
+    meter.gauge('svc_queued_runs', {}, 3)
+    meter.gauge('svc_queued_runs', {}, 1)
+    meter.observe('svc_run_duration_seconds', { kind: 'agent' }, 2)
+    const lines = await linesOf(meter)
+
+    expect(lines).toContain('svc_tool_calls_total{tool="search",outcome="ok"} 3')
+    expect(lines).toContain('svc_queued_runs 1')
+    expect(lines).toContain('svc_run_duration_seconds_bucket{le="1",kind="agent"} 0')
+    expect(lines).toContain('svc_run_duration_seconds_bucket{le="5",kind="agent"} 1')
+    expect(lines).toContain('svc_run_duration_seconds_sum{kind="agent"} 2')
+  })
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])('takes no %s into a counter', async (by) => {
+    const meter = createPrometheusMeter()
+
+    meter.count('svc_provider_cost_usd_total', { provider: 'p', model: 'm' }, by)
+
+    expect((await meter.expose()).text).not.toContain('svc_provider_cost_usd_total{')
+  })
+
+  it('escapes what would break a line', async () => {
+    const meter = createPrometheusMeter()
+
+    meter.count('svc_tool_calls_total', { tool: 'a"b\\c\nd', outcome: 'ok' })
+
+    expect(await linesOf(meter)).toContain('svc_tool_calls_total{tool="a\\"b\\\\c\\nd",outcome="ok"} 1')
+  })
+
+  it('says which format it is', async () => {
+    expect((await createPrometheusMeter().expose()).contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
+  })
+
+  it('shares nothing with another meter or the global registry', async () => {
+    createPrometheusMeter().count('svc_rate_limited_total', {})
+
+    expect(await linesOf(createPrometheusMeter())).toContain('svc_rate_limited_total 0')
+    expect(register.getMetricsAsArray()).toEqual([])
+  })
+})

@@ -1,0 +1,37 @@
+import type { LiveMetricName, METRICS } from '@berth/protocol'
+
+type Table = typeof METRICS
+
+type NameOf<Type extends Table[LiveMetricName]['type']> = {
+  [Name in LiveMetricName]: Table[Name]['type'] extends Type ? Name : never
+}[LiveMetricName]
+
+export type MetricLabels<Name extends LiveMetricName> = Readonly<Record<Table[Name]['labels'][number], string>>
+
+/**
+ * Port. Moves the metrics of the table; never throws. The caller keeps every label to a bounded set of values: registered
+ * ids, route patterns, codes.
+ */
+export interface Meter {
+  count<Name extends NameOf<'counter'>>(name: Name, labels: MetricLabels<Name>, by?: number): void
+  observe<Name extends NameOf<'histogram'>>(name: Name, labels: MetricLabels<Name>, value: number): void
+  gauge<Name extends NameOf<'gauge'>>(name: Name, labels: MetricLabels<Name>, value: number): void
+}
+
+/** A document that a scraper reads. */
+export interface Exposition {
+  readonly contentType: string
+  readonly text: string
+}
+
+/** A meter that can be read. */
+export interface ReadableMeter extends Meter {
+  expose(): Promise<Exposition>
+}
+
+/** Measures nothing. */
+export const noMeter: Meter = {
+  count: () => undefined,
+  observe: () => undefined,
+  gauge: () => undefined,
+}

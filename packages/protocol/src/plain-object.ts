@@ -1,0 +1,33 @@
+import * as v from 'valibot'
+
+/** What a literal or `JSON.parse` makes: no array, `Map`, `Date` or instance of a class. */
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** `v.strictObject` for plain objects only; the original takes an array too when every entry is optional. */
+export const strictObject = <const Entries extends v.ObjectEntries>(
+  entries: Entries,
+): v.StrictObjectSchema<Entries, undefined> => plainOnly(v.strictObject(entries))
+
+/** `v.record` for plain objects only; the original takes an array too. */
+export const record = <
+  const Key extends v.BaseSchema<string, string, v.BaseIssue<unknown>>,
+  const Value extends v.GenericSchema,
+>(
+  key: Key,
+  value: Value,
+): v.RecordSchema<Key, Value, undefined> => plainOnly(v.record(key, value))
+
+/** Changes a schema that nobody else has yet. */
+function plainOnly<Schema extends v.GenericSchema>(schema: Schema): Schema {
+  const run = schema['~run']
+  const runOnPlain: typeof run = function (this: Schema, dataset, config) {
+    if (isPlainObject(dataset.value)) return run.call(this, dataset, config)
+    v._addIssue(this, 'type', dataset, config)
+    return dataset as unknown as ReturnType<typeof run>
+  }
+  return Object.assign(schema, { '~run': runOnPlain })
+}

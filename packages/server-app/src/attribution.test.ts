@@ -1,0 +1,101 @@
+import type { RunContext } from '@berth/core'
+import { describe, expect, it } from 'vitest'
+import { createAttribution } from './attribution.ts'
+
+const contextOf = (runId: string) => ({ runId }) as RunContext
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** An agent made of `run`, as the engine gets it. */
+const setUp = (run: (note: () => void) => unknown) => {
+  const attribution = createAttribution()
+  const seen: (string | undefined)[] = []
+  const note = () => void seen.push(attribution.runId())
+  const { agent } = attribution.agent({
+    id: 'a',
+    description: '',
+    agent: { id: 'a', run: () => run(note) as Promise<unknown> },
+  })
+  return { attribution, seen, note, call: (runId: string) => agent.run(undefined, contextOf(runId)) }
+}
+
+describe('createAttribution', () => {
+  it('knows the run in its code, before and after it waits', async () => {
+    const { seen, call } = setUp(async (note) => {
+      note()
+      await nextTurn()
+      note()
+    })
+    await Promise.all([call('run_1'), call('run_2')])
+
+    expect(seen).toEqual(['run_1', 'run_2', 'run_1', 'run_2'])
+  })
+
+  it('knows it in timers and promises that nobody awaits', async () => {
+    const left = Promise.withResolvers<void>()
+    const { seen, call } = setUp(async (note) => {
+      setTimeout(() => {
+        note()
+        void nextTurn().then(note).then(left.resolve)
+      })
+    })
+    await call('run_1')
+    await left.promise
+
+    expect(seen).toEqual(['run_1', 'run_1'])
+  })
+
+  it('knows it in every piece of a generator, wherever it is advanced', async () => {
+    const { seen, call } = setUp(async function* (note) {
+      try {
+        note()
+        yield { type: 'one' }
+        await nextTurn()
+        note()
+        yield { type: 'two' }
+      } finally {
+        note()
+      }
+    })
+    const events = call('run_1') as AsyncGenerator<{ type: string }>
+
+    expect((await events.next()).value).toEqual({ type: 'one' })
+    expect((await events.next()).value).toEqual({ type: 'two' })
+    expect((await events.return(undefined)).done).toBe(true)
+    expect(seen).toEqual(['run_1', 'run_1', 'run_1'])
+  })
+
+  it('knows nothing of the caller, nor of work of the server that the code has led to', async () => {
+    const { attribution, seen, note, call } = setUp(async (inner) => {
+      attribution.outside(inner)
+      await attribution.outside(() => nextTurn().then(inner))
+    })
+    await call('run_1')
+    note()
+
+    expect(seen).toEqual([undefined, undefined, undefined])
+  })
+
+  it('keeps an agent that is an instance of a class working', async () => {
+    class Greeter {
+      readonly id = 'greeter'
+      readonly #greeting = 'hello'
+      async run() {
+        return this.#greeting
+      }
+    }
+    const { agent } = createAttribution().agent({ id: 'greeter', description: '', agent: new Greeter() })
+
+    expect(await agent.run(undefined, contextOf('run_1'))).toBe('hello')
+  })
+
+  it('knows the run of a workflow', async () => {
+    const attribution = createAttribution()
+    const { workflow } = attribution.workflow({
+      id: 'w',
+      description: '',
+      workflow: { id: 'w', execute: async () => attribution.runId() },
+    })
+
+    expect(await workflow.execute(undefined, contextOf('run_1'))).toBe('run_1')
+  })
+})

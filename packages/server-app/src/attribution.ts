@@ -1,0 +1,59 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { AgentEvent, AgentRegistration, RunContext, WorkflowRegistration } from '@berth/core'
+
+/**
+ * Knows which run's code is at work, also in what that code leaves behind: timers, callbacks, promises that nobody
+ * awaits.
+ */
+export interface Attribution {
+  /** The same registration; its code is known from now on. What is no agent stays as it is. */
+  agent(registration: AgentRegistration): AgentRegistration
+  workflow(registration: WorkflowRegistration): WorkflowRegistration
+  /** The run whose code led to the caller. */
+  runId(): string | undefined
+  /** Work of the server itself, whoever's code has led to it. */
+  outside<T>(fn: () => T): T
+}
+
+type Result = Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
+type Code = (input: unknown, context: RunContext) => Result
+
+export function createAttribution(): Attribution {
+  const runs = new AsyncLocalStorage<string | undefined>()
+
+  const traced =
+    (code: Code): Code =>
+    (input, context) => {
+      const { runId } = context
+      const result = runs.run(runId, () => code(input, context))
+      return isGenerator(result) ? tracedGenerator(result, (fn) => runs.run(runId, fn)) : result
+    }
+
+  return {
+    agent(registration) {
+      const { agent } = registration ?? {}
+      if (typeof agent?.run !== 'function') return registration
+      return { ...registration, agent: { id: agent.id, run: traced((...call) => agent.run(...call)) } }
+    },
+    workflow(registration) {
+      const { workflow } = registration ?? {}
+      if (typeof workflow?.execute !== 'function') return registration
+      return { ...registration, workflow: { id: workflow.id, execute: traced((...call) => workflow.execute(...call)) } }
+    },
+    runId: () => runs.getStore(),
+    outside: (fn) => runs.run(undefined, fn),
+  }
+}
+
+const isGenerator = (result: Result): result is AsyncGenerator<AgentEvent, unknown, void> =>
+  typeof result === 'object' && result !== null && Symbol.asyncIterator in result && 'next' in result
+
+/** The code of a generator runs where it is advanced, not where it was called. */
+function tracedGenerator<T extends AsyncGenerator>(generator: T, within: <R>(fn: () => R) => R): T {
+  const advance = {
+    next: (...value: Parameters<T['next']>) => within(() => generator.next(...value)),
+    return: (value: unknown) => within(() => generator.return(value)),
+    throw: (error: unknown) => within(() => generator.throw(error)),
+  }
+  return Object.assign(Object.create(generator), advance)
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { parseConfig } from './config.ts'
+import { createServer } from './create-server.ts'
+import type { ServerOptions } from './server-options.ts'
+import { openTokenAdmin } from './token-admin.ts'
+
+const agent = { id: 'a', run: async () => 1 }
+const workflow = { id: 'w', execute: async () => 1 }
+const registered = (more: object) => ({ agents: [{ id: 'a', description: '', agent, ...more }] })
+
+const refusalOf = (options: unknown) =>
+  createServer(options as ServerOptions).then(
+    () => 'accepted',
+    (error: unknown) => error,
+  )
+
+describe('createServer', () => {
+  it.each([
+    ['adapters.strage', { adapters: { strage: {} } }],
+    ['adapters.storage', { adapters: { storage: 'sqlite' } }],
+    ['adapters.clock', { adapters: { clock: null } }],
+    ['adapters.secretResolvers', { adapters: { secretResolvers: {} } }],
+    ['adapters', { adapters: [] }],
+    ['adapters', { adapters: 1 }],
+    ['hooks.onStart', { hooks: { onStart: () => undefined } }],
+    ['hooks.onReady', { hooks: { onReady: 'later' } }],
+    ['hooks', { hooks: new Map() }],
+    ['agent "a".onbusy', registered({ onbusy: 'queue' })],
+    ['agent "a".toString', registered({ toString: () => 'a' })],
+    ['agent "a".tags', registered({ tags: 'one' })],
+    ['agent "a": tags', registered({ tags: ['one', 2] })],
+    ['workflow "w".retries', { workflows: [{ id: 'w', description: '', workflow, retries: 3 }] }],
+    ['workflow "w".agent', { workflows: [{ id: 'w', description: '', workflow, agent }] }],
+    ['agent undefined', { agents: [undefined] }],
+    ['agents', { agents: {} }],
+    ['trigger', { trigger: [] }],
+    ['options', []],
+    ['server', { config: { server: [] } }],
+    ['configuration', { config: [] }],
+    ['server.host: must', { config: { server: { host: '' } } }],
+    ['server.basePath: must', { config: { server: { basePath: '/../v1' } } }],
+    ['server.idempotency.ttlSeconds', { config: { server: { idempotency: { ttlSeconds: 1e300 } } } }],
+  ])('names %s when it refuses it as config-invalid', async (path, options) => {
+    expect(await refusalOf(options)).toMatchObject({
+      kind: 'config-invalid',
+      message: expect.stringMatching(new RegExp(`^${path.replace('.', '\\.')}\\b`)),
+      hint: expect.stringMatching(/./),
+    })
+  })
+
+  it('takes members that are undefined, adapters of a class, and every member of a registration', async () => {
+    class Clock {
+      now = () => 0
+      monotonicMs = () => 0
+    }
+    const whole = {
+      concurrency: 'single',
+      onBusy: 'queue',
+      recovery: 'resume',
+      maxAttempts: 2,
+      timeoutMs: 9,
+      tags: ['x'],
+    }
+    const options = {
+      ...registered(whole),
+      adapters: { clock: new Clock(), storage: undefined },
+      hooks: { onReady: undefined },
+    }
+
+    expect(await refusalOf(options)).toBe('accepted')
+  })
+
+  it('looks at what is registered later as well', async () => {
+    const server = await createServer()
+    const late = { id: 'a', description: '', agent, onbusy: 'queue' }
+
+    expect(() => server.agents.register(late)).toThrow(expect.objectContaining({ kind: 'config-invalid' }))
+  })
+})
+
+describe('openTokenAdmin', () => {
+  it('refuses adapters it does not know', async () => {
+    const adapters = { strage: {} } as never
+
+    await expect(openTokenAdmin(parseConfig({}), { adapters })).rejects.toMatchObject({
+      kind: 'config-invalid',
+      message: expect.stringContaining('adapters.strage'),
+    })
+  })
+})

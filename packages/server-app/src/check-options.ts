@@ -1,0 +1,96 @@
+import type { AgentRegistration, RegistrationOptions, WorkflowRegistration } from '@berth/core'
+import { StartError } from '@berth/ports'
+import { isPlainObject } from '@berth/protocol'
+import type { Adapters } from './adapters.ts'
+import type { Hooks } from './hooks.ts'
+import type { ServerOptions } from './server-options.ts'
+
+/** What a value must be, for the members that TypeScript alone does not guard: configuration modules are JavaScript. */
+type Kind = keyof typeof EXPECTED
+
+const OPTIONS = {
+  config: 'anything',
+  agents: 'array',
+  workflows: 'array',
+  hooks: 'object',
+  adapters: 'object',
+  configDir: 'anything',
+} as const satisfies Record<keyof ServerOptions, Kind>
+
+const HOOKS = {
+  beforeStart: 'function',
+  onReady: 'function',
+  beforeShutdown: 'function',
+} as const satisfies Record<keyof Hooks, Kind>
+
+const ADAPTERS = {
+  storage: 'object',
+  clock: 'object',
+  timers: 'object',
+  ids: 'object',
+  digest: 'object',
+  logger: 'object',
+  meter: 'object',
+  secretResolvers: 'array',
+} as const satisfies Record<keyof Adapters, Kind>
+
+const REGISTRATION = {
+  id: 'anything',
+  description: 'anything',
+  input: 'anything',
+  concurrency: 'anything',
+  onBusy: 'anything',
+  recovery: 'anything',
+  maxAttempts: 'anything',
+  timeoutMs: 'anything',
+  tags: 'array',
+} as const satisfies Record<keyof RegistrationOptions, Kind>
+
+const AGENT = { ...REGISTRATION, agent: 'anything' } as const satisfies Record<keyof AgentRegistration, Kind>
+const WORKFLOW = { ...REGISTRATION, workflow: 'anything' } as const satisfies Record<keyof WorkflowRegistration, Kind>
+
+/** @throws StartError `config-invalid` that names the member at fault */
+export function checkOptions(options: ServerOptions): void {
+  checkMembers('', options, OPTIONS)
+  if (options.hooks !== undefined) checkMembers('hooks', options.hooks, HOOKS)
+  if (options.adapters !== undefined) checkAdapters(options.adapters)
+}
+
+/** @throws StartError `config-invalid` */
+export const checkAdapters = (adapters: Partial<Adapters>): void => checkMembers('adapters', adapters, ADAPTERS)
+
+/** What the registry does not look at: members it does not know, and tags. @throws StartError `config-invalid` */
+export function checkRegistration(
+  kind: 'agent' | 'workflow',
+  registration: AgentRegistration | WorkflowRegistration,
+): void {
+  const place = `${kind} ${JSON.stringify(registration?.id)}`
+  checkMembers(place, registration, kind === 'agent' ? AGENT : WORKFLOW)
+  if (registration.tags?.some((tag) => typeof tag !== 'string')) throw invalid(`${place}: tags`, 'an array of strings')
+}
+
+function checkMembers(place: string, value: unknown, members: Readonly<Record<string, Kind>>): void {
+  if (!isPlainObject(value)) throw invalid(place || 'options', 'an object')
+  for (const [name, member] of Object.entries(value)) {
+    const path = place === '' ? name : `${place}.${name}`
+    const kind = Object.hasOwn(members, name) ? members[name] : undefined
+    if (kind === undefined) throw unknown(path, Object.keys(members))
+    if (member !== undefined && !IS[kind](member)) throw invalid(path, EXPECTED[kind])
+  }
+}
+
+const EXPECTED = { object: 'an object', array: 'an array', function: 'a function', anything: 'a value' } as const
+
+const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
+  // An adapter may be an instance of a class.
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  array: Array.isArray,
+  function: (value) => typeof value === 'function',
+  anything: () => true,
+}
+
+const invalid = (path: string, expected: string) =>
+  new StartError('config-invalid', { message: `${path}: expected ${expected}`, hint: 'correct or remove it' })
+
+const unknown = (path: string, known: readonly string[]) =>
+  new StartError('config-invalid', { message: `${path}: unknown member`, hint: `known are ${known.join(', ')}` })

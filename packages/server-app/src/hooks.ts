@@ -1,0 +1,25 @@
+import { StartError } from '@berth/ports'
+
+export interface Hooks {
+  /** Runs first; throwing refuses the start. */
+  readonly beforeStart?: () => void | Promise<void>
+  /** Runs last, once the server answers; throwing takes the start back. */
+  readonly onReady?: () => void | Promise<void>
+  /** Runs first when the server stops, for five seconds at most. */
+  readonly beforeShutdown?: () => void | Promise<void>
+}
+
+/** @throws StartError `hook-failed`, or the one the hook throws itself */
+export async function runStartHook(hooks: Hooks, name: 'beforeStart' | 'onReady'): Promise<void> {
+  try {
+    await hooks[name]?.()
+  } catch (cause) {
+    if (cause instanceof StartError) throw cause
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new StartError('hook-failed', {
+      message: `the ${name} hook threw: ${reason}`,
+      hint: `fix hooks.${name} in the configuration`,
+      cause,
+    })
+  }
+}

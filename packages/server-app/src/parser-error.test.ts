@@ -1,0 +1,60 @@
+import { Duplex } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { answerParserError } from './parser-error.ts'
+
+const nothingOwed = { add: () => {}, isOwedOn: () => false }
+
+function createSocket() {
+  const written: string[] = []
+  const socket = new Duplex({
+    read: () => {},
+    write(chunk, _, done) {
+      written.push(String(chunk))
+      done()
+    },
+  })
+  return { socket, text: () => written.join('') }
+}
+
+const failure = (code?: string) => Object.assign(new Error('parser'), { code })
+
+describe('answerParserError', () => {
+  it.each([
+    ['ERR_HTTP_REQUEST_TIMEOUT', 'HTTP/1.1 408 Request Timeout\r\n', 'request-timeout'],
+    ['HPE_HEADER_OVERFLOW', 'HTTP/1.1 431 Request Header Fields Too Large\r\n', 'headers-too-large'],
+    ['HPE_INVALID_METHOD', 'HTTP/1.1 400 Bad Request\r\n', 'validation-failed'],
+    [undefined, 'HTTP/1.1 400 Bad Request\r\n', 'validation-failed'],
+  ])('answers %s with the envelope and ends', (code, statusLine, error) => {
+    const { socket, text } = createSocket()
+
+    answerParserError(failure(code), socket, nothingOwed)
+
+    const [head = '', body = ''] = text().split('\r\n\r\n')
+    const { requestId, ...envelope } = JSON.parse(body)
+    expect(text().startsWith(statusLine)).toBe(true)
+    expect(envelope).toEqual({ error, message: expect.stringMatching(/./) })
+    expect(head.split('\r\n')).toContain(`X-Request-Id: ${requestId}`)
+    expect(socket.writableEnded).toBe(true)
+  })
+
+  it.each([
+    ['a connection that was reset', 'ECONNRESET', nothingOwed],
+    ['a connection that owes an earlier answer', 'HPE_INVALID_METHOD', { ...nothingOwed, isOwedOn: () => true }],
+  ])('only cuts %s', (_, code, unanswered) => {
+    const { socket, text } = createSocket()
+
+    answerParserError(failure(code), socket, unanswered)
+
+    expect([text(), socket.destroyed]).toEqual(['', true])
+  })
+
+  it('only cuts a connection that it has ended', () => {
+    const { socket, text } = createSocket()
+    answerParserError(failure(), socket, nothingOwed)
+    const answer = text()
+
+    answerParserError(failure(), socket, nothingOwed)
+
+    expect([text(), socket.destroyed]).toEqual([answer, true])
+  })
+})

@@ -1,0 +1,17 @@
+import type { Duplex } from 'node:stream'
+import { AppError } from '@berth/ports'
+import { refuseOn } from './refuse.ts'
+import type { Unanswered } from './unanswered.ts'
+import { unreadable } from './unreadable-request.ts'
+
+const PARSER_ERRORS: Readonly<Record<string, () => AppError>> = {
+  HPE_HEADER_OVERFLOW: () => new AppError('headers-too-large', { message: 'the header block is too large' }),
+  ERR_HTTP_REQUEST_TIMEOUT: () => new AppError('request-timeout'),
+}
+
+/** What Node's HTTP parser refuses still gets the envelope, unless it would answer a request that came before. */
+export function answerParserError(error: NodeJS.ErrnoException, socket: Duplex, unanswered: Unanswered): void {
+  const { code = '' } = error
+  if (code === 'ECONNRESET' || !socket.writable || unanswered.isOwedOn(socket)) socket.destroy()
+  else refuseOn(socket, PARSER_ERRORS[code]?.() ?? unreadable('the request is not well-formed HTTP'))
+}

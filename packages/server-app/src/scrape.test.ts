@@ -1,0 +1,206 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AgentContext } from '@berth/core'
+import { createPrometheusMeter, systemClock } from '@berth/platform-node'
+import type { Logger } from '@berth/ports'
+import { METRICS, type MetricSpec } from '@berth/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BerthServer } from './berth-server.ts'
+import { parseConfig } from './config.ts'
+import { createServer } from './create-server.ts'
+import { createScrape } from './scrape.ts'
+import { openTokenAdmin } from './token-admin.ts'
+
+const ignore = () => undefined
+const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+process.env.TEST_PEPPER = 'x'.repeat(32)
+
+const LIVE = Object.entries<MetricSpec>(METRICS).filter(([, { pending }]) => pending !== true)
+const SAMPLE = /^(?<name>[a-z_]+)(?:\{(?<labels>(?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*)\})? (?<value>-?[\d.e+-]+|\+Inf)$/
+
+interface Sample {
+  readonly name: string
+  readonly series: string
+  readonly value: number
+}
+
+/** The samples of an exposition. @throws at a line that is none */
+function parse(text: string): readonly Sample[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '' && !/^# (HELP|TYPE) svc_/.test(line))
+    .map((line) => {
+      const { name, labels, value } = SAMPLE.exec(line)?.groups ?? {}
+      if (name === undefined) throw new Error(`not a sample: ${line}`)
+      return { name, series: labels === undefined ? name : `${name}{${labels}}`, value: Number(value) }
+    })
+}
+
+const held = Promise.withResolvers<void>()
+const agents = [
+  {
+    id: 'works',
+    description: 'Calls a tool and a model, and says an address aside.',
+    agent: {
+      id: 'works',
+      async run(_: unknown, { tool, usage, emit }: AgentContext) {
+        await tool({ name: 'search', execute: () => 1 })
+        await usage({ provider: 'acme', model: 'small', inputTokens: 5, outputTokens: 7, costUsd: 0.25 })
+        await emit('text.delta', { delta: 'mail bob@example.com' }, { phase: 'commentary' })
+      },
+    },
+  },
+  {
+    id: 'fails',
+    description: 'Always fails.',
+    agent: { id: 'fails', run: () => Promise.reject(new Error('no')) },
+  },
+  { id: 'holds', description: 'Ends when told.', agent: { id: 'holds', run: () => held.promise } },
+]
+const workflows = [
+  { id: 'steps', description: 'Ends at once.', workflow: { id: 'steps', execute: async () => 'done' } },
+]
+
+const PER_MINUTE = 40
+let directory: string
+let server: BerthServer
+let url: string
+let authorization: string
+let text: string
+let samples: readonly Sample[]
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'berth-scrape-'))
+  const config = {
+    server: { port: 0, rateLimit: { perIpRequests: PER_MINUTE } },
+    auth: { pepperRef: 'env:TEST_PEPPER' },
+    storage: { path: join(directory, 'data.db') },
+    runs: { concurrency: 1 },
+  }
+  const admin = await openTokenAdmin(parseConfig(config), { adapters: { logger } })
+  const { token } = await admin.mint({ name: 'test', scopes: ['admin:*'] })
+  await admin.close()
+  authorization = `Bearer ${token}`
+  server = await createServer({ config, agents, workflows, adapters: { logger } })
+  const { host, port, basePath } = await server.start()
+  url = `http://${host}:${port}${basePath}`
+  await scenario()
+  text = await (await fetch(`${url}/metrics`)).text()
+  samples = parse(text)
+})
+afterAll(async () => {
+  held.resolve()
+  await server.stop({ force: true })
+  rmSync(directory, { recursive: true })
+})
+
+const post = async (path: string, headers: Record<string, string> = {}) => {
+  const options = { method: 'POST', body: '{}' }
+  return fetch(url + path, { ...options, headers: { authorization, 'content-type': 'application/json', ...headers } })
+}
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(url + path, { headers: { authorization, ...headers } })
+
+const jsonOf = async (response: Response) =>
+  (await response.json()) as { readonly runId: string; readonly status: string }
+
+let failed: { readonly runId: string; readonly status: string }
+let failedRecord: { readonly status: string }
+
+/** Moves everything once, and leaves a run executing, one waiting and a stream open. */
+async function scenario() {
+  const work = async () => jsonOf(await post('/agents/works/run', { 'idempotency-key': 'k' }))
+  const { runId: ended } = await work()
+  for (let n = 0; n < 2; n++) await work()
+  failed = await jsonOf(await post('/agents/fails/run'))
+  failedRecord = await jsonOf(await get(`/runs/${failed.runId}`))
+  await jsonOf(await post('/workflows/steps/execute', { prefer: 'wait=10' }))
+  await (await get(`/runs/${ended}/events`, { accept: 'text/event-stream' })).text()
+  await get('/agents', { authorization: 'Bearer nonsense' })
+  const { runId } = await jsonOf(await post('/agents/holds/stream'))
+  await post('/agents/holds/stream')
+  await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
+  while ((await get('/agents')).status !== 429);
+}
+
+describe('GET /metrics', () => {
+  it.each(LIVE)('shows %s moved by the code that it measures', (name, { type }) => {
+    const shown = samples.filter((sample) => sample.name === (type === 'histogram' ? `${name}_count` : name))
+
+    expect(shown.length).toBeGreaterThan(0)
+    // The delay is that of the moment: an idle event loop has none.
+    if (name !== 'svc_event_loop_delay_seconds') expect(Math.max(...shown.map(({ value }) => value))).toBeGreaterThan(0)
+  })
+
+  it('shows nothing that is not in the table or pending', () => {
+    const names = new Set(samples.map(({ name }) => name))
+    const expected = LIVE.flatMap(([name, { type }]) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+    )
+
+    expect([...names].toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('counts exactly what happened', () => {
+    const values = new Map(samples.map(({ series, value }) => [series, value]))
+
+    expect(
+      [
+        'svc_agent_runs_total{agent="works",status="completed"}',
+        'svc_workflow_runs_total{workflow="steps",status="completed"}',
+        'svc_idempotency_requests_total{outcome="new"}',
+        'svc_idempotency_requests_total{outcome="replayed"}',
+        'svc_tool_calls_total{tool="search",outcome="ok"}',
+        'svc_provider_tokens_total{provider="acme",model="small",direction="output"}',
+        'svc_provider_cost_usd_total{provider="acme",model="small"}',
+        'svc_redaction_drops_total{rule="email"}',
+        'svc_auth_failures_total{code="auth-invalid"}',
+        'svc_inflight_runs{kind="agent"}',
+        'svc_inflight_runs{kind="workflow"}',
+        'svc_queued_runs',
+        'svc_subscriptions{transport="sse"}',
+        'svc_rate_limited_total',
+      ].map((series) => values.get(series)),
+    ).toEqual([1, 1, 1, 2, 1, 7, 0.25, 1, 1, 1, 0, 1, 1, 1])
+    expect(values.get('svc_idempotency_hit_ratio')).toBeCloseTo(1 / 3)
+  })
+
+  it('says of a failed run what its answer and its record say', () => {
+    const series = samples.map((sample) => `${sample.series} ${sample.value}`)
+
+    expect([failed.status, failedRecord.status]).toEqual(['failed', 'failed'])
+    expect(series.filter((line) => line.startsWith('svc_agent_runs_total{agent="fails"'))).toEqual([
+      'svc_agent_runs_total{agent="fails",status="failed"} 1',
+    ])
+  })
+
+  it('answers although the storage has failed', async () => {
+    const read = createScrape({
+      meter: createPrometheusMeter(),
+      clock: systemClock,
+      vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 1, close: ignore },
+      storage: { status: () => Promise.reject(new Error('closed')) },
+      engine: { readLoad: () => ({ executing: { agent: 0, workflow: 2 }, queued: 0 }) },
+      streams: { size: () => 0 },
+    })
+
+    expect((await read()).text).toContain('svc_inflight_runs{kind="workflow"} 2')
+  })
+
+  it('passes promtool', ({ skip }) => {
+    const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+      input: text,
+      encoding: 'utf8',
+    })
+    if (error !== undefined && process.env.CI !== 'true') {
+      const reason = 'promtool is not on the PATH: install the package prometheus'
+      // biome-ignore lint/suspicious/noConsole: a skipped check says why
+      console.warn(`skipped: ${reason}`)
+      skip(reason)
+    }
+
+    expect({ error, status, stdout, stderr }).toEqual({ error: undefined, status: 0, stdout: '', stderr: '' })
+  })
+})

@@ -1,0 +1,36 @@
+import type { Engine } from '@berth/core'
+import type { Vitals } from '@berth/platform-node'
+import type { Clock, Exposition, ReadableMeter, Storage } from '@berth/ports'
+import type { RunStreams } from '@berth/realtime'
+import { version } from './version.ts'
+
+export interface ScrapeDeps {
+  readonly meter: ReadableMeter
+  readonly clock: Clock
+  readonly vitals: Vitals
+  readonly storage: Pick<Storage, 'status'>
+  readonly engine: Pick<Engine, 'readLoad'>
+  readonly streams: Pick<RunStreams, 'size'>
+}
+
+/** What a scrape answers. Gauges are read then; the database is asked for nothing but its status. */
+export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
+  const { meter, clock, vitals, storage, engine, streams } = deps
+  const startedMs = clock.monotonicMs()
+  meter.gauge('svc_build_info', { version, node: process.version }, 1)
+
+  return async () => {
+    const { executing, queued } = engine.readLoad()
+    meter.gauge('svc_inflight_runs', { kind: 'agent' }, executing.agent)
+    meter.gauge('svc_inflight_runs', { kind: 'workflow' }, executing.workflow)
+    meter.gauge('svc_queued_runs', {}, queued)
+    meter.gauge('svc_subscriptions', { transport: 'sse' }, streams.size())
+    meter.gauge('svc_event_loop_delay_seconds', {}, vitals.eventLoopDelaySeconds())
+    meter.gauge('svc_process_resident_memory_bytes', {}, vitals.residentMemoryBytes())
+    meter.gauge('svc_uptime_seconds', {}, (clock.monotonicMs() - startedMs) / 1_000)
+    // A storage that failed is no reason to answer nothing.
+    const status = await storage.status().catch(() => undefined)
+    if (status !== undefined) meter.gauge('svc_storage_wal_size_bytes', {}, status.walBytes)
+    return meter.expose()
+  }
+}

@@ -35,10 +35,13 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly onDue: (dueAt: number) => void
 }
 
-/** What one execution of a run came to. `dropped`: another writer was faster, nothing is left to do. */
+/**
+ * What one execution of a run came to. `suspended` is planned once nothing more can be recorded. `dropped`: another
+ * writer was faster, nothing is left to do.
+ */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: RunEnd }
-  | { readonly kind: 'suspended'; readonly plan: SuspendPlan }
+  | { readonly kind: 'suspended'; readonly plan: () => SuspendPlan }
   | { readonly kind: 'dropped' }
 
 export interface Execution {
@@ -127,7 +130,7 @@ async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call)
     const started = target.call(fromJsonText(run.input), context)
     const result = isGenerator(started) ? await consume(started, scope) : await started
     if (isSuspension(result)) return suspendItself(deps, scope, result)
-    ledger.finish()
+    await ledger.finish()
     const text = checkedResult(result, deps.maxResultBytes)
     return { kind: 'end', end: { status: 'completed', finishReason: 'completed', result: text, usage: budget.used() } }
   } catch (thrown) {
@@ -137,7 +140,7 @@ async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call)
 
 const suspendItself = (deps: ExecutionDeps, { run, ledger }: CallScope, suspension: Suspension): Verdict => ({
   kind: 'suspended',
-  plan: planOwnSuspension(deps, run, { suspension, throughSeq: ledger.lastSeq() }),
+  plan: () => planOwnSuspension(deps, run, { suspension, throughSeq: ledger.lastSeq() }),
 })
 
 function failureOf(thrown: unknown): RunEnd {
@@ -171,7 +174,7 @@ async function blocked(deps: ExecutionDeps, { run, ledger, journal }: Blocking):
     if (waits.length === seqs.length) {
       const plan = planSuspension(deps, run, waits)
       const outcome = await persistently(deps, () => deps.unitOfWork.commit(plan.writes))
-      if (outcome.committed) return { kind: 'suspended', plan: { ...plan, writes: [] } }
+      if (outcome.committed) return { kind: 'suspended', plan: () => ({ ...plan, writes: [] }) }
       if (outcome.conflict.type !== 'step.fence') return { kind: 'dropped' }
     }
     await ledger.refresh()

@@ -72,7 +72,7 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget 
   return true
 }
 
-/** Puts every queued run in line, in the order of creation. Called before new runs are taken. */
+/** Puts every queued run in line that is not yet, in the order of creation. */
 export async function lineUpRuns({
   runs,
   runner,
@@ -80,5 +80,7 @@ export async function lineUpRuns({
   readonly runs: RunStore
   readonly runner: Runner
 }): Promise<void> {
-  for await (const run of eachRun(runs, { statuses: ['queued'] })) runner.relaunch(run)
+  for await (const run of eachRun(runs, { statuses: ['queued'] })) {
+    if (!runner.isLive(run.id)) runner.relaunch(run)
+  }
 }

@@ -66,9 +66,12 @@ export function createResumeSuspended(deps: ResumeSuspendedDeps): ResumeSuspende
     return 'settled'
   }
 
-  const isLastOpen = async ({ id, runId }: ApprovalRecord) => {
-    const { items } = await approvals.list({ runId, status: 'pending' }, { limit: 2, order: 'asc' }, EVERY_ROW)
-    return items.every((open) => open.id === id)
+  /** Whether the run waits for this one decision and no other; approvals of an earlier part may stay open. */
+  const isLastOpen = async (run: RunRecord, { id }: ApprovalRecord) => {
+    const { approvalIds = [] } = readSuspension(run) ?? {}
+    if (!approvalIds.includes(id)) return false
+    const asked = await Promise.all(approvalIds.map((one) => approvals.find(one, EVERY_ROW)))
+    return asked.every((one) => one?.status !== 'pending' || one.id === id)
   }
 
   return {
@@ -78,8 +81,7 @@ export function createResumeSuspended(deps: ResumeSuspendedDeps): ResumeSuspende
       inTurn(approval.runId, async () => {
         const run = await runs.find(approval.runId, EVERY_ROW)
         if (run === undefined || isTerminal(run.status)) return 'over'
-        const isMine = readSuspension(run)?.approvalIds.includes(approval.id) ?? false
-        const resumes = awaitsResume(run) && isMine && (await isLastOpen(approval))
+        const resumes = awaitsResume(run) && (await isLastOpen(run, approval))
         return commit(run, resumes ? storeResumption(payload) : undefined, extras)
       }),
   }

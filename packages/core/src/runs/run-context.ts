@@ -31,7 +31,7 @@ export function createRunContext(scope: CallScope, { logger, resume, callChild }
     log: logger,
     resume,
     emit(type, payload, options: EmitOptions = {}) {
-      if (ledger.isReplaying()) return Promise.resolve()
+      if (ledger.isReplaying()) return ledger.breathe()
       try {
         return journal.emit(type, payload, options.phase)
       } catch (error) {
@@ -46,7 +46,7 @@ export function createRunContext(scope: CallScope, { logger, resume, callChild }
     suspend: (request = {}) => suspensionOf(request),
     tool: (call) => callTool(scope, call),
     usage: async (report) => {
-      if (!ledger.isReplaying()) await budget.add(report)
+      await (ledger.isReplaying() ? ledger.breathe() : budget.add(report))
     },
     agents: {
       async run(agentId, input) {

@@ -24,8 +24,13 @@ export interface Runner {
   aheadOf(target: RunTarget, sessionId: string | undefined): readonly string[]
   /** Executes the run as soon as its place is granted. Its record must be committed. */
   launch(launch: Launch): void
-  /** Lines up a committed queued run, behind those that wait; one whose target is not registered is left alone. */
+  /**
+   * Lines up a committed queued run, behind those that wait; one that waits already, or whose target is not registered,
+   * is left alone.
+   */
   relaunch(run: RunRecord): void
+  /** Whether the run executes or waits here. */
+  isLive(runId: string): boolean
   /** Tells an executing run that something it waits for may be there. */
   notify(runId: string): void
   /** Fires the signal of a run that was ended from outside and frees its place, at the latest after the grace. */
@@ -107,7 +112,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       const end = { ...verdict.end, ...(events === undefined ? {} : { events }) }
       return (await persistently(deps, () => endRun(deps, run, end))) !== undefined
     }
-    const { suspended, writes, waitingFor } = verdict.plan
+    const { suspended, writes, waitingFor } = verdict.plan()
     if (writes.length > 0) {
       const rest = { type: 'event.append', events: events ?? [] } as const
       const fence = { type: 'run.fence', runId: run.id, attempt: run.attempt } as const
@@ -157,6 +162,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       })
     },
     relaunch(run) {
+      if (lives.get(run.id)?.run.status === 'queued') return
       const target = targets.find(run.kind, run.targetId)
       if (target === undefined) {
         logger.warn('queued run waits for code that is not registered', {
@@ -182,6 +188,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       const running = places.filter(({ place }) => place.isGranted()).length
       return { running, queued: places.length - running }
     },
+    isLive: (runId) => lives.has(runId),
     live: () => [...lives.values()],
   }
 

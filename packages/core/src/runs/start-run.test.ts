@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@berth/in-memory'
 import { EVERY_ROW } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import type { AgentContext } from '../agents/agent.ts'
-import { ALICE, agentOf, createEngine, gate, outcomeOf, settled } from './engine.fixture.ts'
+import { ALICE, agentOf, createEngine, gate, outcomeOf, settled, workflowOf } from './engine.fixture.ts'
 
 const echo = agentOf('echo', async (input) => input)
 const key = { id: 'key-1', fingerprint: 'same' }
@@ -322,6 +322,23 @@ describe('startRun', () => {
 
     expect(outcomeOf(await first)).toMatchObject({ status: 'aborted', finishReason: 'aborted' })
     expect(outcomeOf(second)).toMatchObject({ status: 'completed', result: 'won' })
+  })
+
+  it('lets one of many executions of a thread at the same time start, and the next one when it has ended', async () => {
+    const open = gate()
+    const engine = createEngine({ workflows: [workflowOf('flow', () => open.promise)] })
+    const execute = () => engine.execute('flow', { body: { threadId: 'one' } })
+
+    const all = await Promise.allSettled(Array.from({ length: 10 }, execute))
+
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(all.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))).toEqual(
+      Array(9).fill('agent-busy'),
+    )
+    await expect(execute()).rejects.toMatchObject({ code: 'agent-busy' })
+    open.resolve()
+    await settled(engine.clock)
+    expect((await execute()).status).toBe(202)
   })
 
   it('aborts every superseded run of an interrupting agent, so that only the newest goes on', async () => {

@@ -85,6 +85,7 @@ interface Prepared {
 
 export function createStartRun(deps: StartRunDeps): StartRun {
   const { targets, phase, settlements, runner } = deps
+  const claimThread = createThreadClaims()
 
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
@@ -92,13 +93,14 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     const input = await checkInput(target, request.body.input)
 
     let prepared: Prepared | undefined
+    const releaseThread = claimThread(target, request.body.threadId)
     const once = await commitOnce(deps, request.key, async () => {
       const run = newRun(deps, request, { target, input })
       const session = await sessionWrites(deps, run, request.principal)
       await refuseBusyThread(deps, run)
       prepared = enter(deps, target, run)
       return decide(deps, request, { prepared, session })
-    })
+    }).finally(releaseThread)
     if (once.kind === 'replayed' || prepared === undefined) return (once as { reply: Reply }).reply
 
     const { run, place, interrupts } = prepared
@@ -144,13 +146,31 @@ function newRun(
 const shorter = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
+/**
+ * Between the look at the store and the commit, a thread belongs to one request: of two at the same time one is refused.
+ *
+ * @throws AppError `agent-busy`
+ */
+function createThreadClaims() {
+  const claimed = new Set<string>()
+
+  return ({ kind, id }: RunTarget, threadId: string | undefined): (() => void) => {
+    if (kind !== 'workflow' || threadId === undefined) return () => undefined
+    const thread = `${id} ${threadId}`
+    if (claimed.has(thread)) throw threadBusy()
+    claimed.add(thread)
+    return () => void claimed.delete(thread)
+  }
+}
+
+const threadBusy = () => new AppError('agent-busy', { message: 'the thread is still executing', retryAfterMs: 1_000 })
+
 /** A thread is one line: its runs follow one another. @throws AppError `agent-busy` */
 async function refuseBusyThread({ runs }: StartRunDeps, { threadId, kind, targetId }: RunRecord): Promise<void> {
   if (threadId === undefined) return
   const filter = { kind, targetId, threadId, statuses: ['queued', 'running', 'suspended'] } as const
   const { items } = await runs.list(filter, { limit: 1, order: 'asc' }, EVERY_ROW)
-  if (items.length > 0)
-    throw new AppError('agent-busy', { message: 'the thread is still executing', retryAfterMs: 1_000 })
+  if (items.length > 0) throw threadBusy()
 }
 
 /** Claims a place, which decides whether the run is born running or queued. */

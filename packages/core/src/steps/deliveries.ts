@@ -4,10 +4,14 @@ import type { StepRecord } from '@berth/ports'
 export interface Deliveries {
   /** Resolves when the call of this place is settled and its turn has come. */
   receive(seq: number): Promise<StepRecord>
+  /** Resolves before the next outcome, but after what the code does meanwhile: as a write does that needs one commit. */
+  breathe(): Promise<void>
   /** Makes a settled call known; once is enough. */
   add(step: StepRecord): void
   /** Whether nothing that could be handed out is left. */
   isIdle(): boolean
+  /** Resolves once it is idle: code at the side has got its outcomes too. */
+  drained(): Promise<void>
 }
 
 /** How many turns of the microtask queue the code gets to make its next calls after each outcome. */
@@ -22,7 +26,8 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
   const receivers = new Map<number, (step: StepRecord) => void>()
   const known = new Set<number>()
   let settled: StepRecord[] = []
-  let isPumping = false
+  let breathing: (() => void)[] = []
+  let pumping: Promise<void> | undefined
 
   const insert = (step: StepRecord) => {
     if (known.has(step.seq)) return
@@ -37,21 +42,31 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
     return next
   }
 
-  const pump = async () => {
-    isPumping = true
-    await turns()
-    for (let next = takeNext(); next !== undefined; next = takeNext()) {
-      receivers.get(next.seq)?.(next)
-      receivers.delete(next.seq)
-      known.delete(next.seq)
-      await turns()
+  /** False when there was nothing to hand out. */
+  const handOut = (): boolean => {
+    if (breathing.length > 0) {
+      const resolved = breathing
+      breathing = []
+      for (const resolve of resolved) resolve()
+      return true
     }
-    isPumping = false
+    const next = takeNext()
+    if (next === undefined) return false
+    receivers.get(next.seq)?.(next)
+    receivers.delete(next.seq)
+    known.delete(next.seq)
+    return true
+  }
+
+  const pump = async () => {
+    do await turns()
+    while (handOut())
+    pumping = undefined
     onIdle()
   }
 
   const wake = () => {
-    if (!isPumping) void pump()
+    pumping ??= pump()
   }
 
   for (const step of recorded) if (step.order !== undefined) insert(step)
@@ -62,12 +77,18 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
         receivers.set(seq, resolve)
         wake()
       }),
+    breathe: () =>
+      new Promise((resolve) => {
+        breathing.push(resolve)
+        wake()
+      }),
     add(step) {
       if (!receivers.has(step.seq)) return
       insert(step)
       wake()
     },
-    isIdle: () => !isPumping,
+    isIdle: () => pumping === undefined,
+    drained: async () => pumping,
   }
 }
 

@@ -12,8 +12,11 @@ export interface Claim {
  * were settled, and knows when nothing can go on without the outside.
  */
 export interface Ledger {
-  /** Takes the next place. A record of another kind or name there ends the run as `workflow-divergence`. */
-  claim(kind: StepKind, name: string): Claim
+  /**
+   * Takes the next place. A re-execution gives it to the call that is recorded there: one that comes too early waits, and
+   * one that is recorded nowhere ends the run as `workflow-divergence`.
+   */
+  claim(kind: StepKind, name: string): Promise<Claim>
   /** Resolves with a recorded outcome, after those that were settled before it. */
   replay(recorded: StepRecord): Promise<StepRecord>
   /** Hands out what this execution has settled itself, after what was settled before. */
@@ -26,14 +29,16 @@ export interface Ledger {
   refresh(): Promise<void>
   /** Resolves whenever all of the run's code waits for the outside, with the places it waits at. */
   whenBlocked(): Promise<readonly number[]>
+  /** What the code waits for when it says again, at the side of its calls, what was said before. */
+  breathe(): Promise<void>
   /** Whether the code still repeats what is recorded: what it says at the side was said before. */
   isReplaying(): boolean
-  /** The last place that was taken. */
+  /** The last place that was taken, in this execution or in an earlier one. */
   lastSeq(): number
   /** Rejects when the code no longer calls what is recorded. */
   readonly divergence: Promise<never>
   /** @throws AppError `workflow-divergence` when the code has ended without calling all that is recorded */
-  finish(): void
+  finish(): Promise<void>
 }
 
 export interface LedgerParts {
@@ -54,11 +59,12 @@ export function createLedger({ recorded: all, throughSeq, timers, read }: Ledger
   const { promise: divergence, reject: diverge } = Promise.withResolvers<never>()
   divergence.catch(() => undefined)
   let onBlocked: ((seqs: readonly number[]) => void) | undefined
+  let early: Call[] = []
   let nextSeq = throughSeq + 1
   let working = 0
   let cancelCheck = () => {}
 
-  const isBlocked = () => waiting.size > 0 && working === 0 && deliveries.isIdle()
+  const isBlocked = () => waiting.size + early.length > 0 && working === 0 && deliveries.isIdle()
 
   /** Looks after all that is ready has run, and once more after that: code between two calls may need a turn. */
   const check = (turns = 2) => {
@@ -67,13 +73,37 @@ export function createLedger({ recorded: all, throughSeq, timers, read }: Ledger
     cancelCheck = timers.after(0, () => {
       if (!isBlocked()) return
       if (turns > 1) check(turns - 1)
+      else if (early[0] !== undefined) diverged(`call ${nextSeq} is the ${nameOf(early[0])}${recordedAt(nextSeq)}`)
       else onBlocked?.([...waiting])
     })
   }
 
-  const refresh = async () => {
-    for (const step of await read()) if (step.status !== 'waiting') deliveries.add(step)
+  const recordedAt = (seq: number) => {
+    const found = records.get(seq)
+    return found === undefined ? '' : `, recorded is the ${nameOf(found)}`
   }
+
+  /** Places every call whose turn it is. */
+  const place = () => {
+    for (let call = nextCall(); call !== undefined; call = nextCall()) {
+      early = early.filter((one) => one !== call)
+      const seq = nextSeq++
+      call.resolve({ seq, recorded: records.get(seq) })
+    }
+    check()
+  }
+
+  const nextCall = () => {
+    const found = records.get(nextSeq)
+    return found === undefined ? early[0] : early.find((call) => nameOf(call) === nameOf(found))
+  }
+
+  const refresh = async () => {
+    for (const step of await read()) if (isOver(step)) deliveries.add(step)
+  }
+
+  /** One that is started again ends a wait; any other one that is started still executes. */
+  const isOver = ({ seq, status }: StepRecord) => (status === 'started' ? waiting.has(seq) : status !== 'waiting')
 
   const diverged = (message: string) => {
     const error = new AppError('workflow-divergence', {
@@ -87,16 +117,14 @@ export function createLedger({ recorded: all, throughSeq, timers, read }: Ledger
   return {
     divergence,
     refresh,
+    breathe: deliveries.breathe,
     isReplaying: () => nextSeq <= lastRecorded,
-    lastSeq: () => nextSeq - 1,
-    claim(kind, name) {
-      const seq = nextSeq++
-      const found = records.get(seq)
-      if (found !== undefined && (found.kind !== kind || found.name !== name)) {
-        throw diverged(`call ${seq} is the ${kind} ${name}, recorded is the ${found.kind} ${found.name}`)
-      }
-      return { seq, recorded: found }
-    },
+    lastSeq: () => Math.max(nextSeq - 1, lastRecorded),
+    claim: (kind, name) =>
+      new Promise((resolve) => {
+        early.push({ kind, name, resolve })
+        place()
+      }),
     replay: ({ seq }) => deliveries.receive(seq),
     async settle(step) {
       const received = deliveries.receive(step.seq)
@@ -123,9 +151,18 @@ export function createLedger({ recorded: all, throughSeq, timers, read }: Ledger
         onBlocked = resolve
         check()
       }),
-    finish() {
+    async finish() {
+      await deliveries.drained()
       const missing = records.get(nextSeq)
-      if (missing !== undefined) throw diverged(`the code ended before the recorded ${missing.kind} ${missing.name}`)
+      if (missing !== undefined) throw diverged(`the code ended before the recorded ${nameOf(missing)}`)
     },
   }
 }
+
+interface Call {
+  readonly kind: StepKind
+  readonly name: string
+  resolve(claim: Claim): void
+}
+
+const nameOf = ({ kind, name }: Pick<StepRecord, 'kind' | 'name'>) => `${kind} ${name}`

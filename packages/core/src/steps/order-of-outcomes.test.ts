@@ -80,6 +80,20 @@ describe('the order of outcomes', () => {
     },
   )
 
+  it('is the same again when a branch waits for what it emits, and another goes on at once', async () => {
+    const code = async ({ emit, step }: RunContext) => {
+      const talking = (async () => {
+        await emit('note.said', {})
+        await step('said', () => 1)
+      })()
+      await Promise.race([talking, undefined])
+      await step('at-once', () => 1)
+      await talking
+    }
+
+    expect(await executeTwice(code)).toEqual(['completed', undefined])
+  })
+
   it('is the same again when an approval is decided in the moment a step ends', async () => {
     const held = gate()
     const code = ({ approval, step }: RunContext) =>

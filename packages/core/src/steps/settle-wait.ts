@@ -15,6 +15,7 @@ import {
 } from '@berth/ports'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { isTerminal } from '../runs/run-states.ts'
+import { awaitsResume } from '../runs/suspension.ts'
 import { settledEvents } from './step-events.ts'
 
 export interface SettleWaitDeps {
@@ -105,10 +106,11 @@ function changeOf({ run, end: { change, result } }: Settlement, settledAt: Epoch
   return typeof change === 'function' ? change(run) : change
 }
 
-/** Queues a suspended run; any other one only has to stay what it is. */
+/** Queues a run that is suspended at its calls; any other one only has to stay what it is. */
 function resumption(run: RunRecord): { readonly transition: Write; readonly resumed: RunRecord | undefined } {
   const guard = { type: 'run.transition', runId: run.id, from: [run.status], attempt: run.attempt } as const
-  if (run.status !== 'suspended') return { transition: { ...guard, change: {} }, resumed: undefined }
+  if (run.status !== 'suspended' || awaitsResume(run))
+    return { transition: { ...guard, change: {} }, resumed: undefined }
   return { transition: { ...guard, change: { status: 'queued' } }, resumed: { ...run, status: 'queued' } }
 }
 

@@ -29,7 +29,7 @@ export async function callStep<T>(
   call: { readonly fn: StepFn<T>; readonly options: StepOptions },
 ) {
   const { ledger, run } = scope
-  const { seq, recorded } = ledger.claim('step', name)
+  const { seq, recorded } = await ledger.claim('step', name)
   if (recorded === undefined) return execute(scope, { seq, name, ...call, begin: insert(scope, seq, name) })
   if (recorded.status === 'completed' || recorded.status === 'failed') {
     return outcomeOf<T>(await ledger.replay(recorded))
@@ -54,8 +54,10 @@ async function afterCrash(
 
 async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
   const error: RunError = { code: 'step-failed', message: `${recorded.name} was executing when the server stopped` }
-  await settle(scope, recorded, { status: 'failed', error })
-  return { ...recorded, status: 'failed', error }
+  return scope.ledger.busy(async () => {
+    await settle(scope, recorded, { status: 'failed', error })
+    return scope.ledger.settle({ ...recorded, status: 'failed', error })
+  })
 }
 
 async function ask(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {

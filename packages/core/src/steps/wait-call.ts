@@ -24,7 +24,7 @@ export async function callWait(
 ): Promise<StepRecord> {
   const { ledger, run, journal, clock, onDue } = scope
   const { kind, name } = call
-  const { seq, recorded } = ledger.claim(kind, name)
+  const { seq, recorded } = await ledger.claim(kind, name)
   if (recorded?.status === 'waiting') return ledger.wait(seq)
   if (recorded !== undefined) return ledger.replay(recorded)
 

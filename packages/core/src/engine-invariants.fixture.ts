@@ -1,0 +1,293 @@
+import { type ApprovalRecord, EVERY_ROW, fromJsonText, type RunRecord, type StepRecord } from '@berth/ports'
+import { expect } from 'vitest'
+import { expectOneRun, type World } from './engine-model.fixture.ts'
+import { CHILD_FAILED, CRASHED, type Op, type Program, payloadOf, THROWN } from './engine-program.fixture.ts'
+import { ABORT_GRACE_MS, AGENTS, allRuns, CONCURRENCY, type Input, OPTIONS, stepsOf } from './engine-world.fixture.ts'
+import { isTerminal } from './runs/run-states.ts'
+import { awaitsResume } from './runs/suspension.ts'
+
+/** A run with all that is stored of it. */
+interface Stored {
+  readonly run: RunRecord
+  readonly steps: readonly StepRecord[]
+}
+
+/** What holds at every moment, and what holds besides once everything has happened that waits for no time to pass. */
+export async function expectInvariants(world: World, isQuiet: boolean): Promise<void> {
+  // What has happened by now is in the storage when it is read; the engine may go on while it is.
+  const decisions = [...world.decided]
+  const effects = [...world.around.effects]
+  const runs = await allRuns(world.around)
+  const approvals = await allApprovals(world)
+  expect([...world.refusals]).toEqual([])
+  expect(world.around.faults).toEqual([])
+  for (const run of runs) {
+    const stored = { run, steps: await stepsOf(world.around, run) }
+    expectStable(world, run)
+    expectEffects(world, stored, effects)
+    expectOrder(stored)
+    if (isQuiet) expectNoneOverdue(world, stored)
+  }
+  const statusOf = new Map(approvals.map(({ id, status }) => [id, status]))
+  for (const [id, granted] of decisions) expect(statusOf.get(id), id).toBe(granted ? 'granted' : 'denied')
+  expectLanes(runs)
+  if (!isQuiet) return
+  expectFamilies(runs, approvals)
+  expectServed(world, runs)
+  expectOwned(world, runs)
+}
+
+const allApprovals = async ({ around }: World): Promise<readonly ApprovalRecord[]> =>
+  (await around.storage.approvals.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
+
+/** A key has one run for ever, and an end is final. */
+function expectStable(world: World, run: RunRecord): void {
+  const { key } = run.metadata
+  if (key !== undefined && run.parentRunId === undefined) expectOneRun(world, key, run.id)
+  const ended = world.ended.get(run.id)
+  if (ended !== undefined) expect(run).toEqual(ended)
+  else if (isTerminal(run.status)) world.ended.set(run.id, run)
+}
+
+/** The work of a step is done once, and once more at most for every death while it was under way. */
+function expectEffects({ around, deaths, stepsDone }: World, { run, steps }: Stored, before: readonly string[]): void {
+  for (const { seq, kind, status, error } of steps) {
+    if (kind !== 'step') continue
+    const id = `${run.id}.${seq}`
+    const count = around.effects.filter((effectId) => effectId === id).length
+    expect(count, `effects of ${id}`).toBeLessThanOrEqual(1 + (deaths.get(id) ?? 0))
+    if (status === 'completed') expect(count, `effects of ${id}, completed`).toBeGreaterThan(0)
+    if (error !== undefined) expect(count, `effects of ${id}, failed`).toBeLessThanOrEqual(1)
+    if (status !== 'completed' && status !== 'failed') continue
+    if (!stepsDone.has(id)) stepsDone.set(id, count)
+    expect(count, `effects of ${id} after its end`).toBe(stepsDone.get(id))
+  }
+  const known = new Set(steps.filter(({ kind }) => kind === 'step').map(({ seq }) => `${run.id}.${seq}`))
+  const strange = before.filter((id) => id.startsWith(`${run.id}.`) && !known.has(id))
+  expect(strange, 'effects of steps that are not recorded').toEqual([])
+}
+
+function expectOrder({ run, steps }: Stored): void {
+  const orders = steps.flatMap(({ order }) => (order === undefined ? [] : [order])).sort((a, b) => a - b)
+  expect(orders, `the order of ${run.id}`).toEqual(orders.map((_, index) => index + 1))
+  if (run.suspension === undefined) expect(steps.map(({ seq }) => seq)).toEqual(steps.map((_, index) => index + 1))
+}
+
+function expectNoneOverdue({ around }: World, { run, steps }: Stored): void {
+  const now = around.clock.now()
+  const overdue = steps.filter(({ status, dueAt = now + 1 }) => status === 'waiting' && dueAt <= now)
+  expect(isTerminal(run.status) ? [] : overdue, 'waits that are overdue').toEqual([])
+}
+
+const laneOf = ({ targetId, sessionId }: RunRecord): string | undefined => {
+  const { concurrency } = OPTIONS[targetId] ?? {}
+  if (concurrency === 'single') return targetId
+  return concurrency === 'session' && sessionId !== undefined ? `${targetId} ${sessionId}` : undefined
+}
+
+function expectLanes(runs: readonly RunRecord[]): void {
+  const running = runs.filter(({ status }) => status === 'running')
+  const lanes = running.flatMap((run) => laneOf(run) ?? [])
+  expect(lanes, 'lanes that are shared').toEqual([...new Set(lanes)])
+  expect(running.length).toBeLessThanOrEqual(CONCURRENCY)
+  const threads = runs
+    .filter(({ status, threadId }) => !isTerminal(status) && threadId !== undefined)
+    .map(({ targetId, threadId }) => `${targetId} ${threadId}`)
+  expect(threads, 'threads with several runs at once').toEqual([...new Set(threads)])
+}
+
+/** Nothing goes on for a run that has ended. */
+function expectFamilies(runs: readonly RunRecord[], approvals: readonly ApprovalRecord[]): void {
+  const ended = new Set(runs.filter(({ status }) => isTerminal(status)).map(({ id }) => id))
+  const orphans = runs.filter(({ status, parentRunId = '' }) => !isTerminal(status) && ended.has(parentRunId))
+  expect(orphans, 'children of parents that have ended').toEqual([])
+  const idle = approvals.filter(({ status, runId }) => status === 'pending' && ended.has(runId))
+  expect(idle, 'open approvals of runs that have ended').toEqual([])
+}
+
+/** A run waits in the queue only as long as others execute in its place, the code of aborted runs for a grace. */
+function expectServed({ around }: World, runs: readonly RunRecord[]): void {
+  const now = around.clock.now()
+  const isHolding = ({ status, completedAt = now }: RunRecord) =>
+    status === 'running' || (status === 'aborted' && now - completedAt <= ABORT_GRACE_MS)
+  const holding = runs.filter(isHolding)
+  const lanes = new Set(holding.map(laneOf))
+  const isLeft = (run: RunRecord) =>
+    run.status === 'queued' && holding.length < CONCURRENCY && !lanes.has(laneOf(run) ?? '')
+  expect(runs.filter(isLeft), 'queued runs that nobody serves').toEqual([])
+}
+
+/** This process executes what is recorded as running, and has in line what is recorded as queued. */
+function expectOwned({ process }: World, runs: readonly RunRecord[]): void {
+  for (const agentId of Object.keys(AGENTS)) {
+    const { running, queued } = process.engine.readAgents.state(agentId)
+    const recorded = (wanted: string) =>
+      runs.filter(({ targetId, status }) => targetId === agentId && status === wanted)
+    expect(recorded('running').length, `running ${agentId}`).toBeLessThanOrEqual(running)
+    expect(recorded('queued').length, `queued ${agentId}`).toBe(queued)
+  }
+}
+
+/** After all time has passed, a run has ended or waits for something that can still come. */
+export async function expectNoneStuck(world: World): Promise<void> {
+  const runs = await allRuns(world.around)
+  const pending = new Set((await allApprovals(world)).flatMap(({ id, status }) => (status === 'pending' ? [id] : [])))
+  const active = new Set(runs.filter(({ status }) => !isTerminal(status)).map(({ id }) => id))
+  for (const run of runs.filter(({ id }) => active.has(id))) {
+    const waits = (await stepsOf(world.around, run)).filter(({ status }) => status === 'waiting')
+    const canCome = waits.some(
+      ({ kind, approvalId = '', childRunId = '' }) =>
+        kind === 'event' || pending.has(approvalId) || active.has(childRunId),
+    )
+    expect([run.status, canCome || awaitsResume(run)], `${run.id} ${run.targetId}`).toEqual(['suspended', true])
+  }
+}
+
+const END = /^run\.(completed|failed|aborted)$/
+
+/** What holds of the whole history once every run has ended. */
+export async function expectEnded(world: World): Promise<void> {
+  const runs = await allRuns(world.around)
+  const approvals = await allApprovals(world)
+  for (const run of runs) {
+    const events = await world.around.storage.events.read({ runId: run.id }, { after: 0, limit: 1_000 })
+    const positions = events.map(({ position }) => position)
+    const ends = events.flatMap(({ type }, index) => (END.test(type) ? [[type, index]] : []))
+    expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b))
+    expect(ends, `the end of ${run.id}`).toEqual([[`run.${run.status}`, events.length - 1]])
+    expectOutcome(world, run, { runs, approvals })
+  }
+  for (const [key, runId] of world.runOfKey) {
+    const answer = await world.process.recall({ id: key, fingerprint: 'same' })
+    expect(answer, `the answer of ${key}`).toMatchObject({ runId })
+  }
+}
+
+interface Known {
+  readonly runs: readonly RunRecord[]
+  readonly approvals: readonly ApprovalRecord[]
+}
+
+/** A run came to what an uninterrupted execution would come to, or to an end that the history explains. */
+function expectOutcome(world: World, run: RunRecord, known: Known): void {
+  const { program } = fromJsonText(run.input) as Input
+  const { id, targetId, status, finishReason, error } = run
+  const detail = `${id} ${targetId} ${status} ${finishReason} ${JSON.stringify(error)}`
+  if (status === 'failed') expect(possibleErrors(world, run, program), detail).toContain(error?.code)
+  if (status === 'aborted') expect(possibleReasons(world, run), detail).toContain(finishReason)
+  if (status !== 'completed') return
+  const values = run.result === undefined ? [] : (fromJsonText(run.result) as unknown[])
+  expect(isThrowing(program.parts.flat()), detail).toBe(false)
+  expect(explain({ world, run, known }, program, values), detail).toBeUndefined()
+}
+
+const isResumed = ({ targetId }: RunRecord) =>
+  (OPTIONS[targetId]?.recovery ?? (targetId in AGENTS ? 'fail' : 'resume')) === 'resume'
+
+const possibleErrors = ({ restarts }: World, run: RunRecord, { parts }: Program): readonly string[] => [
+  ...(isThrowing(parts.flat()) ? [THROWN] : []),
+  ...(restarts > 0 && !isResumed(run) ? ['run-interrupted'] : []),
+  ...(restarts >= (OPTIONS[run.targetId]?.maxAttempts ?? 3) ? ['attempts-exhausted'] : []),
+]
+
+function possibleReasons({ aborted, restarts }: World, run: RunRecord): readonly string[] {
+  const { onBusy, timeoutMs } = OPTIONS[run.targetId] ?? {}
+  const isAborted = aborted.has(run.id) || run.parentRunId !== undefined || onBusy === 'interrupt'
+  return [
+    ...(isAborted ? ['aborted'] : []),
+    ...(timeoutMs === undefined ? [] : ['timeout']),
+    ...(restarts > 0 && !isResumed(run) ? ['shutdown'] : []),
+  ]
+}
+
+const isThrowing = (ops: readonly Op[]) => ops.some(({ op }) => op === 'throw')
+
+interface Context {
+  readonly world: World
+  readonly run: RunRecord
+  readonly known: Known
+}
+
+/** What is wrong with the result of a program; `undefined` when it is what the program comes to. */
+function explain(context: Context, program: Program, values: readonly unknown[]): string | undefined {
+  for (const [part, ops] of program.parts.entries()) {
+    const decided = part === 0 ? [] : asked(context, part - 1, program.approvals[part - 1] ?? 0, values[part * 2])
+    const problem = problemOf(context, { ops, values: values[part * 2 + 1], path: `${part}` })
+    if (decided !== undefined && decided.length > 0) return `${decided}`
+    if (problem !== undefined) return problem
+  }
+  return values.length === program.parts.length * 2 ? undefined : 'too many values'
+}
+
+/** The decisions that a resumed part was given; one that was still open when a payload resumed the run is no. */
+function asked({ world, run, known }: Context, part: number, count: number, values: unknown): string[] {
+  const expected = Array.from({ length: count }, (_, index) => `own:${part}.${index}`).map((name) => {
+    const approval = known.approvals.find((one) => one.runId === run.id && one.name === name)
+    return [name, approval?.status === 'granted'] as const
+  })
+  const given = values as (readonly [string, boolean])[]
+  return expected.flatMap(([name, granted], index) => {
+    const [givenName, givenGranted] = given[index] ?? []
+    const isOpenThen = world.resumed.has(run.id) && givenGranted === false
+    return givenName === name && (givenGranted === granted || isOpenThen) ? [] : [`${name} was ${givenGranted}`]
+  })
+}
+
+interface Branch {
+  readonly ops: readonly Op[]
+  readonly values: unknown
+  readonly path: string
+}
+
+function problemOf(context: Context, { ops, values, path }: Branch): string | undefined {
+  if (isThrowing(ops)) return values === THROWN ? undefined : `${path} did not throw`
+  if (!Array.isArray(values) || values.length !== ops.length) return `${path} came to ${JSON.stringify(values)}`
+  for (const [index, op] of ops.entries()) {
+    const problem = problemOfOne(context, op, { value: values[index], path: `${path}.${index}` })
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function problemOfOne(
+  context: Context,
+  op: Op,
+  { value, path }: { readonly value: unknown; readonly path: string },
+): string | undefined {
+  if (op.op === 'both') {
+    const [left, right] = value as unknown[]
+    const first = problemOf(context, { ops: op.left, values: left, path: `${path}.l` })
+    return first ?? problemOf(context, { ops: op.right, values: right, path: `${path}.r` })
+  }
+  return possible(context, op, path).includes(JSON.stringify(value))
+    ? undefined
+    : `${op.op} at ${path} came to ${JSON.stringify(value)}`
+}
+
+/** What a call may come to, as JSON. */
+function possible({ world, run, known }: Context, op: Op, path: string): string[] {
+  switch (op.op) {
+    case 'step':
+      return [path, ...(op.onCrash === 'fail' && world.restarts > 0 ? [CRASHED] : [])].map((value) =>
+        JSON.stringify(value),
+      )
+    case 'event':
+      return [JSON.stringify(payloadOf(op.name)), ...(op.timeoutMs === undefined ? [] : ['null'])]
+    case 'approval':
+      return [
+        String(
+          known.approvals.find(({ runId, name }) => runId === run.id && name === `ask-${path}`)?.status === 'granted',
+        ),
+      ]
+    case 'child':
+      return known.runs.filter((child) => child.parentRunId === run.id && pathOf(child) === path).map(outcomeOfChild)
+    default:
+      return [JSON.stringify(PLAIN[op.op])]
+  }
+}
+
+const PLAIN = { sleep: 'slept', race: 'raced', emit: 'said', hops: 'hopped', both: 'never', throw: 'never' }
+
+const pathOf = ({ input }: RunRecord) => (fromJsonText(input) as Input).path
+const outcomeOfChild = ({ status, result }: RunRecord) =>
+  status === 'completed' ? `${result}` : JSON.stringify(CHILD_FAILED)

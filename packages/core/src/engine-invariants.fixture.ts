@@ -1,6 +1,6 @@
 import { type ApprovalRecord, EVERY_ROW, fromJsonText, type RunRecord, type StepRecord } from '@berth/ports'
 import { expect } from 'vitest'
-import { expectOneRun, type World } from './engine-model.fixture.ts'
+import { expectOneRun, type World } from './engine-history.fixture.ts'
 import { CHILD_FAILED, CRASHED, type Op, type Program, payloadOf, THROWN } from './engine-program.fixture.ts'
 import { ABORT_GRACE_MS, AGENTS, allRuns, CONCURRENCY, type Input, OPTIONS, stepsOf } from './engine-world.fixture.ts'
 import { isTerminal } from './runs/run-states.ts'

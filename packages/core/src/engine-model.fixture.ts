@@ -1,17 +1,16 @@
-import { AppError, EVERY_ROW, type RunRecord, type Storage } from '@berth/ports'
+import { AppError, EVERY_ROW, type Storage } from '@berth/ports'
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { expectOneRun, type Start, type World } from './engine-history.fixture.ts'
 import { expectEnded, expectInvariants, expectNoneStuck } from './engine-invariants.fixture.ts'
-import { EVENT_NAMES, type Program, payloadOf, programs } from './engine-program.fixture.ts'
+import { EVENT_NAMES, payloadOf, programs } from './engine-program.fixture.ts'
 import {
   AGENTS,
   allRuns,
   CHILDREN,
   type Death,
   type Input,
-  type Process,
   quiesce,
-  type Surroundings,
   startProcess,
   stepsOf,
   surroundings,
@@ -20,32 +19,6 @@ import {
 import { ALICE } from './runs/engine.fixture.ts'
 import { isTerminal } from './runs/run-states.ts'
 import { awaitsResume } from './runs/suspension.ts'
-
-interface Start {
-  readonly targetId: string
-  readonly program: Program
-  readonly key: string | undefined
-  readonly sessionId: string | undefined
-  readonly threadId: string | undefined
-  readonly answer: 'accepted' | 'outcome'
-}
-
-/** What callers have done and heard so far, against which the storage is held. */
-export interface World {
-  readonly around: Surroundings
-  process: Process
-  restarts: number
-  readonly starts: Map<string, Start> // by key
-  readonly runOfKey: Map<string, string>
-  readonly ended: Map<string, RunRecord>
-  readonly decided: Map<string, boolean> // approvals, by the first answer a caller has heard
-  readonly resumed: Set<string> // runs that were resumed with a payload
-  readonly aborted: Set<string> // runs that a caller has tried to abort
-  readonly refusals: Set<string>
-  /** How often the process died while a step was under way, by effect id. */
-  readonly deaths: Map<string, number>
-  readonly stepsDone: Map<string, number>
-}
 
 /** A turn lets everything go on; a few microtasks leave it in the middle of what it does. */
 type Pause = number | 'turn'
@@ -116,11 +89,6 @@ function start(world: World, request: Start): void {
   ask(world, reply, ({ runId }) => {
     if (key !== undefined) expectOneRun(world, key, runId)
   })
-}
-
-export function expectOneRun({ runOfKey }: World, key: string, runId = ''): void {
-  if (!runOfKey.has(key)) runOfKey.set(key, runId)
-  expect(runId, `the run of ${key}`).toBe(runOfKey.get(key))
 }
 
 const pickOf = <T>(items: readonly T[], pick: number): T | undefined => items[pick % Math.max(1, items.length)]

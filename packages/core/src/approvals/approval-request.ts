@@ -1,4 +1,5 @@
-import { type ApprovalRecord, type NewEvent, plusMs, type RunRecord, toJsonText } from '@berth/ports'
+import { type ApprovalRecord, type NewEvent, type RunRecord, toJsonText } from '@berth/ports'
+import { instantAfter } from '../steps/call-arguments.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { approvalEvents } from './approval-events.ts'
 import type { ApprovalOptions } from './approval-options.ts'
@@ -27,7 +28,7 @@ export function approvalRequest(
     toolCallId,
     status: 'pending',
     createdAt,
-    expiresAt: timeoutMs === undefined ? undefined : plusMs(createdAt, timeoutMs),
+    expiresAt: timeoutMs === undefined ? undefined : instantAfter(createdAt, timeoutMs),
   }
   return { approval, events: approvalEvents(approval, 'approval.requested', createdAt) }
 }

@@ -2,7 +2,7 @@ import { AppError, NO_USAGE, type RunRecord, type StepRecord, toJsonText } from 
 import type { CallScope } from '../steps/call-scope.ts'
 import { callWait } from '../steps/wait-call.ts'
 import { lifecycleEvent } from './run-events.ts'
-import type { RunTargets } from './run-target.ts'
+import type { RunTarget, RunTargets } from './run-target.ts'
 
 export interface CallChildDeps {
   readonly targets: RunTargets
@@ -17,13 +17,12 @@ const MAX_DEPTH = 8
 
 /** Runs an agent as a child: its record and the parent's wait are one commit, its end settles the wait. */
 export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild {
-  return (scope, agentId, input) => {
+  return async (scope, agentId, input) => {
     const { run, ids, clock } = scope
+    const agent = targets.find('agent', agentId)
+    // What is refused takes no place in the order of calls.
+    refuseChild(run, { agentId, agent })
     return callWait(scope, { kind: 'child', name: agentId }, (seq) => {
-      if (run.depth >= MAX_DEPTH) throw new AppError('step-failed', { message: `runs nest at most ${MAX_DEPTH} deep` })
-      const agent = targets.find('agent', agentId)
-      if (agent === undefined)
-        throw new AppError('agent-not-found', { message: `no agent is registered as ${agentId}` })
       const child: RunRecord = {
         id: ids.newId('run'),
         kind: 'agent',
@@ -35,7 +34,7 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
         input: toJsonText(input ?? null),
         usage: NO_USAGE,
         attempt: 1,
-        timeoutMs: agent.timeoutMs,
+        timeoutMs: agent?.timeoutMs,
         parentRunId: run.id,
         parentSeq: seq,
         depth: run.depth + 1,
@@ -51,4 +50,13 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
       }
     })
   }
+}
+
+/** @throws AppError `step-failed` over the depth, `agent-not-found` */
+function refuseChild(
+  run: RunRecord,
+  { agentId, agent }: { readonly agentId: string; readonly agent: RunTarget | undefined },
+) {
+  if (run.depth >= MAX_DEPTH) throw new AppError('step-failed', { message: `runs nest at most ${MAX_DEPTH} deep` })
+  if (agent === undefined) throw new AppError('agent-not-found', { message: `no agent is registered as ${agentId}` })
 }

@@ -104,7 +104,7 @@ async function matchDecisions(
 ): Promise<readonly Matched[]> {
   if (decisions.length === 0) return []
   const { items } = await approvals.list({ runId: run.id }, { limit: 200, order: 'desc' }, EVERY_ROW)
-  return decisions.map((decision) => {
+  const matched = decisions.map((decision) => {
     const { id, toolCallId } = decision
     if ((id === undefined) === (toolCallId === undefined)) {
       throw new AppError('validation-failed', { message: 'approvals: each needs either id or toolCallId' })
@@ -113,6 +113,9 @@ async function matchDecisions(
     if (approval === undefined) throw new AppError('approval-not-found')
     return { approval, decision }
   })
+  const ids = new Set(matched.map(({ approval }) => approval.id))
+  if (ids.size < matched.length) throw new AppError('validation-failed', { message: 'approvals: one is decided twice' })
+  return matched
 }
 
 const resolve = (

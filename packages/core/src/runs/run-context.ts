@@ -6,6 +6,7 @@ import { callApproval, callSleep, callWaitForEvent } from '../steps/wait-call.ts
 import { callTool } from '../tools/tool-call.ts'
 import type { CallChild } from './child-call.ts'
 import { suspensionOf } from './suspension.ts'
+import { checkUsage } from './usage-report.ts'
 
 export interface ContextParts {
   readonly logger: Logger
@@ -46,6 +47,7 @@ export function createRunContext(scope: CallScope, { logger, resume, callChild }
     suspend: (request = {}) => suspensionOf(request),
     tool: (call) => callTool(scope, call),
     usage: async (report) => {
+      checkUsage(report)
       await (ledger.isReplaying() ? ledger.breathe() : budget.add(report))
     },
     agents: {

@@ -1,3 +1,5 @@
+import { AppError } from '@berth/ports'
+
 /** What a model call cost. */
 export interface UsageReport {
   readonly provider: string
@@ -5,4 +7,18 @@ export interface UsageReport {
   readonly inputTokens?: number
   readonly outputTokens?: number
   readonly costUsd?: number
+}
+
+/** @throws AppError `validation-failed` for what would make the record of the run say nonsense */
+export function checkUsage({ provider, model, inputTokens, outputTokens, costUsd }: UsageReport): void {
+  const areNames = [provider, model].every((name) => typeof name === 'string' && name !== '' && name.length <= 128)
+  const areAmounts = [inputTokens, outputTokens, costUsd].every(
+    (amount) =>
+      amount === undefined || (typeof amount === 'number' && amount >= 0 && amount <= Number.MAX_SAFE_INTEGER),
+  )
+  if (areNames && areAmounts) return
+  throw new AppError('validation-failed', {
+    message: 'usage takes a provider, a model, and amounts from 0',
+    hint: 'leave out what is not known',
+  })
 }

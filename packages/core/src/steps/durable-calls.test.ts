@@ -617,6 +617,47 @@ describe('ctx.agents.run', () => {
   })
 })
 
+describe('what cannot be recorded', () => {
+  it.each([
+    ['a step without a name', ({ step }: RunContext) => step('', () => 1)],
+    ['a step whose name is no text', ({ step }: RunContext) => step(42 as never, () => 1)],
+    ['a name that is not well-formed', ({ sleep }: RunContext) => sleep('\ud800', 1)],
+    ['a sleep of no length', ({ sleep }: RunContext) => sleep('nap', Number.NaN)],
+    ['a sleep past the end of time', ({ sleep }: RunContext) => sleep('nap', 1e18)],
+    ['a sleep until an invalid date', ({ sleep }: RunContext) => sleep('nap', new Date(Number.NaN))],
+    ['a wait with an odd time-out', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeoutMs: Number.NaN })],
+    ['an approval with an odd time-out', ({ approval }: RunContext) => approval('go', { timeoutMs: -1 })],
+    ['a child that is not registered', ({ agents }: RunContext) => agents.run('nobody')],
+    [
+      'usage that is no number',
+      ({ usage }: RunContext) => usage({ provider: 'p', model: 'm', inputTokens: Number.NaN }),
+    ],
+    ['usage that is negative', ({ usage }: RunContext) => usage({ provider: 'p', model: 'm', costUsd: -1 })],
+  ] as [string, (context: RunContext) => Promise<unknown>][])(
+    'refuses %s, and takes no place for it',
+    async (_, call) => {
+      const process = processes()
+      const code: Code = async (context) => {
+        const refused = await call(context).then(
+          () => 'taken',
+          (error: { code?: string; kind?: string }) => error.code ?? error.kind,
+        )
+        await context.sleep('nap', 10)
+        return refused
+      }
+      const engine = await process(code)
+      const runId = await start(engine)
+      await engine.pass(10)
+
+      expect(await engine.find(runId)).toMatchObject({
+        status: 'completed',
+        result: expect.stringMatching(/validation-failed|agent-not-found/),
+      })
+      expect((await engine.storage.steps.list(runId)).map(({ name }) => name)).toEqual(['nap'])
+    },
+  )
+})
+
 describe('a budget', () => {
   it('ends the run before a tool call too many, also over restarts', async () => {
     const process = processes()

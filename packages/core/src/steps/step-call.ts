@@ -12,6 +12,7 @@ import {
 import { approvalRequest } from '../approvals/approval-request.ts'
 import { isLongerThan } from '../json-members.ts'
 import { toRunError } from '../runs/run-error.ts'
+import { checkName } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
 import type { StepFn, StepOptions } from './step.ts'
 import { settledEvents, stepEvent } from './step-events.ts'
@@ -29,6 +30,7 @@ export async function callStep<T>(
   call: { readonly fn: StepFn<T>; readonly options: StepOptions },
 ) {
   const { ledger, run } = scope
+  checkName(name)
   const { seq, recorded } = await ledger.claim('step', name)
   if (recorded === undefined) return execute(scope, { seq, name, ...call, begin: insert(scope, seq, name) })
   if (recorded.status === 'completed' || recorded.status === 'failed') {

@@ -1,7 +1,8 @@
-import { AppError, type EpochMs, fromJsonText, plusMs, type StepRecord, type Write } from '@berth/ports'
+import { type EpochMs, fromJsonText, type StepRecord, type Write } from '@berth/ports'
 import type { ApprovalDecision, ApprovalOptions } from '../approvals/approval-options.ts'
 import { approvalRequest } from '../approvals/approval-request.ts'
 import type { Entry } from '../runs/journal.ts'
+import { checkName, instantAfter, instantOf } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkEventName } from './event-name.ts'
 import { stepEvent } from './step-events.ts'
@@ -24,6 +25,7 @@ export async function callWait(
 ): Promise<StepRecord> {
   const { ledger, run, journal, clock, onDue } = scope
   const { kind, name } = call
+  checkName(name)
   const { seq, recorded } = await ledger.claim(kind, name)
   if (recorded?.status === 'waiting') return ledger.wait(seq)
   if (recorded !== undefined) return ledger.replay(recorded)
@@ -52,13 +54,8 @@ const isoOf = (at: EpochMs | undefined) => (at === undefined ? undefined : new D
 
 /** `ctx.sleep`: until a moment, or for a number of milliseconds. */
 export async function callSleep(scope: CallScope, name: string, until: number | Date): Promise<void> {
-  await callWait(scope, { kind: 'sleep', name }, () => ({ detail: { dueAt: momentOf(scope, until) } }))
-}
-
-function momentOf({ clock }: CallScope, until: number | Date): EpochMs {
-  const at = typeof until === 'number' ? plusMs(clock.now(), Math.max(0, until)) : (until.getTime() as EpochMs)
-  if (Number.isFinite(at)) return Math.ceil(at) as EpochMs
-  throw new AppError('validation-failed', { message: 'sleep takes milliseconds or a valid Date' })
+  const dueAt = instantOf(scope.clock.now(), until)
+  await callWait(scope, { kind: 'sleep', name }, () => ({ detail: { dueAt } }))
 }
 
 /** `ctx.waitForEvent`: the payload of the next event of that name, `null` when it does not come in time. */
@@ -68,14 +65,10 @@ export async function callWaitForEvent(
   { timeoutMs }: { readonly timeoutMs?: number },
 ): Promise<unknown> {
   checkEventName(name)
-  const settled = await callWait(scope, { kind: 'event', name }, () => ({
-    detail: { eventName: name, dueAt: dueAfter(scope, timeoutMs) },
-  }))
+  const dueAt = timeoutMs === undefined ? undefined : instantAfter(scope.clock.now(), timeoutMs)
+  const settled = await callWait(scope, { kind: 'event', name }, () => ({ detail: { eventName: name, dueAt } }))
   return settled.result === undefined ? null : fromJsonText(settled.result)
 }
-
-const dueAfter = ({ clock }: CallScope, timeoutMs: number | undefined) =>
-  timeoutMs === undefined ? undefined : plusMs(clock.now(), timeoutMs)
 
 /** `ctx.approval`: a decision of a human; one that is not taken in time is not granted. */
 export async function callApproval(
@@ -83,6 +76,7 @@ export async function callApproval(
   name: string,
   options: ApprovalOptions & { readonly toolCallId?: string },
 ): Promise<ApprovalDecision> {
+  if (options.timeoutMs !== undefined) instantAfter(scope.clock.now(), options.timeoutMs)
   const settled = await callWait(scope, { kind: 'approval', name }, (seq) => {
     const { approval, events } = approvalRequest(scope, { ...options, name, seq })
     return {

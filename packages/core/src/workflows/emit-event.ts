@@ -1,4 +1,4 @@
-import { type StepStore, toJsonText } from '@berth/ports'
+import { type JsonText, type StepStore, toJsonText } from '@berth/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
@@ -24,21 +24,33 @@ export type EmitEvent = (request: EmitEventRequest) => Promise<Reply>
 const BATCH = 200
 
 export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
-  const { steps, settleWait } = deps
-
   return async ({ name, payload, runId, key }) => {
     checkEventName(name)
-    const result = toJsonText(payload ?? null)
-    const wokenRunIds: string[] = []
-    for (;;) {
-      const waiting = await steps.waitingForEvent(name, BATCH, runId)
-      const settled = await Promise.all(waiting.map((step) => settleWait(step, { result })))
-      wokenRunIds.push(...waiting.filter((_, index) => settled[index] === 'settled').map((step) => step.runId))
-      if (waiting.length < BATCH) break
-    }
+    const woken = await wake(deps, { name, runId, result: toJsonText(payload ?? null) })
     // A wait is settled once whoever emits, so the key is only the memory of the answer.
-    const reply: Reply = { status: 202, body: { name, wokenRunIds } }
+    const reply: Reply = { status: 202, body: { name, wokenRunIds: [...woken] } }
     const once = await commitOnce(deps, key, async () => ({ writes: [], reply, remember: true }))
     return once.kind === 'replayed' ? once.reply : reply
+  }
+}
+
+interface Emitted {
+  readonly name: string
+  readonly runId: string | undefined
+  readonly result: JsonText
+}
+
+/** Settles every wait for the event, one per run: a run that waits for the name again has heard this one already. */
+async function wake(
+  { steps, settleWait }: EmitEventDeps,
+  { name, runId, result }: Emitted,
+): Promise<ReadonlySet<string>> {
+  const woken = new Set<string>()
+  for (;;) {
+    const found = await steps.waitingForEvent(name, BATCH, runId)
+    const waiting = found.filter((step) => !woken.has(step.runId))
+    const settled = await Promise.all(waiting.map((step) => settleWait(step, { result })))
+    for (const [index, step] of waiting.entries()) if (settled[index] === 'settled') woken.add(step.runId)
+    if (found.length < BATCH || waiting.length === 0) return woken
   }
 }

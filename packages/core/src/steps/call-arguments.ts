@@ -1,0 +1,29 @@
+import { AppError, type EpochMs } from '@berth/ports'
+
+const MAX_NAME_LENGTH = 256
+const LAST_INSTANT = 8_640_000_000_000_000
+
+/** @throws AppError `validation-failed` for what cannot be the name of a durable call */
+export function checkName(name: unknown): void {
+  const isName = typeof name === 'string' && name.length > 0 && name.length <= MAX_NAME_LENGTH && name.isWellFormed()
+  if (isName) return
+  throw new AppError('validation-failed', {
+    message: `the name of a durable call has 1 to ${MAX_NAME_LENGTH} characters`,
+    hint: 'give it a short, constant text',
+  })
+}
+
+/** The instant after a delay. @throws AppError `validation-failed` unless it is a number of milliseconds from 0 */
+export function instantAfter(now: EpochMs, delayMs: unknown): EpochMs {
+  const isDelay = typeof delayMs === 'number' && delayMs >= 0 && now + delayMs <= LAST_INSTANT
+  if (isDelay) return Math.ceil(now + delayMs) as EpochMs
+  throw new AppError('validation-failed', { message: 'a duration is a number of milliseconds from 0' })
+}
+
+/** The instant a sleep ends. @throws AppError `validation-failed` */
+export function instantOf(now: EpochMs, until: unknown): EpochMs {
+  if (!(until instanceof Date)) return instantAfter(now, typeof until === 'number' && until < 0 ? 0 : until)
+  const at = until.getTime()
+  if (Number.isFinite(at)) return at as EpochMs
+  throw new AppError('validation-failed', { message: 'a sleep takes milliseconds or a valid Date' })
+}

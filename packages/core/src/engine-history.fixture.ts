@@ -10,6 +10,7 @@ export interface Start {
   readonly key: string | undefined
   readonly sessionId: string | undefined
   readonly threadId: string | undefined
+  readonly wallClockMs: number | undefined
   readonly answer: 'accepted' | 'outcome'
 }
 

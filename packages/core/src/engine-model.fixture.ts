@@ -75,11 +75,12 @@ function ask<T>(world: World, work: Promise<T>, heard: (answer: T) => void = () 
 }
 
 function start(world: World, request: Start): void {
-  const { targetId, program, key, sessionId, threadId, answer } = request
+  const { targetId, program, key, sessionId, threadId, wallClockMs, answer } = request
   const kind = targetId in AGENTS ? 'agent' : 'workflow'
   const input: Input = { program }
   const metadata: Record<string, string> = key === undefined ? {} : { key }
-  const body = { input, sessionId, threadId, metadata }
+  const budget = wallClockMs === undefined ? undefined : { wallClockMs }
+  const body = { input, sessionId, threadId, metadata, budget }
   const keyed = key === undefined ? {} : { key: { id: key, fingerprint: 'same' } }
   if (key !== undefined) world.starts.set(key, request)
   const reply = world.process.engine.startRun({
@@ -179,6 +180,7 @@ const starts = fc.record<Start>({
   key: fc.constantFrom(undefined, undefined, 'k1', 'k2', 'k3'),
   sessionId: fc.constantFrom(undefined, 's1', 's2'),
   threadId: fc.constantFrom(undefined, undefined, 'thr_one'),
+  wallClockMs: fc.constantFrom(undefined, undefined, undefined, 700),
   answer: fc.constantFrom('accepted', 'outcome'),
 })
 

@@ -1,11 +1,42 @@
 import { createInMemoryStorage } from '@berth/in-memory'
-import { it } from 'vitest'
+import type { Storage } from '@berth/ports'
+import { describe, it } from 'vitest'
 import { checkEngine } from './engine-model.fixture.ts'
 
-it('keeps its promises whatever its callers, its code and the power supply do', { timeout: 300_000 }, async () => {
-  await checkEngine({
-    open: createInMemoryStorage,
-    numRuns: Number(process.env.N ?? 2_000),
-    seed: Number(process.env.SEED ?? 20_261_121),
-  })
+/** As a disk does it: a commit takes a few turns of the event loop, and the next one waits for it. */
+function withLatency(storage: Storage): Storage {
+  let queue: Promise<unknown> = Promise.resolve()
+  let count = 0
+  const commit: Storage['unitOfWork']['commit'] = (writes) => {
+    const turns = count++ % 4
+    const done = queue.then(async () => {
+      for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+      return storage.unitOfWork.commit(writes)
+    })
+    queue = done.catch(() => undefined)
+    return done
+  }
+  return { ...storage, unitOfWork: { commit } }
+}
+
+const SEED = 20_261_121
+
+describe('the run engine keeps its promises whatever its callers, its code and the power supply do', {
+  timeout: 120_000,
+}, () => {
+  it('on a storage that answers at once', () =>
+    checkEngine({
+      open: createInMemoryStorage,
+      numRuns: Number(process.env.N ?? 2_000),
+      seed: Number(process.env.SEED ?? SEED),
+    }))
+
+  it('on a storage that takes its time', () =>
+    checkEngine({
+      open: () => withLatency(createInMemoryStorage()),
+      numRuns: Number(process.env.N ?? 400),
+      seed: Number(process.env.SEED ?? SEED),
+    }))
+
+  it('in histories that nobody has seen before', () => checkEngine({ open: createInMemoryStorage, numRuns: 200 }))
 })

@@ -7,7 +7,7 @@ export type Op =
   | {
       readonly op: 'step'
       readonly isShared: boolean // has the name that others have too
-      readonly onCrash: 'retry' | 'fail'
+      readonly onCrash: 'retry' | 'fail' | 'ask'
       readonly fails: number // times before it works, in one process
       readonly takesMs: number
     }
@@ -30,6 +30,8 @@ export interface Program {
 export const CRASHED = 'crashed'
 export const CHILD_FAILED = 'child failed'
 export const THROWN = 'thrown'
+/** Names of steps that ask after a crash begin with this. */
+export const UNSURE = 'unsure'
 
 /** The outside world: a step leaves its effect there once its work is done. */
 export interface Outside {
@@ -73,7 +75,8 @@ const EXECUTE: { readonly [Name in Op['op']]: (op: Extract<Op, { op: Name }>, pl
       return path
     }
     try {
-      return await context.step(isShared ? 'work' : `work-${path}`, work, { retry, onCrash })
+      const name = onCrash === 'ask' ? `${UNSURE}-${path}` : `work-${path}`
+      return await context.step(isShared && onCrash !== 'ask' ? 'work' : name, work, { retry, onCrash })
     } catch (error) {
       return recovered(error, CRASHED)
     }
@@ -134,7 +137,7 @@ const timeout = fc.option(fc.constantFrom(5, 500, 60_000), { nil: undefined })
 const step = fc.record({
   op: fc.constant('step' as const),
   isShared: fc.boolean(),
-  onCrash: fc.constantFrom('retry' as const, 'retry' as const, 'fail' as const),
+  onCrash: fc.constantFrom('retry' as const, 'retry' as const, 'fail' as const, 'ask' as const),
   fails: fc.constantFrom(0, 0, 0, 1, 2),
   takesMs: fc.constantFrom(0, 0, 5, 500),
 })
@@ -149,7 +152,7 @@ const event = fc.record({
 })
 const approval = fc.record({ op: fc.constant('approval' as const), timeoutMs: timeout })
 const emit = (isAwaited: boolean) => fc.constant({ op: 'emit' as const, isAwaited })
-const hops = fc.record({ op: fc.constant('hops' as const), count: fc.nat(20) })
+const hops = fc.record({ op: fc.constant('hops' as const), count: fc.nat(5) })
 const thrown = fc.constant({ op: 'throw' as const })
 
 const rest = [weighted(2, sleep), weighted(2, approval), weighted(1, hops), weighted(1, thrown)]

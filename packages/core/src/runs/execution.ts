@@ -163,22 +163,40 @@ interface Blocking {
   readonly journal: Journal
 }
 
-/** Suspends the run once all of its code waits, unless something it waits for has come in the meantime. */
+/**
+ * Suspends the run once all of its code waits, unless something it waits for has come in the meantime. Code that is left
+ * at the side of an execution that is over suspends nothing: the run may execute again by then.
+ */
 async function blocked(deps: ExecutionDeps, { run, ledger, journal }: Blocking): Promise<Verdict> {
   for (;;) {
     const seqs = await ledger.whenBlocked()
+    // Code may wait for what is being written, and go on then.
+    const isWriting = !journal.isIdle()
     await journal.flush()
-    const waits = (await deps.steps.list(run.id)).filter(
-      ({ seq, status }) => seqs.includes(seq) && status === 'waiting',
-    )
-    if (waits.length === seqs.length) {
-      const plan = planSuspension(deps, run, waits)
-      const outcome = await persistently(deps, () => deps.unitOfWork.commit(plan.writes))
-      if (outcome.committed) return { kind: 'suspended', plan: () => ({ ...plan, writes: [] }) }
-      if (outcome.conflict.type !== 'step.fence') return { kind: 'dropped' }
-    }
+    const verdict = isWriting ? undefined : await suspend(deps, { run, ledger, journal }, seqs)
+    if (verdict !== undefined) return verdict
     await ledger.refresh()
   }
+}
+
+/** `undefined` when the run goes on. */
+async function suspend(
+  deps: ExecutionDeps,
+  { run, ledger, journal }: Blocking,
+  seqs: readonly number[],
+): Promise<Verdict | undefined> {
+  const recorded = await deps.steps.list(run.id)
+  const waits = recorded.filter(({ seq, status }) => seqs.includes(seq) && status === 'waiting')
+  if (waits.length < seqs.length) return undefined
+  const plan = planSuspension(deps, run, waits)
+  const outcome = await persistently(deps, async () => {
+    if (journal.isClosed()) return 'over'
+    return journal.isIdle() && ledger.isBlockedAt(seqs) ? deps.unitOfWork.commit(plan.writes) : 'going on'
+  })
+  if (outcome === 'going on') return undefined
+  if (outcome === 'over') return { kind: 'dropped' }
+  if (outcome.committed) return { kind: 'suspended', plan: () => ({ ...plan, writes: [] }) }
+  return outcome.conflict.type === 'step.fence' ? undefined : { kind: 'dropped' }
 }
 
 const EVENTS_AHEAD = 128

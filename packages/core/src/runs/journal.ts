@@ -34,6 +34,9 @@ export interface Journal {
   flush(): Promise<void>
   /** Waits for the commit under way, then hands over what is not yet written; nothing can be recorded afterwards. */
   close(): Promise<Unwritten>
+  isClosed(): boolean
+  /** Whether nothing waits to be written, so that no code waits for that. */
+  isIdle(): boolean
 }
 
 export interface Unwritten {
@@ -95,6 +98,8 @@ export function createJournal({ unitOfWork, clock, maxEventBytes }: JournalDeps,
 
   return {
     record,
+    isClosed: () => isClosed,
+    isIdle: () => flushing === undefined,
     emit(type, payload, phase) {
       if (isClosed) throw notActive()
       checkPhase(phase)

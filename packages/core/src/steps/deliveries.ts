@@ -10,7 +10,7 @@ export interface Deliveries {
   add(step: StepRecord): void
   /** Whether nothing that could be handed out is left. */
   isIdle(): boolean
-  /** Resolves once it is idle: code at the side has got its outcomes too. */
+  /** Resolves once all code has had its turns and nothing is left to hand out. */
   drained(): Promise<void>
 }
 
@@ -88,7 +88,10 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
       wake()
     },
     isIdle: () => pumping === undefined,
-    drained: async () => pumping,
+    async drained() {
+      wake()
+      await pumping
+    },
   }
 }
 

@@ -29,6 +29,8 @@ export interface Ledger {
   refresh(): Promise<void>
   /** Resolves whenever all of the run's code waits for the outside, with the places it waits at. */
   whenBlocked(): Promise<readonly number[]>
+  /** Whether it still does, at these places and no other. */
+  isBlockedAt(seqs: readonly number[]): boolean
   /** What the code waits for when it says again, at the side of its calls, what was said before. */
   breathe(): Promise<void>
   /** Whether the code still repeats what is recorded: what it says at the side was said before. */
@@ -151,8 +153,13 @@ export function createLedger({ recorded: all, throughSeq, timers, read }: Ledger
         onBlocked = resolve
         check()
       }),
+    isBlockedAt: (seqs) => isBlocked() && seqs.length === waiting.size && seqs.every((seq) => waiting.has(seq)),
     async finish() {
-      await deliveries.drained()
+      // Code at the side of what has ended may still have to repeat its calls.
+      for (let before = 0; records.has(nextSeq) && before !== nextSeq; ) {
+        before = nextSeq
+        await deliveries.drained()
+      }
       const missing = records.get(nextSeq)
       if (missing !== undefined) throw diverged(`the code ended before the recorded ${nameOf(missing)}`)
     },

@@ -96,7 +96,9 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
   return {
     start: wake,
     arm(dueAt) {
-      if (dueAt < wakeAt) schedule(dueAt)
+      // What is under way may have looked before this timer was there.
+      if (working !== undefined) isArmed = true
+      else if (dueAt < wakeAt) schedule(dueAt)
     },
     async stop() {
       isStopped = true

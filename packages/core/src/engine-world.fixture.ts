@@ -154,6 +154,7 @@ export function startProcess(around: Surroundings): Process {
   const wall: Clock = clock
   const engine = createEngine({
     ...{ clock: wall, timers, ids, logger, meter: noMeter, agents, workflows, phase, basePath: '/v1' },
+    services: () => ({}),
     runs: guardedPort(storage.runs),
     events: guardedPort(storage.events),
     sessions: guardedPort(storage.sessions),

@@ -1,5 +1,6 @@
 import type { Clock, IdGenerator, Logger, Meter, Storage, Timers, UnitOfWork } from '@berth/ports'
 import { createReadAgents } from './agents/read-agents.ts'
+import type { CreateRunServices } from './agents/run-services.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
 import type { PhaseHolder } from './lifecycle/phase.ts'
@@ -42,6 +43,8 @@ export interface EngineDeps extends Pick<Storage, 'runs' | 'events' | 'sessions'
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
   readonly phase: PhaseHolder
+  /** What the code of a run finds on its context besides what the engine gives it. */
+  readonly services: CreateRunServices
   readonly limits: EngineLimits
   readonly basePath: string
 }

@@ -12,6 +12,7 @@ export type {
   RunContext,
 } from './agents/agent.ts'
 export type { AgentResource, AgentStateResource, ReadAgents } from './agents/read-agents.ts'
+export type { CreateRunServices, RunServices, ServiceCaller } from './agents/run-services.ts'
 export type { ApprovalDecision, ApprovalOptions } from './approvals/approval-options.ts'
 export type { ApprovalResource } from './approvals/approval-resource.ts'
 export type { ReadApprovals } from './approvals/read-approvals.ts'
@@ -35,6 +36,7 @@ export {
 } from './idempotency/keyed-request.ts'
 export { withReadCache } from './idempotency/read-cache.ts'
 export { createRecall, type Recall } from './idempotency/recall.ts'
+export type { Daemon } from './lifecycle/daemon.ts'
 export { createPhase, type Phase, type PhaseHolder } from './lifecycle/phase.ts'
 export {
   classifyProviderResponse,
@@ -70,6 +72,7 @@ export {
   type WorkflowRegistry,
 } from './runs/target-registry.ts'
 export type { UsageReport } from './runs/usage-report.ts'
+export type { Effect } from './steps/effect.ts'
 export type { StepFn, StepOptions, StepRetry, StepTry } from './steps/step.ts'
 export type { ToolCall, ToolOutcome } from './tools/tool.ts'
 export type { DeleteThread } from './workflows/delete-thread.ts'

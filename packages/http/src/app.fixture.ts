@@ -61,6 +61,7 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
   phase.enter('ready')
 
   const engine = createEngine({
+    services: () => ({}),
     ...storage,
     ...{ clock, timers: clock, ids, meter: noMeter, agents, workflows, phase, logger, basePath: '/v1' },
     limits: {

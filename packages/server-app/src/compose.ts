@@ -6,6 +6,7 @@ import {
   createEventHub,
   createReadHealth,
   createRecall,
+  type Daemon,
   type PhaseHolder,
   type WorkflowRegistry,
   withPublication,
@@ -53,6 +54,7 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   const engine = createEngine({
     ...storage,
     ...{ unitOfWork, clock, timers, ids, logger, meter, agents, workflows, phase, basePath },
+    services: () => ({}),
     limits: { ...limits, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 },
   })
   const readHealth = createReadHealth({
@@ -82,7 +84,9 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
     ...engine,
   })
 
-  return { app, streams, engine }
+  const daemons: readonly Daemon[] = []
+
+  return { app, streams, engine, daemons }
 }
 
 const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({

@@ -1,4 +1,4 @@
-import type { AgentRegistry, PhaseHolder, WorkflowRegistry } from '@berth/core'
+import type { AgentRegistry, Daemon, PhaseHolder, WorkflowRegistry } from '@berth/core'
 import { openVitals } from '@berth/platform-node'
 import type { Storage } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
@@ -70,6 +70,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     undo.push(() => closeListener(listener))
     running = composition
     await composition.engine.start()
+    for (const daemon of composition.daemons) daemon.start()
     undo.push(startIdempotencySweep({ ...platform, unitOfWork: storage.unitOfWork }))
     phase.enter('ready')
     await runStartHook(hooks, 'onReady')
@@ -125,15 +126,25 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     phase.enter('stopped')
   }
 
-  const drain = async ({ engine, streams }: Composition, { closing }: StopBudget) => {
+  const drain = async ({ engine, streams, daemons }: Composition, { closing }: StopBudget) => {
     running = undefined
+    const stopping = Promise.all(daemons.map(stopDaemon))
     try {
       await Promise.race([engine.drain(isForced ? 0 : drainTimeoutMs), closing])
       await engine.release()
     } catch (error) {
       logger.error('runs not taken out of this process in order', error)
     }
+    await Promise.race([stopping, closing])
     await waitAtMost(timers, STREAM_GRACE_MS, [streams.closeAll()])
+  }
+
+  const stopDaemon = async ({ name, stop }: Daemon) => {
+    try {
+      await stop()
+    } catch (error) {
+      logger.error(`${name} not stopped in order`, error)
+    }
   }
 
   return {

@@ -5,6 +5,7 @@ import type { SuspendRequest, Suspension } from '../runs/suspension.ts'
 import type { UsageReport } from '../runs/usage-report.ts'
 import type { StepFn, StepOptions } from '../steps/step.ts'
 import type { ToolCall, ToolOutcome } from '../tools/tool.ts'
+import type { RunServices } from './run-services.ts'
 
 export interface EmitOptions {
   /** `commentary` marks text that delivery sanitizes. */
@@ -24,7 +25,7 @@ export interface Resume {
  * crash, must make the same calls in the same order. While all of its code waits, a run is suspended and holds no
  * memory; other asynchronous work at the side of a wait belongs into a step.
  */
-export interface RunContext {
+export interface RunContext extends RunServices {
   readonly runId: string
   readonly agentId: string | undefined
   readonly workflowId: string | undefined

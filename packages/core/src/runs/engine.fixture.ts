@@ -12,6 +12,7 @@ import {
 } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
+import type { CreateRunServices } from '../agents/run-services.ts'
 import { createEngine as createRunEngine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
@@ -26,6 +27,7 @@ export interface EngineOptions {
   readonly workflows?: readonly WorkflowRegistration[]
   readonly storage?: Storage
   readonly meter?: Meter
+  readonly services?: CreateRunServices
   readonly concurrency?: number
   readonly maxQueued?: number
   readonly clock?: ReturnType<typeof createManualClock>
@@ -59,6 +61,7 @@ export function createEngine(options: EngineOptions) {
   const engine = createRunEngine({
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
+    services: options.services ?? (() => ({})),
     unitOfWork: withPublication(storage.unitOfWork, hub),
     limits: { ...LIMITS, concurrency, maxQueued },
   })

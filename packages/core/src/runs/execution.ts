@@ -11,6 +11,7 @@ import {
   toJsonText,
 } from '@berth/ports'
 import type { AgentEvent, Resume } from '../agents/agent.ts'
+import type { CreateRunServices } from '../agents/run-services.ts'
 import { isLongerThan } from '../json-members.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { createLedger, type Ledger } from '../steps/ledger.ts'
@@ -32,6 +33,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly logger: Logger
   readonly maxResultBytes: number
   readonly callChild: CallChild
+  readonly services: CreateRunServices
   readonly onDue: (dueAt: number) => void
 }
 

@@ -1,6 +1,7 @@
 import {
   AppError,
   type Clock,
+  type Conflict,
   type EventPhase,
   type NewEvent,
   type RunRecord,
@@ -30,6 +31,8 @@ export interface Journal {
   emit(type: string, payload: unknown, phase?: EventPhase): Promise<void>
   /** Resolves when the entry is durable. Rejects with `run-not-active` once the attempt is over. */
   record(entry: Entry): Promise<void>
+  /** As `record`, in a commit of its own; resolves with the conflict that its writes have met, if any. */
+  recordAlone(entry: Entry): Promise<Conflict | undefined>
   /** Waits until everything recorded so far is durable. */
   flush(): Promise<void>
   /** Waits for the commit under way, then hands over what is not yet written; nothing can be recorded afterwards. */
@@ -46,7 +49,8 @@ export interface Unwritten {
 }
 
 interface Pending extends Required<Entry> {
-  resolve(): void
+  readonly isAlone: boolean
+  resolve(conflict?: Conflict): void
   reject(error: unknown): void
 }
 
@@ -64,8 +68,8 @@ export function createJournal({ unitOfWork, clock, maxEventBytes }: JournalDeps,
 
   const flush = async () => {
     while (pending.length > 0 && !isClosed) {
-      const batch = pending.slice(0, ENTRIES_PER_COMMIT)
-      pending = pending.slice(ENTRIES_PER_COMMIT)
+      const batch = pending.slice(0, batchLength(pending))
+      pending = pending.slice(batch.length)
       await writeBatch(batch)
     }
     flushing = undefined
@@ -79,6 +83,7 @@ export function createJournal({ unitOfWork, clock, maxEventBytes }: JournalDeps,
       ])
       for (const one of batch) {
         if (outcome.committed) one.resolve()
+        else if (one.isAlone && outcome.index > 0) one.resolve(outcome.conflict)
         else one.reject(notActive())
       }
     } catch (error) {
@@ -86,18 +91,23 @@ export function createJournal({ unitOfWork, clock, maxEventBytes }: JournalDeps,
     }
   }
 
-  const record = ({ writes = [], events = [] }: Entry): Promise<void> => {
+  const enqueue = ({ writes = [], events = [] }: Entry, isAlone: boolean): Promise<Conflict | undefined> => {
     const durable = isClosed
       ? Promise.reject(notActive())
-      : new Promise<void>((resolve, reject) => pending.push({ writes, events, resolve, reject }))
+      : new Promise<Conflict | undefined>((resolve, reject) =>
+          pending.push({ writes, events, isAlone, resolve, reject }),
+        )
     // It need not be awaited, so what is lost must not become an unhandled rejection.
     durable.catch(() => undefined)
     flushing ??= Promise.resolve().then(flush)
     return durable
   }
 
+  const record = (entry: Entry) => enqueue(entry, false) as Promise<undefined>
+
   return {
     record,
+    recordAlone: (entry) => enqueue(entry, true),
     isClosed: () => isClosed,
     isIdle: () => flushing === undefined,
     emit(type, payload, phase) {
@@ -125,6 +135,13 @@ export function createJournal({ unitOfWork, clock, maxEventBytes }: JournalDeps,
       }
     },
   }
+}
+
+/** How many entries from the front go into the next commit. */
+function batchLength(pending: readonly Pending[]): number {
+  const firstAlone = pending.findIndex(({ isAlone }) => isAlone)
+  if (firstAlone === 0) return 1
+  return Math.min(ENTRIES_PER_COMMIT, firstAlone === -1 ? pending.length : firstAlone)
 }
 
 const toWrites = ({ writes, events }: Pending): readonly Write[] =>

@@ -1,7 +1,9 @@
 import { AppError, fromJsonText, type Logger } from '@berth/ports'
 import type { EmitOptions, Resume, RunContext } from '../agents/agent.ts'
+import type { CreateRunServices, ServiceCaller } from '../agents/run-services.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { callStep } from '../steps/step-call.ts'
+import { callTransaction } from '../steps/transaction-call.ts'
 import { callApproval, callSleep, callWaitForEvent } from '../steps/wait-call.ts'
 import { callTool } from '../tools/tool-call.ts'
 import type { CallChild } from './child-call.ts'
@@ -12,13 +14,16 @@ export interface ContextParts {
   readonly logger: Logger
   readonly resume: Resume | undefined
   readonly callChild: CallChild
+  readonly services: CreateRunServices
 }
 
 /** What the code of a run is given. */
-export function createRunContext(scope: CallScope, { logger, resume, callChild }: ContextParts): RunContext {
+export function createRunContext(scope: CallScope, parts: ContextParts): RunContext {
+  const { logger, resume, callChild, services } = parts
   const { run, journal, signal, ledger, budget } = scope
   const { kind, targetId } = run
   return {
+    ...services(callerOf(scope)),
     runId: run.id,
     agentId: kind === 'agent' ? targetId : undefined,
     workflowId: kind === 'workflow' ? targetId : undefined,
@@ -62,6 +67,13 @@ export function createRunContext(scope: CallScope, { logger, resume, callChild }
     },
   }
 }
+
+const callerOf = (scope: CallScope): ServiceCaller => ({
+  run: scope.run,
+  signal: scope.signal,
+  step: (name, fn, options = {}) => callStep(scope, name, { fn, options }),
+  transact: (name, decide) => callTransaction(scope, name, decide),
+})
 
 /** A rejection that may stay unobserved: emitting need not be awaited. */
 function handledRejection(error: unknown): Promise<never> {

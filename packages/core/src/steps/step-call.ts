@@ -11,6 +11,7 @@ import {
 } from '@berth/ports'
 import { approvalRequest } from '../approvals/approval-request.ts'
 import { isLongerThan } from '../json-members.ts'
+import type { Entry } from '../runs/journal.ts'
 import { toRunError } from '../runs/run-error.ts'
 import { checkName } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
@@ -24,21 +25,32 @@ import { pauseBefore, withTimeout } from './step-retry.ts'
  * @throws AppError `step-failed` when its tries are used up or it may not be repeated after a crash;
  *   `workflow-divergence` when another call is recorded at this place
  */
-export async function callStep<T>(
+export const callStep = <T>(
   scope: CallScope,
   name: string,
-  call: { readonly fn: StepFn<T>; readonly options: StepOptions },
-) {
+  { fn, options }: { readonly fn: StepFn<T>; readonly options: StepOptions },
+): Promise<T> =>
+  callWork<T>(scope, name, { options, perform: (step, attempt) => perform(scope, step, { fn, options, attempt }) })
+
+/** A durable piece of work, and how one try does it and records what it came to. */
+export interface Work {
+  readonly options: StepOptions
+  /** Resolves with the recorded result. @throws whatever the work throws; nothing is recorded then */
+  readonly perform: (step: StepRecord, attempt: number) => Promise<JsonText | undefined>
+}
+
+/** @throws AppError as `callStep` */
+export async function callWork<T>(scope: CallScope, name: string, work: Work): Promise<T> {
   const { ledger, run } = scope
   checkName(name)
   const { seq, recorded } = await ledger.claim('step', name)
-  if (recorded === undefined) return execute(scope, { seq, name, ...call, begin: insert(scope, seq, name) })
+  if (recorded === undefined) return execute<T>(scope, { seq, name, ...work, begin: insert(scope, seq, name) })
   if (recorded.status === 'completed' || recorded.status === 'failed') {
     return outcomeOf<T>(await ledger.replay(recorded))
   }
-  const ready = await afterCrash(scope, recorded, call.options)
+  const ready = await afterCrash(scope, recorded, work.options)
   if (ready.status !== 'started') return outcomeOf<T>(ready)
-  return execute(scope, { seq, name, ...call, begin: change(recorded, 'started', { attempt: run.attempt }) })
+  return execute<T>(scope, { seq, name, ...work, begin: change(recorded, 'started', { attempt: run.attempt }) })
 }
 
 /** Decides about a step that was under way when its process died: a record that is `started` may be executed. */
@@ -57,7 +69,17 @@ async function afterCrash(
 async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
   const error: RunError = { code: 'step-failed', message: `${recorded.name} was executing when the server stopped` }
   return scope.ledger.busy(async () => {
-    await settle(scope, recorded, { status: 'failed', error })
+    const at = scope.clock.now()
+    await scope.journal.record({
+      writes: [change(recorded, 'started', { status: 'failed', error, settledAt: at })],
+      events: [
+        stepEvent(scope.run, 'step.error', {
+          step: { ...recorded, kind: 'step' },
+          at,
+          detail: { error, willRetry: false },
+        }),
+      ],
+    })
     return scope.ledger.settle({ ...recorded, status: 'failed', error })
   })
 }
@@ -81,31 +103,31 @@ async function ask(scope: CallScope, recorded: StepRecord): Promise<StepRecord> 
   return ledger.wait(recorded.seq)
 }
 
-interface Execution<T> {
+interface Execution extends Work {
   readonly seq: number
   readonly name: string
-  readonly fn: StepFn<T>
-  readonly options: StepOptions
   readonly begin: Write
 }
 
-function execute<T>(scope: CallScope, execution: Execution<T>): Promise<T> {
+function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
   return scope.ledger.busy(async () => {
     const { run, journal, clock } = scope
     const { seq, name, begin } = execution
     const step = { seq, name, kind: 'step' } as const
     await journal.record({ writes: [begin], events: [stepEvent(run, 'step.start', { step, at: clock.now() })] })
-    return tryUntilSettled(scope, execution)
+    return tryUntilSettled<T>(scope, execution)
   })
 }
 
-async function tryUntilSettled<T>(scope: CallScope, execution: Execution<T>): Promise<T> {
+async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promise<T> {
   const { signal, ledger } = scope
-  const { name, options } = execution
+  const { name, options, perform } = execution
   const { maxAttempts = 1 } = options.retry ?? {}
   for (let attempt = 1; ; attempt++) {
     try {
-      return outcomeOf<T>(await ledger.settle(await tryOnce(scope, execution, attempt)))
+      const step = stepOf(scope, execution)
+      const result = await perform(step, attempt)
+      return outcomeOf<T>(await ledger.settle({ ...step, status: 'completed', result }))
     } catch (thrown) {
       if (signal.aborted || isOver(thrown)) throw thrown
       const step = stepOf(scope, execution)
@@ -120,18 +142,26 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution<T>): Pr
   }
 }
 
+interface Try<T> {
+  readonly fn: StepFn<T>
+  readonly options: StepOptions
+  readonly attempt: number
+}
+
 /** Calls the code once and records what it came to. @throws whatever the code throws */
-async function tryOnce<T>(scope: CallScope, execution: Execution<T>, attempt: number): Promise<StepRecord> {
-  const { fn, options } = execution
-  const step = stepOf(scope, execution)
+async function perform<T>(
+  scope: CallScope,
+  step: StepRecord,
+  { fn, options, attempt }: Try<T>,
+): Promise<JsonText | undefined> {
   const effectId = `${step.runId}.${step.seq}`
   const value = await withTimeout(scope, options.timeoutMs, (signal) => fn({ effectId, attempt, signal }))
   const result = resultText(scope, value)
-  await settle(scope, step, { status: 'completed', result })
-  return { ...step, status: 'completed', result }
+  await scope.journal.record(completion(scope, step, result))
+  return result
 }
 
-const stepOf = ({ run, clock }: CallScope, { seq, name }: Pick<Execution<unknown>, 'seq' | 'name'>): StepRecord => ({
+const stepOf = ({ run, clock }: CallScope, { seq, name }: Pick<Execution, 'seq' | 'name'>): StepRecord => ({
   ...{ runId: run.id, seq, kind: 'step', name, status: 'started', attempt: run.attempt },
   startedAt: clock.now(),
 })
@@ -154,21 +184,13 @@ function recordFailure(
   return journal.record({ writes, events })
 }
 
-function settle(
-  scope: CallScope,
-  step: StepRef,
-  outcome: Pick<StepChange, 'status' | 'result' | 'error'>,
-): Promise<void> {
-  const { run, journal, clock } = scope
+/** What records that the work was done. */
+export function completion({ run, clock }: CallScope, step: StepRef, result: JsonText | undefined): Entry {
   const at = clock.now()
-  const isGood = outcome.status === 'completed'
-  const kinded = { ...step, kind: 'step' } as const
-  return journal.record({
-    writes: [change(step, 'started', { ...outcome, settledAt: at })],
-    events: isGood
-      ? settledEvents(run, kinded, at)
-      : [stepEvent(run, 'step.error', { step: kinded, at, detail: { error: outcome.error, willRetry: false } })],
-  })
+  return {
+    writes: [change(step, 'started', { status: 'completed', result, settledAt: at })],
+    events: settledEvents(run, { ...step, kind: 'step' }, at),
+  }
 }
 
 const change = ({ runId, seq }: Pick<StepRef, 'runId' | 'seq'>, from: StepStatus, changed: StepChange): Write => ({
@@ -184,7 +206,7 @@ const insert = ({ run, clock }: CallScope, seq: number, name: string): Write => 
   step: { runId: run.id, seq, kind: 'step', name, status: 'started', attempt: run.attempt, startedAt: clock.now() },
 })
 
-function resultText({ maxResultBytes }: CallScope, value: unknown): JsonText | undefined {
+export function resultText({ maxResultBytes }: CallScope, value: unknown): JsonText | undefined {
   if (value === undefined) return undefined
   const text = toJsonText(value)
   if (!isLongerThan(text, maxResultBytes)) return text

@@ -3,20 +3,43 @@ import type { Storage } from '@berth/ports'
 import { describe, it } from 'vitest'
 import { checkEngine } from './engine-model.fixture.ts'
 
+type Commit = Storage['unitOfWork']['commit']
+
+const pause = async (turns: number) => {
+  for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+const withCommit = (storage: Storage, commit: Commit): Storage => ({ ...storage, unitOfWork: { commit } })
+
 /** As a disk does it: a commit takes a few turns of the event loop, and the next one waits for it. */
 function withLatency(storage: Storage): Storage {
   let queue: Promise<unknown> = Promise.resolve()
   let count = 0
-  const commit: Storage['unitOfWork']['commit'] = (writes) => {
+  return withCommit(storage, (writes) => {
     const turns = count++ % 4
-    const done = queue.then(async () => {
-      for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
-      return storage.unitOfWork.commit(writes)
-    })
+    const done = queue.then(() => pause(turns)).then(() => storage.unitOfWork.commit(writes))
     queue = done.catch(() => undefined)
     return done
-  }
-  return { ...storage, unitOfWork: { commit } }
+  })
+}
+
+/** As another thread does it: everybody can read a commit before it is answered. Answers come in the order of commits. */
+function withLateAnswers(storage: Storage): Storage {
+  let answered: Promise<unknown> = Promise.resolve()
+  let count = 0
+  return withCommit(storage, async (writes) => {
+    const turns = count++ % 4
+    const committed = storage.unitOfWork.commit(writes)
+    const before = answered
+    const answer = (async () => {
+      const outcome = await committed
+      await pause(turns)
+      await before
+      return outcome
+    })()
+    answered = answer.catch(() => undefined)
+    return answer
+  })
 }
 
 const SEED = 20_261_121
@@ -34,6 +57,13 @@ describe('the run engine keeps its promises whatever its callers, its code and t
   it('on a storage that takes its time', () =>
     checkEngine({
       open: () => withLatency(createInMemoryStorage()),
+      numRuns: Number(process.env.N ?? 400),
+      seed: Number(process.env.SEED ?? SEED),
+    }))
+
+  it('on a storage that answers late', () =>
+    checkEngine({
+      open: () => withLateAnswers(createInMemoryStorage()),
       numRuns: Number(process.env.N ?? 400),
       seed: Number(process.env.SEED ?? SEED),
     }))

@@ -95,7 +95,7 @@ export interface UnitOfWork {
   /**
    * Applies all writes in order in one transaction, or none of them. Resolves when the outcome is durable. The first
    * conflict undoes everything and is reported as a value. Concurrent commits are serialized; event positions follow
-   * the order of commits.
+   * the order of commits, and so do the answers. A commit may be read before it is answered, never before it is durable.
    *
    * @throws AppError `storage-full`, `SQLITE_BUSY`: nothing was written; `storage-failed`: the outcome is unknown.
    */

@@ -14,6 +14,14 @@ export const markShutdown = (db: Connection, isClean: boolean): void => {
   db.run(updateValue, { name: 'clean_shutdown', value: isClean ? '1' : '0' })
 }
 
+/** Best effort: what fails here (a full disk) costs the next start a `quick_check` and nothing else. */
+export function endInOrder(db: Connection): void {
+  try {
+    markShutdown(db, true)
+    db.database.pragma('wal_checkpoint(TRUNCATE)')
+  } catch {}
+}
+
 const selectValue = compile<{ name: MetaName }, { value: string }>((place) =>
   from.selectFrom('meta').select('value').where('name', '=', place('name')),
 )

@@ -3,6 +3,7 @@ import { type Connection, openConnection, type Synchronous } from './connection.
 import { createStores } from './create-stores.ts'
 import type { Host, HostCounters } from './host/host.ts'
 import { createInlineHost } from './host/inline-host.ts'
+import { createWorkerHost, startStorageWorker } from './host/worker-host.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { takeLease } from './lease.ts'
 import { markShutdown } from './meta.ts'
@@ -46,25 +47,29 @@ function openMemory({ now = Date.now, onFatal }: SqliteStorageOptions): SqliteSt
   return assemble(host, () => ({ walBytes: 0, dbBytes: 0 }))
 }
 
-function openFile(options: SqliteStorageOptions, path: string): SqliteStorage {
-  const isServer = options.mode !== 'lib'
-  const lease = isServer ? takeLease(path) : undefined
+async function openFile(options: SqliteStorageOptions, path: string): Promise<SqliteStorage> {
+  const sizes = () => ({ walBytes: fileSize(`${path}-wal`), dbBytes: fileSize(path) })
+  if (options.mode === 'lib') return assemble(openShared(options, path), sizes)
+  const lease = takeLease(path)
+  const worker = startStorageWorker()
   try {
-    const db = openDatabase(options, path)
-    const host = createInlineHost(db, {
-      onFatal: options.onFatal,
-      closeConnection(db, isIntact) {
-        try {
-          if (isServer && isIntact) endInOrder(db)
-        } finally {
-          db.database.close()
-          lease?.release()
-        }
-      },
-    })
-    return assemble(host, () => ({ walBytes: fileSize(`${path}-wal`), dbBytes: fileSize(path) }))
+    const readFrom = openDatabase(options, path)
+    readFrom.database.pragma('query_only = ON')
+    const { synchronous, onFatal } = options
+    const onClosed = () => lease.release()
+    return assemble(createWorkerHost(worker, { path, synchronous, readFrom, onFatal, onClosed }), sizes)
   } catch (error) {
-    lease?.release()
+    await worker.end()
+    lease.release()
+    throw translateStartError(error, path)
+  }
+}
+
+function openShared(options: SqliteStorageOptions, path: string): Host {
+  try {
+    const closeConnection = ({ database }: Connection) => void database.close()
+    return createInlineHost(openDatabase(options, path), { onFatal: options.onFatal, closeConnection })
+  } catch (error) {
     throw translateStartError(error, path)
   }
 }
@@ -84,14 +89,6 @@ function openDatabase({ mode, synchronous, now = Date.now }: SqliteStorageOption
     db.database.close()
     throw error
   }
-}
-
-/** Best effort: what fails here (a full disk) costs the next start a `quick_check` and nothing else. */
-function endInOrder(db: Connection): void {
-  try {
-    markShutdown(db, true)
-    db.database.pragma('wal_checkpoint(TRUNCATE)')
-  } catch {}
 }
 
 function assemble(host: Host, sizes: () => Pick<StorageStatus, 'walBytes' | 'dbBytes'>): SqliteStorage {

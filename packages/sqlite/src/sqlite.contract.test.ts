@@ -1,23 +1,22 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { storageContract } from '@berth/testkit'
+import { eventLogContract, storageContract, unitOfWorkContract } from '@berth/testkit'
 import { afterAll } from 'vitest'
-import { openSqliteStorage } from './open-sqlite-storage.ts'
+import { openSqliteStorage, type SqliteStorageOptions } from './open-sqlite-storage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'berth-contract-'))
 let files = 0
 
 afterAll(() => rmSync(directory, { recursive: true }))
 
-storageContract({
-  name: 'SQLite file',
-  open: () => openSqliteStorage({ path: join(directory, `${files++}.db`), synchronous: 'normal' }),
-  close: (storage) => storage.close(),
-})
+const openFile = (mode: SqliteStorageOptions['mode']) => () =>
+  openSqliteStorage({ path: join(directory, `${files++}.db`), synchronous: 'normal', mode })
 
-storageContract({
-  name: 'SQLite in memory',
-  open: () => openSqliteStorage({ path: ':memory:' }),
-  close: (storage) => storage.close(),
-})
+storageContract({ name: 'SQLite file', open: openFile('lib') })
+storageContract({ name: 'SQLite in memory', open: () => openSqliteStorage({ path: ':memory:' }) })
+
+// The operations are the same ones; what differs is how a commit reaches them, and what of it travels back.
+const served = { name: 'SQLite file behind its worker', open: openFile('server') }
+unitOfWorkContract(served)
+eventLogContract(served)

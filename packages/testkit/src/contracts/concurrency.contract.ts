@@ -111,6 +111,24 @@ const blocksOf = (outcomes: readonly CommitOutcome[]): readonly (readonly number
     .sort(([first = 0], [other = 0]) => first - other)
 
 export const concurrencyCases: readonly ContractCase[] = [
+  {
+    title: 'answers commits in the order in which they were made',
+    async run(storage) {
+      const answered: number[] = []
+      const call = async (caller: number) => {
+        const isRefused = caller % 3 === 0
+        const writes: Write[] = [{ type: 'event.append', events: [anEvent()] }]
+        if (isRefused) writes.push({ type: 'run.fence', runId: 'no such run', attempt: 1 })
+        await storage.unitOfWork.commit(writes)
+        answered.push(caller)
+      }
+      const callers = Array.from({ length: CALLERS }, (_, caller) => caller)
+
+      await Promise.all(callers.map(call))
+
+      expect(answered).toEqual(callers)
+    },
+  },
   ...contestCases,
   {
     title: 'concurrent commits number their events one commit after the other',

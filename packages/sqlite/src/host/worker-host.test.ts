@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EVERY_ROW, type RunRecord, type Write } from '@berth/ports'
+import { anEvent, aRun } from '@berth/testkit'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openConnection } from '../connection.ts'
+import { applyMigrations } from '../migrate.ts'
+import type { Host } from './host.ts'
+import { createWorkerHost, type StorageWorker, startStorageWorker } from './worker-host.ts'
+
+let directory: string
+let path: string
+let worker: StorageWorker
+let host: Host
+let fatal: unknown[]
+let closed: number
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'berth-worker-'))
+  path = join(directory, 'data.db')
+  const readFrom = openConnection(path)
+  applyMigrations(readFrom.database, { now: () => 0 })
+  fatal = []
+  closed = 0
+  worker = startStorageWorker()
+  host = createWorkerHost(worker, {
+    ...{ path, synchronous: 'full', readFrom },
+    onFatal: (error) => fatal.push(error),
+    onClosed: () => closed++,
+  })
+})
+afterEach(async () => {
+  await host.close()
+  rmSync(directory, { recursive: true })
+})
+
+const insert = (id: string): readonly Write[] => [
+  { type: 'run.insert', run: aRun({ id }) },
+  { type: 'event.append', events: [anEvent({ topic: 'log', type: id })] },
+]
+
+const logged = async (): Promise<readonly string[]> => {
+  const events = await host.read('events.read', { stream: { topic: 'log' }, range: { after: 0, limit: 1_000 } })
+  return events.map(({ type }) => type)
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+describe('a host whose writes happen in a worker', () => {
+  it('shows every read what was acknowledged before it', async () => {
+    for (let index = 0; index < 20; index++) {
+      await host.write('commit', insert(`run-${index}`))
+      expect(await host.read('runs.find', { id: `run-${index}`, visibility: EVERY_ROW })).toBeDefined()
+    }
+  })
+
+  it('takes the writes that wait together, in their order', async () => {
+    const ids = Array.from({ length: 129 }, (_, index) => `run-${index}`)
+
+    const outcomes = await Promise.all(ids.map((id) => host.write('commit', insert(id))))
+
+    expect(outcomes.map((outcome) => outcome.committed && outcome.events[0]?.position)).toEqual(
+      ids.map((_, index) => index + 1),
+    )
+    expect(await logged()).toEqual(ids)
+    expect(host.counters()).toMatchObject({ writes: 129, transactions: 3 })
+  })
+
+  it('brings conflicts and refusals back as they are, without disturbing their neighbours', async () => {
+    const invalid: readonly Write[] = [
+      { type: 'run.insert', run: { ...aRun({ id: 'invalid' }), owner: null } as unknown as RunRecord },
+    ]
+
+    const settled = await Promise.allSettled(
+      [insert('a'), insert('a'), invalid, insert('b')].map((writes) => host.write('commit', writes)),
+    )
+
+    expect(settled).toMatchObject([
+      { value: { committed: true } },
+      { value: { committed: false, index: 0, conflict: { type: 'run.insert', current: aRun({ id: 'a' }) } } },
+      {
+        reason: {
+          id: 'internal-error',
+          cause: expect.objectContaining({ message: expect.stringContaining('NOT NULL') }),
+        },
+      },
+      { value: { committed: true } },
+    ])
+    expect(await logged()).toEqual(['a', 'b'])
+  })
+
+  it('goes on reading, and turning, while a write cannot go on', async () => {
+    await host.write('commit', insert('before'))
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE')
+    let isWritten = false
+    const waiting = host.write('commit', insert('behind')).then(() => {
+      isWritten = true
+    })
+
+    for (let turns = 0; turns < 50; turns++) {
+      await turn()
+      expect(await logged()).toEqual(['before'])
+    }
+    expect(isWritten).toBe(false)
+
+    other.exec('ROLLBACK')
+    other.close()
+    await waiting
+    expect(await logged()).toEqual(['before', 'behind'])
+  })
+
+  it('fails for good when its thread dies, and says so once', async () => {
+    await host.write('commit', insert('kept'))
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE')
+    const cut = [host.write('commit', insert('a')), host.write('commit', insert('b'))]
+    await turn()
+
+    const dying = worker.end()
+    other.exec('ROLLBACK')
+    other.close()
+    await dying
+    const settled = await Promise.allSettled([...cut, host.write('commit', insert('c'))])
+
+    expect(settled.map((one) => one.status === 'rejected' && one.reason.id)).toEqual([
+      'storage-failed',
+      'storage-failed',
+      'storage-failed',
+    ])
+    expect(host.state()).toBe('failed')
+    expect(fatal).toHaveLength(1)
+    expect(await host.read('runs.find', { id: 'kept', visibility: EVERY_ROW })).toBeDefined()
+  })
+
+  it('refuses to write when its thread cannot open the file', async () => {
+    const lost = startStorageWorker()
+    const readFrom = openConnection(path)
+    const blind = createWorkerHost(lost, {
+      ...{ path: join(directory, 'no', 'such', 'data.db'), synchronous: 'full', readFrom },
+      onClosed: () => undefined,
+    })
+
+    await expect(blind.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-failed' })
+    await blind.close()
+  })
+
+  it('settles what waits before it closes, and gives the file back once', async () => {
+    const writes = Array.from({ length: 100 }, (_, index) => host.write('commit', insert(`run-${index}`)))
+
+    await Promise.all([host.close(), host.close()])
+
+    expect((await Promise.all(writes)).every(({ committed }) => committed)).toBe(true)
+    expect(closed).toBe(1)
+    await expect(host.write('commit', insert('late'))).rejects.toMatchObject({ id: 'storage-failed' })
+  })
+})

@@ -1,0 +1,115 @@
+import { Worker } from 'node:worker_threads'
+import { AppError, type StoredEvent, type Write } from '@berth/ports'
+import type { Connection, Synchronous } from '../connection.ts'
+import type { Settled, WriteJob } from './commit-group.ts'
+import { createHost } from './create-host.ts'
+import type { Host } from './host.ts'
+import type { ErrorMessage, SettledMessage, WorkerAnswer, WorkerRequest } from './worker-message.ts'
+
+/** A thread that is starting. */
+export interface StorageWorker {
+  /** @throws AppError what the worker refuses; `storage-failed` when it is gone */
+  ask(request: WorkerRequest): Promise<readonly SettledMessage[]>
+  /** Resolves when the thread has ended; ends it unless it is ending. */
+  end(): Promise<void>
+}
+
+export interface WorkerHostOptions {
+  readonly path: string
+  readonly synchronous: Synchronous | undefined
+  /** Reads run here, on the calling thread; another connection to the file that the worker writes to. */
+  readonly readFrom: Connection
+  readonly onFatal?: ((error: AppError) => void) | undefined
+  /** Called when the worker has closed the file. */
+  readonly onClosed: () => void
+}
+
+/**
+ * Two, so that the worker finds the next group while the answer of the last one travels; more only makes smaller groups.
+ */
+const MAX_GROUPS = 2
+
+/** Starts the thread; loading its modules takes as long as opening the file, so start it first. */
+export function startStorageWorker(): StorageWorker {
+  const isSource = import.meta.url.endsWith('.ts')
+  const url = new URL(isSource ? './storage-worker.ts' : './storage-worker.js', import.meta.url)
+  const worker = new Worker(url, isSource ? { execArgv: ['--conditions=berth-source'] } : {})
+  const ended = Promise.withResolvers<void>()
+  const asked: { resolve(settled: readonly SettledMessage[]): void; reject(error: unknown): void }[] = []
+  let fault: AppError | undefined
+
+  const fail = (cause?: unknown) => {
+    fault ??= new AppError('storage-failed', { message: 'The storage worker has ended.', cause })
+    for (const { reject } of asked.splice(0)) reject(fault)
+  }
+  worker.on('message', (answer: WorkerAnswer) => {
+    const first = asked.shift()
+    if (answer.type === 'done') first?.resolve(answer.settled)
+    else first?.reject(toError(answer.error))
+  })
+  worker.on('error', fail)
+  worker.on('exit', () => {
+    fail()
+    ended.resolve()
+  })
+
+  return {
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        if (fault !== undefined) return reject(fault)
+        asked.push({ resolve, reject })
+        worker.postMessage(request)
+      }),
+    async end() {
+      if (asked.length > 0 || fault === undefined) await worker.terminate()
+      await ended.promise
+    },
+  }
+}
+
+/** Writes in the worker, reads on the calling thread. */
+export function createWorkerHost(
+  worker: StorageWorker,
+  { path, synchronous, readFrom, onFatal, onClosed }: WorkerHostOptions,
+): Host {
+  // Nobody waits for it: without a database the worker refuses every commit.
+  worker.ask({ type: 'open', path, synchronous }).catch(() => undefined)
+  return createHost({
+    async commit(jobs) {
+      try {
+        const plain = jobs.map(({ name, request }) => ({ name, request }))
+        const settled = await worker.ask({ type: 'commit', jobs: plain })
+        return settled.map((one, index) => toSettled(one, jobs[index] as WriteJob))
+      } catch (error) {
+        return jobs.map(() => ({ error }))
+      }
+    },
+    maxGroups: MAX_GROUPS,
+    readFrom,
+    async close(isIntact) {
+      readFrom.database.close()
+      await worker.ask({ type: 'close', isIntact }).catch(() => undefined)
+      await worker.end()
+      onClosed()
+    },
+    onFatal,
+  })
+}
+
+function toSettled(message: SettledMessage, { request }: WriteJob): Settled {
+  if ('error' in message) return { error: toError(message.error) }
+  if ('conflict' in message) return { result: { committed: false, index: message.index, conflict: message.conflict } }
+  return { result: { committed: true, events: withPositions(request, message.positions), counts: message.counts } }
+}
+
+function withPositions(writes: readonly Write[], positions: readonly number[]): readonly StoredEvent[] {
+  const events = writes.flatMap((write) => (write.type === 'event.append' ? write.events : []))
+  return events.map((event, index) => ({ ...event, position: positions[index] as number }))
+}
+
+const toError = ({ id, message, hint, cause }: ErrorMessage): AppError =>
+  new AppError(id, {
+    ...(message === undefined ? {} : { message }),
+    ...(hint === undefined ? {} : { hint }),
+    cause: cause === undefined ? undefined : new Error(cause),
+  })

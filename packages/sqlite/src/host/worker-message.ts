@@ -1,0 +1,27 @@
+import type { AppErrorOptions, Conflict } from '@berth/ports'
+import type { ErrorCode } from '@berth/protocol'
+import type { Synchronous } from '../connection.ts'
+import type { WriteJob } from './commit-group.ts'
+
+/** What the storage worker is told, in order. It answers each with one `WorkerAnswer`. */
+export type WorkerRequest =
+  | { readonly type: 'open'; readonly path: string; readonly synchronous: Synchronous | undefined }
+  | { readonly type: 'commit'; readonly jobs: readonly WriteJob[] }
+  /** The last one. `isIntact`: the database may be marked as closed in order. */
+  | { readonly type: 'close'; readonly isIntact: boolean }
+
+export type WorkerAnswer =
+  | { readonly type: 'done'; readonly settled: readonly SettledMessage[] }
+  | { readonly type: 'refused'; readonly error: ErrorMessage }
+
+/** The events of a commit stay where they came from; only their positions travel back. */
+export type SettledMessage =
+  | { readonly positions: readonly number[]; readonly counts: readonly number[] }
+  | { readonly index: number; readonly conflict: Conflict }
+  | { readonly error: ErrorMessage }
+
+/** An error that can be cloned. */
+export interface ErrorMessage extends Pick<AppErrorOptions, 'message' | 'hint'> {
+  readonly id: ErrorCode
+  readonly cause: string | undefined
+}

@@ -19,8 +19,8 @@ const installed = spawnSync('pnpm', ['--version'], { cwd: root, shell: isWindows
 const hasPinned = installed.status === 0 && `pnpm@${installed.stdout.trim()}` === pin
 const pnpm = (...args) => (hasPinned ? run('pnpm', args) : run('npx', ['-y', pin, ...args]))
 
-if (task !== 'start' && task !== 'test') {
-  console.error('usage: node tooling/run.mjs start|test [arguments]')
+if (!['start', 'test', 'bench'].includes(task)) {
+  console.error('usage: node tooling/run.mjs start|test|bench [arguments]')
   process.exit(2)
 }
 
@@ -28,6 +28,9 @@ pnpm('install', '--frozen-lockfile', '--reporter=append-only', '--loglevel=warn'
 if (task === 'test') {
   pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only')
   pnpm('exec', 'vitest', 'run', ...rest)
+} else if (task === 'bench') {
+  pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only')
+  pnpm('--filter', '@berth/bench', 'run', 'bench', ...rest)
 } else {
   pnpm('exec', 'turbo', 'run', 'build', '--filter=@berth/cli...', '--output-logs=errors-only')
   const bundled = join(root, 'node_modules/.bin', isWindows ? 'node.exe' : 'node')

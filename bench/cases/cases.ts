@@ -1,0 +1,17 @@
+import type { BenchCase } from './bench-case.ts'
+import { coldStarts } from './cold-start.ts'
+import { durableRuns } from './durable-runs.ts'
+import { flushDelay } from './flush-delay.ts'
+import { keyedReplay } from './keyed-replay.ts'
+import { memoryGrowth } from './memory-growth.ts'
+import { recovery, storedHistory } from './stored-history.ts'
+
+export const CASES: readonly BenchCase[] = [
+  durableRuns,
+  keyedReplay,
+  coldStarts,
+  storedHistory,
+  flushDelay,
+  recovery,
+  memoryGrowth,
+]

@@ -1,0 +1,77 @@
+import { JSON_HEADERS, RUN, RUN_BODY, startBerth } from '../harness/berth.ts'
+import { sendLoad } from '../harness/load.ts'
+import { alternate, type Comparison, median } from '../harness/rounds.ts'
+import { inFolder, type ServerProcess, startFloor } from '../harness/server-process.ts'
+import type { BenchCase, Effort } from './bench-case.ts'
+
+const FLOOR_BODY = JSON.stringify({ input: { text: 'hello' } })
+
+/** Runs a second of an endless series of new keys. */
+export function keyedRuns({ port }: ServerProcess, path: string, { durationMs, warmUpMs }: Effort) {
+  let firstKey = 0
+  return async (connections: number, isKeyed = true): Promise<number> => {
+    const body = path === '/' ? FLOOR_BODY : RUN_BODY
+    const target = { port, path, body, headers: JSON_HEADERS, connections, durationMs, warmUpMs }
+    const { perSecond, nextKey } = await sendLoad({ ...target, keyed: isKeyed, firstKey })
+    firstKey = nextKey
+    return perSecond
+  }
+}
+
+export const durableRuns: BenchCase = {
+  id: 'F1',
+  title: 'keyed and unkeyed durable runs against the same rows written straight, synchronous full, and node:http',
+  run: (effort) =>
+    inFolder(async (folder) => {
+      const floor = await startFloor('hono-sqlite', { FLOOR_DATABASE: `${folder}/floor.db`, FLOOR_GROUPED: '1' })
+      const naive = await startFloor('hono-sqlite', { FLOOR_DATABASE: `${folder}/naive.db` })
+      const raw = await startFloor('raw-http')
+      const berth = await startBerth({ folder })
+      const onFloor = keyedRuns(floor, '/', effort)
+      const onNaive = keyedRuns(naive, '/', effort)
+      const onRaw = keyedRuns(raw, '/', effort)
+      const onBerth = keyedRuns(berth, RUN, effort)
+      const rows: Comparison[] = []
+      try {
+        for (const connections of [1, 16, 64]) {
+          const keyed = await alternate(effort.rounds, {
+            floor: () => onFloor(connections),
+            subject: () => onBerth(connections),
+          })
+          const variant = `keyed run, ${connections} connections`
+          rows.push({ case: 'F1', variant, unit: 'runs/s', ...keyed, goal: { atLeast: 0.6 } })
+          const subject = keyed.subject
+          rows.push({
+            case: '',
+            variant: `${variant} / naive floor`,
+            unit: 'runs/s',
+            floor: [await onNaive(connections)],
+            subject,
+          })
+          rows.push({
+            case: '',
+            variant: `${variant} / node:http`,
+            unit: 'runs/s',
+            floor: [await onRaw(connections)],
+            subject,
+          })
+        }
+        const unkeyed = await alternate(effort.rounds, {
+          floor: () => onBerth(64),
+          subject: () => onBerth(64, false),
+        })
+        const note = `floor: keyed, ${Math.round(median(unkeyed.floor))}/s`
+        rows.push({
+          case: 'F3',
+          variant: 'unkeyed run, 64 connections',
+          unit: 'runs/s',
+          ...unkeyed,
+          goal: { atLeast: 1 },
+          note,
+        })
+      } finally {
+        await Promise.all([floor, naive, raw, berth].map(({ stop }) => stop()))
+      }
+      return rows
+    }),
+}

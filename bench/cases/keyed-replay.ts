@@ -1,0 +1,48 @@
+import { JSON_HEADERS, RUN, RUN_BODY, startBerth } from '../harness/berth.ts'
+import { sendLoad } from '../harness/load.ts'
+import { alternate } from '../harness/rounds.ts'
+import { inFolder, startFloor } from '../harness/server-process.ts'
+import type { BenchCase } from './bench-case.ts'
+
+const KEYS = 1_000
+
+export const keyedReplay: BenchCase = {
+  id: 'F2',
+  title: 'a key that was answered before, against an echo',
+  run: (effort) =>
+    inFolder(async (folder) => {
+      const floor = await startFloor('hono-echo')
+      const berth = await startBerth({ folder })
+      const { durationMs, warmUpMs } = effort
+      const shared = { headers: JSON_HEADERS, connections: 64, durationMs, warmUpMs }
+      try {
+        await sendLoad({
+          ...shared,
+          port: berth.port,
+          path: RUN,
+          body: RUN_BODY,
+          keyed: true,
+          repeatKey: true,
+          keys: KEYS,
+        })
+        const figures = await alternate(effort.rounds, {
+          floor: async () => (await sendLoad({ ...shared, port: floor.port, path: '/', body: RUN_BODY })).perSecond,
+          subject: async () => {
+            const repeated = { path: RUN, body: RUN_BODY, keyed: true, repeatKey: true, keys: KEYS }
+            return (await sendLoad({ ...shared, port: berth.port, ...repeated })).perSecond
+          },
+        })
+        return [
+          {
+            case: 'F2',
+            variant: 'keyed replay, 64 connections',
+            unit: 'answers/s',
+            ...figures,
+            goal: { atLeast: 0.45 },
+          },
+        ]
+      } finally {
+        await Promise.all([floor.stop(), berth.stop()])
+      }
+    }),
+}

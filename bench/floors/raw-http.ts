@@ -1,0 +1,14 @@
+// Floor (a): what node:http does for an echo, nothing else.
+import { createServer } from 'node:http'
+import { announce } from './announce.ts'
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    const body = Buffer.concat(chunks)
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length })
+    response.end(body)
+  })
+})
+server.listen(0, '127.0.0.1', () => announce(server))

@@ -1,0 +1,24 @@
+import { join } from 'node:path'
+import { type ServerProcess, startProcess } from './server-process.ts'
+
+const BINARY = join(import.meta.dirname, '../../apps/cli/bin/berth.js')
+const CONFIG = join(import.meta.dirname, '../berth.config.mjs')
+
+export interface BerthOptions {
+  readonly folder: string
+  readonly env?: Readonly<Record<string, string>>
+  /** What runs the binary: a tracer, say. */
+  readonly command?: readonly string[]
+}
+
+/** The real binary on a database in the folder. */
+export const startBerth = ({ folder, env = {}, command }: BerthOptions): Promise<ServerProcess> =>
+  startProcess({
+    ...(command === undefined ? {} : { command }),
+    args: [BINARY, 'server', '--config', CONFIG],
+    env: { BERTH_STORAGE_PATH: join(folder, 'data.db'), ...env },
+  })
+
+export const RUN = '/v1/agents/echo/run'
+export const JSON_HEADERS = { 'Content-Type': 'application/json' }
+export const RUN_BODY = JSON.stringify({ input: { text: 'hello' } })

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** Requests that a process of its own sends, each connection one after the other. */
+export interface Load {
+  readonly port: number
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly connections: number
+  readonly durationMs: number
+  readonly warmUpMs: number
+  /** Sends an `Idempotency-Key`, a new one with every request unless `repeatKey`. */
+  readonly keyed: boolean
+  readonly keyPrefix: string
+  readonly firstKey: number
+  readonly repeatKey: boolean
+  /** How many different keys `repeatKey` goes round. */
+  readonly keys: number
+}
+
+export interface LoadResult {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly statuses: Readonly<Record<string, number>>
+  readonly nextKey: number
+}
+
+const DEFAULTS = {
+  method: 'POST',
+  headers: {},
+  body: '',
+  keyed: false,
+  keyPrefix: 'k',
+  firstKey: 0,
+  repeatKey: false,
+  keys: 1_000,
+} as const
+
+/** @throws when an answer was not the expected one: a fast refusal is no result. */
+export async function sendLoad(
+  load: Partial<Load> & Pick<Load, 'port' | 'path' | 'connections' | 'durationMs' | 'warmUpMs'>,
+): Promise<LoadResult> {
+  const generator = join(import.meta.dirname, 'load-generator.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, [generator, JSON.stringify({ ...DEFAULTS, ...load })])
+  const result = JSON.parse(stdout) as LoadResult
+  const bad = Object.keys(result.statuses).filter((status) => !status.startsWith('2'))
+  if (bad.length > 0) throw new Error(`${load.path} answered ${JSON.stringify(result.statuses)}`)
+  return result
+}

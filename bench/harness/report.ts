@@ -1,0 +1,25 @@
+import { type Comparison, isMet, median, ratioOf, spreadOf } from './rounds.ts'
+
+const figure = (value: number) => (value >= 100 ? Math.round(value).toString() : value.toPrecision(3))
+const percent = (share: number) => `±${Math.round((share * 100) / 2)} %`
+const goalText = ({ goal }: Comparison) =>
+  goal === undefined ? '' : 'atLeast' in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`
+const verdict = (comparison: Comparison) => ({ true: 'met', false: 'MISSED', undefined: '' })[`${isMet(comparison)}`]
+
+/** A Markdown table of medians, ratios and spreads. */
+export function toTable(comparisons: readonly Comparison[]): string {
+  const rows = comparisons.map((comparison) => [
+    comparison.case,
+    comparison.variant,
+    comparison.unit,
+    `${figure(median(comparison.floor))} ${percent(spreadOf(comparison.floor))}`,
+    `${figure(median(comparison.subject))} ${percent(spreadOf(comparison.subject))}`,
+    figure(ratioOf(comparison)),
+    goalText(comparison),
+    verdict(comparison) ?? '',
+    comparison.note ?? '',
+  ])
+  const all = [['', 'case', 'unit', 'floor', 'Berth', 'ratio', 'goal', '', 'note'], ...rows]
+  const [head = [], ...body] = all.map((row) => `| ${row.join(' | ')} |`)
+  return [head, `|${'---|'.repeat(9)}`, ...body].join('\n')
+}

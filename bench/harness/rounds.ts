@@ -1,0 +1,49 @@
+/** One measurement of a pair: the floor and what is held against it, in the same unit. */
+export interface Comparison {
+  readonly case: string // F1, F2, …
+  readonly variant: string
+  readonly unit: string
+  readonly floor: readonly number[]
+  readonly subject: readonly number[]
+  /** What the ratio of the medians, subject to floor, should be. */
+  readonly goal?: { readonly atLeast: number } | { readonly atMost: number }
+  readonly note?: string
+}
+
+export interface Pair {
+  readonly floor: () => Promise<number>
+  readonly subject: () => Promise<number>
+}
+
+/** Measures A B A B …, so that what the machine does meanwhile meets both. */
+export async function alternate(
+  rounds: number,
+  { floor, subject }: Pair,
+): Promise<Pick<Comparison, 'floor' | 'subject'>> {
+  const figures: { floor: number[]; subject: number[] } = { floor: [], subject: [] }
+  for (let round = 0; round < rounds; round++) {
+    figures.floor.push(await floor())
+    figures.subject.push(await subject())
+  }
+  return figures
+}
+
+export function median(figures: readonly number[]): number {
+  const sorted = [...figures].sort((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2
+}
+
+export const ratioOf = ({ floor, subject }: Pick<Comparison, 'floor' | 'subject'>): number =>
+  median(subject) / median(floor)
+
+/** How far the figures lie apart, as a share of their median. */
+export const spreadOf = (figures: readonly number[]): number =>
+  (Math.max(...figures) - Math.min(...figures)) / median(figures)
+
+export function isMet({ goal, floor, subject }: Comparison): boolean | undefined {
+  if (goal === undefined) return undefined
+  const ratio = ratioOf({ floor, subject })
+  return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost
+}

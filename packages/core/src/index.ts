@@ -24,6 +24,14 @@ export {
   createAuthenticate,
 } from './auth/authenticate.ts'
 export { authorize } from './auth/authorize.ts'
+export {
+  type CredentialLoss,
+  type CredentialWatch,
+  type CredentialWatchDeps,
+  createCredentialWatch,
+  type WatchCredential,
+  withCredentialCheck,
+} from './auth/credential-watch.ts'
 export { createManageTokens, type ManageTokens, type ManageTokensDeps, type MintToken } from './auth/manage-tokens.ts'
 export type { Principal } from './auth/principal.ts'
 export { createEngine, type Engine, type EngineDeps, type EngineLimits } from './engine.ts'

@@ -1,4 +1,5 @@
 import { finishResponse, toResponse } from './answer.ts'
+import { endWithCredential } from './credential-stream.ts'
 import { toAppError, toErrorResponse } from './error-envelope.ts'
 import { createExchange } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
@@ -15,6 +16,7 @@ import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
+import { tokenRoutes } from './routes/tokens.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 
 export interface HttpApp {
@@ -24,7 +26,7 @@ export interface HttpApp {
 
 /** The REST face: every operation of the table, behind one pipeline. */
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
-  const { clock, config, openRunStream } = deps
+  const { clock, config, openRunStream, watchCredential } = deps
   const router = createRouter(config.basePath, mountRoutes(deps))
   const pipeline = createPipeline(deps)
   const reporter = createReporter(deps)
@@ -33,7 +35,8 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     async fetch(request, env = {}) {
       const exchange = createExchange(request, env, { router, startedMs: clock.monotonicMs() })
       try {
-        const response = await toResponse(exchange, await pipeline(exchange), openRunStream)
+        const answer = await toResponse(exchange, await pipeline(exchange), openRunStream)
+        const response = endWithCredential(answer, exchange.principal, watchCredential)
         reporter.answered(exchange, response.status, undefined)
         return finishResponse(exchange, response)
       } catch (thrown) {
@@ -54,6 +57,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     approvals: approvalRoutes(deps),
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
+    tokens: tokenRoutes(deps),
     events: namedEventRoutes(deps),
     health: healthRoutes(deps),
     metrics: metricRoutes(deps),

@@ -2,8 +2,10 @@ import type {
   AbortAgent,
   AbortRun,
   Authenticate,
+  CsrfTokens,
   DeleteThread,
   EmitEvent,
+  Principal,
   ReadAgents,
   ReadApprovals,
   ReadHealth,
@@ -16,6 +18,8 @@ import type {
   ResumeRun,
   ResumeWorkflow,
   StartRun,
+  TokenUseCases,
+  WatchCredential,
   WorkflowThreads,
 } from '@berth/core'
 import type { Clock, Digest, Exposition, IdGenerator, Logger, Meter, Visibility } from '@berth/ports'
@@ -27,6 +31,8 @@ export interface HttpConfig {
   readonly basePath: string
   readonly bodyLimitBytes: number
   readonly allowOrigins: readonly string[]
+  readonly csrfEnabled: boolean
+  readonly trustProxy: number | readonly string[]
   /** Per minute and client address. */
   readonly perIpRequests: number
   readonly requireKey: 'warn' | 'enforce'
@@ -49,12 +55,22 @@ export type OpenRunStream = (request: {
 /** Opens the Server-Sent Events of a replay. @throws AppError `overloaded` */
 export type OpenReplayStream = (recording: Recording, speed: number | undefined) => Response
 
-/** What an operation answered. */
+/** What an operation answered, and whom: all that is needed to record it. Refusals are answers too. */
 export interface AnswerNote {
   /** `undefined` when no operation matched. */
   readonly operationId: string | undefined
+  readonly method: string
+  /** Pattern of the path with the base path; `undefined` when no operation matched. */
+  readonly route: string | undefined
+  /** The parameters of the path, joined by `/`; `undefined` without any. */
+  readonly target: string | undefined
+  /** `undefined` when nobody was authenticated. */
+  readonly principal: Principal | undefined
   readonly status: number
-  readonly error?: ErrorCode | undefined
+  readonly error: ErrorCode | undefined
+  readonly durationMs: number
+  readonly requestId: string
+  readonly clientAddress: string
 }
 
 export interface UseCases {
@@ -77,6 +93,7 @@ export interface UseCases {
   readonly openRunStream: OpenRunStream
   readonly replay: Replay
   readonly openReplayStream: OpenReplayStream
+  readonly tokens: TokenUseCases
 }
 
 export interface HttpAppDeps extends UseCases {
@@ -89,6 +106,8 @@ export interface HttpAppDeps extends UseCases {
   readonly meter: Meter
   readonly authenticate: Authenticate
   readonly recall: Recall
+  readonly csrfTokens: CsrfTokens
+  readonly watchCredential: WatchCredential
   /** Called once for each answer. */
   readonly onAnswer?: ((note: AnswerNote) => void) | undefined
 }

@@ -1,6 +1,8 @@
 export { createHttpApp, type HttpApp } from './app.ts'
+export { type Client, type ClientOf, createClientOf } from './client.ts'
 export { toEnvelope } from './error-envelope.ts'
 export type { AnswerNote, HttpAppDeps, HttpConfig, OpenRunStream, UseCases } from './http-app-deps.ts'
 export type { HttpEnv } from './http-env.ts'
 export { buildOpenApi, type OpenApiOptions } from './openapi.ts'
 export { requestIdOf } from './request-id.ts'
+export { SECURITY_HEADERS } from './security-headers.ts'

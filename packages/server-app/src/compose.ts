@@ -1,7 +1,6 @@
 import {
   type AgentRegistry,
-  authenticateAnyone,
-  createAuthenticate,
+  createAuth,
   createEngine,
   createEventHub,
   createReadHealth,
@@ -13,7 +12,7 @@ import {
   withReadCache,
 } from '@berth/core'
 import { createHttpApp, type HttpConfig } from '@berth/http'
-import type { Vitals } from '@berth/platform-node'
+import { createNodeSealer, type Vitals } from '@berth/platform-node'
 import type { Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createRunStreams } from '@berth/realtime'
@@ -43,6 +42,7 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   const { storage, clock, ids, digest, logger, meter } = adapters
   const { runs, events, tokens } = storage
   const { basePath } = server
+  const idempotencyTtlMs = server.idempotency.ttlSeconds * 1_000
 
   const { outside } = attribution
   const timers: Timers = { after: (delayMs, fn) => outside(() => adapters.timers.after(delayMs, fn)) }
@@ -55,17 +55,19 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
     ...storage,
     ...{ unitOfWork, clock, timers, ids, logger, meter, agents, workflows, phase, basePath },
     services: () => ({}),
-    limits: { ...limits, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 },
+    limits: { ...limits, idempotencyTtlMs },
   })
   const readHealth = createReadHealth({
     ...{ storage, phase, clock, version },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
     secretsStore: secrets.health.active,
   })
-  const authenticate =
-    auth.kind === 'none'
-      ? authenticateAnyone
-      : createAuthenticate({ tokens, unitOfWork, digest, clock, logger, peppers: secrets.peppers })
+  const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
+  const sealer = createNodeSealer([secret, ...earlier])
+  const gate = createAuth({
+    ...{ kind: auth.kind, blockValid: auth.lockout.blockValid, peppers: secrets.peppers },
+    ...{ tokens, unitOfWork, digest, clock, timers, ids, logger, sealer, basePath, idempotencyTtlMs },
+  })
 
   const streams = createRunStreams({
     ...{ runs, events, hub, timers, logger, meter },
@@ -74,14 +76,15 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   })
   const app = createHttpApp({
     config: httpConfigOf(config),
-    ...{ version, clock, digest, ids, logger, meter, authenticate },
-    recall: createRecall({ idempotency, clock }),
+    ...{ version, clock, digest, ids, logger, meter },
+    recall: createRecall({ idempotency, clock, sealer }),
     openRunStream: streams.openRunStream,
     openReplayStream: streams.openReplayStream,
     readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams }),
     readSecretsHealth: () => secrets.health,
     readHealth,
     ...engine,
+    ...gate,
   })
 
   const daemons: readonly Daemon[] = []
@@ -93,6 +96,8 @@ const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig
   basePath: server.basePath,
   bodyLimitBytes: server.bodyLimitBytes,
   allowOrigins: server.cors.allowOrigins,
+  csrfEnabled: server.csrf.enabled,
+  trustProxy: server.trustProxy,
   perIpRequests: server.rateLimit.perIpRequests,
   requireKey: server.idempotency.requireKey,
   authKind: auth.kind,

@@ -1,8 +1,15 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Listener, listen } from './listener.ts'
+import { type Listener, type ListenerLimits, listen } from './listener.ts'
 
 type Fetch = Parameters<typeof listen>[0]
+
+const LIMITS: ListenerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  headerLimitBytes: 16_384,
+  maxHeaders: 100,
+}
 
 const opened: Listener[] = []
 const sockets: Socket[] = []
@@ -15,7 +22,7 @@ const echo: Fetch = async (request) =>
   Response.json({ method: request.method, url: request.url, sent: await request.text() })
 
 async function open(fetch: Fetch = echo): Promise<Listener> {
-  const listener = await listen(fetch, { host: '127.0.0.1', port: 0 })
+  const listener = await listen(fetch, { host: '127.0.0.1', port: 0, ...LIMITS })
   opened.push(listener)
   return listener
 }

@@ -20,36 +20,50 @@ export interface Listener extends Address {
 
 type Fetch = Parameters<typeof getRequestListener>[0]
 
-const SERVER_OPTIONS: ServerOptions = {
-  maxHeaderSize: 16_384,
-  requireHostHeader: false,
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  keepAliveTimeout: 72_000,
-  connectionsCheckingInterval: 5_000,
+/** What a client may send, and how long it may take. */
+export interface ListenerLimits {
+  readonly headersTimeoutMs: number
+  readonly requestTimeoutMs: number
+  readonly headerLimitBytes: number
+  readonly maxHeaders: number
+}
+
+const LONGEST_CHECK_INTERVAL_MS = 5_000
+
+/** Headers are part of a request, so they cannot take longer than one. */
+function serverOptionsOf({ headersTimeoutMs, requestTimeoutMs, headerLimitBytes }: ListenerLimits): ServerOptions {
+  const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs)
+  return {
+    maxHeaderSize: headerLimitBytes,
+    requireHostHeader: false,
+    headersTimeout,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: 72_000,
+    connectionsCheckingInterval: Math.min(LONGEST_CHECK_INTERVAL_MS, headersTimeout),
+  }
 }
 
 /** Binds the address. @throws StartError `address-in-use`, `bind-failed` */
-export async function listen(fetch: Fetch, address: Address): Promise<Listener> {
+export async function listen(fetch: Fetch, address: Address & ListenerLimits): Promise<Listener> {
   const server = serve(fetch, address)
   const bound = await bind(server, address)
   return { host: address.host, port: bound.port, close: (graceMs) => close(server, graceMs) }
 }
 
 /** Every request gets the envelope or what `fetch` answers; none gets an empty refusal of Node's own. */
-function serve(fetch: Fetch, { host }: Address): Server {
+function serve(fetch: Fetch, { host, ...limits }: Address & ListenerLimits): Server {
   const unanswered = createUnanswered()
   const hostname = isIPv6(host) ? `[${host}]` : host
   const pass = getRequestListener(fetch, { hostname, errorHandler: answerFailure })
 
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     unanswered.add(incoming, outgoing)
-    const refusal = refusalOf(incoming)
+    const refusal = refusalOf(incoming, limits.maxHeaders)
     if (refusal === undefined) pass(incoming, outgoing)
     else refuse(incoming, outgoing, refusal)
   }
 
-  const server = createServer(SERVER_OPTIONS, answer)
+  const server = createServer(serverOptionsOf(limits), answer)
   server.maxHeadersCount = 0 // Node drops what is beyond; refusalOf counts.
   server.on('checkExpectation', answer)
   server.on('connect', (incoming, socket) => refuseTunnel(incoming, socket, unanswered))

@@ -75,7 +75,7 @@ describe('/tokens', () => {
   })
 
   it('gives the same token again under the same key, and stores it sealed', async () => {
-    const { send, storage, app, token: admin } = await setUp()
+    const { send, storage, token: admin } = await setUp()
     const keyed = { 'Idempotency-Key': 'mint-1' }
 
     const [first, ...others] = await Promise.all(Array.from({ length: 5 }, () => send('/tokens', CI, keyed)))
@@ -94,7 +94,6 @@ describe('/tokens', () => {
       status: 409,
       error: 'idempotency-conflict',
     })
-    expect(app).toBeDefined()
   })
 
   it('rotates a token, with a grace for the old one', async () => {

@@ -111,6 +111,7 @@ describe('every operation', () => {
       for (const held of HELD) {
         const { status, error } = await call(operation, await mint(held))
         if (error !== 'scope-denied') letIn.push(held)
+        expect(status, held).not.toBe(500)
         expect(status === 403 ? error : 'no refusal of the gate', held).not.toMatch(/^(?:auth|csrf|cors)-/)
       }
 
@@ -129,11 +130,12 @@ describe('rows of somebody else', () => {
     const made = setUp()
     for (const owner of ['alice', 'bob']) {
       const id = `of-${owner}`
-      await made.storage.unitOfWork.commit([
+      const outcome = await made.storage.unitOfWork.commit([
         { type: 'session.insert', session: aSession({ id, owner }) },
         { type: 'run.insert', run: aRun({ id, owner, status: 'completed', targetId: 'echo' }) },
         { type: 'approval.insert', approval: anApproval({ id, owner, runId: id }) },
       ])
+      expect(outcome).toMatchObject({ committed: true })
     }
     return made
   }

@@ -60,6 +60,11 @@ export function createTokenTable(): TokenTable {
         for (const child of childrenOf(id)) {
           if (child.id !== replacedBy) tokens.put(Object.freeze({ ...child, parentId: replacedBy }), undo)
         }
+        const last = tokens.get(replacedBy)?.expiresAt
+        if (last === undefined) return 1
+        for (const heir of familyOf(replacedBy).slice(1)) {
+          tokens.put(Object.freeze({ ...heir, expiresAt: earlier(heir.expiresAt, last) }), undo)
+        }
         return 1
       },
       'token.rehash'({ type, id, from, to }, { undo }) {

@@ -67,8 +67,8 @@ export type Write =
   | { readonly type: 'token.revoke'; readonly id: string; readonly at: EpochMs }
   /**
    * Ends a token in favour of another: sets `replacedBy`, and `revokedAt` when `until` is `at`, else `expiresAt` to the
-   * earlier of `until` and what it was. What the token has minted descends from the other from now on. Conflicts unless
-   * the token is there, not revoked, not expired at `at` and not replaced.
+   * earlier of `until` and what it was. What the token has minted descends from the other from now on, and all
+   * of it expires with that one at the latest. Conflicts unless the token is there, not revoked, not expired at `at` and not replaced.
    */
   | {
       readonly type: 'token.retire'

@@ -11,7 +11,7 @@ import { STEP_QUERIES } from './step-store.ts'
 import { LAST_ORDER } from './step-writes.ts'
 import { RUN_DELETIONS, THREAD_RUNS } from './thread-writes.ts'
 import { SELECT_MANY } from './token-store.ts'
-import { ADOPT_CHILDREN, REVOKE_FAMILY } from './token-writes.ts'
+import { ADOPT_CHILDREN, LIMIT_HEIRS, REVOKE_FAMILY } from './token-writes.ts'
 
 let db: Connection
 
@@ -190,6 +190,11 @@ describe('tokens', () => {
       'a family is walked by its parents',
       REVOKE_FAMILY,
       /child USING (?:COVERING )?INDEX tokens_by_parent \(parent_id=\?\)/,
+    ],
+    [
+      'heirs are walked by their parents',
+      LIMIT_HEIRS,
+      /tokens USING (?:COVERING )?INDEX tokens_by_parent \(parent_id=\?\)/,
     ],
     ['children are found by their parent', ADOPT_CHILDREN, /tokens USING INDEX tokens_by_parent \(parent_id=\?\)/],
   ] as const)('%s', (_, query, expected) => {

@@ -24,6 +24,8 @@ export const tokenWrites: WriteAppliers<TokenWrite> = {
     const values = { id, replacedBy, at, revokedAt: isNow ? at : null, until: isNow ? null : until }
     if (db.run(retireToken, values).changes === 0) return { type, current: findToken(db, id) }
     db.run(ADOPT_CHILDREN, { id, replacedBy })
+    const last = findToken(db, replacedBy)?.expiresAt
+    if (last !== undefined) db.run(LIMIT_HEIRS, { id: replacedBy, at: last })
     return 1
   },
   'token.rehash'({ db }, { type, id, from: before, to }) {
@@ -119,6 +121,20 @@ export const ADOPT_CHILDREN = compile<{ id: string; replacedBy: string }, unknow
     .set({ parent_id: place('replacedBy') })
     .where('parent_id', '=', place('id'))
     .where('id', '!=', place('replacedBy')),
+)
+
+export const LIMIT_HEIRS = compile<TokenAt, unknown>((place) =>
+  from
+    .withRecursive('family(id)', (db) =>
+      db
+        .selectFrom('tokens')
+        .select('id')
+        .where('parent_id', '=', place('id'))
+        .union(db.selectFrom('family').innerJoin('tokens as child', 'child.parent_id', 'family.id').select('child.id')),
+    )
+    .updateTable('tokens')
+    .set({ expires_at: sql`min(coalesce(expires_at, ${place('at')}), ${place('at')})` })
+    .where('id', 'in', (eb) => eb.selectFrom('family').select('family.id')),
 )
 
 const rehashToken = compile<{ id: string; from: string; to: string }, unknown>((place) =>

@@ -264,6 +264,18 @@ describe('rotate', () => {
     expect(bodyOf(await rotate())).toMatchObject({ expiresAt: iso(1_000), scopes })
   })
 
+  it('lets nothing outlive the token that it descends from, whoever rotates it', async () => {
+    const { useCases, by } = await setUp(
+      { id: 'parent', expiresAt: (BUILT_AT + 1_000) as EpochMs },
+      { id: 'child', parentId: 'parent', expiresAt: (BUILT_AT + 500) as EpochMs },
+    )
+    const rotate = (expiresAt?: string) =>
+      useCases.rotate({ principal: by('tok_admin'), tokenId: 'child', expiresAt })
+
+    await expect(rotate(iso(1_001))).rejects.toMatchObject({ kind: 'scope-escalation-denied' })
+    expect(bodyOf(await rotate(iso(1_000)))).toMatchObject({ expiresAt: iso(1_000), parentId: 'parent' })
+  })
+
   it('gives nobody a token that may do more than theirs', async () => {
     const { useCases, by, storage } = await setUp(
       { id: 'mighty', scopes: ['admin:*'] },
@@ -370,7 +382,7 @@ describe('a tree of tokens', () => {
           }
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 200 },
     )
   })
 })

@@ -53,7 +53,8 @@ export interface TokenUseCases {
   /** @throws AppError `scope-escalation-denied`, `validation-failed`, `audit-unavailable` */
   mint(request: MintTokenRequest): Promise<Reply>
   /**
-   * Replaces a token by one of the same name, subject and scopes; what it has minted descends from the new one.
+   * Replaces a token by one of the same name, subject and scopes; what it has minted descends from the new one, and
+   * expires with it at the latest.
    *
    * @throws AppError `token-not-found`, `token-not-active`, `scope-escalation-denied`, `validation-failed`, `audit-unavailable`
    */

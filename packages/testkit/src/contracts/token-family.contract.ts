@@ -144,6 +144,21 @@ const retireCases: readonly ContractCase[] = [
     }),
   ),
   {
+    title: 'a retirement lets nothing that it hands on outlive the new token',
+    async run(storage) {
+      await grow(storage, 'a', 'child<a', 'grandchild<child')
+      await commit(storage, { type: 'token.insert', token: aToken({ id: 'brief', parentId: 'a', expiresAt: at(20) }) })
+      await commit(storage, { type: 'token.insert', token: aToken({ id: 'new', expiresAt: at(40) }) })
+
+      await commit(storage, retire({ until: 30 }))
+
+      const expiries = await Promise.all(
+        ['a', 'child', 'grandchild', 'brief', 'new'].map(async (id) => (await storage.tokens.find(id))?.expiresAt),
+      )
+      expect(expiries).toEqual([at(30), at(40), at(40), at(20), at(40)])
+    },
+  },
+  {
     title: 'lets exactly one of many retirements win',
     async run(storage) {
       await grow(storage, 'a')

@@ -20,9 +20,11 @@ export function createTokenTable(): TokenTable {
 
   const everyToken = () => tokens.page({ limit: Number.MAX_SAFE_INTEGER, order: 'asc' }, () => true).items
   const childrenOf = (id: string) => everyToken().filter(({ parentId }) => parentId === id)
-  const familyOf = (id: string): TokenRecord[] => {
-    const token = tokens.get(id)
-    return token === undefined ? [] : [token, ...childrenOf(id).flatMap((child) => familyOf(child.id))]
+  const predecessorsOf = (id: string) => everyToken().filter((token) => token.replacedBy === id)
+  const heirsOf = (id: string): TokenRecord[] => childrenOf(id).flatMap((child) => [child, ...heirsOf(child.id)])
+  const familyOf = (token: TokenRecord): TokenRecord[] => {
+    const next = [...childrenOf(token.id), ...predecessorsOf(token.id)]
+    return [token, ...next.flatMap(familyOf)]
   }
 
   return {
@@ -45,8 +47,9 @@ export function createTokenTable(): TokenTable {
         return 1
       },
       'token.revoke'({ type, id, at }, { undo }) {
-        if (tokens.get(id) === undefined) return { type }
-        const live = familyOf(id).filter(({ revokedAt }) => revokedAt === undefined)
+        const revoked = tokens.get(id)
+        if (revoked === undefined) return { type }
+        const live = [...new Set(familyOf(revoked))].filter(({ revokedAt }) => revokedAt === undefined)
         for (const token of live) tokens.put(Object.freeze({ ...token, revokedAt: at }), undo)
         return live.length
       },
@@ -62,7 +65,7 @@ export function createTokenTable(): TokenTable {
         }
         const last = tokens.get(replacedBy)?.expiresAt
         if (last === undefined) return 1
-        for (const heir of familyOf(replacedBy).slice(1)) {
+        for (const heir of heirsOf(replacedBy)) {
           tokens.put(Object.freeze({ ...heir, expiresAt: earlier(heir.expiresAt, last) }), undo)
         }
         return 1

@@ -61,8 +61,8 @@ export type Write =
    */
   | { readonly type: 'token.insert'; readonly token: TokenRecord }
   /**
-   * Sets `revokedAt` of the token and of all that descend from it, where it is not set; conflicts when there is no such
-   * token. Counts the tokens it changed.
+   * Sets `revokedAt` of the token, of all that descend from it, and of those that any of them has replaced, where it is
+   * not set; conflicts when there is no such token. Counts the tokens it changed.
    */
   | { readonly type: 'token.revoke'; readonly id: string; readonly at: EpochMs }
   /**

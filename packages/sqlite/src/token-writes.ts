@@ -85,7 +85,8 @@ export const REVOKE_FAMILY = compile<TokenAt, unknown>((place) =>
         .selectFrom('tokens')
         .select('id')
         .where('id', '=', place('id'))
-        .union(db.selectFrom('family').innerJoin('tokens as child', 'child.parent_id', 'family.id').select('child.id')),
+        .union(db.selectFrom('family').innerJoin('tokens as child', 'child.parent_id', 'family.id').select('child.id'))
+        .union(db.selectFrom('family').innerJoin('tokens as old', 'old.replaced_by', 'family.id').select('old.id')),
     )
     .updateTable('tokens')
     .set({ revoked_at: place('at') })

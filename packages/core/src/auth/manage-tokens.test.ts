@@ -122,3 +122,21 @@ describe('revoke', () => {
     expect((await storage.tokens.find(aToken().id))?.revokedAt).toBeUndefined()
   })
 })
+
+describe('the audit chain', () => {
+  it('has a link for each token that the operator makes or revokes, and none for what was not done', async () => {
+    const { manage, storage } = createTokens()
+    const { record } = await manage.mint(request, 'cli')
+    await manage.revoke(record.id, 'cli')
+    await expect(manage.revoke('tok_unknown', 'cli')).rejects.toThrow()
+
+    const entries = await storage.audit.read({ afterSeq: 0, limit: 9 })
+
+    const actor = { kind: 'system', subject: 'cli' }
+    expect(entries).toMatchObject([
+      { actor, action: 'tokens.create', target: record.id, decision: 'allowed' },
+      { actor, action: 'tokens.revoke', target: record.id, decision: 'allowed' },
+    ])
+    expect(entries).toHaveLength(2)
+  })
+})

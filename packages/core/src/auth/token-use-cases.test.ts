@@ -269,8 +269,7 @@ describe('rotate', () => {
       { id: 'parent', expiresAt: (BUILT_AT + 1_000) as EpochMs },
       { id: 'child', parentId: 'parent', expiresAt: (BUILT_AT + 500) as EpochMs },
     )
-    const rotate = (expiresAt?: string) =>
-      useCases.rotate({ principal: by('tok_admin'), tokenId: 'child', expiresAt })
+    const rotate = (expiresAt?: string) => useCases.rotate({ principal: by('tok_admin'), tokenId: 'child', expiresAt })
 
     await expect(rotate(iso(1_001))).rejects.toMatchObject({ kind: 'scope-escalation-denied' })
     expect(bodyOf(await rotate(iso(1_000)))).toMatchObject({ expiresAt: iso(1_000), parentId: 'parent' })

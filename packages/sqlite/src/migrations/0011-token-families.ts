@@ -9,5 +9,6 @@ ALTER TABLE tokens ADD COLUMN replaced_by TEXT;
 ALTER TABLE idempotency ADD COLUMN sealed INTEGER;
 
 CREATE INDEX tokens_by_parent ON tokens (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX tokens_by_successor ON tokens (replaced_by) WHERE replaced_by IS NOT NULL;
 `,
 }

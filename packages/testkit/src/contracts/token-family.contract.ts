@@ -48,6 +48,19 @@ const revokeCases: readonly ContractCase[] = [
       expect((await storage.tokens.find('a'))?.revokedAt).toBe(at(5))
     },
   },
+  {
+    title: 'a revocation takes along what the token has replaced, grace or not, and what it had minted before',
+    async run(storage) {
+      await grow(storage, 'a', 'child<a', 'new', 'newest', 'other')
+      await commit(storage, retire({ until: 60 }))
+      await commit(storage, retire({ id: 'new', replacedBy: 'newest', until: 60 }))
+
+      const { counts } = await commit(storage, { type: 'token.revoke', id: 'newest', at: at(20) })
+
+      expect(counts).toEqual([4])
+      expect(await revokedIds(storage)).toEqual(['a', 'child', 'new', 'newest'])
+    },
+  },
   ...(
     [
       ['missing', undefined],

@@ -47,14 +47,6 @@ describe('the request log', () => {
     expect(response.status).toBe(409)
     expect(lines).toContainEqual(expect.objectContaining({ level: 'error', message: 'undeclared error' }))
   })
-
-  it('notes every answer', async () => {
-    const { app, notes } = createTestApp()
-
-    await app.fetch(get('/agents'))
-
-    expect(notes).toEqual([{ operationId: 'agents.list', status: 200, error: undefined }])
-  })
 })
 
 describe('the note of an answer', () => {

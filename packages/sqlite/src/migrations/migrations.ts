@@ -8,7 +8,9 @@ import { steps } from './0007-steps.ts'
 import { approvals } from './0008-approvals.ts'
 import { durableRuns } from './0009-durable-runs.ts'
 import { audit } from './0010-audit.ts'
+import { emissions } from './0014-emissions.ts'
 import type { Migration } from './migration.ts'
+import { reserved } from './reserved.ts'
 
 /** Every step of the schema, in order. Append only. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -22,4 +24,8 @@ export const MIGRATIONS: readonly Migration[] = [
   approvals,
   durableRuns,
   audit,
+  reserved(11),
+  reserved(12),
+  reserved(13),
+  emissions,
 ]

@@ -160,6 +160,7 @@ export function startProcess(around: Surroundings): Process {
     sessions: guardedPort(storage.sessions),
     steps: guardedPort(storage.steps),
     approvals: guardedPort(storage.approvals),
+    emissions: guardedPort(storage.emissions),
     unitOfWork: withPublication(unitOfWork, createEventHub()),
     limits: {
       ...{ concurrency: CONCURRENCY, maxQueued: 6, maxResultBytes: 100_000, maxEventBytes: 200 },

@@ -1,6 +1,8 @@
 import type { Clock, IdGenerator, Logger, Meter, Storage, Timers, UnitOfWork } from '@berth/ports'
 import { createReadAgents } from './agents/read-agents.ts'
 import type { CreateRunServices } from './agents/run-services.ts'
+import { createDecideApprovals } from './approvals/decide-approvals.ts'
+import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
 import type { PhaseHolder } from './lifecycle/phase.ts'
@@ -12,6 +14,7 @@ import { createAftermath, reconcileRuns } from './runs/aftermath.ts'
 import { createCallChild } from './runs/child-call.ts'
 import { releaseRuns, waitForRuns } from './runs/drain-runs.ts'
 import { endRun } from './runs/end-run.ts'
+import { createGoOn } from './runs/go-on.ts'
 import { createReadRuns } from './runs/read-runs.ts'
 import { lineUpRuns, recoverRuns } from './runs/recover-runs.ts'
 import { createResumeRun } from './runs/resume-run.ts'
@@ -23,16 +26,19 @@ import { createRunner } from './runs/runner.ts'
 import { createSettlements } from './runs/settlements.ts'
 import { createStartRun } from './runs/start-run.ts'
 import { type AgentRegistry, targetsOf, type WorkflowRegistry } from './runs/target-registry.ts'
+import { createTurns } from './runs/turns.ts'
 import { createSettleWait } from './steps/settle-wait.ts'
 import { createTimerDriver } from './timers/timer-driver.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
-import { createEmitEvent } from './workflows/emit-event.ts'
+import { createEmitEvent, type FireEventTriggers, NO_FIRES } from './workflows/emit-event.ts'
 import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
+import { handOutEmissions } from './workflows/hand-out-emissions.ts'
 import { createReadWorkflows } from './workflows/read-workflows.ts'
 import { createResumeWorkflow } from './workflows/resume-workflow.ts'
 import { createWorkflowThreads } from './workflows/workflow-threads.ts'
 
-export interface EngineDeps extends Pick<Storage, 'runs' | 'events' | 'sessions' | 'steps' | 'approvals'> {
+export interface EngineDeps
+  extends Pick<Storage, 'runs' | 'events' | 'sessions' | 'steps' | 'approvals' | 'emissions'> {
   /** Publishes what it commits. */
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
@@ -46,6 +52,8 @@ export interface EngineDeps extends Pick<Storage, 'runs' | 'events' | 'sessions'
   /** What the code of a run finds on its context besides what the engine gives it. */
   readonly services: CreateRunServices
   readonly limits: EngineLimits
+  /** What a named event fires; nothing when missing. */
+  readonly fireEventTriggers?: FireEventTriggers | undefined
   readonly basePath: string
 }
 
@@ -77,13 +85,17 @@ export function createEngine(given: EngineDeps) {
   })
   const { relaunch, notify } = runner
   const callChild = createCallChild({ ...deps, relaunch })
-  const settleWait = createSettleWait({ ...deps, relaunch, notify })
-  const resumeSuspended = createResumeSuspended({ ...deps, relaunch })
+  const inTurn = createTurns()
+  const goOn = createGoOn({ relaunch, notify })
+  const settleWait = createSettleWait({ ...deps, goOn })
+  const resumeSuspended = createResumeSuspended({ ...deps, inTurn, goOn })
+  const decideApprovals = createDecideApprovals({ ...deps, inTurn, goOn })
   const abortRun = createAbortRun({ ...deps, runner })
   const abortAgent = createAbortAgent({ ...deps, abortRun })
   const timerDriver = createTimerDriver({
     ...deps,
     settleWait,
+    expireApproval: createExpireApproval({ ...deps, decideApprovals }),
     expire: async (run) => {
       const error = { code: 'budget-exhausted', message: 'the budget of time is used up' }
       const ended = await endRun(deps, run, { status: 'failed', finishReason: 'budget-exhausted', error })
@@ -92,8 +104,8 @@ export function createEngine(given: EngineDeps) {
   })
   const startRun = createStartRun({ ...deps, runner, abortRun, onDeadline: (at) => timerDriver.arm(at) })
   const readRuns = createReadRuns(deps)
-  const resolveApproval = createResolveApproval({ ...deps, settleWait, resumeSuspended })
-  const resumeRun = createResumeRun({ ...deps, resolveApproval, resumeSuspended, readRuns })
+  const resolveApproval = createResolveApproval({ ...deps, decideApprovals })
+  const resumeRun = createResumeRun({ ...deps, decideApprovals, resumeSuspended })
   const threads = createWorkflowThreads(deps)
   const aftermathDeps = { ...deps, settleWait, abortRun }
   const aftermath = createAftermath(aftermathDeps)
@@ -111,7 +123,7 @@ export function createEngine(given: EngineDeps) {
     readWorkflows: createReadWorkflows(deps),
     resumeWorkflow: createResumeWorkflow({ ...deps, threads, settleWait, resumeSuspended }),
     deleteThread: createDeleteThread({ ...deps, threads, abortRun }),
-    emitEvent: createEmitEvent({ ...deps, settleWait }),
+    emitEvent: createEmitEvent({ ...deps, goOn, fireEventTriggers: given.fireEventTriggers ?? NO_FIRES }),
     replay: createReplay(deps),
     /** Costs no storage. */
     readLoad: () => readRunLoad(runner),
@@ -125,6 +137,7 @@ export function createEngine(given: EngineDeps) {
     /** Executes what waits, and starts the durable timers. */
     async start() {
       await lineUpRuns({ ...deps, runner })
+      await handOutEmissions({ ...deps, goOn })
       timerDriver.start()
     },
     /** Starts nothing more; false when runs still execute after the time. */

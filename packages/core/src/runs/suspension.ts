@@ -1,8 +1,8 @@
 import { fromJsonText, type JsonText, type RunRecord, toJsonText } from '@berth/ports'
 import type { ApprovalOptions } from '../approvals/approval-options.ts'
 
-/** A decision that a suspended run needs. It waits for as long as it takes; `ctx.approval` is the one that can expire. */
-export interface SuspendApproval extends Omit<ApprovalOptions, 'timeoutMs'> {
+/** A decision that a suspended run needs. */
+export interface SuspendApproval extends ApprovalOptions {
   readonly name: string
   readonly toolCallId?: string
 }

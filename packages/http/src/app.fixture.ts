@@ -10,7 +10,7 @@ import {
   type RunContext,
 } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
-import { type Digest, type LogFields, type Logger, noMeter } from '@berth/ports'
+import { type Digest, type LogFields, type Logger, noMeter, type Storage } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { createHttpApp } from './app.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
@@ -38,11 +38,11 @@ interface LogLine {
 export interface AppOptions {
   readonly config?: Partial<HttpConfig>
   readonly deps?: Partial<HttpAppDeps>
+  readonly storage?: Storage
 }
 
 /** The whole app over the real use cases on in-memory storage; only the opening of streams is a stub. */
-export function createTestApp({ config, deps }: AppOptions = {}) {
-  const storage = createInMemoryStorage({ epoch: 'e1' })
+export function createTestApp({ config, deps, storage = createInMemoryStorage({ epoch: 'e1' }) }: AppOptions = {}) {
   const clock = createManualClock()
   const ids = createSequenceIds()
   const lines: LogLine[] = []

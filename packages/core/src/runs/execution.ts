@@ -15,6 +15,7 @@ import type { CreateRunServices } from '../agents/run-services.ts'
 import { isLongerThan } from '../json-members.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { createLedger, type Ledger } from '../steps/ledger.ts'
+import { isAppError } from '../thrown-value.ts'
 import { type Budget, type BudgetDeps, createBudget } from './budget.ts'
 import type { CallChild } from './child-call.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
@@ -146,7 +147,7 @@ const suspendItself = (deps: ExecutionDeps, { run, ledger }: CallScope, suspensi
 })
 
 function failureOf(thrown: unknown): RunEnd {
-  const isSpent = thrown instanceof AppError && thrown.id === 'budget-exhausted'
+  const isSpent = isAppError(thrown, 'budget-exhausted')
   return { status: 'failed', finishReason: isSpent ? 'budget-exhausted' : 'error', error: toRunError(thrown) }
 }
 

@@ -49,7 +49,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     sleep: (name, until) => callSleep(scope, name, until),
     waitForEvent: (name, options = {}) => callWaitForEvent(scope, name, options),
     approval: (name, options = {}) => callApproval(scope, name, options),
-    suspend: (request = {}) => suspensionOf(request),
+    suspend: (request = {}) => suspensionOf(request, scope.maxResultBytes),
     tool: (call) => callTool(scope, call),
     usage: async (report) => {
       checkUsage(report)

@@ -1,6 +1,7 @@
 import { type EpochMs, fromJsonText, type StepRecord, type Write } from '@berth/ports'
 import type { ApprovalDecision, ApprovalOptions } from '../approvals/approval-options.ts'
 import { approvalRequest } from '../approvals/approval-request.ts'
+import { checkApprovalOptions } from '../approvals/check-approval-options.ts'
 import type { Entry } from '../runs/journal.ts'
 import { checkName, instantAfter, instantOf } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
@@ -76,7 +77,7 @@ export async function callApproval(
   name: string,
   options: ApprovalOptions & { readonly toolCallId?: string },
 ): Promise<ApprovalDecision> {
-  if (options.timeoutMs !== undefined) instantAfter(scope.clock.now(), options.timeoutMs)
+  checkApprovalOptions(options)
   const settled = await callWait(scope, { kind: 'approval', name }, (seq) => {
     const { approval, events } = approvalRequest(scope, { ...options, name, seq })
     return {

@@ -96,6 +96,7 @@ export interface StepTable {
   readonly settled_at: number | null
   readonly error: string | null
   readonly result: string | null
+  readonly usage: string | null // JSON
 }
 
 export interface EmissionTable {

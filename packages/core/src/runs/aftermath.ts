@@ -64,14 +64,15 @@ async function settleParent({ steps, settleWait, clock }: AftermathDeps, child: 
   if (child.parentRunId === undefined || !isTerminal(child.status)) return
   const step = await steps.waitingForChild(child.id)
   if (step === undefined) return
-  const { result, error, status } = child
+  const { result, error, status, usage } = child
+  const settledAt = clock.now()
   if (status === 'completed') {
-    await settleWait(step, result === undefined ? {} : { result })
+    await settleWait(step, { change: { status, result, usage, settledAt } })
     return
   }
   const message = `the agent ${step.name} ${status}${error === undefined ? '' : `: ${error.message}`}`
   await settleWait(step, {
-    change: { status: 'failed', error: { code: 'step-failed', message }, settledAt: clock.now() },
+    change: { status: 'failed', error: { code: 'step-failed', message }, usage, settledAt },
   })
 }
 

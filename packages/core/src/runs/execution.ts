@@ -79,7 +79,7 @@ export async function startExecution(
     read: () => steps.list(run.id),
   })
   const journal = createJournal(deps, run)
-  const budget = createBudget(deps, run, journal)
+  const budget = createBudget(deps, run, { journal, recorded })
   const scope: CallScope = { ...deps, run, journal, ledger, signal, budget }
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
   const context = createRunContext(scope, { ...deps, logger, resume })

@@ -8,7 +8,7 @@ import { steps } from './0007-steps.ts'
 import { approvals } from './0008-approvals.ts'
 import { durableRuns } from './0009-durable-runs.ts'
 import { audit } from './0010-audit.ts'
-import { emissions } from './0014-emissions.ts'
+import { emissionsAndExpiry } from './0014-emissions-and-expiry.ts'
 import type { Migration } from './migration.ts'
 import { reserved } from './reserved.ts'
 
@@ -27,5 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   reserved(11),
   reserved(12),
   reserved(13),
-  emissions,
+  emissionsAndExpiry,
 ]

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts'
 
-export const emissions: Migration = {
+export const emissionsAndExpiry: Migration = {
   version: 14,
-  name: 'emissions',
+  name: 'emissions-and-expiry',
   sql: `
 CREATE TABLE emissions (
   key        INTEGER PRIMARY KEY,
@@ -12,6 +12,8 @@ CREATE TABLE emissions (
   waits      TEXT NOT NULL,
   payload    TEXT NOT NULL
 ) STRICT;
+
+ALTER TABLE steps ADD COLUMN usage TEXT;
 
 CREATE INDEX approvals_due ON approvals (expires_at)
   WHERE status = 'pending' AND seq IS NULL AND expires_at IS NOT NULL;

@@ -11,6 +11,7 @@ import { createAbortAgent } from './runs/abort-agent.ts'
 import { createAbortRun } from './runs/abort-run.ts'
 import { createAdmission } from './runs/admission.ts'
 import { createAftermath, reconcileRuns } from './runs/aftermath.ts'
+import { usageWithChildren } from './runs/budget.ts'
 import { createCallChild } from './runs/child-call.ts'
 import { releaseRuns, waitForRuns } from './runs/drain-runs.ts'
 import { endRun } from './runs/end-run.ts'
@@ -98,7 +99,8 @@ export function createEngine(given: EngineDeps) {
     expireApproval: createExpireApproval({ ...deps, decideApprovals }),
     expire: async (run) => {
       const error = { code: 'budget-exhausted', message: 'the budget of time is used up' }
-      const ended = await endRun(deps, run, { status: 'failed', finishReason: 'budget-exhausted', error })
+      const usage = await usageWithChildren(deps, run)
+      const ended = await endRun(deps, run, { status: 'failed', finishReason: 'budget-exhausted', error, usage })
       if (ended !== undefined) runner.abort(run.id, 'budget-exhausted')
     },
   })

@@ -5,6 +5,7 @@ import {
   type RunRecord,
   type RunUsage,
   type StepRecord,
+  type StepStore,
   toJsonText,
 } from '@berth/ports'
 import type { Journal, JournalDeps } from './journal.ts'
@@ -126,6 +127,12 @@ export function createBudget(
       if (over !== undefined) throw refuse(over)
     },
   }
+}
+
+/** What a run that does not execute here has used, children that have ended included. */
+export async function usageWithChildren({ steps }: { readonly steps: StepStore }, run: RunRecord): Promise<RunUsage> {
+  const recorded = await steps.list(run.id)
+  return recorded.reduce((usage, call) => (call.usage === undefined ? usage : sum(usage, call.usage)), run.usage)
 }
 
 const sum = (one: RunUsage, other: RunUsage): RunUsage => ({

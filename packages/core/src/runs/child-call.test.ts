@@ -151,6 +151,18 @@ describe('what a child uses', () => {
     expect((await runs('parent'))[0]).toMatchObject({ status: 'completed', usage: { inputTokens: 30, toolCalls: 2 } })
   })
 
+  it('counts also when its parent is aborted from outside', async () => {
+    const { run, runs } = house(
+      child,
+      parentOf(async ({ agents, waitForEvent }) => [await agents.run('child', 10), await waitForEvent('go')]),
+    )
+    const { engine, parent } = await run()
+
+    await engine.abortRun({ runId: parent?.id ?? '', visibility: EVERY_ROW })
+
+    expect((await runs('parent'))[0]).toMatchObject({ status: 'aborted', usage: { inputTokens: 10, toolCalls: 1 } })
+  })
+
   it('is limited to what its parent has left, and to its deadline', async () => {
     const { run, runs } = house(
       child,

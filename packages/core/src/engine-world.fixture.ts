@@ -38,6 +38,13 @@ export const WORKFLOWS = {
 } as const satisfies Record<string, Options>
 
 export const OPTIONS: Readonly<Record<string, Options>> = { ...AGENTS, ...WORKFLOWS }
+/** Runs of one lane never execute together. */
+export const laneOf = ({ targetId, sessionId }: RunRecord): string | undefined => {
+  const { concurrency } = OPTIONS[targetId] ?? {}
+  if (concurrency === 'single') return targetId
+  return concurrency === 'session' && sessionId !== undefined ? `${targetId} ${sessionId}` : undefined
+}
+
 export const CONCURRENCY = 3
 export const ABORT_GRACE_MS = 5_000
 export const CHILDREN = ['parallel', 'fragile', 'queueing']

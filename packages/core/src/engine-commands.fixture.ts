@@ -51,6 +51,7 @@ async function boot(world: World): Promise<void> {
     }
   }
   world.restarts++
+  world.bootedAt.push((await world.around.storage.events.head()).position)
   world.process = startProcess(world.around)
   const { engine } = world.process
   ask(

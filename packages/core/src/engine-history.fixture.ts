@@ -30,6 +30,8 @@ export interface World {
   /** How often the process died while a step was under way, by effect id. */
   readonly deaths: Map<string, number>
   readonly stepsDone: Map<string, number>
+  /** Where the log stood when each further process started. */
+  readonly bootedAt: number[]
   /** The attempt in which a process that started has found a run executing. */
   readonly foundRunning: Map<string, number>
 }

@@ -17,7 +17,14 @@ const createWorld = async (storage: Storage): Promise<World> => {
   const { engine } = world.process
   await engine.recover()
   await engine.start()
-  return { ...world, deaths: new Map(), stepsDone: new Map(), emitted: new Map(), foundRunning: new Map() }
+  return {
+    ...world,
+    deaths: new Map(),
+    stepsDone: new Map(),
+    emitted: new Map(),
+    foundRunning: new Map(),
+    bootedAt: [],
+  }
 }
 
 const FAR_MS = 100_000

@@ -21,7 +21,7 @@ export async function expectInOrder(world: World, runs: readonly RunRecord[]): P
     })),
   )
   for (const log of logs) expectHeardOnce(log)
-  if (world.restarts === 0) expectFirstInFirstOut(logs)
+  expectFirstInFirstOut(world, logs)
 }
 
 interface Log {
@@ -46,16 +46,20 @@ function expectHeardOnce({ run, steps, events }: Log): void {
 
 const seqOf = (payload: StoredEvent['payload']) => (fromJsonText(payload) as { readonly seq?: number }).seq
 
-/** Runs that had to wait start in the order in which they lined up, one lane at a time. */
-function expectFirstInFirstOut(logs: readonly Log[]): void {
+/** Runs that had to wait start in the order in which they lined up, one lane and one process at a time. */
+function expectFirstInFirstOut({ bootedAt }: World, logs: readonly Log[]): void {
+  const processOf = (position: number) => bootedAt.filter((boot) => boot < position).length
   const waited = logs.flatMap(({ run, events }) => {
     const [first] = events
     const started = events.find(({ type }) => type === 'run.started')
     if (first?.type !== 'run.queued' || started === undefined || run.parentRunId !== undefined) return []
-    return [{ lane: laneOf(run) ?? 'all', from: first.position, to: started.position }]
+    const line = `${laneOf(run) ?? 'all'} in process ${processOf(first.position)}`
+    return processOf(first.position) === processOf(started.position)
+      ? [{ line, from: first.position, to: started.position }]
+      : []
   })
-  for (const [lane, line] of Map.groupBy(waited, (one) => one.lane)) {
+  for (const [name, line] of Map.groupBy(waited, (one) => one.line)) {
     const starts = line.toSorted((one, other) => one.from - other.from).map(({ to }) => to)
-    expect(starts, `the starts of ${lane}`).toEqual(starts.toSorted((one, other) => one - other))
+    expect(starts, `the starts of ${name}`).toEqual(starts.toSorted((one, other) => one - other))
   }
 }

@@ -29,6 +29,7 @@ import { createStartRun } from './runs/start-run.ts'
 import { type AgentRegistry, targetsOf, type WorkflowRegistry } from './runs/target-registry.ts'
 import { createTurns } from './runs/turns.ts'
 import { createSettleWait } from './steps/settle-wait.ts'
+import { canHoldTimers, createRequireTimers } from './timers/require-timers.ts'
 import { createTimerDriver } from './timers/timer-driver.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
 import { createEmitEvent, type FireEventTriggers, NO_FIRES } from './workflows/emit-event.ts'
@@ -76,7 +77,9 @@ export function createEngine(given: EngineDeps) {
   const admission = createAdmission(limits)
   const targets = targetsOf(agents, workflows)
   const runMeter = createRunMeter(given.meter, targets)
-  const deps = { ...given, ...limits, settlements, targets, runMeter }
+  const holdsTimers = canHoldTimers(given)
+  const requireTimers = createRequireTimers(holdsTimers)
+  const deps = { ...given, ...limits, settlements, targets, runMeter, requireTimers }
 
   const runner = createRunner({
     ...deps,
@@ -140,7 +143,8 @@ export function createEngine(given: EngineDeps) {
     async start() {
       await lineUpRuns({ ...deps, runner })
       await handOutEmissions({ ...deps, goOn })
-      timerDriver.start()
+      if (holdsTimers) timerDriver.start()
+      else given.logger.warn('durable timers are off: the storage cannot tell what is due')
     },
     /** Starts nothing more; false when runs still execute after the time. */
     async drain(timeoutMs: number) {

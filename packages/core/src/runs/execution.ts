@@ -16,6 +16,7 @@ import { isLongerThan } from '../json-members.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { createLedger, type Ledger } from '../steps/ledger.ts'
 import { isAppError } from '../thrown-value.ts'
+import type { RequireTimers } from '../timers/require-timers.ts'
 import { type Budget, type BudgetDeps, createBudget } from './budget.ts'
 import type { CallChild } from './child-call.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
@@ -35,6 +36,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly maxResultBytes: number
   readonly callChild: CallChild
   readonly services: CreateRunServices
+  readonly requireTimers: RequireTimers
   readonly onDue: (dueAt: number) => void
 }
 

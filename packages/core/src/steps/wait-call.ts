@@ -56,6 +56,7 @@ const isoOf = (at: EpochMs | undefined) => (at === undefined ? undefined : new D
 /** `ctx.sleep`: until a moment, or for a number of milliseconds. */
 export async function callSleep(scope: CallScope, name: string, until: number | Date): Promise<void> {
   const dueAt = instantOf(scope.clock.now(), until)
+  scope.requireTimers()
   await callWait(scope, { kind: 'sleep', name }, () => ({ detail: { dueAt } }))
 }
 
@@ -67,6 +68,7 @@ export async function callWaitForEvent(
 ): Promise<unknown> {
   checkEventName(name)
   const dueAt = timeoutMs === undefined ? undefined : instantAfter(scope.clock.now(), timeoutMs)
+  if (dueAt !== undefined) scope.requireTimers()
   const settled = await callWait(scope, { kind: 'event', name }, () => ({ detail: { eventName: name, dueAt } }))
   return settled.result === undefined ? null : fromJsonText(settled.result)
 }
@@ -78,6 +80,7 @@ export async function callApproval(
   options: ApprovalOptions & { readonly toolCallId?: string },
 ): Promise<ApprovalDecision> {
   checkApprovalOptions(options)
+  if (options.timeoutMs !== undefined) scope.requireTimers()
   const settled = await callWait(scope, { kind: 'approval', name }, (seq) => {
     const { approval, events } = approvalRequest(scope, { ...options, name, seq })
     return {

@@ -35,6 +35,7 @@ export async function expectInvariants(world: World, isQuiet: boolean): Promise<
   for (const [id, granted] of decisions) expect(statusOf.get(id), id).toBe(granted ? 'granted' : 'denied')
   expectLanes(runs)
   if (!isQuiet) return
+  expect(await world.around.storage.emissions.list(1), 'events that are not handed out').toEqual([])
   expectFamilies(runs, approvals)
   expectServed(world, runs)
   expectOwned(world, runs)

@@ -171,7 +171,7 @@ export function startProcess(around: Surroundings): Process {
     unitOfWork: withPublication(unitOfWork, createEventHub()),
     limits: {
       ...{ concurrency: CONCURRENCY, maxQueued: 6, maxResultBytes: 100_000, maxEventBytes: 200 },
-      ...{ abortGraceMs: ABORT_GRACE_MS, idempotencyTtlMs: 86_400_000_000 },
+      ...{ abortGraceMs: ABORT_GRACE_MS, idempotencyTtlMs: 86_400_000_000, wakesPerCommit: 1 },
     },
   })
   return {

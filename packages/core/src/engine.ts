@@ -66,6 +66,7 @@ export interface EngineLimits {
   readonly maxEventBytes: number
   readonly abortGraceMs: number
   readonly idempotencyTtlMs: number
+  readonly wakesPerCommit?: number | undefined // calls that an event settles in one commit; 200 when missing
 }
 
 export type Engine = ReturnType<typeof createEngine>

@@ -17,6 +17,8 @@ import { type HandOutEmissionsDeps, handOutEmissions } from './hand-out-emission
 export interface EmitEventDeps extends CommitOnceDeps, HandOutEmissionsDeps {
   readonly ids: IdGenerator
   readonly fireEventTriggers: FireEventTriggers
+  /** Calls that are settled in one commit; 200 when missing. */
+  readonly wakesPerCommit?: number | undefined
 }
 
 /** A named event as it is accepted. */
@@ -55,15 +57,14 @@ export interface EmitEventRequest {
  */
 export type EmitEvent = (request: EmitEventRequest) => Promise<Reply>
 
-/** Calls that are settled in one commit. */
-const BATCH = 200
+const WAKES_PER_COMMIT = 200
 /** How often a commit of all waits may meet runs that have moved on, before it is only promised. */
 const MAX_TRIES = 3
 
 export const NO_FIRES: FireEventTriggers = async () => ({ writes: [], fireIds: [] })
 
 export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
-  const { steps, clock, fireEventTriggers } = deps
+  const { steps, clock, fireEventTriggers, wakesPerCommit = WAKES_PER_COMMIT } = deps
 
   return async ({ name, payload, runId, key }) => {
     checkEventName(name)
@@ -73,7 +74,7 @@ export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
     const once = await commitOnce(deps, key, async () => {
       const event: NamedEvent = { name, payload: text, at: clock.now() }
       const waits = await steps.waitingForEvent(name, EVERY_ONE, runId)
-      const isFew = waits.length <= BATCH && ++tries <= MAX_TRIES
+      const isFew = waits.length <= wakesPerCommit && ++tries <= MAX_TRIES
       const plan = isFew ? await wakeNow(deps, event, waits) : promise(deps, event, waits)
       const fires = runId === undefined ? await fireEventTriggers(event) : await NO_FIRES(event)
       after = () => {
@@ -115,9 +116,10 @@ async function wakeNow(deps: EmitEventDeps, { payload }: NamedEvent, waits: read
 
 /** Writes down which waits are to be settled: whatever happens, each of them will be, and no later one. */
 function promise(deps: EmitEventDeps, { name, payload, at }: NamedEvent, waits: readonly StepRecord[]): EmitPlan {
+  const { wakesPerCommit = WAKES_PER_COMMIT } = deps
   const parts: EmissionPart[] = []
-  for (let from = 0; from < waits.length; from += BATCH) {
-    const places = waits.slice(from, from + BATCH).map(({ runId, seq }) => ({ runId, seq }))
+  for (let from = 0; from < waits.length; from += wakesPerCommit) {
+    const places = waits.slice(from, from + wakesPerCommit).map(({ runId, seq }) => ({ runId, seq }))
     parts.push({ id: deps.ids.newId('emission'), eventName: name, payload, waits: places, createdAt: at })
   }
   return {

@@ -99,6 +99,12 @@ const startRun = (request: Start, length: Pause) =>
     start(world, known ?? request)
   })
 
+/** Several of one target at once, so that some have to wait for others. */
+const startMany = (requests: readonly Start[], targetId: string, length: Pause) =>
+  command(`start of ${targetId} ${JSON.stringify(requests)}`, length, (world) => {
+    for (const request of requests) start(world, { ...request, targetId, key: undefined, threadId: undefined })
+  })
+
 const advance = (ms: number, length: Pause) =>
   command(`advance ${ms}`, length, ({ around }) => around.clock.advance(ms))
 
@@ -208,6 +214,8 @@ const starts = fc.record<Start>({
   answer: fc.constantFrom('accepted', 'outcome'),
 })
 
+const QUEUEING = ['queueing', 'line', 'personal', 'parallel']
+
 const starting = fc.tuple(starts, pauses).map((given) => startRun(...given))
 const advancing = fc.tuple(fc.constantFrom(0, 5, 10, 500, 90_000), pauses).map((given) => advance(...given))
 const emitting = fc
@@ -219,6 +227,9 @@ const emitting = fc
 const decisions = fc.record({ pick: fc.nat(5), decisions: fc.array(fc.boolean(), { minLength: 1, maxLength: 3 }) })
 
 export const commands = [
+  fc
+    .tuple(fc.array(starts, { minLength: 3, maxLength: 5 }), fc.constantFrom(...QUEUEING), pauses)
+    .map((given) => startMany(...given)),
   ...[starting, starting, starting, starting, advancing, advancing, advancing, emitting, emitting],
   fc.tuple(decisions, pauses).map((given) => decide(...given)),
   fc.tuple(decisions, pauses).map((given) => decide(...given)),

@@ -202,7 +202,10 @@ describe('the right to decide within a resume', () => {
     const request = { approvals: [{ id: ids[0], granted: true }] }
     const withScope = (scope: string) => ({ ...request, principal: { ...EVE, scopes: ['agents:invoke', scope] } })
 
-    await expect(resume({ ...request, principal: EVE })).rejects.toMatchObject({ id: 'scope-denied' })
+    await expect(resume({ ...request, principal: EVE })).rejects.toMatchObject({
+      id: 'scope-denied',
+      hint: expect.stringContaining(`approvals:resolve:${ids[0]}`),
+    })
     await expect(resume(withScope('approvals:resolve:apr_other'))).rejects.toMatchObject({ id: 'scope-denied' })
     await expect(resume(withScope('approvals:resolve:own'))).rejects.toMatchObject({ id: 'scope-denied' })
     expect((await approvalsOf()).map(({ status }) => status)).toEqual(['pending', 'pending', 'pending'])

@@ -1,7 +1,15 @@
-import { AppError, type ApprovalRecord, type ApprovalStore, EVERY_ROW, type RunRecord } from '@berth/ports'
+import {
+  AppError,
+  type ApprovalRecord,
+  type ApprovalStore,
+  EVERY_ROW,
+  type RunRecord,
+  type Visibility,
+} from '@berth/ports'
 import { OPERATION_TABLES } from '@berth/protocol'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
+import { isAppError } from '../thrown-value.ts'
 import type { Decision } from './decision.ts'
 
 /** A decision on an approval of a run, which is named by its id or by the tool call that asked for it. */
@@ -68,7 +76,18 @@ const RESOLVE = OPERATION_TABLES.approvals.resolveApproval.scope
  */
 async function requireRight(approvals: ApprovalStore, principal: Principal, approval: ApprovalRecord): Promise<void> {
   if (approval.seq === undefined) return
-  const mayDecide = await approvals.find(approval.id, authorize(principal, RESOLVE, {}))
-  if (mayDecide !== undefined) return
+  const visibility = visibilityOf(principal)
+  const mayDecide = visibility !== undefined && (await approvals.find(approval.id, visibility)) !== undefined
+  if (mayDecide) return
   throw new AppError('scope-denied', { hint: `the token needs the scope approvals:resolve:${approval.id}` })
+}
+
+/** The approvals that the principal may decide in the inbox; `undefined` when there can be none. */
+function visibilityOf(principal: Principal): Visibility | undefined {
+  try {
+    return authorize(principal, RESOLVE, {})
+  } catch (error) {
+    if (isAppError(error, 'scope-denied')) return undefined
+    throw error
+  }
 }

@@ -151,6 +151,23 @@ describe('what a child uses', () => {
     expect((await runs('parent'))[0]).toMatchObject({ status: 'completed', usage: { inputTokens: 30, toolCalls: 2 } })
   })
 
+  it('counts also in a part of its parent that does not repeat the call', async () => {
+    const { run, runs, rest } = house(
+      child,
+      parentOf(async ({ agents, suspend, resume }) => {
+        if (resume !== undefined) return 'resumed'
+        await agents.run('child', 10)
+        return suspend()
+      }),
+    )
+    const { engine, parent } = await run()
+
+    engine.resumeRun({ runId: parent?.id ?? '', principal: { subject: 'a', scopes: [] }, visibility: EVERY_ROW })
+    await rest()
+
+    expect((await runs('parent'))[0]).toMatchObject({ status: 'completed', usage: { inputTokens: 10, toolCalls: 1 } })
+  })
+
   it('counts also when its parent is aborted from outside', async () => {
     const { run, runs } = house(
       child,

@@ -18,6 +18,7 @@ import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
 import type { Reply } from '../reply.ts'
+import type { FireEventTriggers } from '../workflows/emit-event.ts'
 import type { WorkflowRegistration } from '../workflows/workflow.ts'
 import type { StartRunRequest } from './start-run.ts'
 import { createAgentRegistry, createWorkflowRegistry } from './target-registry.ts'
@@ -28,6 +29,7 @@ export interface EngineOptions {
   readonly storage?: Storage
   readonly meter?: Meter
   readonly services?: CreateRunServices
+  readonly fireEventTriggers?: FireEventTriggers
   readonly concurrency?: number
   readonly maxQueued?: number
   readonly clock?: ReturnType<typeof createManualClock>
@@ -62,6 +64,7 @@ export function createEngine(options: EngineOptions) {
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
     services: options.services ?? (() => ({})),
+    fireEventTriggers: options.fireEventTriggers,
     unitOfWork: withPublication(storage.unitOfWork, hub),
     limits: { ...LIMITS, concurrency, maxQueued },
   })

@@ -1,11 +1,17 @@
 import type { AppErrorOptions, Conflict } from '@berth/ports'
 import type { ErrorCode } from '@berth/protocol'
 import type { Synchronous } from '../connection.ts'
+import type { Encryption } from '../open-database.ts'
 import type { WriteJob } from './commit-group.ts'
 
 /** What the storage worker is told, in order. It answers each with one `WorkerAnswer`. */
 export type WorkerRequest =
-  | { readonly type: 'open'; readonly path: string; readonly synchronous: Synchronous | undefined }
+  | {
+      readonly type: 'open'
+      readonly path: string
+      readonly synchronous: Synchronous | undefined
+      readonly encryption: Encryption | undefined
+    }
   | { readonly type: 'commit'; readonly jobs: readonly WriteJob[] }
   /** The last one. `isIntact`: the database may be marked as closed in order. */
   | { readonly type: 'close'; readonly isIntact: boolean }

@@ -52,6 +52,10 @@ export const wrongPassphraseError = (path: string, cause?: unknown): StartError 
     cause,
   })
 
+/** Whether the driver refused the statement and nothing else is wrong: a constraint, a trigger, a missing table. */
+export const isRefusal = (error: unknown): boolean =>
+  isSqliteError(error) && !isBusy(error.code) && error.code !== 'SQLITE_FULL' && !isFatal(error.code)
+
 /** Whether the state on disk is unknown after this error, so that nothing more may be written. */
 const FATAL = ['SQLITE_IOERR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_CANTOPEN', 'SQLITE_READONLY']
 

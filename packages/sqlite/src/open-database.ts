@@ -24,7 +24,7 @@ const PEER = 'better-sqlite3-multiple-ciphers'
  */
 export async function databaseOpener(
   encryption: Encryption | undefined,
-  load: () => Promise<CipherModule> = () => import('better-sqlite3-multiple-ciphers'),
+  load: () => Promise<CipherModule> = loadPeer,
 ): Promise<OpenDatabase> {
   if (encryption === undefined) return openPlain
   const passphrase = Buffer.from(encryption.passphrase)
@@ -33,7 +33,12 @@ export async function databaseOpener(
   return (path, options) => openKeyed(new Driver(path, options), passphrase)
 }
 
+/** Whether the package that encrypts is there. @throws StartError `encryption-peer-missing` */
+export const checkEncryptionPeer = async (): Promise<void> => void (await loadDriver(loadPeer))
+
 type CipherModule = { readonly default: typeof Database }
+
+const loadPeer = (): Promise<CipherModule> => import('better-sqlite3-multiple-ciphers')
 
 async function loadDriver(load: () => Promise<CipherModule>): Promise<typeof Database> {
   try {

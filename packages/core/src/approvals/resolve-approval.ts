@@ -3,6 +3,7 @@ import {
   type ApprovalRecord,
   type ApprovalResolution,
   type ApprovalStore,
+  type RequestOrigin,
   type StepRecord,
   type StepStore,
   toJsonText,
@@ -36,6 +37,7 @@ export interface ResolveApprovalRequest extends Decision {
   readonly approvalId: string
   readonly by: string // subject of who decides
   readonly tokenId?: string | undefined // of who decides
+  readonly origin?: RequestOrigin | undefined
   readonly visibility: Visibility
   /** What the run is resumed with when this is the last decision it needs. */
   readonly resumePayload?: unknown
@@ -83,7 +85,7 @@ async function decide(
     ...reservation(deps, request.key, { reply, remember: true, writes: [] }),
     { type: 'approval.resolve', id: approval.id, resolution },
     auditWrite(
-      { subject: request.by, tokenId: request.tokenId },
+      { subject: request.by, tokenId: request.tokenId, origin: request.origin },
       {
         at: resolution.resolvedAt,
         action: 'approvals.resolve',

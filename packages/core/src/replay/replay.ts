@@ -58,19 +58,19 @@ export function createReplay(deps: ReplayDeps): Replay {
 
   return {
     async page({ page, key, ...request }) {
-      const recording = await find(deps, request)
+      const recorded = await find(deps, request)
       const once = await failClosed(() =>
         commitOnce(deps, key, async () => {
-          const body: Page<EventEnvelope> = await readEventPage(events, { ...recording, meter }, page)
+          const body: Page<EventEnvelope> = await readEventPage(events, { ...recorded, meter }, page)
           return { writes: entryOf(deps, request), reply: { status: 200, body }, remember: true }
         }),
       )
       return once.kind === 'replayed' ? once.reply : once.decision.reply
     },
     async open(request) {
-      const recording = await find(deps, request)
+      const recorded = await find(deps, request)
       await failClosed(() => unitOfWork.commit(entryOf(deps, request)))
-      return recording
+      return recorded
     },
   }
 }

@@ -131,6 +131,7 @@ const resolve = (
     resumePayload: payload,
     by: principal.subject,
     tokenId: principal.tokenId,
+    origin: principal.origin,
     visibility: EVERY_ROW,
   })
 

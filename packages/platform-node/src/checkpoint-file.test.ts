@@ -3,6 +3,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AuditCheckpoint, AuditKeys, EpochMs } from '@berth/ports'
+import { checkpointLogContract } from '@berth/testkit'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCheckpointFile } from './checkpoint-file.ts'
 
@@ -32,6 +33,11 @@ async function fill(...seqs: number[]): Promise<void> {
   const file = createCheckpointFile({ path, keys: KEYS })
   for (const seq of seqs) await file.append(checkpoint(seq))
 }
+
+checkpointLogContract({
+  name: 'file',
+  open: async () => createCheckpointFile({ path: join(root, `log-${files++}`), keys: KEYS }),
+})
 
 describe('createCheckpointFile', () => {
   it('gives back what it has signed, in order, from a file that only its owner may read', async () => {

@@ -11,6 +11,7 @@ export {
 } from './builders.ts'
 export { approvalStoreCases, approvalStoreContract } from './contracts/approval-store.contract.ts'
 export { auditLogCases, auditLogContract } from './contracts/audit-log.contract.ts'
+export { type CheckpointLogHarness, checkpointLogContract } from './contracts/checkpoint-log.contract.ts'
 export type { ContractCase, ContractSkip, ContractSuite, StorageHarness } from './contracts/contract-case.ts'
 export { eventLogCases, eventLogContract } from './contracts/event-log.contract.ts'
 export { idempotencyStoreCases, idempotencyStoreContract } from './contracts/idempotency-store.contract.ts'

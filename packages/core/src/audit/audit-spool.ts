@@ -40,12 +40,13 @@ export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoo
   let waiting: Waiting[] = []
   let draining: Promise<void> | undefined
   let failure: unknown
-  let cancelRetry = () => {}
+  let cancelRetry: (() => void) | undefined
   let isClosed = false
 
   const drain = async () => {
     await Promise.resolve()
-    cancelRetry()
+    cancelRetry?.()
+    cancelRetry = undefined
     while (waiting.length > 0) {
       const batch = waiting.splice(0, BATCH)
       try {
@@ -65,16 +66,21 @@ export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoo
     const all = [...batch, ...waiting]
     waiting = all.filter(({ settle }) => settle === undefined)
     for (const { settle } of all) settle?.reject(error)
-    if (!isClosed && waiting.length > 0) cancelRetry = timers.after(RETRY_MS, () => void start())
   }
 
   const start = (): Promise<void> => {
     draining ??= drain().finally(() => {
       draining = undefined
-      // What came in during the last turn of a drain that went well.
-      if (waiting.length > 0 && failure === undefined) void start()
+      goOn()
     })
     return draining
+  }
+
+  /** Somebody who waits for an entry is answered at once; what only waits itself is tried again after a while. */
+  const goOn = () => {
+    if (waiting.length === 0 || draining !== undefined) return
+    if (failure === undefined || waiting.some(({ settle }) => settle !== undefined)) void start()
+    else if (!isClosed) cancelRetry ??= timers.after(RETRY_MS, () => void start())
   }
 
   const isFull = () => waiting.length >= capacity
@@ -83,7 +89,7 @@ export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoo
     offer(entry) {
       if (isFull() || isClosed) return false
       waiting.push(entry)
-      if (failure === undefined) void start()
+      goOn()
       return true
     },
     async write(entry) {
@@ -102,7 +108,7 @@ export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoo
       isClosed = true
       while (draining !== undefined) await draining
       if (waiting.length > 0) await start()
-      cancelRetry()
+      cancelRetry?.()
       return waiting.length
     },
   }

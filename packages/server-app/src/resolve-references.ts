@@ -10,7 +10,7 @@ export interface ResolveReferencesDeps {
 /** What the secrets health document says; never a value. */
 export type SecretsHealth = InferOutput<typeof SecretsHealthSchema>
 
-export interface Reference {
+interface Reference {
   readonly field: string // `auth.pepperRef`, `auth.previousPepperRefs.0`
   readonly text: string
 }
@@ -22,7 +22,7 @@ export interface ResolvedReferences {
 }
 
 /** Every secret reference that the configuration holds, in the order of its table. */
-export const referencesOf = (config: ServerConfig): readonly Reference[] =>
+const referencesOf = (config: ServerConfig): readonly Reference[] =>
   configFields.filter(({ isSecret }) => isSecret).flatMap(({ path }) => toReferences(path, valueAt(config, path)))
 
 /**

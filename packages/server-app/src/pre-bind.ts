@@ -67,7 +67,12 @@ function peppersOf({ auth }: ServerConfig, { secretOf }: ResolvedReferences): re
   })
 }
 
-function encryptionOf(section: string, isEnabled: boolean, { secretOf }: ResolvedReferences): Encryption | undefined {
+/** @throws StartError `encryption-passphrase-missing` */
+export function encryptionOf(
+  section: string,
+  isEnabled: boolean,
+  { secretOf }: ResolvedReferences,
+): Encryption | undefined {
   if (!isEnabled) return undefined
   const passphrase = secretOf(`${section}.passphraseRef`)
   if (passphrase !== undefined) return { passphrase }

@@ -26,16 +26,17 @@ const referencesOf = (config: ServerConfig): readonly Reference[] =>
   configFields.filter(({ isSecret }) => isSecret).flatMap(({ path }) => toReferences(path, valueAt(config, path)))
 
 /**
- * Resolves every secret reference of the configuration, whether or not something needs it now.
+ * Resolves every secret reference of the configuration, whether or not something needs it now; or those of some fields.
  *
  * @throws StartError `secret-unresolvable` that names the field
  */
 export async function resolveReferences(
   config: ServerConfig,
   deps: ResolveReferencesDeps,
+  fields?: readonly string[],
 ): Promise<ResolvedReferences> {
   const secrets = new Map<string, Uint8Array>()
-  const references = referencesOf(config)
+  const references = referencesOf(config).filter(({ field }) => fields?.includes(field) ?? true)
   for (const reference of references) secrets.set(reference.field, await resolveReference(deps, reference))
   const { pepperRef } = config.auth
   return {

@@ -101,10 +101,7 @@ function openDatabase(options: SqliteStorageOptions, path: string, open: OpenDat
   }
 }
 
-function assemble(
-  host: Host,
-  sizes: () => Pick<StorageStatus, 'walBytes' | 'dbBytes'>,
-): Omit<SqliteStorage, 'cipher'> {
+function assemble(host: Host, sizes: () => Pick<StorageStatus, 'walBytes' | 'dbBytes'>): Omit<SqliteStorage, 'cipher'> {
   return {
     ...createStores(host),
     counters: host.counters,

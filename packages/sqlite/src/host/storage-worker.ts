@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads'
-import { AppError } from '@berth/ports'
+import { AppError, type Write } from '@berth/ports'
 import { type Connection, openConnection } from '../connection.ts'
 import { endInOrder } from '../meta.ts'
 import { databaseOpener } from '../open-database.ts'
 import { translateError } from '../sqlite-error.ts'
-import { commitGroup, type Settled } from './commit-group.ts'
+import { commitGroup, type Settled, type WriteJob } from './commit-group.ts'
 import type { ErrorMessage, SettledMessage, WorkerAnswer, WorkerRequest } from './worker-message.ts'
 
 /** The thread that writes: the flush of a commit holds this one, never the event loop of the server. */
@@ -35,18 +35,22 @@ async function open({ path, synchronous, encryption }: Extract<WorkerRequest, { 
 
 function work(request: Exclude<WorkerRequest, { type: 'open' }>): readonly SettledMessage[] {
   if (db === undefined) throw new AppError('storage-failed', { message: 'The storage worker has no database.' })
-  if (request.type === 'commit') return commitGroup(db, request.jobs).map(toMessage)
+  if (request.type === 'commit')
+    return commitGroup(db, request.jobs).map((settled, index) => toMessage(settled, request.jobs[index]))
   if (request.isIntact) endInOrder(db)
   db.database.close()
   return []
 }
 
-function toMessage(settled: Settled): SettledMessage {
+function toMessage(settled: Settled, job: WriteJob | undefined): SettledMessage {
   if ('error' in settled) return { error: toErrorMessage(settled.error) }
   const { result } = settled
   if (!result.committed) return { index: result.index, conflict: result.conflict }
+  if (job?.request.some(makesEvents) === true) return { events: result.events, counts: result.counts }
   return { positions: result.events.map(({ position }) => position), counts: result.counts }
 }
+
+const makesEvents = (write: Write): boolean => write.type === 'audit.append' && write.publish === true
 
 function toErrorMessage(error: unknown): ErrorMessage {
   const translated = translateError(error)

@@ -18,7 +18,7 @@ export interface StorageWorker {
 export interface WorkerHostOptions {
   readonly path: string
   readonly synchronous: Synchronous | undefined
-  readonly encryption: Encryption | undefined
+  readonly encryption?: Encryption | undefined
   /** Reads run here, on the calling thread; another connection to the file that the worker writes to. */
   readonly readFrom: Connection
   readonly onFatal?: ((error: AppError) => void) | undefined
@@ -101,6 +101,7 @@ export function createWorkerHost(
 function toSettled(message: SettledMessage, { request }: WriteJob): Settled {
   if ('error' in message) return { error: toError(message.error) }
   if ('conflict' in message) return { result: { committed: false, index: message.index, conflict: message.conflict } }
+  if ('events' in message) return { result: { committed: true, events: message.events, counts: message.counts } }
   return { result: { committed: true, events: withPositions(request, message.positions), counts: message.counts } }
 }
 

@@ -1,4 +1,4 @@
-import type { AppErrorOptions, Conflict } from '@berth/ports'
+import type { AppErrorOptions, Conflict, StoredEvent } from '@berth/ports'
 import type { ErrorCode } from '@berth/protocol'
 import type { Synchronous } from '../connection.ts'
 import type { Encryption } from '../open-database.ts'
@@ -20,8 +20,12 @@ export type WorkerAnswer =
   | { readonly type: 'done'; readonly settled: readonly SettledMessage[] }
   | { readonly type: 'refused'; readonly error: ErrorMessage }
 
-/** The events of a commit stay where they came from; only their positions travel back. */
+/**
+ * The events of a commit stay where they came from; only their positions travel back. Where the storage has made events
+ * itself, as for an audit entry that is published, all of them do.
+ */
 export type SettledMessage =
+  | { readonly events: readonly StoredEvent[]; readonly counts: readonly number[] }
   | { readonly positions: readonly number[]; readonly counts: readonly number[] }
   | { readonly index: number; readonly conflict: Conflict }
   | { readonly error: ErrorMessage }

@@ -17,7 +17,6 @@ export type { ApprovalDecision, ApprovalOptions } from './approvals/approval-opt
 export type { ApprovalResource } from './approvals/approval-resource.ts'
 export type { ReadApprovals } from './approvals/read-approvals.ts'
 export type { Decision, ResolveApproval } from './approvals/resolve-approval.ts'
-export { type Auth, type AuthDeps, createAuth } from './auth/auth.ts'
 export type { AdmitRequest } from './audit/admit-request.ts'
 export { type Audit, type AuditDeps, type AuditHealth, createAudit } from './audit/audit.ts'
 export type { AuditResource } from './audit/audit-resource.ts'
@@ -27,6 +26,7 @@ export type { AuditExport, ExportAudit } from './audit/export-audit.ts'
 export type { AuditFilter, ListAudit } from './audit/read-audit.ts'
 export type { AnsweredRequest, RecordAnswer } from './audit/record-answer.ts'
 export type { AuditVerification, ExpectedPrefix, VerifyAudit } from './audit/verify-audit.ts'
+export { type Auth, type AuthDeps, createAuth } from './auth/auth.ts'
 export {
   type Authenticate,
   type AuthenticateDeps,

@@ -97,7 +97,16 @@ export function createTestApp(options: AppOptions = {}) {
     },
   })
 
-  const shared = { ...storage, unitOfWork: audit.unitOfWork, clock, timers: clock, ids, digest: testDigest, logger, peppers }
+  const shared = {
+    ...storage,
+    unitOfWork: audit.unitOfWork,
+    clock,
+    timers: clock,
+    ids,
+    digest: testDigest,
+    logger,
+    peppers,
+  }
   const gate = createAuth({
     ...{ ...shared, kind: auth, blockValid, sealer: testSealer, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   })

@@ -1,7 +1,7 @@
 import type { AppError } from '@berth/ports'
 import { finishResponse, toResponse } from './answer.ts'
-import { endWithCredential } from './credential-stream.ts'
 import { noteOf } from './answer-note.ts'
+import { endWithCredential } from './credential-stream.ts'
 import { toAppError, toErrorResponse } from './error-envelope.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'

@@ -1,16 +1,15 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createInMemoryCheckpointLog, createInMemoryStorage } from '@berth/in-memory'
-import { AppError, type AuditKeys, type Digest, type Logger, type Storage, type Write } from '@berth/ports'
+import { AppError, type AuditKeys, type ChainDigest, type Logger, type Storage, type Write } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { type AuditDeps, createAudit } from './audit.ts'
 import type { AnsweredRequest } from './record-answer.ts'
 
 export const KEYS: AuditKeys = [Buffer.from('key of the tests')]
 
-export const chainDigest: Digest = {
+const chainDigest: ChainDigest = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
   hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
-  equals: (a, b) => a === b,
 }
 
 /** A storage whose commits to the chain can be made to fail. */

@@ -1,4 +1,4 @@
-import type { CheckpointLog, Digest, Storage, UnitOfWork } from '@berth/ports'
+import type { ChainDigest, CheckpointLog, Storage, UnitOfWork } from '@berth/ports'
 import { createCheckpointer } from './checkpointer.ts'
 import { createExportAudit } from './export-audit.ts'
 import { createFileChain, type FileChainDeps } from './file-chain.ts'
@@ -11,7 +11,7 @@ export interface AuditDeps extends Omit<FileChainDeps, 'file' | 'onAppended'> {
   /** Where the chain is kept when every request is recorded; without it, it is in the main database. */
   readonly file?: Pick<Storage, 'unitOfWork' | 'audit'> | undefined
   readonly checkpoints?: CheckpointLog | undefined
-  readonly digest: Digest
+  readonly digest: ChainDigest
   /** Entries are kept for good without it. */
   readonly retentionDays?: number | undefined
 }

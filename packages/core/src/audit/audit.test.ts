@@ -176,16 +176,16 @@ describe('a chain in a file of its own', () => {
     ])
   })
 
-  it('counts a bounded number of addresses', async () => {
+  it('counts a bounded number of addresses apart, and the others together', async () => {
     const { audit, file } = createTestAudit({ inFile: true })
-    for (let n = 0; n < 10_050; n++) {
+    for (let n = 0; n < 1_050; n++) {
       await audit.onAnswer(aRequest({ principal: undefined, error: 'auth-invalid', clientAddress: `a${n}` }))
     }
     await audit.stop()
 
     const entries = await all(file)
-    expect(entries).toHaveLength(10_001 - 1)
-    expect(entries.reduce((sum, { detail }) => sum + Number(detail?.count), 0)).toBe(10_000)
+    expect(entries).toHaveLength(1_001)
+    expect(entries.reduce((sum, { detail }) => sum + Number(detail?.count), 0)).toBe(1_050)
   })
 
   it.each([

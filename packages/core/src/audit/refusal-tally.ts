@@ -24,7 +24,7 @@ interface Tally {
 }
 
 const MINUTE_MS = 60_000
-const MAX_ADDRESSES = 10_000
+const MAX_ADDRESSES = 1_000
 const OTHERS = 'others'
 
 export function createRefusalTally({ clock, timers, emit }: RefusalTallyDeps): RefusalTally {

@@ -1,6 +1,6 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@berth/core'
 import { createPrometheusMeter, nodeDigest } from '@berth/platform-node'
-import { NO_AUDIT_KEY, AppError, type IdGenerator, type Logger, type Storage, type UnitOfWork } from '@berth/ports'
+import { AppError, type IdGenerator, type Logger, NO_AUDIT_KEY, type Storage, type UnitOfWork } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { createAttribution } from './attribution.ts'
 import { type Composition, compose } from './compose.ts'

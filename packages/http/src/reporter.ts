@@ -15,7 +15,7 @@ export function createReporter(deps: HttpAppDeps): Reporter {
 
   return {
     answered(exchange, status, error) {
-      const { request, requestId, route, startedMs, clientAddress } = exchange
+      const { request, requestId, route, startedMs } = exchange
       const operation = route?.mounted.operation
       const fields = { requestId, operationId: operation?.id }
       if (error?.id === 'internal-error') logger.error('request failed', error.cause ?? error, fields)

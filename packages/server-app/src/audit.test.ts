@@ -6,7 +6,7 @@ import type { Logger, Storage, Write } from '@berth/ports'
 import { AppError } from '@berth/ports'
 import type { ServerConfigInput } from '@berth/protocol'
 import { openSqliteStorage } from '@berth/sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
@@ -17,6 +17,9 @@ const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignor
 const MARKER = 'marker-that-stands-nowhere-else'
 process.env.TEST_AUDIT_PEPPER = 'p'.repeat(32)
 process.env.TEST_AUDIT_PASSPHRASE = MARKER
+
+// Each case starts servers with storage threads of their own.
+vi.setConfig({ testTimeout: 60_000 })
 
 let directory: string
 let servers: BerthServer[] = []

@@ -1,6 +1,7 @@
 import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import {
   createAgentRegistry,
+  createAudit,
   createAuth,
   createEngine,
   createManageTokens,
@@ -11,7 +12,16 @@ import {
   type RunContext,
 } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
-import { type Digest, type LogFields, type Logger, noMeter, type Sealer, type Storage } from '@berth/ports'
+import {
+  type Digest,
+  type LogFields,
+  type Logger,
+  NO_AUDIT_KEY,
+  noMeter,
+  type Sealer,
+  type Storage,
+  type Timers,
+} from '@berth/ports'
 import { createManualClock, createSequenceIds, type ManualClock } from '@berth/testkit'
 import { createHttpApp } from './app.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
@@ -72,9 +82,14 @@ export function createTestApp(options: AppOptions = {}) {
   const phase = createPhase()
   phase.enter('ready')
 
+  const audit = createAudit({
+    ...{ main: storage, keys: NO_AUDIT_KEY, clock, timers: systemTimers, ids, logger, digest: testDigest },
+    events: 'privileged',
+  })
   const engine = createEngine({
     services: () => ({}),
     ...storage,
+    ...{ unitOfWork: audit.unitOfWork },
     ...{ clock, timers: clock, ids, meter: noMeter, agents, workflows, phase, logger, basePath: '/v1' },
     limits: {
       ...{ concurrency: 64, maxQueued: 100, idempotencyTtlMs: 86_400_000 },
@@ -82,7 +97,16 @@ export function createTestApp(options: AppOptions = {}) {
     },
   })
 
-  const shared = { ...storage, clock, timers: clock, ids, digest: testDigest, logger, peppers }
+  const shared = {
+    ...storage,
+    unitOfWork: audit.unitOfWork,
+    clock,
+    timers: clock,
+    ids,
+    digest: testDigest,
+    logger,
+    peppers,
+  }
   const gate = createAuth({
     ...{ ...shared, kind: auth, blockValid, sealer: testSealer, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   })
@@ -104,11 +128,23 @@ export function createTestApp(options: AppOptions = {}) {
       const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' }
       return new Response('id: e1.0\ndata:\n\n', { headers })
     },
-    onAnswer: (note) => notes.push(note),
+    ...audit,
+    async onAnswer(note) {
+      notes.push(note)
+      await audit.onAnswer(note)
+    },
     ...deps,
   })
 
   return { app, storage, clock, phase, lines, notes, streams, manage: createManageTokens(shared) }
+}
+
+/** Those of the event loop: what pauses between pages goes on by itself. */
+const systemTimers: Timers = {
+  after(delayMs, fn) {
+    const handle = setTimeout(fn, delayMs)
+    return () => clearTimeout(handle)
+  },
 }
 
 export const testDigest: Digest = {

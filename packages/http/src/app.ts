@@ -1,7 +1,9 @@
+import type { AppError } from '@berth/ports'
 import { finishResponse, toResponse } from './answer.ts'
+import { noteOf } from './answer-note.ts'
 import { endWithCredential } from './credential-stream.ts'
 import { toAppError, toErrorResponse } from './error-envelope.ts'
-import { createExchange } from './exchange.ts'
+import { createExchange, type Exchange } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 import type { HttpEnv } from './http-env.ts'
 import { type Mounted, mountAll } from './mount.ts'
@@ -10,6 +12,7 @@ import { createReporter } from './reporter.ts'
 import { createRouter } from './router.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
 import { metricRoutes } from './routes/metrics.ts'
@@ -26,7 +29,7 @@ export interface HttpApp {
 
 /** The REST face: every operation of the table, behind one pipeline. */
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
-  const { clock, config, openRunStream, watchCredential } = deps
+  const { clock, config, openRunStream, watchCredential, onAnswer } = deps
   const router = createRouter(config.basePath, mountRoutes(deps))
   const pipeline = createPipeline(deps)
   const reporter = createReporter(deps)
@@ -34,18 +37,33 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   return {
     async fetch(request, env = {}) {
       const exchange = createExchange(request, env, { router, startedMs: clock.monotonicMs() })
-      try {
+      const { response, error } = await guarded(exchange, async () => {
         const answer = await toResponse(exchange, await pipeline(exchange), openRunStream)
-        const response = endWithCredential(answer, exchange.principal, watchCredential)
-        reporter.answered(exchange, response.status, undefined)
-        return finishResponse(exchange, response)
-      } catch (thrown) {
-        const error = toAppError(thrown)
-        const response = toErrorResponse(error, exchange.requestId)
-        reporter.answered(exchange, response.status, error)
-        return finishResponse(exchange, response)
-      }
+        return endWithCredential(answer, exchange.principal, watchCredential)
+      })
+      const sent = await guarded(exchange, async () => {
+        await onAnswer?.(noteOf(exchange, { status: response.status, error }, deps))
+        return response
+      })
+      if (sent.response !== response) await response.body?.cancel()
+      reporter.answered(exchange, sent.response.status, sent.error ?? error)
+      return finishResponse(exchange, sent.response)
     },
+  }
+}
+
+interface Answered {
+  readonly response: Response
+  readonly error?: AppError
+}
+
+/** What is thrown becomes the answer. */
+async function guarded(exchange: Exchange, work: () => Promise<Response>): Promise<Answered> {
+  try {
+    return { response: await work() }
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    return { response: toErrorResponse(error, exchange.requestId), error }
   }
 }
 
@@ -55,6 +73,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     agents: agentRoutes(deps),
     runs: runRoutes(deps),
     approvals: approvalRoutes(deps),
+    audit: auditRoutes(deps),
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
     tokens: tokenRoutes(deps),

@@ -37,6 +37,9 @@ function refusingUseCases(code: ErrorCode): UseCases {
     readSecretsHealth: raise,
     readMetrics: reject,
     tokens: { list: reject, get: reject, self: reject, mint: reject, rotate: reject, revoke: reject },
+    listAudit: reject,
+    exportAudit: reject,
+    verifyAudit: reject,
   }
 }
 
@@ -98,7 +101,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
     id.endsWith('.replay')
       ? fromUseCase('overloaded')
       : { deps: { openRunStream: refuse('overloaded') }, headers: { Accept: 'text/event-stream' } },
-  'audit-unavailable': () => fromUseCase('audit-unavailable'),
+  'audit-unavailable': () => ({ deps: { admit: refuse('audit-unavailable') } }),
   'queue-full': () => fromUseCase('queue-full'),
   'server-draining': () => fromUseCase('server-draining'),
   'storage-failed': () => fromStorage('storage-failed'),

@@ -1,5 +1,5 @@
 import type { KeyedRequest, Principal } from '@berth/core'
-import { EVERY_ROW, type Visibility } from '@berth/ports'
+import { EVERY_ROW, type RequestOrigin, type Visibility } from '@berth/ports'
 import type { Operation } from '@berth/protocol'
 import { acceptsEventStream } from './accept.ts'
 import type { Call } from './handlers.ts'
@@ -17,6 +17,8 @@ export interface Exchange {
   /** Sent with the answer, whatever it is. */
   readonly headers: Headers
   readonly startedMs: number // monotonic
+  /** This request, for the audit chain; its deeds name it by identity. */
+  origin: RequestOrigin
   requestId: string
   clientAddress: string
   isSecure: boolean // the client spoke TLS
@@ -29,6 +31,8 @@ export interface Exchange {
   visibility: Visibility
   key: KeyedRequest | undefined
 }
+
+const NOWHERE: RequestOrigin = { requestId: '', method: '', route: '', ip: '' }
 
 /** The principal of a request that shows no credentials and needs none. */
 const NOBODY: Principal = { subject: 'anonymous', scopes: [] }
@@ -47,6 +51,7 @@ export function createExchange(
     methods: () => router.methodsOf(url.pathname),
     headers: new Headers(),
     startedMs,
+    origin: NOWHERE,
     requestId: '',
     clientAddress: '',
     isSecure: false,

@@ -1,11 +1,14 @@
 import type {
   AbortAgent,
   AbortRun,
+  AdmitRequest,
+  AnsweredRequest,
   Authenticate,
   CsrfTokens,
   DeleteThread,
   EmitEvent,
-  Principal,
+  ExportAudit,
+  ListAudit,
   ReadAgents,
   ReadApprovals,
   ReadHealth,
@@ -19,11 +22,12 @@ import type {
   ResumeWorkflow,
   StartRun,
   TokenUseCases,
+  VerifyAudit,
   WatchCredential,
   WorkflowThreads,
 } from '@berth/core'
 import type { Clock, Digest, Exposition, IdGenerator, Logger, Meter, Visibility } from '@berth/ports'
-import type { ErrorCode, SecretsHealth } from '@berth/protocol'
+import type { SecretsHealth } from '@berth/protocol'
 import type { InferOutput } from 'valibot'
 
 /** The part of the server's configuration that HTTP reads. */
@@ -55,23 +59,8 @@ export type OpenRunStream = (request: {
 /** Opens the Server-Sent Events of a replay. @throws AppError `overloaded` */
 export type OpenReplayStream = (recording: Recording, speed: number | undefined) => Response
 
-/** What an operation answered, and whom: all that is needed to record it. Refusals are answers too. */
-export interface AnswerNote {
-  /** `undefined` when no operation matched. */
-  readonly operationId: string | undefined
-  readonly method: string
-  /** Pattern of the path with the base path; `undefined` when no operation matched. */
-  readonly route: string | undefined
-  /** The parameters of the path, joined by `/`; `undefined` without any. */
-  readonly target: string | undefined
-  /** `undefined` when nobody was authenticated. */
-  readonly principal: Principal | undefined
-  readonly status: number
-  readonly error: ErrorCode | undefined
-  readonly durationMs: number
-  readonly requestId: string
-  readonly clientAddress: string
-}
+/** What a request is about to be answered, and everything that may be recorded of it. */
+export type AnswerNote = AnsweredRequest
 
 export interface UseCases {
   readonly startRun: StartRun
@@ -94,6 +83,9 @@ export interface UseCases {
   readonly replay: Replay
   readonly openReplayStream: OpenReplayStream
   readonly tokens: TokenUseCases
+  readonly listAudit: ListAudit
+  readonly exportAudit: ExportAudit
+  readonly verifyAudit: VerifyAudit
 }
 
 export interface HttpAppDeps extends UseCases {
@@ -108,6 +100,8 @@ export interface HttpAppDeps extends UseCases {
   readonly recall: Recall
   readonly csrfTokens: CsrfTokens
   readonly watchCredential: WatchCredential
-  /** Called once for each answer. */
-  readonly onAnswer?: ((note: AnswerNote) => void) | undefined
+  /** Asked before the handler, whether what it does could be recorded. @throws AppError `audit-unavailable` */
+  readonly admit?: AdmitRequest | undefined
+  /** Called once for each answer, which waits for it; one that it rejects is refused with that error instead. */
+  readonly onAnswer?: ((note: AnswerNote) => void | Promise<void>) | undefined
 }

@@ -16,6 +16,7 @@ describe('the pipeline', () => {
       'body',
       'scope',
       'idempotency',
+      'audit',
     ])
   })
 })

@@ -4,6 +4,7 @@ import type { Answer } from './handlers.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 import { honoursPrefer } from './operation-traits.ts'
 import type { Route } from './router.ts'
+import { createAudit } from './stages/audit.ts'
 import { createAuthentication } from './stages/authentication.ts'
 import { createBody } from './stages/body.ts'
 import { createCors } from './stages/cors.ts'
@@ -32,6 +33,7 @@ export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]>
   ['body', createBody],
   ['scope', createScope],
   ['idempotency', createIdempotency],
+  ['audit', createAudit],
 ]
 
 /** Leads an exchange to its answer. @throws AppError of the stage or use case that refuses it */

@@ -58,7 +58,7 @@ describe('the note of an answer', () => {
     await app.fetch(get('/agents/echo', { 'X-Request-Id': 'r1' }), env)
     await app.fetch(get('/workflows/steps/state?threadId=t'), env)
 
-    expect(notes[0]).toEqual({
+    expect(notes[0]).toMatchObject({
       requestId: 'r1',
       operationId: 'agents.get',
       method: 'GET',

@@ -5,17 +5,17 @@ import { type Exchange, isAnonymous } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 
 export interface Reporter {
-  /** One line per answer, the metrics, and the hook. */
+  /** One line per answer, and the metrics. */
   answered(exchange: Exchange, status: number, error: AppError | undefined): void
 }
 
 export function createReporter(deps: HttpAppDeps): Reporter {
-  const { clock, logger, config, onAnswer } = deps
+  const { clock, logger, config } = deps
   const measure = createAnswerMeter(deps)
 
   return {
     answered(exchange, status, error) {
-      const { request, requestId, route, startedMs, clientAddress } = exchange
+      const { request, requestId, route, startedMs } = exchange
       const operation = route?.mounted.operation
       const fields = { requestId, operationId: operation?.id }
       if (error?.id === 'internal-error') logger.error('request failed', error.cause ?? error, fields)
@@ -29,8 +29,6 @@ export function createReporter(deps: HttpAppDeps): Reporter {
       const answered = { method, status, durationMs, error: error?.id }
       logger.info('request', { ...fields, ...answered, route: pattern ?? null, subject: principal?.subject })
       measure(exchange, status, error)
-      const target = Object.values(route?.params ?? {}).join('/') || undefined
-      onAnswer?.({ ...fields, ...answered, route: pattern, target, principal, clientAddress })
     },
   }
 }

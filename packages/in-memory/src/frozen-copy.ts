@@ -1,6 +1,7 @@
-/** A deep copy of plain data that nobody can change, so that stored records can be handed out as they are. */
+/** A deep copy of plain data that nobody can change, so that stored records can be handed out as they are. Bytes are copied. */
 export function frozenCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Uint8Array) return value.slice() as T
   return Object.freeze(Array.isArray(value) ? value.map(frozenCopy) : copyMembers(value)) as T
 }
 

@@ -26,7 +26,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const idempotency = createIdempotencyTable()
   const sessions = createSessionTable()
   const tokens = createTokenTable()
-  const audit = createAuditTable()
+  const audit = createAuditTable(events.appliers)
 
   return {
     unitOfWork: createUnitOfWork({

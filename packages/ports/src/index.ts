@@ -6,9 +6,29 @@ export type {
   ApprovalStatus,
   ApprovalStore,
 } from './approval-store.ts'
-export { GENESIS_HASH, linkEntry } from './audit-chain.ts'
-export type { AuditEntry, AuditLog, NewAuditEntry } from './audit-log.ts'
+export {
+  type AuditKeys,
+  appendEntry,
+  auditEvent,
+  baseMac,
+  type ChainDigest,
+  GENESIS_HASH,
+  headMac,
+  linkEntry,
+  NO_AUDIT_KEY,
+  UNVOUCHED,
+} from './audit-chain.ts'
+export type {
+  AuditEntry,
+  AuditHead,
+  AuditLink,
+  AuditLog,
+  AuditState,
+  NewAuditEntry,
+  StagedAuditEntry,
+} from './audit-log.ts'
 export { canonicalJson } from './canonical-json.ts'
+export type { AuditCheckpoint, CheckpointLine, CheckpointLog } from './checkpoint-log.ts'
 export { type Clock, type EpochMs, plusMs } from './clock.ts'
 export type { Digest } from './digest.ts'
 export type { EmissionPart, EmissionStore } from './emission-store.ts'
@@ -40,4 +60,4 @@ export type { StepChange, StepKind, StepRecord, StepStatus, StepStore } from './
 export type { Storage, StorageStatus } from './storage.ts'
 export type { Timers } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'
-export type { CommitOutcome, Conflict, UnitOfWork, Write, WriteType } from './unit-of-work.ts'
+export type { CommitOutcome, Conflict, RequestOrigin, UnitOfWork, Write, WriteType } from './unit-of-work.ts'

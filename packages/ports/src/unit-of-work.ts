@@ -1,4 +1,5 @@
 import type { ApprovalRecord, ApprovalResolution } from './approval-store.ts'
+import type { AuditKeys } from './audit-chain.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import type { EpochMs } from './clock.ts'
 import type { EmissionPart } from './emission-store.ts'
@@ -91,8 +92,38 @@ export type Write =
    * conflicts, and counts the runs. The positions of the events are not given again.
    */
   | { readonly type: 'thread.delete'; readonly workflowId: string; readonly threadId: string }
-  /** Appends the next link of the audit chain; never conflicts. */
-  | { readonly type: 'audit.append'; readonly entry: NewAuditEntry }
+  /**
+   * Appends the next link of the audit chain and moves its head, by `appendEntry`; never conflicts, and counts the links.
+   * `source` names where the entry comes from: one that was appended before and not released since is not appended again.
+   */
+  | {
+      readonly type: 'audit.append'
+      readonly entry: NewAuditEntry
+      /** Of the head; without any it has a checksum only. */
+      readonly keys?: AuditKeys | undefined
+      readonly source?: string | undefined
+      /** Whether `audit.appended` is written to the event log too. */
+      readonly publish?: boolean | undefined
+      /** The request that did it, by identity; not stored. */
+      readonly origin?: RequestOrigin | undefined
+    }
+  /** Keeps an entry for the chain of another database, in the commit of its deed; never conflicts, a known key counts 0. */
+  | { readonly type: 'audit.stage'; readonly key: string; readonly entry: NewAuditEntry }
+  /** Forgets what was staged under these keys, and that they were sources; never conflicts. */
+  | { readonly type: 'audit.release'; readonly keys: readonly string[] }
+  /**
+   * Removes the entries up to a place and signs it as the base; never conflicts. Counts the entries, 0 when there is none
+   * at that place.
+   */
+  | { readonly type: 'audit.prune'; readonly throughSeq: number; readonly keys?: AuditKeys | undefined }
+
+/** The request in which something is done, for the audit chain. */
+export interface RequestOrigin {
+  readonly requestId: string
+  readonly method: string
+  readonly route: string // pattern, with the base path
+  readonly ip: string
+}
 
 export type WriteType = Write['type']
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type FieldNote, ServerConfigSchema } from './config.ts'
+import { type FieldNote, SecretReference, ServerConfigSchema } from './config.ts'
 
 export type ConfigFieldType = 'string' | 'integer' | 'boolean' | 'strings' | 'integer-or-strings'
 
@@ -12,6 +12,8 @@ export interface ConfigField {
   readonly choices?: readonly string[] | undefined
   readonly default: string | number | boolean | readonly string[] | undefined
   readonly note: string
+  /** Its text is a secret reference, or each of its texts is. */
+  readonly isSecret: boolean
   /** Only the default is accepted in this release. */
   readonly pending: boolean
 }
@@ -51,8 +53,19 @@ function toField(path: string, schema: v.GenericSchema, fallback: unknown): Conf
     ...shapeOf(schema),
     default: fallback as ConfigField['default'],
     note,
+    isSecret: isSecret(schema),
     pending: pending === true,
   }
+}
+
+/** By identity, also under the metadata of the field and inside a list. */
+function isSecret(schema: v.GenericSchema): boolean {
+  if (schema === SecretReference) return true
+  const { pipe, item } = schema as { readonly pipe?: readonly unknown[]; readonly item?: v.GenericSchema }
+  return (
+    (pipe?.[0] !== undefined && pipe[0] !== schema && isSecret(pipe[0] as v.GenericSchema)) ||
+    (item !== undefined && isSecret(item))
+  )
 }
 
 function shapeOf(schema: v.GenericSchema): Pick<ConfigField, 'type' | 'choices'> {

@@ -176,11 +176,14 @@ describe('configFields', () => {
   })
 
   it('mark what only takes its default', () => {
-    expect(configFields.filter(({ pending }) => pending).map(({ path }) => path)).toEqual([
-      'storage.encryption.enabled',
-      'storage.encryption.passphraseRef',
-      'audit.enabled',
-    ])
+    expect(configFields.filter(({ pending }) => pending)).toEqual([])
+  })
+
+  it('mark every secret reference, in lists too, by its name and by nothing else', () => {
+    const marked = configFields.filter(({ isSecret }) => isSecret).map(({ path }) => path)
+
+    expect(marked).toEqual(configFields.filter(({ path }) => /Refs?$/.test(path)).map(({ path }) => path))
+    expect(marked).toContain('auth.previousPepperRefs')
   })
 })
 

@@ -116,8 +116,12 @@ export const ServerConfigSchema = strictObject({
       note: 'full survives power loss; normal survives a crash of the process.',
     }),
     encryption: section({
-      enabled: field(boolean, false, { note: 'Encryption at rest.', pending: true }),
-      passphraseRef: optionalField(SecretReference, { note: 'Secret reference of the passphrase.', pending: true }),
+      enabled: field(boolean, false, {
+        note: 'Encryption at rest; needs the package better-sqlite3-multiple-ciphers and passphraseRef.',
+      }),
+      passphraseRef: optionalField(SecretReference, {
+        note: 'Secret reference of the passphrase of the database file.',
+      }),
     }),
   }),
   runs: section({
@@ -137,8 +141,25 @@ export const ServerConfigSchema = strictObject({
   }),
   audit: section({
     enabled: field(boolean, false, {
-      note: 'Encrypted audit log of every request in a file of its own.',
-      pending: true,
+      note: 'Records every request in an encrypted file of its own; without it, privileged actions in the database.',
+    }),
+    path: field(v.pipe(v.string(), v.minLength(1)), './.graphorin/audit.db', {
+      note: 'File of the audit log, when it is enabled.',
+    }),
+    passphraseRef: optionalField(SecretReference, {
+      note: 'Secret reference of the passphrase of that file; required when it is enabled.',
+    }),
+    keyRef: optionalField(SecretReference, {
+      note: 'Secret reference of the key of the head and the checkpoints, at least 32 bytes; from the pepper when missing.',
+    }),
+    checkpointPath: optionalField(v.pipe(v.string(), v.minLength(1)), {
+      note: 'File of the signed checkpoints, best on another volume; beside the chain when missing.',
+    }),
+    retentionDays: optionalField(count(1), {
+      note: 'After how many days entries are removed, up to a checkpoint; never when missing.',
+    }),
+    events: field(v.picklist(['privileged', 'all', 'none']), 'privileged', {
+      note: 'Which entries are also written to the event log, for audit/events; they stand there as the database does.',
     }),
   }),
   metrics: section({

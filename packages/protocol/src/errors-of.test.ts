@@ -55,6 +55,7 @@ describe('errorsOf', () => {
       'rate-limit-exceeded',
       'internal-error',
       'SQLITE_BUSY',
+      'audit-unavailable',
       'storage-failed',
     ])
   })
@@ -113,6 +114,7 @@ describe('errorsOf', () => {
       'internal-error',
       'not-implemented',
       'SQLITE_BUSY',
+      'audit-unavailable',
       'storage-failed',
     ])
   })

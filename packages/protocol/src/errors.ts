@@ -90,6 +90,8 @@ export const START_ERRORS = {
   'address-in-use': 'Another process listens on the address.',
   'bind-failed': 'The address cannot be listened on.',
   'config-invalid': 'A configuration field is unknown, malformed or contradicts another.',
+  'encryption-passphrase-missing': 'Encryption is enabled and its passphraseRef is not set.',
+  'encryption-passphrase-wrong': 'The encrypted file cannot be read with this passphrase.',
   'encryption-peer-missing': 'Encryption is enabled and its optional package is not installed.',
   'hook-failed': 'The beforeStart or the onReady hook threw.',
   'migration-failed': 'A storage migration failed and was undone.',

@@ -89,7 +89,7 @@ export const EVENTS = {
   'memory.fact.deleted': { ...fact, summary: 'A fact was deleted.' },
   'memory.conflict': { subjects: ['memoryConflicts'], payload: MemoryConflict, emittedBy: 'server', pending: true, summary: 'Facts disagree.' },
   'memory.consolidated': { subjects: ['memory'], payload: v.object({ phase: v.string(), changed: v.number() }), emittedBy: 'server', pending: true, summary: 'A phase of the consolidator ended.' },
-  'audit.appended': { subjects: ['audit'], payload: AuditEntry, emittedBy: 'server', pending: true, summary: 'The audit chain has a new entry.' },
+  'audit.appended': { subjects: ['audit'], payload: AuditEntry, emittedBy: 'server', summary: 'The audit chain has a new entry; of which ones says `audit.events`.' },
 } as const satisfies Record<string, EventSpec>
 
 export type EventType = keyof typeof EVENTS

@@ -36,6 +36,8 @@ export interface Operation {
   readonly sealed?: true
   readonly query?: GenericSchema
   readonly body?: GenericSchema
+  /** Answered only when its entry in the audit chain is durable; does nothing when that cannot be written. */
+  readonly privileged?: true
   /** By status, 2xx only. */
   readonly responses: { readonly [status: number]: ResponseSpec }
   /** What it answers beyond what its other fields imply; see `errorsOf`. */

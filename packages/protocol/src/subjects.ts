@@ -13,7 +13,7 @@ export const SUBJECTS = {
   memory: { pattern: 'memory/events', scope: 'memory:read', summary: 'Facts written, deleted and consolidated.' },
   memoryConflicts: { pattern: 'memory/conflicts', scope: 'memory:read', summary: 'Conflicts between facts.' },
   approvals: { pattern: 'approvals/events', scope: 'approvals:read', summary: 'The inbox of approvals.' },
-  audit: { pattern: 'audit/events', scope: 'audit:read', summary: 'Every audit entry.' },
+  audit: { pattern: 'audit/events', scope: 'audit:read', summary: 'Entries of the audit chain, as `audit.events` says.' },
 } as const satisfies Record<string, { readonly pattern: string; readonly scope: string; readonly summary: string }>
 
 export type SubjectName = keyof typeof SUBJECTS

@@ -5,13 +5,14 @@ import {
   createPrometheusMeter,
   envSecretResolver,
   fileSecretResolver,
+  keyringSecretResolver,
   nodeDigest,
   systemClock,
   systemTimers,
 } from '@berth/platform-node'
 import type { Clock, Digest, IdGenerator, Logger, ReadableMeter, SecretResolver, Storage, Timers } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
-import { openSqliteStorage } from '@berth/sqlite'
+import { type Encryption, openSqliteStorage, type SqliteStorage } from '@berth/sqlite'
 
 /** Everything impure. A caller may pass any of them to swap it; what was passed in is never closed by the server. */
 export interface Adapters {
@@ -40,16 +41,21 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
       ...(given.secretResolvers ?? []),
       envSecretResolver(process.env),
       fileSecretResolver({ baseDir: configDir }),
+      keyringSecretResolver(),
     ],
   }
 }
 
+export interface OpenStorage {
+  readonly config: ServerConfig
+  readonly configDir: string
+  readonly encryption?: Encryption | undefined
+  readonly onFatal?: ((error: unknown) => void) | undefined
+}
+
 /** The storage the configuration names, migrated. @throws StartError `storage-locked`, `storage-corrupt`, … */
-export function openStorage(
-  { storage }: ServerConfig,
-  configDir: string,
-  onFatal: (error: unknown) => void,
-): Promise<Storage> {
-  const { path, mode, synchronous } = storage
-  return openSqliteStorage({ path: path === ':memory:' ? path : resolve(configDir, path), mode, synchronous, onFatal })
+export function openStorage({ config, configDir, encryption, onFatal }: OpenStorage): Promise<SqliteStorage> {
+  const { path, mode, synchronous } = config.storage
+  const file = path === ':memory:' ? path : resolve(configDir, path)
+  return openSqliteStorage({ path: file, mode, synchronous, encryption, onFatal })
 }

@@ -1,5 +1,6 @@
 import {
   type AgentRegistry,
+  createAudit,
   createAuth,
   createEngine,
   createEventHub,
@@ -18,6 +19,7 @@ import type { ServerConfig } from '@berth/protocol'
 import { createRunStreams } from '@berth/realtime'
 import type { Adapters } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
+import type { AuditPlace } from './audit-place.ts'
 import { withCommitTiming } from './commit-timing.ts'
 import type { Secrets } from './pre-bind.ts'
 import { createScrape } from './scrape.ts'
@@ -27,6 +29,9 @@ export interface Parts {
   readonly config: ServerConfig
   readonly adapters: Adapters
   readonly secrets: Secrets
+  readonly auditPlace: AuditPlace
+  /** Of the main database; `undefined` when it is not encrypted. */
+  readonly cipher: string | undefined
   readonly vitals: Vitals
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
@@ -37,7 +42,8 @@ export interface Parts {
 export type Composition = ReturnType<typeof compose>
 
 /** The one place where adapters meet the domain. Reads top to bottom: adapters, use cases, edges. */
-export function compose({ config, adapters, secrets, vitals, agents, workflows, attribution, phase }: Parts) {
+export function compose(parts: Parts) {
+  const { config, adapters, secrets, vitals, agents, workflows, attribution, phase } = parts
   const { server, runs: limits, realtime, health, auth } = config
   const { storage, clock, ids, digest, logger, meter } = adapters
   const { runs, events, tokens } = storage
@@ -49,7 +55,15 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   const committing: UnitOfWork = { commit: (writes) => outside(() => storage.unitOfWork.commit(writes)) }
 
   const hub = createEventHub()
-  const unitOfWork = withPublication(withCommitTiming(committing, { clock, meter }), hub)
+  const published = withPublication(withCommitTiming(committing, { clock, meter }), hub)
+  const audit = createAudit({
+    ...{ clock, timers, ids, digest, logger, ...parts.auditPlace },
+    main: { unitOfWork: published, audit: storage.audit },
+    keys: secrets.auditKeys,
+    events: config.audit.events,
+    retentionDays: config.audit.retentionDays,
+  })
+  const { unitOfWork, admit, onAnswer, listAudit, exportAudit, verifyAudit } = audit
   const idempotency = withReadCache(storage.idempotency, meter)
   const engine = createEngine({
     ...storage,
@@ -61,6 +75,8 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
     ...{ storage, phase, clock, version },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
     secretsStore: secrets.health.active,
+    cipher: parts.cipher,
+    readAuditHealth: audit.health,
   })
   const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
   const sealer = createNodeSealer([secret, ...earlier])
@@ -77,6 +93,7 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   const app = createHttpApp({
     config: httpConfigOf(config),
     ...{ version, clock, digest, ids, logger, meter },
+    ...{ admit, onAnswer, listAudit, exportAudit, verifyAudit },
     recall: createRecall({ idempotency, clock, sealer }),
     openRunStream: streams.openRunStream,
     openReplayStream: streams.openReplayStream,
@@ -89,7 +106,7 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
 
   const daemons: readonly Daemon[] = []
 
-  return { app, streams, engine, daemons }
+  return { app, streams, engine, audit, daemons }
 }
 
 const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({

@@ -1,6 +1,6 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@berth/core'
 import { createPrometheusMeter, nodeDigest } from '@berth/platform-node'
-import { AppError, type IdGenerator, type Logger, type Storage, type UnitOfWork } from '@berth/ports'
+import { AppError, type IdGenerator, type Logger, NO_AUDIT_KEY, type Storage, type UnitOfWork } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { createAttribution } from './attribution.ts'
 import { type Composition, compose } from './compose.ts'
@@ -156,7 +156,9 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
     secrets: {
       peppers: [new TextEncoder().encode(PEPPER)],
       health: { active: 'env', fallbackChain: [], references: [] },
+      ...{ auditKeys: NO_AUDIT_KEY, storageEncryption: undefined, auditEncryption: undefined },
     },
+    ...{ auditPlace: {}, cipher: undefined },
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },
     ...{ agents, workflows: createWorkflowRegistry(), attribution: createAttribution(), phase },
   })

@@ -1,15 +1,15 @@
 import type { AgentRegistry, Daemon, PhaseHolder, WorkflowRegistry } from '@berth/core'
 import { openVitals } from '@berth/platform-node'
-import type { Storage } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { type Adapters, createPlatform, openStorage } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
+import { type AuditPlace, openAuditPlace } from './audit-place.ts'
 import type { BerthServer } from './berth-server.ts'
 import { type Composition, compose } from './compose.ts'
 import { type Hooks, runStartHook } from './hooks.ts'
 import { startIdempotencySweep } from './idempotency-sweep.ts'
 import { type Listener, listen } from './listener.ts'
-import { validateBeforeBind } from './pre-bind.ts'
+import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, waitAtMost } from './stop-budget.ts'
 
 export interface LifecycleParts {
@@ -59,10 +59,14 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
   const open = async () => {
     await runStartHook(hooks, 'beforeStart')
     const secrets = await validateBeforeBind(config, platform)
-    const storage = given.storage ?? (await openOwnStorage())
+    const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : { storage: given.storage }
+    const auditPlace = await openAudit(secrets)
     const vitals = openVitals()
     undo.push(vitals.close)
-    const composition = compose({ ...parts, secrets, vitals, adapters: { ...platform, storage } })
+    const adapters = { ...platform, storage }
+    const composition = compose({ ...parts, secrets, vitals, adapters, auditPlace, cipher })
+    undo.push(composition.audit.stop)
+    await composition.audit.start()
     const recovered = await composition.engine.recover()
     if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
 
@@ -77,13 +81,22 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     return listener
   }
 
-  const openOwnStorage = async (): Promise<Storage> => {
-    const storage = await openStorage(config, configDir, (error) => {
+  const openOwnStorage = async ({ storageEncryption: encryption }: Secrets) => {
+    const onFailure = (error: unknown) => {
       logger.error('the storage failed', error)
       onFatal(error)
-    })
+    }
+    const storage = await openStorage({ config, configDir, encryption, onFatal: onFailure })
     undo.push(() => storage.close())
-    return storage
+    return { storage, cipher: storage.cipher }
+  }
+
+  const openAudit = async (secrets: Secrets): Promise<AuditPlace> => {
+    const onFailure = (error: unknown) => logger.error('the audit file failed', error)
+    const ownsStorage = given.storage === undefined
+    const place = await openAuditPlace({ config, configDir, secrets, ownsStorage, logger, onFatal: onFailure })
+    undo.push(async () => place.file?.close())
+    return place
   }
 
   const closeListener = (listener: Listener) => listener.close(isForced ? 0 : LISTENER_GRACE_MS)

@@ -1,103 +1,96 @@
-import { type Logger, type SecretResolver, StartError } from '@berth/ports'
+import { nodeDigest } from '@berth/platform-node'
+import { type AuditKeys, NO_AUDIT_KEY, StartError } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
-
-export interface PreBindDeps {
-  readonly secretResolvers: readonly SecretResolver[]
-  readonly logger: Logger
-}
+import { checkEncryptionPeer, type Encryption } from '@berth/sqlite'
+import {
+  type ResolvedReferences,
+  type ResolveReferencesDeps,
+  resolveReferences,
+  type SecretsHealth,
+} from './resolve-references.ts'
 
 /** What pre-bind validation has resolved. */
 export interface Secrets {
   /** The current pepper first; empty with `auth.kind: 'none'`. */
   readonly peppers: readonly Uint8Array[]
-  /** What the secrets health document says; never a value. */
+  readonly auditKeys: AuditKeys
+  /** Of the database file and of the audit file; `undefined` where encryption is not enabled. */
+  readonly storageEncryption: Encryption | undefined
+  readonly auditEncryption: Encryption | undefined
   readonly health: SecretsHealth
 }
 
-export interface SecretsHealth {
-  readonly active: string // the scheme that resolved the pepper; `none` without one
-  readonly fallbackChain: string[]
-  readonly references: { readonly field: string; readonly scheme: string; readonly resolved: boolean }[]
-}
-
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
-const PEPPER_BYTES = 32
+const KEY_BYTES = 32
 
 /**
- * Checks what can be checked before anything is opened: contradictions, and every secret reference.
+ * Checks what can be checked before anything is opened: contradictions, every secret reference, and the package that
+ * encrypts when something is to be encrypted.
  *
- * @throws StartError `config-invalid`, `pepper-missing`, `pepper-weak`, `secret-unresolvable`
+ * @throws StartError `config-invalid`, `pepper-missing`, `pepper-weak`, `secret-unresolvable`, `encryption-peer-missing`,
+ *   `encryption-passphrase-missing`
  */
-export async function validateBeforeBind(config: ServerConfig, deps: PreBindDeps): Promise<Secrets> {
-  const { auth, server } = config
-  if (auth.kind === 'none') {
-    if (!LOOPBACK.has(server.host) && !auth.allowNoneOnNetwork) {
-      throw new StartError('config-invalid', {
-        message: `auth.kind none would let anyone who reaches ${server.host} do everything`,
-        hint: 'bind to 127.0.0.1, use tokens, or set auth.allowNoneOnNetwork if something in front authenticates',
-      })
-    }
-    return { peppers: [], health: { active: 'none', fallbackChain: schemesOf(deps), references: [] } }
-  }
+export async function validateBeforeBind(config: ServerConfig, deps: ResolveReferencesDeps): Promise<Secrets> {
+  checkBinding(config)
+  const references = await resolveReferences(config, deps)
+  const peppers = config.auth.kind === 'none' ? [] : peppersOf(config, references)
+  const storageEncryption = encryptionOf('storage.encryption', config.storage.encryption.enabled, references)
+  const auditEncryption = encryptionOf('audit', config.audit.enabled, references)
+  if (storageEncryption !== undefined || auditEncryption !== undefined) await checkEncryptionPeer()
+  const auditKeys = auditKeysOf(references.secretOf('audit.keyRef'), peppers)
+  return { peppers, auditKeys, storageEncryption, auditEncryption, health: references.health }
+}
+
+function checkBinding({ auth, server }: ServerConfig): void {
+  if (auth.kind !== 'none' || LOOPBACK.has(server.host) || auth.allowNoneOnNetwork) return
+  throw new StartError('config-invalid', {
+    message: `auth.kind none would let anyone who reaches ${server.host} do everything`,
+    hint: 'bind to 127.0.0.1, use tokens, or set auth.allowNoneOnNetwork if something in front authenticates',
+  })
+}
+
+function peppersOf({ auth }: ServerConfig, { secretOf }: ResolvedReferences): readonly Uint8Array[] {
   if (auth.pepperRef === undefined) {
     throw new StartError('pepper-missing', {
       message: 'token authentication needs a pepper and auth.pepperRef is not set',
       hint: "set auth: { pepperRef: 'env:BERTH_PEPPER' } and give BERTH_PEPPER 32 random bytes (openssl rand -base64 32)",
     })
   }
-  const pepper = await resolvePepper(deps, 'auth.pepperRef', auth.pepperRef)
-  const previous = await Promise.all(
-    auth.previousPepperRefs.map((reference, index) =>
-      resolvePepper(deps, `auth.previousPepperRefs.${index}`, reference),
-    ),
-  )
-  const fields = [
-    ['auth.pepperRef', auth.pepperRef] as const,
-    ...auth.previousPepperRefs.map((reference, index) => [`auth.previousPepperRefs.${index}`, reference] as const),
-  ]
-  return {
-    peppers: [pepper, ...previous],
-    health: {
-      active: schemeOf(auth.pepperRef),
-      fallbackChain: schemesOf(deps),
-      references: fields.map(([field, reference]) => ({ field, scheme: schemeOf(reference), resolved: true })),
-    },
-  }
-}
-
-async function resolvePepper(deps: PreBindDeps, field: string, reference: string): Promise<Uint8Array> {
-  const bytes = await resolveSecret(deps, field, reference)
-  if (bytes.length >= PEPPER_BYTES) return bytes
-  throw new StartError('pepper-weak', {
-    message: `${field} has ${bytes.length} bytes, a pepper needs at least ${PEPPER_BYTES}`,
-    hint: 'make one with: openssl rand -base64 32',
+  const fields = ['auth.pepperRef', ...auth.previousPepperRefs.map((_, index) => `auth.previousPepperRefs.${index}`)]
+  return fields.map((field) => {
+    const bytes = secretOf(field) ?? new Uint8Array()
+    if (bytes.length >= KEY_BYTES) return bytes
+    throw new StartError('pepper-weak', {
+      message: `${field} has ${bytes.length} bytes, a pepper needs at least ${KEY_BYTES}`,
+      hint: 'make one with: openssl rand -base64 32',
+    })
   })
 }
 
-async function resolveSecret(
-  { secretResolvers, logger }: PreBindDeps,
-  field: string,
-  reference: string,
-): Promise<Uint8Array> {
-  const scheme = schemeOf(reference)
-  const resolver = secretResolvers.find((candidate) => candidate.scheme === scheme)
-  const unresolvable = (message: string, hint: string, cause?: unknown) =>
-    new StartError('secret-unresolvable', { message: `${field}: ${message}`, hint, cause })
-
-  if (resolver === undefined)
-    throw unresolvable(`no resolver for ${scheme}:`, `use one of ${schemesOf({ secretResolvers }).join(', ')}`)
-  const secret = await resolver.resolve(reference).catch((cause: unknown) => {
-    throw unresolvable('the secret cannot be read', 'check that it exists and may be read', cause)
+/** @throws StartError `encryption-passphrase-missing` */
+export function encryptionOf(
+  section: string,
+  isEnabled: boolean,
+  { secretOf }: ResolvedReferences,
+): Encryption | undefined {
+  if (!isEnabled) return undefined
+  const passphrase = secretOf(`${section}.passphraseRef`)
+  if (passphrase !== undefined) return { passphrase }
+  throw new StartError('encryption-passphrase-missing', {
+    message: `${section}.enabled needs a passphrase and ${section}.passphraseRef is not set`,
+    hint: `set ${section}.passphraseRef to a secret reference such as env:NAME or file:path`,
   })
-  if (secret === undefined || secret.bytes.length === 0) {
-    throw unresolvable(`${reference} is not set`, 'set it, or change the reference')
-  }
-  if (secret.warning !== undefined) logger.warn(secret.warning, { field })
-  return secret.bytes
 }
 
-const schemeOf = (reference: string) => reference.slice(0, reference.indexOf(':'))
-
-const schemesOf = ({ secretResolvers }: Pick<PreBindDeps, 'secretResolvers'>) => [
-  ...new Set(secretResolvers.map(({ scheme }) => scheme)),
-]
+/** Its own key, else one from the pepper; what earlier ones have signed stays valid. Without any: checksums. */
+function auditKeysOf(key: Uint8Array | undefined, peppers: readonly Uint8Array[]): AuditKeys {
+  if (key !== undefined && key.length < KEY_BYTES) {
+    throw new StartError('config-invalid', {
+      message: `audit.keyRef has ${key.length} bytes, a key needs at least ${KEY_BYTES}`,
+      hint: 'make one with: openssl rand -base64 32',
+    })
+  }
+  const secrets = key === undefined ? peppers : [key, ...peppers]
+  const [current, ...previous] = secrets.map((secret) => nodeDigest.deriveKey(secret, 'berth/audit/v1'))
+  return current === undefined ? NO_AUDIT_KEY : [current, ...previous]
+}

@@ -1,4 +1,4 @@
-import { createManageTokens, type MintToken } from '@berth/core'
+import { auditingUnitOfWork, createManageTokens, type MintToken } from '@berth/core'
 import type { Page, PageQuery, TokenRecord } from '@berth/ports'
 import { StartError } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
@@ -22,7 +22,7 @@ export async function openTokenAdmin(
 ): Promise<TokenAdmin> {
   checkAdapters(adapters)
   const platform = createPlatform(config, configDir, adapters)
-  const { peppers } = await validateBeforeBind(config, platform)
+  const { peppers, auditKeys, storageEncryption } = await validateBeforeBind(config, platform)
   if (peppers.length === 0) {
     throw new StartError('pepper-missing', {
       message: 'auth.kind none has no tokens',
@@ -30,8 +30,10 @@ export async function openTokenAdmin(
     })
   }
   const shared: ServerConfig = { ...config, storage: { ...config.storage, mode: 'lib' } }
-  const storage = adapters.storage ?? (await openStorage(shared, configDir, () => undefined))
-  const { tokens, unitOfWork } = storage
+  const storage = adapters.storage ?? (await openStorage({ config: shared, configDir, encryption: storageEncryption }))
+  const { tokens } = storage
+  const { enabled, events } = config.audit
+  const unitOfWork = auditingUnitOfWork(storage.unitOfWork, { ...platform, isStaged: enabled, keys: auditKeys, events })
   const manage = createManageTokens({ ...platform, tokens, unitOfWork, peppers })
   return {
     mint: (request) => manage.mint(request, 'cli'),

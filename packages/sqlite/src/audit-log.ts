@@ -1,28 +1,37 @@
-import { createHash } from 'node:crypto'
-import { type AuditEntry, type EpochMs, GENESIS_HASH, linkEntry } from '@berth/ports'
+import type { AuditEntry, AuditHead, AuditLink, AuditState, EpochMs, StagedAuditEntry } from '@berth/ports'
 import type { Connection } from './connection.ts'
 import { compile, from } from './query.ts'
-import type { AuditTable } from './schema.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { AuditHeadTable, AuditOutboxTable, AuditTable } from './schema.ts'
 
 export interface AuditRange {
   readonly afterSeq: number
   readonly limit: number
 }
 
+export interface AuditRangeBefore {
+  readonly beforeSeq: number
+  readonly limit: number
+}
+
 export const readAudit = (db: Connection, range: AuditRange): readonly AuditEntry[] =>
   db.all(selectAfter, range).map(toRecord)
 
-export const auditWrites: WriteAppliers<'audit.append'> = {
-  'audit.append'({ db }, { entry }) {
-    const last = db.get(selectLast, {})
-    const place = { seq: (last?.seq ?? 0) + 1, prevHash: last?.hash ?? GENESIS_HASH }
-    const linked = linkEntry(entry, place, sha256)
-    return db.run(insertEntry, { ...place, hash: linked.hash, entry: linked.entry }).changes
-  },
-}
+export const readAuditBefore = (db: Connection, range: AuditRangeBefore): readonly AuditEntry[] =>
+  db.all(selectBefore, range).map(toRecord)
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+export const readAuditLinks = (db: Connection, range: AuditRange): readonly AuditLink[] =>
+  db.all(selectAfter, range).map(toLink)
+
+export const readAuditState = (db: Connection): AuditState => ({
+  last: db.get(selectLast, {}),
+  head: readHead(db, 'head'),
+  base: readHead(db, 'base'),
+})
+
+export const readStaged = (db: Connection, limit: number): readonly StagedAuditEntry[] =>
+  db.all(selectStaged, { limit }).map(({ key, entry }) => ({ key, entry: JSON.parse(entry) }))
+
+const readHead = (db: Connection, name: AuditHeadTable['name']): AuditHead | undefined => db.get(selectHead, { name })
 
 const selectAfter = compile<AuditRange, AuditTable>((place) =>
   from
@@ -33,24 +42,30 @@ const selectAfter = compile<AuditRange, AuditTable>((place) =>
     .limit(place('limit')),
 )
 
+const selectBefore = compile<AuditRangeBefore, AuditTable>((place) =>
+  from
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('seq', '<', place('beforeSeq'))
+    .orderBy('seq', 'desc')
+    .limit(place('limit')),
+)
+
 const selectLast = compile<object, Pick<AuditTable, 'seq' | 'hash'>>(() =>
   from.selectFrom('audit_entries').select(['seq', 'hash']).orderBy('seq', 'desc').limit(1),
 )
 
-interface NewRow {
-  readonly seq: number
-  readonly hash: string
-  readonly prevHash: string
-  readonly entry: string
-}
-
-const insertEntry = compile<NewRow, unknown>((place) =>
-  from
-    .insertInto('audit_entries')
-    .values({ seq: place('seq'), hash: place('hash'), prev_hash: place('prevHash'), entry: place('entry') }),
+const selectHead = compile<Pick<AuditHeadTable, 'name'>, AuditHead>((place) =>
+  from.selectFrom('audit_heads').select(['seq', 'hash', 'mac']).where('name', '=', place('name')),
 )
 
-function toRecord({ seq, hash, prev_hash, entry }: AuditTable): AuditEntry {
-  const members = JSON.parse(entry)
-  return { ...members, at: Date.parse(members.at) as EpochMs, seq, hash, prevHash: prev_hash, entry }
+const selectStaged = compile<{ readonly limit: number }, Pick<AuditOutboxTable, 'key' | 'entry'>>((place) =>
+  from.selectFrom('audit_outbox').select(['key', 'entry']).orderBy('position').limit(place('limit')),
+)
+
+const toLink = ({ seq, hash, prev_hash, entry }: AuditTable): AuditLink => ({ seq, hash, prevHash: prev_hash, entry })
+
+function toRecord(row: AuditTable): AuditEntry {
+  const members = JSON.parse(row.entry)
+  return { ...members, at: Date.parse(members.at) as EpochMs, ...toLink(row) }
 }

@@ -1,6 +1,6 @@
 import type { CommitOutcome, StoredEvent, Write, WriteType } from '@berth/ports'
 import { approvalWrites } from './approval-writes.ts'
-import { auditWrites } from './audit-log.ts'
+import { auditWrites } from './audit-writes.ts'
 import type { Connection } from './connection.ts'
 import { emissionWrites } from './emission-store.ts'
 import { eventWrites } from './event-writes.ts'

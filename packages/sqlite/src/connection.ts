@@ -1,4 +1,5 @@
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
+import { type OpenDatabase, openPlain } from './open-database.ts'
 import type { Query } from './query.ts'
 
 export type Synchronous = 'full' | 'normal'
@@ -15,11 +16,14 @@ export interface Connection {
 
 export interface ConnectionOptions {
   readonly synchronous?: Synchronous | undefined
+  /** How to open the file; without encryption when missing. */
+  readonly open?: OpenDatabase | undefined
 }
 
 /** Opens the file for reading and writing and sets every pragma; creates it when it is missing. */
-export function openConnection(path: string, { synchronous = 'full' }: ConnectionOptions = {}): Connection {
-  const database = new Database(path, { timeout: BUSY_TIMEOUT_MS })
+export function openConnection(path: string, options: ConnectionOptions = {}): Connection {
+  const { synchronous = 'full', open = openPlain } = options
+  const database = open(path, { timeout: BUSY_TIMEOUT_MS })
   try {
     database.pragma('journal_mode = WAL')
     database.pragma(`synchronous = ${synchronous}`)

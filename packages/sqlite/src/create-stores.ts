@@ -42,5 +42,11 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     findByDigest: (digest) => host.read('tokens.findByDigest', digest),
     list: (page) => host.read('tokens.list', page),
   },
-  audit: { read: (range) => host.read('audit.read', range) },
+  audit: {
+    read: (range) => host.read('audit.read', range),
+    readBefore: (range) => host.read('audit.readBefore', range),
+    links: (range) => host.read('audit.links', range),
+    state: () => host.read('audit.state', undefined),
+    staged: (limit) => host.read('audit.staged', limit),
+  },
 })

@@ -1,21 +1,27 @@
-import Database from 'better-sqlite3'
+import { StartError } from '@berth/ports'
+import type Database from 'better-sqlite3'
 import { pendingMigrations } from './migrate.ts'
+import { type OpenDatabase, openPlain } from './open-database.ts'
 import { fileSize } from './private-file.ts'
-import { corruptError, translateStartError } from './sqlite-error.ts'
+import { corruptError, isSqliteError, translateStartError, wrongPassphraseError } from './sqlite-error.ts'
 
 export interface Inspection {
   /** Reads the whole file when the last server on it did not end in order. */
   readonly checkAfterCrash: boolean
+  /** How to open the file; without encryption when missing. */
+  readonly open?: OpenDatabase | undefined
 }
 
 /**
  * Looks at the file through a read-only connection before anything may write to it.
  *
- * @throws StartError `storage-corrupt`, `storage-newer-schema`, `migration-failed` or `storage-locked`; the file is as it was.
+ * @throws StartError `storage-corrupt`, `storage-newer-schema`, `migration-failed`, `storage-locked`,
+ *   `encryption-passphrase-wrong`, or `config-invalid` for a plain file that should be encrypted; the file is as it was.
  */
-export function inspectDatabase(path: string, { checkAfterCrash }: Inspection): void {
+export function inspectDatabase(path: string, { checkAfterCrash, open = openPlain }: Inspection): void {
   if (fileSize(path) === 0) return
-  const database = new Database(path, { readonly: true, fileMustExist: true })
+  if (open !== openPlain) checkPassphrase(path, open)
+  const database = open(path, { readonly: true, fileMustExist: true })
   try {
     if (isForeign(database)) throw corruptError(path)
     pendingMigrations(database)
@@ -26,6 +32,34 @@ export function inspectDatabase(path: string, { checkAfterCrash }: Inspection): 
     database.close()
   }
 }
+
+/** The key shows at the first read, not when the file is opened. */
+function checkPassphrase(path: string, open: OpenDatabase): void {
+  const failure = readFailure(path, open)
+  if (failure === undefined) return
+  if (readFailure(path, openPlain) === undefined) throw notEncryptedError(path)
+  const isUnreadable = isSqliteError(failure) && failure.code === 'SQLITE_NOTADB'
+  throw isUnreadable ? wrongPassphraseError(path, failure) : translateStartError(failure, path)
+}
+
+/** Why the file cannot be read like this. */
+function readFailure(path: string, open: OpenDatabase): unknown {
+  const database = open(path, { readonly: true, fileMustExist: true })
+  try {
+    database.prepare('SELECT count(*) FROM sqlite_schema').get()
+    return undefined
+  } catch (error) {
+    return error
+  } finally {
+    database.close()
+  }
+}
+
+const notEncryptedError = (path: string): StartError =>
+  new StartError('config-invalid', {
+    message: `Encryption is enabled, but the file ${path} is not encrypted.`,
+    hint: 'The file was left as it is. Encrypt it as the guide on audit and encryption says, or name a new file.',
+  })
 
 /** Tables of another program, and none of ours. */
 function isForeign(database: Database.Database): boolean {

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { createPrivateFile } from './private-file.ts'
-import { lockedError, translateStartError } from './sqlite-error.ts'
+import { isSqliteError, lockedError, translateStartError } from './sqlite-error.ts'
 
 /** The sole right to serve a database file. */
 export interface Lease {
@@ -35,7 +35,7 @@ function lockFile(lockPath: string, path: string): Database.Database {
     return database
   } catch (error) {
     database?.close()
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) throw lockedError(path, error)
+    if (isSqliteError(error) && error.code.startsWith('SQLITE_BUSY')) throw lockedError(path, error)
     throw translateStartError(error, lockPath)
   }
 }

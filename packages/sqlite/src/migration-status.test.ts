@@ -35,7 +35,7 @@ describe('migrationStatus', () => {
 
 describe('migrate', () => {
   it('creates the database and brings it to the newest schema', async () => {
-    const status = await migrate(path, () => 9)
+    const status = await migrate(path, { now: () => 9 })
 
     expect(status.pending).toEqual([])
     expect(status).toEqual(await migrationStatus(path))

@@ -1,11 +1,17 @@
-import Database from 'better-sqlite3'
 import { openConnection } from './connection.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { takeLease } from './lease.ts'
 import { type AppliedMigration, appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
 import { MIGRATIONS } from './migrations/migrations.ts'
+import { databaseOpener, type Encryption } from './open-database.ts'
 import { createPrivateFile, fileSize, preparePath } from './private-file.ts'
 import { translateStartError } from './sqlite-error.ts'
+
+export interface MigrationOptions {
+  readonly encryption?: Encryption | undefined
+  /** When migrations are applied; epoch milliseconds. */
+  readonly now?: (() => number) | undefined
+}
 
 export interface MigrationStatus {
   readonly applied: readonly AppliedMigration[]
@@ -13,10 +19,14 @@ export interface MigrationStatus {
 }
 
 /** What was applied to the file and what is left. Only reads; a missing file is not created. @throws StartError */
-export async function migrationStatus(path: string): Promise<MigrationStatus> {
+export async function migrationStatus(
+  path: string,
+  { encryption }: Pick<MigrationOptions, 'encryption'> = {},
+): Promise<MigrationStatus> {
   if (fileSize(path) === 0) return { applied: [], pending: MIGRATIONS.map(toSummary) }
-  inspectDatabase(path, { checkAfterCrash: false })
-  const database = new Database(path, { readonly: true, fileMustExist: true })
+  const open = await databaseOpener(encryption)
+  inspectDatabase(path, { checkAfterCrash: false, open })
+  const database = open(path, { readonly: true, fileMustExist: true })
   try {
     return { applied: appliedMigrations(database), pending: pendingMigrations(database).map(toSummary) }
   } finally {
@@ -25,13 +35,17 @@ export async function migrationStatus(path: string): Promise<MigrationStatus> {
 }
 
 /** Applies what is pending without serving; needs the lease. @throws StartError */
-export async function migrate(path: string, now: () => number = Date.now): Promise<MigrationStatus> {
+export async function migrate(
+  path: string,
+  { encryption, now = Date.now }: MigrationOptions = {},
+): Promise<MigrationStatus> {
+  const open = await databaseOpener(encryption)
   const file = preparePath(path)
   const lease = takeLease(file)
   try {
-    inspectDatabase(file, { checkAfterCrash: true })
+    inspectDatabase(file, { checkAfterCrash: true, open })
     createPrivateFile(file)
-    const { database } = openConnection(file)
+    const { database } = openConnection(file, { open })
     try {
       applyMigrations(database, { path: file, now })
       return { applied: appliedMigrations(database), pending: [] }

@@ -8,6 +8,7 @@ import { inspectDatabase } from './inspect-database.ts'
 import { takeLease } from './lease.ts'
 import { markShutdown } from './meta.ts'
 import { applyMigrations } from './migrate.ts'
+import { CIPHER, databaseOpener, type Encryption, type OpenDatabase } from './open-database.ts'
 import { createPrivateFile, fileSize, preparePath, restrictFiles } from './private-file.ts'
 import { requireSqliteVersion } from './require-sqlite-version.ts'
 import { translateStartError } from './sqlite-error.ts'
@@ -19,6 +20,8 @@ export interface SqliteStorageOptions {
   readonly synchronous?: Synchronous | undefined
   /** `server` (default) owns the file; `lib` shares it with other processes and takes no lease. */
   readonly mode?: 'server' | 'lib' | undefined
+  /** Encrypts the file, with its log and copies; needs the optional package `better-sqlite3-multiple-ciphers`. */
+  readonly encryption?: Encryption | undefined
   /** When migrations were applied; epoch milliseconds. */
   readonly now?: (() => number) | undefined
   /** The outcome of a commit is unknown: the process must end, and the next one recovers. Called at most once. */
@@ -27,15 +30,19 @@ export interface SqliteStorageOptions {
 
 export interface SqliteStorage extends Storage {
   counters(): HostCounters
+  /** Of the file; `undefined` when it is not encrypted. */
+  readonly cipher: string | undefined
 }
 
 /**
  * Opens every storage port on one SQLite file; creates and migrates it as needed.
  *
- * @throws StartError `storage-locked`, `storage-corrupt`, `storage-newer-schema`, `migration-failed`, `config-invalid`.
+ * @throws StartError `storage-locked`, `storage-corrupt`, `storage-newer-schema`, `migration-failed`, `config-invalid`,
+ *   `encryption-peer-missing`, `encryption-passphrase-missing`, `encryption-passphrase-wrong`.
  */
 export async function openSqliteStorage(options: SqliteStorageOptions): Promise<SqliteStorage> {
-  return options.path === MEMORY ? openMemory(options) : openFile(options, preparePath(options.path))
+  const open = await databaseOpener(options.encryption)
+  return options.path === MEMORY ? openMemory(options) : openFile(options, preparePath(options.path), open)
 }
 
 const MEMORY = ':memory:'
@@ -44,20 +51,22 @@ function openMemory({ now = Date.now, onFatal }: SqliteStorageOptions): SqliteSt
   const db = openConnection(MEMORY)
   applyMigrations(db.database, { now })
   const host = createInlineHost(db, { onFatal, closeConnection: ({ database }) => void database.close() })
-  return assemble(host, () => ({ walBytes: 0, dbBytes: 0 }))
+  return { ...assemble(host, () => ({ walBytes: 0, dbBytes: 0 })), cipher: undefined }
 }
 
-async function openFile(options: SqliteStorageOptions, path: string): Promise<SqliteStorage> {
+async function openFile(options: SqliteStorageOptions, path: string, open: OpenDatabase): Promise<SqliteStorage> {
   const sizes = () => ({ walBytes: fileSize(`${path}-wal`), dbBytes: fileSize(path) })
-  if (options.mode === 'lib') return assemble(openShared(options, path), sizes)
+  const cipher = options.encryption === undefined ? undefined : CIPHER
+  if (options.mode === 'lib') return { ...assemble(openShared(options, path, open), sizes), cipher }
   const lease = takeLease(path)
   const worker = startStorageWorker()
   try {
-    const readFrom = openDatabase(options, path)
+    const readFrom = openDatabase(options, path, open)
     readFrom.database.pragma('query_only = ON')
-    const { synchronous, onFatal } = options
+    const { synchronous, encryption, onFatal } = options
     const onClosed = () => lease.release()
-    return assemble(createWorkerHost(worker, { path, synchronous, readFrom, onFatal, onClosed }), sizes)
+    const host = createWorkerHost(worker, { path, synchronous, encryption, readFrom, onFatal, onClosed })
+    return { ...assemble(host, sizes), cipher }
   } catch (error) {
     await worker.end()
     lease.release()
@@ -65,21 +74,22 @@ async function openFile(options: SqliteStorageOptions, path: string): Promise<Sq
   }
 }
 
-function openShared(options: SqliteStorageOptions, path: string): Host {
+function openShared(options: SqliteStorageOptions, path: string, open: OpenDatabase): Host {
   try {
     const closeConnection = ({ database }: Connection) => void database.close()
-    return createInlineHost(openDatabase(options, path), { onFatal: options.onFatal, closeConnection })
+    return createInlineHost(openDatabase(options, path, open), { onFatal: options.onFatal, closeConnection })
   } catch (error) {
     throw translateStartError(error, path)
   }
 }
 
-function openDatabase({ mode, synchronous, now = Date.now }: SqliteStorageOptions, path: string): Connection {
+function openDatabase(options: SqliteStorageOptions, path: string, open: OpenDatabase): Connection {
+  const { mode, synchronous, now = Date.now } = options
   const isServer = mode !== 'lib'
-  inspectDatabase(path, { checkAfterCrash: isServer })
+  inspectDatabase(path, { checkAfterCrash: isServer, open })
   createPrivateFile(path)
   restrictFiles(path)
-  const db = openConnection(path, { synchronous })
+  const db = openConnection(path, { synchronous, open })
   try {
     requireSqliteVersion(db.database)
     applyMigrations(db.database, { path, now })
@@ -91,7 +101,7 @@ function openDatabase({ mode, synchronous, now = Date.now }: SqliteStorageOption
   }
 }
 
-function assemble(host: Host, sizes: () => Pick<StorageStatus, 'walBytes' | 'dbBytes'>): SqliteStorage {
+function assemble(host: Host, sizes: () => Pick<StorageStatus, 'walBytes' | 'dbBytes'>): Omit<SqliteStorage, 'cipher'> {
   return {
     ...createStores(host),
     counters: host.counters,

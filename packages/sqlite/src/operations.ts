@@ -1,5 +1,5 @@
 import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './approval-store.ts'
-import { readAudit } from './audit-log.ts'
+import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './audit-log.ts'
 import { commitWrites } from './commit-writes.ts'
 import { listEmissions } from './emission-store.ts'
 import { readEvents, readEventsBefore, readLogHead } from './event-log.ts'
@@ -41,6 +41,10 @@ export const READS = {
   'tokens.findByDigest': findTokenByDigest,
   'tokens.list': listTokens,
   'audit.read': readAudit,
+  'audit.readBefore': readAuditBefore,
+  'audit.links': readAuditLinks,
+  'audit.state': readAuditState,
+  'audit.staged': readStaged,
 } as const
 
 /** Each runs inside a savepoint; the host undoes it when its result says `committed: false` or when it throws. */

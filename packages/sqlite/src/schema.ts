@@ -25,6 +25,9 @@ export interface Schema {
   readonly messages: MessageTable
   readonly tokens: TokenTable
   readonly audit_entries: AuditTable
+  readonly audit_heads: AuditHeadTable
+  readonly audit_outbox: AuditOutboxTable
+  readonly audit_sources: AuditSourceTable
   readonly sqlite_sequence: { readonly name: string; readonly seq: number }
 }
 
@@ -33,6 +36,23 @@ export interface AuditTable {
   readonly hash: string
   readonly prev_hash: string
   readonly entry: string // canonical JSON
+}
+
+export interface AuditHeadTable {
+  readonly name: 'head' | 'base'
+  readonly seq: number
+  readonly hash: string
+  readonly mac: string // HMAC-SHA256, lower-case hex
+}
+
+export interface AuditOutboxTable {
+  readonly position: Generated<number>
+  readonly key: string
+  readonly entry: string
+}
+
+export interface AuditSourceTable {
+  readonly key: string
 }
 
 export interface MetaTable {

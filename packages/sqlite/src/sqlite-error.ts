@@ -1,9 +1,8 @@
 import { AppError, StartError } from '@berth/ports'
-import Database from 'better-sqlite3'
 
 /** What a failure of the driver means to callers of the ports. Errors of other origin pass unchanged. */
 export function translateError(error: unknown): unknown {
-  if (!(error instanceof Database.SqliteError)) return error
+  if (!isSqliteError(error)) return error
   if (isBusy(error.code)) return new AppError('SQLITE_BUSY', { cause: error })
   if (error.code === 'SQLITE_FULL') return new AppError('storage-full', { cause: error })
   if (isFatal(error.code)) return new AppError('storage-failed', { cause: error })
@@ -12,7 +11,7 @@ export function translateError(error: unknown): unknown {
 
 /** What a failure of the driver means before there is a storage. */
 export function translateStartError(error: unknown, path: string): unknown {
-  if (!(error instanceof Database.SqliteError)) return error
+  if (!isSqliteError(error)) return error
   if (isBusy(error.code)) return lockedError(path, error)
   if (error.code === 'SQLITE_CANTOPEN' || error.code.startsWith('SQLITE_READONLY')) {
     return new StartError('config-invalid', {
@@ -24,6 +23,14 @@ export function translateStartError(error: unknown, path: string): unknown {
   return isFatal(error.code) ? corruptError(path, error) : error
 }
 
+export interface SqliteError extends Error {
+  readonly code: string
+}
+
+/** Of either driver: each has a class of its own. */
+export const isSqliteError = (error: unknown): error is SqliteError =>
+  error instanceof Error && error.name === 'SqliteError' && 'code' in error && typeof error.code === 'string'
+
 export const lockedError = (path: string, cause?: unknown): StartError =>
   new StartError('storage-locked', {
     message: `Another process holds the database file ${path}.`,
@@ -34,9 +41,20 @@ export const lockedError = (path: string, cause?: unknown): StartError =>
 export const corruptError = (path: string, cause?: unknown): StartError =>
   new StartError('storage-corrupt', {
     message: `The file ${path} is damaged or not a Berth database.`,
-    hint: 'The file was left as it is. Restore a copy, or point storage.path elsewhere.',
+    hint: 'The file was left as it is. Restore a copy, point storage.path elsewhere, or, if it is encrypted, enable its encryption.',
     cause,
   })
+
+export const wrongPassphraseError = (path: string, cause?: unknown): StartError =>
+  new StartError('encryption-passphrase-wrong', {
+    message: `The file ${path} cannot be read with this passphrase.`,
+    hint: 'The file was left as it is. Give the passphrase it was made with; if that is the one, the file is damaged.',
+    cause,
+  })
+
+/** Whether the driver refused the statement and nothing else is wrong: a constraint, a trigger, a missing table. */
+export const isRefusal = (error: unknown): boolean =>
+  isSqliteError(error) && !isBusy(error.code) && error.code !== 'SQLITE_FULL' && !isFatal(error.code)
 
 /** Whether the state on disk is unknown after this error, so that nothing more may be written. */
 const FATAL = ['SQLITE_IOERR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_CANTOPEN', 'SQLITE_READONLY']

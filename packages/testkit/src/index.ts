@@ -12,6 +12,7 @@ export {
 } from './builders.ts'
 export { approvalStoreCases, approvalStoreContract } from './contracts/approval-store.contract.ts'
 export { auditLogCases, auditLogContract } from './contracts/audit-log.contract.ts'
+export { type CheckpointLogHarness, checkpointLogContract } from './contracts/checkpoint-log.contract.ts'
 export type { ContractCase, ContractSkip, ContractSuite, StorageHarness } from './contracts/contract-case.ts'
 export { emissionStoreCases, emissionStoreContract } from './contracts/emission-store.contract.ts'
 export { eventLogCases, eventLogContract } from './contracts/event-log.contract.ts'

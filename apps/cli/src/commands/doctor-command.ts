@@ -35,7 +35,7 @@ async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<reado
       ),
       ...(await checkStart(config, loaded)),
       await checkWritable(config),
-      await checkSchema(config),
+      await checkSchema(config, loaded),
       checkWal(config),
       await checkPort(config),
     ]

@@ -1,3 +1,4 @@
+import { storageEncryption } from '@berth/server-app'
 import { type MigrationStatus, migrate, migrationStatus } from '@berth/sqlite'
 import { usageError } from '../cli-error.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -11,20 +12,22 @@ export interface MigrateFlags extends ConfigFlags {
 }
 
 export async function migrateStatusCommand({ terminal }: CommandContext, flags: MigrateFlags): Promise<void> {
-  const path = await storagePath(terminal, flags)
-  show(terminal, flags, { path, status: await migrationStatus(path) })
+  const { path, encryption } = await storageFile(terminal, flags)
+  show(terminal, flags, { path, status: await migrationStatus(path, { encryption }) })
 }
 
 /** Needs the file for itself: refused while a server holds it. */
 export async function migrateUpCommand({ terminal }: CommandContext, flags: MigrateFlags): Promise<void> {
-  const path = await storagePath(terminal, flags)
-  show(terminal, flags, { path, status: await migrate(path) })
+  const { path, encryption } = await storageFile(terminal, flags)
+  show(terminal, flags, { path, status: await migrate(path, { encryption }) })
 }
 
-async function storagePath(terminal: Terminal, flags: MigrateFlags): Promise<string> {
-  const { path } = validConfig(await loadForCommand(terminal, flags)).storage
+async function storageFile(terminal: Terminal, flags: MigrateFlags) {
+  const loaded = await loadForCommand(terminal, flags)
+  const config = validConfig(loaded)
+  const { path } = config.storage
   if (path === ':memory:') throw usageError('storage.path is in memory', 'migrations are for a database file')
-  return path
+  return { path, encryption: await storageEncryption(config, loaded) }
 }
 
 function show(terminal: Terminal, { json }: MigrateFlags, found: { path: string; status: MigrationStatus }): void {

@@ -2,6 +2,8 @@ import { constants, existsSync, statSync } from 'node:fs'
 import { access, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ServerConfig } from '@berth/protocol'
+import { storageEncryption } from '@berth/server-app'
+import type { LoadedConfig } from '../config/load-config.ts'
 import { type Finding, fail, failFrom, ok, warn } from './finding.ts'
 
 /** The types of /proc and /sys on Linux. */
@@ -32,11 +34,13 @@ export async function checkWritable({ storage: { path } }: ServerConfig): Promis
 }
 
 /** Whether the schema fits this release. Only reads. */
-export async function checkSchema({ storage: { path } }: ServerConfig): Promise<Finding> {
+export async function checkSchema(config: ServerConfig, loaded: LoadedConfig): Promise<Finding> {
+  const { path } = config.storage
   if (!existsSync(path)) return ok('schema', 'no database yet, the first start makes it')
   try {
     const { migrationStatus } = await import('@berth/sqlite')
-    const { applied, pending } = await migrationStatus(path)
+    const encryption = await storageEncryption(config, loaded)
+    const { applied, pending } = await migrationStatus(path, { encryption })
     if (pending.length === 0) return ok('schema', `up to date, ${applied.length} migrations applied`)
     return warn('schema', `${pending.length} migrations pending; the next start applies them`, 'berth migrate up')
   } catch (error) {

@@ -8,7 +8,7 @@ import {
   toJsonText,
   type Write,
 } from '@berth/ports'
-import { auditWrite } from '../audit/audit-write.ts'
+import { auditWrite, type Doer } from '../audit/audit-write.ts'
 
 /** What somebody says of an approval. */
 export interface Decision {
@@ -17,15 +17,9 @@ export interface Decision {
   readonly payload?: unknown // JSON
 }
 
-/** Who decides. */
-export interface Decider {
-  readonly subject: string
-  readonly tokenId?: string | undefined
-}
-
 export const resolutionOf = (
   { granted, reason, payload }: Decision,
-  { subject }: Decider,
+  { subject }: Pick<Doer, 'subject'>,
   resolvedAt: EpochMs,
 ): ApprovalResolution => ({
   status: granted ? 'granted' : 'denied',
@@ -60,12 +54,10 @@ const canonicalOf = (payload: unknown) =>
   payload === undefined ? undefined : canonicalJson(fromJsonText(toJsonText(payload)))
 
 /** The link of a decision in the audit chain. */
-export const decisionAudit = (
-  id: string,
-  { subject, tokenId }: Decider,
-  { status, resolvedAt }: ApprovalResolution,
-): Write =>
-  auditWrite(
-    { subject, tokenId },
-    { at: resolvedAt, action: 'approvals.resolve', target: id, detail: { granted: status === 'granted' } },
-  )
+export const decisionAudit = (id: string, decider: Doer, { status, resolvedAt }: ApprovalResolution): Write =>
+  auditWrite(decider, {
+    at: resolvedAt,
+    action: 'approvals.resolve',
+    target: id,
+    detail: { granted: status === 'granted' },
+  })

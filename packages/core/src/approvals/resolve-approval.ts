@@ -1,4 +1,12 @@
-import { AppError, type ApprovalStore, type Clock, EVERY_ROW, type RunStore, type Visibility } from '@berth/ports'
+import {
+  AppError,
+  type ApprovalStore,
+  type Clock,
+  EVERY_ROW,
+  type RequestOrigin,
+  type RunStore,
+  type Visibility,
+} from '@berth/ports'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import { isTerminal } from '../runs/run-states.ts'
@@ -17,6 +25,7 @@ export interface ResolveApprovalRequest extends Decision {
   readonly approvalId: string
   readonly by: string // subject of who decides
   readonly tokenId?: string | undefined // of who decides
+  readonly origin?: RequestOrigin | undefined
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
@@ -42,7 +51,7 @@ export function createResolveApproval(deps: ResolveApprovalDeps): ResolveApprova
 
 async function prepare(
   { approvals, runs, clock }: ResolveApprovalDeps,
-  { approvalId, by, tokenId, visibility, ...decision }: ResolveApprovalRequest,
+  { approvalId, by, tokenId, origin, visibility, ...decision }: ResolveApprovalRequest,
 ): Promise<Deciding> {
   const approval = await approvals.find(approvalId, visibility)
   const run = approval && (await runs.find(approval.runId, EVERY_ROW))
@@ -54,7 +63,7 @@ async function prepare(
   if (!isOpenTo(approval, decision)) return { run, decided: [], writes: [], answer: answer(approval) }
 
   if (isTerminal(run.status)) throw new AppError('run-not-active', { message: 'the run that asked has ended' })
-  const decider = { subject: by, tokenId }
+  const decider = { subject: by, tokenId, origin }
   const resolution = resolutionOf(decision, decider, clock.now())
   return {
     run,

@@ -9,7 +9,7 @@ import {
 } from '@berth/ports'
 import { ADMIN_SCOPE, type TokenEnv } from '@berth/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
-import { failClosed } from '../audit/fail-closed.ts'
+import { recording } from '../audit/recording.ts'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
@@ -81,7 +81,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
   }
 
   const once = async ({ key }: Change, decide: () => Promise<Decision>): Promise<Reply> => {
-    const outcome = await failClosed(() => commitOnce(deps, key, decide))
+    const outcome = await recording(() => commitOnce(deps, key, decide))
     return outcome.kind === 'replayed' ? outcome.reply : outcome.decision.reply
   }
 

@@ -1,4 +1,5 @@
 import type { Clock, Storage, StorageStatus } from '@berth/ports'
+import type { AuditHealth } from '../audit/audit.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 
 export interface ReadHealthDeps {
@@ -9,6 +10,10 @@ export interface ReadHealthDeps {
   readonly walWarnThresholdBytes: number
   /** The scheme that resolved the secrets, for example `env`. */
   readonly secretsStore: string
+  /** Of the database file; `undefined` when it is not encrypted. */
+  readonly cipher?: string | undefined
+  /** What stands in the way of recording; shown by the storage check. */
+  readonly readAuditHealth?: (() => AuditHealth) | undefined
 }
 
 export type CheckStatus = 'ok' | 'warn' | 'fail' | 'disabled'
@@ -51,13 +56,15 @@ async function readStatus({ storage }: ReadHealthDeps): Promise<StorageStatus> {
   }
 }
 
-function checksOf({ walWarnThresholdBytes, secretsStore }: ReadHealthDeps, storage: StorageStatus) {
+function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
+  const { walWarnThresholdBytes, secretsStore, cipher, readAuditHealth } = deps
   const { walBytes, dbBytes, writable, message } = storage
+  const audit = readAuditHealth?.() ?? { status: 'ok' }
   const isLong = walBytes > walWarnThresholdBytes
   return {
     storage: {
-      status: (writable ? (isLong ? 'warn' : 'ok') : 'fail') as CheckStatus,
-      message: message ?? (isLong ? 'the write-ahead log is longer than the threshold' : undefined),
+      status: worstOf(writable ? (isLong ? 'warn' : 'ok') : 'fail', audit.status),
+      message: message ?? audit.message ?? (isLong ? 'the write-ahead log is longer than the threshold' : undefined),
       walBytes,
       thresholdBytes: walWarnThresholdBytes,
       dbBytes,
@@ -65,11 +72,20 @@ function checksOf({ walWarnThresholdBytes, secretsStore }: ReadHealthDeps, stora
     },
     embedder: { status: 'disabled' as CheckStatus },
     secrets: { status: 'ok' as CheckStatus, store: secretsStore },
-    encryption: { status: 'disabled' as CheckStatus, enabled: false },
+    encryption: {
+      status: (cipher === undefined ? 'disabled' : 'ok') as CheckStatus,
+      enabled: cipher !== undefined,
+      cipher,
+    },
     consolidator: { status: 'disabled' as CheckStatus, queueDepth: 0, deadLetters: 0, running: false },
     triggers: { status: 'disabled' as CheckStatus, running: false, active: 0, disabled: 0, nextFireAt: null },
     replayBuffer: { status: 'disabled' as CheckStatus, events: 0, subjects: 0, bytes: 0 },
   }
+}
+
+function worstOf(...statuses: readonly CheckStatus[]): CheckStatus {
+  if (statuses.includes('fail')) return 'fail'
+  return statuses.includes('warn') ? 'warn' : 'ok'
 }
 
 export interface HealthDocument {

@@ -13,7 +13,7 @@ import {
 } from '@berth/ports'
 import { formatSubject } from '@berth/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
-import { failClosed } from '../audit/fail-closed.ts'
+import { recording } from '../audit/recording.ts'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
@@ -58,19 +58,19 @@ export function createReplay(deps: ReplayDeps): Replay {
 
   return {
     async page({ page, key, ...request }) {
-      const recording = await find(deps, request)
-      const once = await failClosed(() =>
+      const recorded = await find(deps, request)
+      const once = await recording(() =>
         commitOnce(deps, key, async () => {
-          const body: Page<EventEnvelope> = await readEventPage(events, { ...recording, meter }, page)
+          const body: Page<EventEnvelope> = await readEventPage(events, { ...recorded, meter }, page)
           return { writes: entryOf(deps, request), reply: { status: 200, body }, remember: true }
         }),
       )
       return once.kind === 'replayed' ? once.reply : once.decision.reply
     },
     async open(request) {
-      const recording = await find(deps, request)
-      await failClosed(() => unitOfWork.commit(entryOf(deps, request)))
-      return recording
+      const recorded = await find(deps, request)
+      await recording(() => unitOfWork.commit(entryOf(deps, request)))
+      return recorded
     },
   }
 }

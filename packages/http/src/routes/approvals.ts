@@ -20,5 +20,6 @@ export const approvalRoutes = ({
       ...{ approvalId, granted, reason, payload, visibility, key },
       by: principal.subject,
       tokenId: principal.tokenId,
+      origin: principal.origin,
     }),
 })

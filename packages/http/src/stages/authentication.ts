@@ -7,6 +7,7 @@ export const createAuthentication: CreateStage =
   async (exchange) => {
     const { request, route, clientAddress } = exchange
     if (route === undefined || ruleOf(route.mounted.operation, config) === null) return undefined
-    exchange.principal = await authenticate(request.headers.get('authorization') ?? undefined, clientAddress)
+    const principal = await authenticate(request.headers.get('authorization') ?? undefined, clientAddress)
+    exchange.principal = { ...principal, origin: exchange.origin }
     return undefined
   }

@@ -1,4 +1,6 @@
+import type { RequestOrigin } from '@berth/ports'
 import { createClientOf } from '../client.ts'
+import type { Exchange } from '../exchange.ts'
 import { requestIdOf } from '../request-id.ts'
 import type { CreateStage } from './stage.ts'
 
@@ -14,8 +16,16 @@ export const createRequestContext: CreateStage = ({ ids, config }) => {
     const { address, isSecure } = clientOf(env, url, request.headers)
     exchange.clientAddress = address
     exchange.isSecure = isSecure
+    exchange.origin = originOf(exchange, config.basePath)
     const traceparent = request.headers.get('traceparent') ?? ''
     exchange.traceparent = TRACEPARENT.test(traceparent) ? traceparent : undefined
     return undefined
   }
 }
+
+const originOf = ({ request, requestId, clientAddress, route }: Exchange, basePath: string): RequestOrigin => ({
+  requestId,
+  method: request.method,
+  route: route === undefined ? '' : basePath + route.mounted.operation.path,
+  ip: clientAddress,
+})

@@ -32,6 +32,7 @@ export const approvalOperations = {
     path: '/approvals/:approvalId/resolve',
     scope: { anyOf: ['approvals:resolve:{approvalId}'] },
     idempotent: true,
+    privileged: true,
     body: ResolveApprovalRequest,
     responses: { 200: { schema: Approval, description: 'Decided; the same decision again answers the same.' } },
     errors: ['approval-not-found', 'approval-resolved', 'run-not-active'],

@@ -14,7 +14,6 @@ export const auditOperations = {
     responses: { 200: { schema: listOf(AuditEntry), description: 'Entries, newest first.' } },
     errors: [],
     summary: 'List audit entries.',
-    pending: true,
   },
   exportAudit: {
     id: 'audit.export',
@@ -22,11 +21,11 @@ export const auditOperations = {
     path: '/audit/export',
     scope: 'audit:export',
     idempotent: false,
+    privileged: true,
     query: v.strictObject({ ...AuditFilterEntries, format: v.optional(v.picklist(['ndjson', 'csv']), 'ndjson') }),
     responses: { 200: { stream: 'ndjson', description: 'One entry a line, oldest first; CSV with format=csv.' } },
-    errors: ['audit-unavailable'],
+    errors: [],
     summary: 'Export the audit log.',
-    pending: true,
   },
   verifyAudit: {
     id: 'audit.verify',
@@ -38,6 +37,5 @@ export const auditOperations = {
     responses: { 200: { schema: AuditVerification, description: 'Whether the chain is intact, and where it is not.' } },
     errors: [],
     summary: 'Verify the audit chain.',
-    pending: true,
   },
 } as const satisfies OperationTable

@@ -106,11 +106,12 @@ export const runOperations = {
     path: '/runs/:runId/replay',
     scope: { scope: 'traces:read:sanitized', rawScope: 'traces:read:raw' },
     idempotent: true,
+    privileged: true,
     body: ReplayRequest,
     responses: {
       200: { schema: listOf(EventEnvelope), stream: 'event-stream', description: 'The recorded events.' },
     },
-    errors: ['run-not-found', 'audit-unavailable', 'overloaded'],
+    errors: ['run-not-found', 'overloaded'],
     summary: 'Replay the recorded events of a run.',
   },
 } as const satisfies OperationTable

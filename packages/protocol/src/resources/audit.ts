@@ -23,7 +23,10 @@ export const AuditEntry = v.object({
   hash: v.string(),
 })
 
-/** Query members that narrow the chain; an entry matches all that are given. */
+/**
+ * Query members that narrow the chain; an entry matches all that are given. `actor` is a subject or
+ * the id of a token, `since` is inclusive, `until` exclusive.
+ */
 export const AuditFilterEntries = {
   action: v.optional(v.string()),
   actor: v.optional(v.string()),

@@ -1,45 +1,56 @@
 import { parentPort } from 'node:worker_threads'
-import { AppError } from '@berth/ports'
+import { AppError, type Write } from '@berth/ports'
 import { type Connection, openConnection } from '../connection.ts'
 import { endInOrder } from '../meta.ts'
+import { databaseOpener } from '../open-database.ts'
 import { translateError } from '../sqlite-error.ts'
-import { commitGroup, type Settled } from './commit-group.ts'
+import { commitGroup, type Settled, type WriteJob } from './commit-group.ts'
 import type { ErrorMessage, SettledMessage, WorkerAnswer, WorkerRequest } from './worker-message.ts'
 
 /** The thread that writes: the flush of a commit holds this one, never the event loop of the server. */
 let db: Connection | undefined
 
+let last: Promise<void> = Promise.resolve()
+
 parentPort?.on('message', (request: WorkerRequest) => {
-  parentPort?.postMessage(answer(request))
-  if (request.type === 'close') parentPort?.close()
+  last = last.then(async () => {
+    parentPort?.postMessage(await answer(request))
+    if (request.type === 'close') parentPort?.close()
+  })
 })
 
-function answer(request: WorkerRequest): WorkerAnswer {
+async function answer(request: WorkerRequest): Promise<WorkerAnswer> {
   try {
+    if (request.type === 'open') return { type: 'done', settled: await open(request) }
     return { type: 'done', settled: work(request) }
   } catch (error) {
     return { type: 'refused', error: toErrorMessage(error) }
   }
 }
 
-function work(request: WorkerRequest): readonly SettledMessage[] {
-  if (request.type === 'open') {
-    db = openConnection(request.path, { synchronous: request.synchronous })
-    return []
-  }
+async function open({ path, synchronous, encryption }: Extract<WorkerRequest, { type: 'open' }>): Promise<[]> {
+  db = openConnection(path, { synchronous, open: await databaseOpener(encryption) })
+  return []
+}
+
+function work(request: Exclude<WorkerRequest, { type: 'open' }>): readonly SettledMessage[] {
   if (db === undefined) throw new AppError('storage-failed', { message: 'The storage worker has no database.' })
-  if (request.type === 'commit') return commitGroup(db, request.jobs).map(toMessage)
+  if (request.type === 'commit')
+    return commitGroup(db, request.jobs).map((settled, index) => toMessage(settled, request.jobs[index]))
   if (request.isIntact) endInOrder(db)
   db.database.close()
   return []
 }
 
-function toMessage(settled: Settled): SettledMessage {
+function toMessage(settled: Settled, job: WriteJob | undefined): SettledMessage {
   if ('error' in settled) return { error: toErrorMessage(settled.error) }
   const { result } = settled
   if (!result.committed) return { index: result.index, conflict: result.conflict }
+  if (job?.request.some(makesEvents) === true) return { events: result.events, counts: result.counts }
   return { positions: result.events.map(({ position }) => position), counts: result.counts }
 }
+
+const makesEvents = (write: Write): boolean => write.type === 'audit.append' && write.publish === true
 
 function toErrorMessage(error: unknown): ErrorMessage {
   const translated = translateError(error)

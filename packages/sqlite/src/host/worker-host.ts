@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { AppError, type StoredEvent, type Write } from '@berth/ports'
 import type { Connection, Synchronous } from '../connection.ts'
+import type { Encryption } from '../open-database.ts'
 import type { Settled, WriteJob } from './commit-group.ts'
 import { createHost } from './create-host.ts'
 import type { Host } from './host.ts'
@@ -17,6 +18,7 @@ export interface StorageWorker {
 export interface WorkerHostOptions {
   readonly path: string
   readonly synchronous: Synchronous | undefined
+  readonly encryption?: Encryption | undefined
   /** Reads run here, on the calling thread; another connection to the file that the worker writes to. */
   readonly readFrom: Connection
   readonly onFatal?: ((error: AppError) => void) | undefined
@@ -70,10 +72,10 @@ export function startStorageWorker(): StorageWorker {
 /** Writes in the worker, reads on the calling thread. */
 export function createWorkerHost(
   worker: StorageWorker,
-  { path, synchronous, readFrom, onFatal, onClosed }: WorkerHostOptions,
+  { path, synchronous, encryption, readFrom, onFatal, onClosed }: WorkerHostOptions,
 ): Host {
   // Nobody waits for it: without a database the worker refuses every commit.
-  worker.ask({ type: 'open', path, synchronous }).catch(() => undefined)
+  worker.ask({ type: 'open', path, synchronous, encryption }).catch(() => undefined)
   return createHost({
     async commit(jobs) {
       try {
@@ -99,6 +101,7 @@ export function createWorkerHost(
 function toSettled(message: SettledMessage, { request }: WriteJob): Settled {
   if ('error' in message) return { error: toError(message.error) }
   if ('conflict' in message) return { result: { committed: false, index: message.index, conflict: message.conflict } }
+  if ('events' in message) return { result: { committed: true, events: message.events, counts: message.counts } }
   return { result: { committed: true, events: withPositions(request, message.positions), counts: message.counts } }
 }
 

@@ -1,11 +1,17 @@
-import type { AppErrorOptions, Conflict } from '@berth/ports'
+import type { AppErrorOptions, Conflict, StoredEvent } from '@berth/ports'
 import type { ErrorCode } from '@berth/protocol'
 import type { Synchronous } from '../connection.ts'
+import type { Encryption } from '../open-database.ts'
 import type { WriteJob } from './commit-group.ts'
 
 /** What the storage worker is told, in order. It answers each with one `WorkerAnswer`. */
 export type WorkerRequest =
-  | { readonly type: 'open'; readonly path: string; readonly synchronous: Synchronous | undefined }
+  | {
+      readonly type: 'open'
+      readonly path: string
+      readonly synchronous: Synchronous | undefined
+      readonly encryption: Encryption | undefined
+    }
   | { readonly type: 'commit'; readonly jobs: readonly WriteJob[] }
   /** The last one. `isIntact`: the database may be marked as closed in order. */
   | { readonly type: 'close'; readonly isIntact: boolean }
@@ -14,8 +20,12 @@ export type WorkerAnswer =
   | { readonly type: 'done'; readonly settled: readonly SettledMessage[] }
   | { readonly type: 'refused'; readonly error: ErrorMessage }
 
-/** The events of a commit stay where they came from; only their positions travel back. */
+/**
+ * The events of a commit stay where they came from; only their positions travel back. Where the storage has made events
+ * itself, as for an audit entry that is published, all of them do.
+ */
 export type SettledMessage =
+  | { readonly events: readonly StoredEvent[]; readonly counts: readonly number[] }
   | { readonly positions: readonly number[]; readonly counts: readonly number[] }
   | { readonly index: number; readonly conflict: Conflict }
   | { readonly error: ErrorMessage }

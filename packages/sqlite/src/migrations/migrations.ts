@@ -10,6 +10,7 @@ import { durableRuns } from './0009-durable-runs.ts'
 import { audit } from './0010-audit.ts'
 import { tokenFamilies } from './0011-token-families.ts'
 import { emissionsAndExpiry } from './0012-emissions-and-expiry.ts'
+import { auditHead } from './0013-audit-head.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. Append only. */
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   audit,
   tokenFamilies,
   emissionsAndExpiry,
+  auditHead,
 ]

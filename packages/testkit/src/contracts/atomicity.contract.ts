@@ -29,6 +29,13 @@ const EXECUTING = anIdempotencyRecord({ id: 'executing', runId: RUN.id })
 const DEAD = anIdempotencyRecord({ id: 'dead', expiresAt: at(1), response: RESPONSE })
 const PRUNABLE = anIdempotencyRecord({ id: 'prunable', expiresAt: at(1), response: RESPONSE })
 
+const AUDIT_ENTRY = {
+  at: at(1),
+  actor: { kind: 'system', subject: 'test' },
+  action: 'test',
+  decision: 'allowed',
+} as const
+
 const KEYS = ['executing', 'dead', 'prunable', 'fresh']
 
 async function seed(storage: Storage): Promise<void> {
@@ -50,6 +57,8 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'message.append', message: aMessage({ id: 'm1', sessionId: SESSION.id }) },
     { type: 'event.append', events: [anEvent({ runId: RUN.id, sessionId: SESSION.id, topic: 'topic' })] },
     { type: 'event.append', events: [anEvent({ runId: FLOW.id, topic: 'topic' })] },
+    { type: 'audit.append', entry: AUDIT_ENTRY, source: 'source-1' },
+    { type: 'audit.stage', key: 'staged-1', entry: AUDIT_ENTRY },
   )
 }
 
@@ -104,8 +113,13 @@ const CHANGES: {
   'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-1' },
   'audit.append': {
     type: 'audit.append',
-    entry: { at: at(1), actor: { kind: 'system', subject: 'test' }, action: 'test', decision: 'allowed' },
+    entry: AUDIT_ENTRY,
+    source: 'elsewhere',
+    publish: true,
   },
+  'audit.stage': { type: 'audit.stage', key: 'staged-2', entry: AUDIT_ENTRY },
+  'audit.release': { type: 'audit.release', keys: ['staged-1', 'source-1'] },
+  'audit.prune': { type: 'audit.prune', throughSeq: 1 },
 }
 
 /** One write of every type that can conflict, and does after `seed`, with or without `CHANGES`. */
@@ -152,7 +166,7 @@ async function snapshot(storage: Storage) {
     sessions: await sessions.list(all, EVERY_ROW),
     messages: await sessions.messages(SESSION.id, all),
     tokens: await tokens.list(all),
-    audit: await audit.read({ afterSeq: 0, limit: 9 }),
+    audit: [await audit.read({ afterSeq: 0, limit: 9 }), await audit.state(), await audit.staged(9)],
     byDigest: await Promise.all(
       ['digest of tok-1', 'digest of tok-2', CHILD_TOKEN.digest, 'rehashed'].map((digest) =>
         tokens.findByDigest(digest),

@@ -1,0 +1,10 @@
+import type { AuditEntry } from '@berth/ports'
+
+/** An entry as the API shows it. */
+export type AuditResource = Omit<AuditEntry, 'at' | 'entry'> & { readonly at: string }
+
+export const toAuditResource = ({ entry, hash, prevHash }: AuditEntry): AuditResource => ({
+  ...JSON.parse(entry),
+  prevHash,
+  hash,
+})

@@ -1,0 +1,60 @@
+import { createHash, createHmac } from 'node:crypto'
+import { createInMemoryCheckpointLog, createInMemoryStorage } from '@berth/in-memory'
+import { AppError, type AuditKeys, type ChainDigest, type Logger, type Storage, type Write } from '@berth/ports'
+import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { type AuditDeps, createAudit } from './audit.ts'
+import type { AnsweredRequest } from './record-answer.ts'
+
+export const KEYS: AuditKeys = [Buffer.from('key of the tests')]
+
+const chainDigest: ChainDigest = {
+  sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
+}
+
+/** A storage whose commits to the chain can be made to fail. */
+export function breakable(storage: Storage) {
+  const state = { isBroken: false }
+  const commit = async (writes: readonly Write[]) => {
+    if (state.isBroken) throw new AppError('storage-full')
+    return storage.unitOfWork.commit(writes)
+  }
+  return { storage: { ...storage, unitOfWork: { commit } }, state }
+}
+
+/** An audit chain on in-memory storage; `pause` and the retries go by the manual clock, moved by `tick`. */
+export function createTestAudit(over: Partial<AuditDeps> & { readonly inFile?: boolean } = {}) {
+  const main = createInMemoryStorage()
+  const file = breakable(createInMemoryStorage())
+  const clock = createManualClock()
+  const checkpoints = createInMemoryCheckpointLog()
+  const errors: string[] = []
+  const ignore = () => undefined
+  const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: (message) => void errors.push(message) }
+  const { inFile = false, ...given } = over
+  const deps: AuditDeps = {
+    ...{ main, clock, timers: clock, ids: createSequenceIds(), logger, digest: chainDigest, keys: KEYS, checkpoints },
+    ...(inFile && { file: file.storage }),
+    events: 'privileged',
+    ...given,
+  }
+  return { audit: createAudit(deps), deps, main, file: file.storage, fault: file.state, clock, checkpoints, errors }
+}
+
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+let requests = 0
+export function aRequest(over: Partial<AnsweredRequest> = {}): AnsweredRequest {
+  requests += 1
+  const origin = { requestId: `r${requests}`, method: 'GET', route: '/v1/agents', ip: '10.0.0.1' }
+  return {
+    operationId: 'agents.list',
+    isPrivileged: false,
+    ...{ method: 'GET', route: '/v1/agents', target: undefined, status: 200, durationMs: 3, isReplayed: false },
+    principal: { subject: 'alice', tokenId: 'tok_1', scopes: ['agents:read'] },
+    requestId: origin.requestId,
+    clientAddress: origin.ip,
+    origin,
+    ...over,
+  }
+}

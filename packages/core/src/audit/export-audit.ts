@@ -1,0 +1,91 @@
+import type { AuditEntry, Clock, UnitOfWork } from '@berth/ports'
+import { type AuditResource, toAuditResource } from './audit-resource.ts'
+import { auditWrite, type Doer } from './audit-write.ts'
+import { csvRow } from './csv-row.ts'
+import { type AuditFilter, type ReadAuditDeps, walkAudit } from './read-audit.ts'
+import { recording } from './recording.ts'
+
+export interface ExportAuditDeps extends ReadAuditDeps {
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  /** Brings what is still on its way into the chain. */
+  readonly settle: () => Promise<void>
+}
+
+export interface AuditExport {
+  readonly contentType: string
+  readonly fileName: string
+  /** Pieces of the document, read while they are asked for. */
+  readonly chunks: AsyncIterable<string>
+}
+
+/** The chain as a document. The export itself is an entry, written before anything is read. @throws AppError `audit-unavailable` */
+export type ExportAudit = (request: {
+  readonly format: 'ndjson' | 'csv'
+  readonly filter: AuditFilter
+  readonly principal: Doer
+}) => Promise<AuditExport>
+
+export function createExportAudit(deps: ExportAuditDeps): ExportAudit {
+  const { unitOfWork, clock, settle } = deps
+
+  return async ({ format, filter, principal }) => {
+    const write = auditWrite(principal, { at: clock.now(), action: 'audit.export', detail: { format } })
+    await recording(() => unitOfWork.commit([write]))
+    await settle()
+    const { header, contentType, render } = FORMATS[format]
+    return { contentType, fileName: `audit.${format}`, chunks: chunksOf(deps, filter, { header, render }) }
+  }
+}
+
+interface Format {
+  readonly header: string
+  readonly render: (entry: AuditEntry) => string
+}
+
+async function* chunksOf(
+  deps: ReadAuditDeps,
+  filter: AuditFilter,
+  { header, render }: Format,
+): AsyncGenerator<string, void, void> {
+  if (header !== '') yield header
+  for await (const entries of walkAudit(deps, filter)) {
+    if (entries.length > 0) yield entries.map(render).join('')
+  }
+}
+
+const COLUMNS = {
+  seq: ({ seq }) => seq,
+  at: ({ at }) => at,
+  actorKind: ({ actor }) => actor.kind,
+  actorId: ({ actor }) => actor.id,
+  actorSubject: ({ actor }) => actor.subject,
+  action: ({ action }) => action,
+  method: ({ method }) => method,
+  route: ({ route }) => route,
+  target: ({ target }) => target,
+  decision: ({ decision }) => decision,
+  status: ({ status }) => status,
+  durationMs: ({ durationMs }) => durationMs,
+  requestId: ({ requestId }) => requestId,
+  ip: ({ ip }) => ip,
+  detail: ({ detail }) => detail,
+  prevHash: ({ prevHash }) => prevHash,
+  hash: ({ hash }) => hash,
+} as const satisfies Record<string, (entry: AuditResource) => unknown>
+
+const FORMATS: Readonly<Record<'ndjson' | 'csv', Format & { readonly contentType: string }>> = {
+  ndjson: {
+    contentType: 'application/x-ndjson; charset=utf-8',
+    header: '',
+    render: (entry) => `${JSON.stringify(toAuditResource(entry))}\n`,
+  },
+  csv: {
+    contentType: 'text/csv; charset=utf-8; header=present',
+    header: csvRow(Object.keys(COLUMNS)),
+    render(entry) {
+      const resource = toAuditResource(entry)
+      return csvRow(Object.values(COLUMNS).map((cell) => cell(resource)))
+    },
+  },
+}

@@ -1,0 +1,65 @@
+import type { AuditKeys, AuditLog, CheckpointLog, Clock, UnitOfWork } from '@berth/ports'
+
+export interface PruneAuditDeps {
+  readonly chain: Pick<AuditLog, 'read'>
+  /** Of the database that holds the chain. */
+  readonly unitOfWork: UnitOfWork
+  readonly checkpoints?: CheckpointLog | undefined
+  readonly keys: AuditKeys
+  readonly clock: Clock
+  readonly pause: () => Promise<void>
+  readonly retentionDays: number
+}
+
+const PAGE = 500
+const DAY_MS = 86_400_000
+
+/**
+ * Removes the entries that are older than retention, up to a checkpoint if there are checkpoints, so that what is left still
+ * begins at a place that somebody else can vouch for. Tells of it in the chain, in the same commit.
+ */
+export async function pruneAudit(deps: PruneAuditDeps): Promise<number> {
+  const { unitOfWork, keys, clock } = deps
+  const oldThrough = await lastOlderThan(deps, clock.now() - deps.retentionDays * DAY_MS)
+  const throughSeq = await lastCheckpointUpTo(deps, oldThrough)
+  if (throughSeq === 0) return 0
+  const outcome = await unitOfWork.commit([
+    { type: 'audit.prune', throughSeq, keys },
+    {
+      type: 'audit.append',
+      keys,
+      entry: {
+        at: clock.now(),
+        actor: { kind: 'system', subject: 'audit' },
+        action: 'audit.prune',
+        decision: 'allowed',
+        detail: { through: throughSeq },
+      },
+    },
+  ])
+  return outcome.committed ? (outcome.counts[0] ?? 0) : 0
+}
+
+/** 0 when there is none. Entries are only removed from the front, in one piece. */
+async function lastOlderThan({ chain, pause }: PruneAuditDeps, cutoff: number): Promise<number> {
+  let last = 0
+  for (;;) {
+    const entries = await chain.read({ afterSeq: last, limit: PAGE })
+    for (const { seq, at } of entries) {
+      if (at >= cutoff) return last
+      last = seq
+    }
+    if (entries.length < PAGE) return last
+    await pause()
+  }
+}
+
+async function lastCheckpointUpTo({ checkpoints, chain }: PruneAuditDeps, seq: number): Promise<number> {
+  if (checkpoints === undefined || seq === 0) return seq
+  let place = 0
+  for await (const { checkpoint } of checkpoints.read()) {
+    if (checkpoint !== undefined && checkpoint.seq <= seq) place = Math.max(place, checkpoint.seq)
+  }
+  const [first] = await chain.read({ afterSeq: 0, limit: 1 })
+  return first !== undefined && place >= first.seq ? place : 0
+}

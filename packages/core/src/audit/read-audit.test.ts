@@ -1,0 +1,135 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { EpochMs, NewAuditEntry } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import { csvRow } from './csv-row.ts'
+import { createExportAudit } from './export-audit.ts'
+import { createListAudit } from './read-audit.ts'
+
+const at = (seq: number) => (1_700_000_000_000 + seq * 1_000) as EpochMs
+const iso = (seq: number) => new Date(at(seq)).toISOString()
+
+async function setUp(count: number) {
+  const { unitOfWork, audit } = createInMemoryStorage()
+  const entryOf = (n: number): NewAuditEntry => ({
+    at: at(n),
+    actor:
+      n % 2 === 0 ? { kind: 'token', id: 'tok_2', subject: 'even' } : { kind: 'token', id: 'tok_1', subject: 'odd' },
+    action: n % 700 === 0 ? 'rare' : 'common',
+    decision: 'allowed',
+    target: '=1+1',
+  })
+  await unitOfWork.commit(
+    Array.from({ length: count }, (_, index) => ({ type: 'audit.append', entry: entryOf(index + 1) }) as const),
+  )
+  let pauses = 0
+  const pause = async () => {
+    pauses += 1
+  }
+  const deps = { chain: audit, pause }
+  return { list: createListAudit(deps), deps, unitOfWork, pauses: () => pauses }
+}
+
+describe('listAudit', () => {
+  it('goes through all entries page by page, in both orders', async () => {
+    const { list } = await setUp(7)
+    for (const order of ['asc', 'desc'] as const) {
+      const seqs: number[] = []
+      let cursor: string | undefined
+      do {
+        const page = await list({}, { limit: 3, cursor, order })
+        seqs.push(...page.items.map(({ seq }) => seq))
+        cursor = page.nextCursor ?? undefined
+      } while (cursor !== undefined)
+      expect(seqs).toEqual(order === 'asc' ? [1, 2, 3, 4, 5, 6, 7] : [7, 6, 5, 4, 3, 2, 1])
+    }
+  })
+
+  it('has no further page when the last one is full', async () => {
+    const { list } = await setUp(4)
+
+    expect((await list({}, { limit: 4, order: 'asc' })).nextCursor).toBeNull()
+  })
+
+  it('finds what is far apart, and lets others have turns meanwhile', async () => {
+    const { list, pauses } = await setUp(2_200)
+
+    const { items, nextCursor } = await list({ action: 'rare' }, { limit: 50, order: 'desc' })
+    expect(items.map(({ seq }) => seq)).toEqual([2_100, 1_400, 700])
+    expect([nextCursor, pauses()]).toEqual([null, 4])
+  })
+
+  it.each([
+    [{ actor: 'odd' }, [1, 3, 5]],
+    [{ actor: 'tok_2' }, [2, 4]],
+    [{ since: iso(4) }, [4, 5]],
+    [{ until: iso(4) }, [1, 2, 3]],
+    [{ since: iso(2), until: iso(5), actor: 'odd' }, [3]],
+    [{ action: 'nothing' }, []],
+  ])('narrows by %j', async (filter, expected) => {
+    const { list } = await setUp(5)
+
+    expect((await list(filter, { limit: 50, order: 'asc' })).items.map(({ seq }) => seq)).toEqual(expected)
+  })
+
+  it('refuses a cursor of another list', async () => {
+    const { list } = await setUp(1)
+
+    await expect(list({}, { limit: 5, cursor: 'e1.5', order: 'asc' })).rejects.toMatchObject({
+      id: 'validation-failed',
+    })
+  })
+})
+
+describe('exportAudit', () => {
+  const exported = async (format: 'ndjson' | 'csv', count = 3) => {
+    const { deps, unitOfWork } = await setUp(count)
+    const clock = { now: () => at(99), monotonicMs: () => 0 }
+    const exportAudit = createExportAudit({ ...deps, unitOfWork, clock, settle: async () => undefined })
+    const { chunks, ...head } = await exportAudit({ format, filter: {}, principal: { subject: 'ann' } })
+    let text = ''
+    for await (const chunk of chunks) text += chunk
+    return { ...head, text }
+  }
+
+  it('gives one entry a line, its own included', async () => {
+    const { text, contentType, fileName } = await exported('ndjson')
+    const entries = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+
+    expect([contentType, fileName]).toEqual(['application/x-ndjson; charset=utf-8', 'audit.ndjson'])
+    expect(entries.map(({ seq }) => seq)).toEqual([1, 2, 3, 4])
+    expect(entries.at(-1)).toMatchObject({
+      action: 'audit.export',
+      actor: { subject: 'ann' },
+      detail: { format: 'ndjson' },
+    })
+    expect(entries[1]).toMatchObject({ prevHash: entries[0].hash, at: iso(2) })
+  })
+
+  it('gives a table that no spreadsheet takes for formulas', async () => {
+    const [header, first] = (await exported('csv')).text.split('\r\n')
+
+    expect(header).toBe(
+      'seq,at,actorKind,actorId,actorSubject,action,method,route,target,decision,status,durationMs,requestId,ip,detail,prevHash,hash',
+    )
+    expect(first).toMatch(/^1,2023-[^,]+,token,tok_1,odd,common,,,'=1\+1,allowed,,,,,,0{64},[0-9a-f]{64}$/)
+  })
+
+  it('goes on over many pages', async () => {
+    expect((await exported('ndjson', 1_500)).text.split('\n')).toHaveLength(1_502)
+  })
+})
+
+describe('csvRow', () => {
+  it.each([
+    [['plain', 1, undefined, null], 'plain,1,,'],
+    [['a,b', 'say "x"', 'two\nlines'], '"a,b","say ""x""","two\nlines"'],
+    [['=1', '+1', '-1', '@x', '\tx', '\0x'], "'=1,'+1,'-1,'@x,'\tx,'\0x"],
+    [['\rx'], '"\'\rx"'],
+    [[-5, { a: '=1' }], '-5,"{""a"":""=1""}"'],
+  ])('writes %j', (cells, expected) => {
+    expect(csvRow(cells)).toBe(`${expected}\r\n`)
+  })
+})

@@ -1,0 +1,31 @@
+import type { AppError, Clock } from '@berth/ports'
+import { type Exchange, isAnonymous } from './exchange.ts'
+import type { AnswerNote } from './http-app-deps.ts'
+
+const MAX_TARGET = 256
+
+/** What may be recorded of a request; never its body, its query or its credentials. */
+export function noteOf(
+  exchange: Exchange,
+  { status, error }: { readonly status: number; readonly error: AppError | undefined },
+  { clock, config }: { readonly clock: Clock; readonly config: { readonly basePath: string } },
+): AnswerNote {
+  const { request, requestId, clientAddress, route, principal, startedMs, headers, origin } = exchange
+  const operation = route?.mounted.operation
+  const target = Object.values(route?.params ?? {}).join('/')
+  return {
+    operationId: operation?.id,
+    isPrivileged: operation?.privileged === true,
+    method: request.method,
+    route: operation === undefined ? undefined : config.basePath + operation.path,
+    target: target === '' ? undefined : target.slice(0, MAX_TARGET),
+    principal: isAnonymous(exchange) ? undefined : principal,
+    status,
+    error: error?.id,
+    durationMs: clock.monotonicMs() - startedMs,
+    requestId,
+    clientAddress,
+    isReplayed: headers.get('Idempotency-Replayed') === 'true',
+    origin,
+  }
+}

@@ -1,0 +1,94 @@
+import { createReadStream } from 'node:fs'
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { AuditCheckpoint, AuditKeys, CheckpointLine, CheckpointLog, EpochMs } from '@berth/ports'
+import { nodeDigest } from './node-digest.ts'
+import { createNoteSigner, type NoteSigner } from './note-signer.ts'
+
+export interface CheckpointFileOptions {
+  readonly path: string
+  /** Of the audit chain: the first signs, any of them vouches. */
+  readonly keys: AuditKeys
+}
+
+export interface CheckpointFile extends CheckpointLog {
+  /** What a third party verifies the lines with. */
+  readonly verifierKey: string
+}
+
+const NAME = 'berth.audit'
+const MAX_LINE = 1_024
+const LINE =
+  /^berth\.audit (\d{1,15}) ([A-Za-z0-9+/]{43}=) (\S{24}) — berth\.audit ([A-Za-z0-9+/]{90}[A-Za-z0-9+/=]{2})$/
+
+/**
+ * Checkpoints in a file that is only ever appended to. Each line is a C2SP signed note (origin, size, base64 hash, time, and
+ * the signature) whose line ends are written as spaces.
+ */
+export function createCheckpointFile({ path, keys }: CheckpointFileOptions): CheckpointFile {
+  const [signer, ...earlier] = keys.map((key) =>
+    createNoteSigner(NAME, nodeDigest.deriveKey(key, 'berth/audit-checkpoint/v1')),
+  )
+  if (signer === undefined) throw new Error('a checkpoint file needs a key')
+  const signers = [signer, ...earlier]
+
+  return {
+    verifierKey: signer.verifierKey,
+    async append(checkpoint) {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      const file = await open(path, 'a+', 0o600)
+      try {
+        await cutTornLine(file)
+        await file.appendFile(`${formatLine(checkpoint, signer)}\n`)
+        await file.datasync()
+      } finally {
+        await file.close()
+      }
+    },
+    async *read() {
+      let number = 0
+      for await (const line of linesOf(path)) {
+        number += 1
+        yield { number, checkpoint: parseLine(line, signers) } satisfies CheckpointLine
+      }
+    },
+  }
+}
+
+const noteOf = (seq: string | number, hash: string, at: string) => `${NAME}\n${seq}\n${hash}\n${at}\n`
+
+function formatLine({ seq, hash, at }: AuditCheckpoint, signer: NoteSigner): string {
+  const encoded = Buffer.from(hash, 'hex').toString('base64')
+  const time = new Date(at).toISOString()
+  return `${NAME} ${seq} ${encoded} ${time} — ${NAME} ${signer.sign(noteOf(seq, encoded, time))}`
+}
+
+function parseLine(line: string, signers: readonly NoteSigner[]): AuditCheckpoint | undefined {
+  const [, seq = '', hash = '', time = '', signature = ''] = LINE.exec(line) ?? []
+  const text = noteOf(seq, hash, time)
+  if (signature === '' || !signers.some((signer) => signer.isGenuine(text, signature))) return undefined
+  return { seq: Number(seq), hash: Buffer.from(hash, 'base64').toString('hex'), at: Date.parse(time) as EpochMs }
+}
+
+/** Complete lines only; a line that is far too long comes out shortened. */
+async function* linesOf(path: string): AsyncGenerator<string, void, void> {
+  let rest = ''
+  try {
+    for await (const chunk of createReadStream(path, 'utf8')) {
+      const lines = (rest + chunk).split('\n')
+      rest = (lines.pop() ?? '').slice(0, MAX_LINE)
+      yield* lines
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+/** Removes what a crash has left of a line, so that the next one does not continue it. */
+async function cutTornLine(file: FileHandle): Promise<void> {
+  const { size } = await file.stat()
+  const length = Math.min(size, MAX_LINE)
+  const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length)
+  const complete = buffer.lastIndexOf(0x0a) + 1
+  if (length > 0 && complete < length) await file.truncate(size - length + complete)
+}

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path'
+import { createCheckpointFile } from '@berth/platform-node'
+import type { CheckpointLog, Logger, Storage } from '@berth/ports'
+import type { ServerConfig } from '@berth/protocol'
+import { openSqliteStorage } from '@berth/sqlite'
+import type { Secrets } from './pre-bind.ts'
+
+/** Where the audit chain is kept, as far as that is not the main database. */
+export interface AuditPlace {
+  readonly file?: Storage | undefined
+  readonly checkpoints?: CheckpointLog | undefined
+}
+
+export interface OpenAuditPlace {
+  readonly config: ServerConfig
+  readonly configDir: string
+  readonly secrets: Pick<Secrets, 'auditKeys' | 'auditEncryption'>
+  /** Whether the server has opened the main database itself. */
+  readonly ownsStorage: boolean
+  readonly logger: Logger
+  /** The outcome of a commit to the audit file is unknown. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Opens what the configuration names. @throws StartError as for the main database */
+export async function openAuditPlace(parts: OpenAuditPlace): Promise<AuditPlace> {
+  const { config, configDir, secrets, onFatal } = parts
+  const { audit, storage } = config
+  const checkpoints = checkpointsOf(parts)
+  if (!audit.enabled) return { checkpoints }
+  const file = await openSqliteStorage({
+    path: resolve(configDir, audit.path),
+    synchronous: storage.synchronous,
+    encryption: secrets.auditEncryption,
+    onFatal,
+  })
+  return { file, checkpoints }
+}
+
+function checkpointsOf({ config, configDir, secrets, ownsStorage, logger }: OpenAuditPlace): CheckpointLog | undefined {
+  const path = config.audit.checkpointPath ?? besideTheChain(config, ownsStorage)
+  if (path === undefined) return undefined
+  const file = createCheckpointFile({ path: resolve(configDir, path), keys: secrets.auditKeys })
+  logger.debug('audit checkpoints', { verifierKey: file.verifierKey })
+  return file
+}
+
+/** A database of somebody else gets no file beside it. */
+function besideTheChain({ audit, storage }: ServerConfig, ownsStorage: boolean): string | undefined {
+  if (audit.enabled) return `${audit.path}.checkpoints`
+  const isServed = ownsStorage && storage.mode === 'server' && storage.path !== ':memory:'
+  return isServed ? `${storage.path}.audit-checkpoints` : undefined
+}

@@ -1,0 +1,88 @@
+import { type Logger, type SecretResolver, StartError } from '@berth/ports'
+import { configFields, type SecretsHealth as SecretsHealthSchema, type ServerConfig } from '@berth/protocol'
+import type { InferOutput } from 'valibot'
+
+export interface ResolveReferencesDeps {
+  readonly secretResolvers: readonly SecretResolver[]
+  readonly logger: Logger
+}
+
+/** What the secrets health document says; never a value. */
+export type SecretsHealth = InferOutput<typeof SecretsHealthSchema>
+
+interface Reference {
+  readonly field: string // `auth.pepperRef`, `auth.previousPepperRefs.0`
+  readonly text: string
+}
+
+export interface ResolvedReferences {
+  /** The secret of a field, or of an element of a list. `undefined` when the field is not set. */
+  secretOf(field: string): Uint8Array | undefined
+  readonly health: SecretsHealth
+}
+
+/** Every secret reference that the configuration holds, in the order of its table. */
+const referencesOf = (config: ServerConfig): readonly Reference[] =>
+  configFields.filter(({ isSecret }) => isSecret).flatMap(({ path }) => toReferences(path, valueAt(config, path)))
+
+/**
+ * Resolves every secret reference of the configuration, whether or not something needs it now; or those of some fields.
+ *
+ * @throws StartError `secret-unresolvable` that names the field
+ */
+export async function resolveReferences(
+  config: ServerConfig,
+  deps: ResolveReferencesDeps,
+  fields?: readonly string[],
+): Promise<ResolvedReferences> {
+  const secrets = new Map<string, Uint8Array>()
+  const references = referencesOf(config).filter(({ field }) => fields?.includes(field) ?? true)
+  for (const reference of references) secrets.set(reference.field, await resolveReference(deps, reference))
+  const { pepperRef } = config.auth
+  return {
+    secretOf: (field) => secrets.get(field),
+    health: {
+      active: pepperRef === undefined ? (references[0] ? schemeOf(references[0].text) : 'none') : schemeOf(pepperRef),
+      fallbackChain: [...schemesOf(deps)],
+      references: references.map(({ field, text }) => ({ field, scheme: schemeOf(text), resolved: true })),
+    },
+  }
+}
+
+async function resolveReference(deps: ResolveReferencesDeps, { field, text }: Reference): Promise<Uint8Array> {
+  const scheme = schemeOf(text)
+  const resolver = deps.secretResolvers.find((candidate) => candidate.scheme === scheme)
+  if (resolver === undefined) {
+    throw unresolvable(field, `no resolver for ${scheme}:`, { hint: `use one of ${schemesOf(deps).join(', ')}` })
+  }
+  const secret = await resolver.resolve(text).catch((cause: unknown) => {
+    if (cause instanceof StartError) throw unresolvable(field, cause.message, { hint: cause.hint, cause })
+    throw unresolvable(field, 'the secret cannot be read', { hint: 'check that it exists and may be read', cause })
+  })
+  if (secret === undefined || secret.bytes.length === 0) {
+    throw unresolvable(field, `${text} is not set`, { hint: 'set it, or change the reference' })
+  }
+  if (secret.warning !== undefined) deps.logger.warn(secret.warning, { field })
+  return secret.bytes
+}
+
+const unresolvable = (
+  field: string,
+  message: string,
+  { hint, cause }: { readonly hint: string; readonly cause?: unknown },
+): StartError => new StartError('secret-unresolvable', { message: `${field}: ${message}`, hint, cause })
+
+function toReferences(path: string, value: unknown): readonly Reference[] {
+  if (typeof value === 'string') return [{ field: path, text: value }]
+  if (!Array.isArray(value)) return []
+  return value.map((text: string, index) => ({ field: `${path}.${index}`, text }))
+}
+
+const valueAt = (config: ServerConfig, path: string): unknown =>
+  path.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], config)
+
+const schemeOf = (reference: string) => reference.slice(0, reference.indexOf(':'))
+
+const schemesOf = ({ secretResolvers }: Pick<ResolveReferencesDeps, 'secretResolvers'>) => [
+  ...new Set(secretResolvers.map(({ scheme }) => scheme)),
+]

@@ -1,0 +1,73 @@
+import { StartError } from '@berth/ports'
+import Database from 'better-sqlite3'
+
+/** Opens one connection; with encryption it is keyed, and nothing was read yet. */
+export type OpenDatabase = (path: string, options?: Database.Options) => Database.Database
+
+/** Encryption at rest of one database file. */
+export interface Encryption {
+  /** As resolved from its secret reference; the file's key is derived from it. */
+  readonly passphrase: Uint8Array
+}
+
+/** Of every encrypted file; the default of the driver, named so that a new default cannot lock anyone out. */
+export const CIPHER = 'chacha20'
+
+export const openPlain: OpenDatabase = (path, options) => new Database(path, options)
+
+const PEER = 'better-sqlite3-multiple-ciphers'
+
+/**
+ * How to open the file. The driver that can encrypt is an optional package, loaded only when it is needed.
+ *
+ * @throws StartError `encryption-peer-missing`, `encryption-passphrase-missing`
+ */
+export async function databaseOpener(
+  encryption: Encryption | undefined,
+  load: () => Promise<CipherModule> = loadPeer,
+): Promise<OpenDatabase> {
+  if (encryption === undefined) return openPlain
+  const passphrase = Buffer.from(encryption.passphrase)
+  if (passphrase.length === 0) throw passphraseMissing()
+  const Driver = await loadDriver(load)
+  return (path, options) => openKeyed(new Driver(path, options), passphrase)
+}
+
+/** Whether the package that encrypts is there. @throws StartError `encryption-peer-missing` */
+export const checkEncryptionPeer = async (): Promise<void> => void (await loadDriver(loadPeer))
+
+type CipherModule = { readonly default: typeof Database }
+
+const loadPeer = (): Promise<CipherModule> => import('better-sqlite3-multiple-ciphers')
+
+async function loadDriver(load: () => Promise<CipherModule>): Promise<typeof Database> {
+  try {
+    return (await load()).default
+  } catch (cause) {
+    throw new StartError('encryption-peer-missing', {
+      message: `Encryption is enabled and the package ${PEER} cannot be loaded.`,
+      hint: `Install it beside the server: npm install ${PEER}`,
+      cause,
+    })
+  }
+}
+
+/** The plain driver takes the key without a word and writes plain text: the cipher must answer to its name. */
+function openKeyed(database: Database.Database, passphrase: Buffer): Database.Database {
+  try {
+    database.pragma(`cipher = '${CIPHER}'`)
+    if (database.pragma('cipher', { simple: true }) !== CIPHER) throw new Error(`the driver has no cipher ${CIPHER}`)
+    const { key } = database as Database.Database & { readonly key: (passphrase: Buffer) => number }
+    key.call(database, passphrase)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+const passphraseMissing = (): StartError =>
+  new StartError('encryption-passphrase-missing', {
+    message: 'Encryption is enabled without a passphrase.',
+    hint: 'Set the passphraseRef of the encrypted file to a secret reference such as env:NAME or file:path.',
+  })

@@ -1,0 +1,53 @@
+import type { AuditCheckpoint, CheckpointLine, CheckpointLog } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import { at } from './optional-fields.ts'
+
+export interface CheckpointLogHarness {
+  readonly name: string
+  /** Opens an empty log. */
+  open(): Promise<CheckpointLog>
+}
+
+const checkpoint = (seq: number): AuditCheckpoint => ({
+  seq,
+  hash: seq.toString(16).padStart(64, '0'),
+  at: at(1_700_000_000_000 + seq),
+})
+
+async function linesOf(log: CheckpointLog): Promise<readonly CheckpointLine[]> {
+  const lines: CheckpointLine[] = []
+  for await (const line of log.read()) lines.push(line)
+  return lines
+}
+
+/** What every `CheckpointLog` must do. */
+export function checkpointLogContract({ name, open }: CheckpointLogHarness): void {
+  describe(`CheckpointLog: ${name}`, () => {
+    it('has no lines at first', async () => {
+      expect(await linesOf(await open())).toEqual([])
+    })
+
+    it('gives back what was appended, in order and numbered', async () => {
+      const log = await open()
+      for (const seq of [1_000, 2_000, 1_500]) await log.append(checkpoint(seq))
+
+      expect(await linesOf(log)).toEqual([
+        { number: 1, checkpoint: checkpoint(1_000) },
+        { number: 2, checkpoint: checkpoint(2_000) },
+        { number: 3, checkpoint: checkpoint(1_500) },
+      ])
+    })
+
+    it('can be read while it grows', async () => {
+      const log = await open()
+      await log.append(checkpoint(1))
+      const reading = log.read()[Symbol.asyncIterator]()
+      const first = await reading.next()
+      await log.append(checkpoint(2))
+      await reading.return?.()
+
+      expect(first.value).toEqual({ number: 1, checkpoint: checkpoint(1) })
+      expect(await linesOf(log)).toHaveLength(2)
+    })
+  })
+}

@@ -45,7 +45,7 @@ function withLateAnswers(storage: Storage): Storage {
 const SEED = 20_261_121
 
 describe('the run engine keeps its promises whatever its callers, its code and the power supply do', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, () => {
   it('on a storage that answers at once', () =>
     checkEngine({

@@ -10,8 +10,10 @@ export { GENESIS_HASH, linkEntry } from './audit-chain.ts'
 export type { AuditEntry, AuditLog, NewAuditEntry } from './audit-log.ts'
 export { canonicalJson } from './canonical-json.ts'
 export { type Clock, type EpochMs, plusMs } from './clock.ts'
+export type { CronRule, CronSchedule } from './cron-schedule.ts'
 export type { Digest } from './digest.ts'
 export type { EventLog, EventPhase, EventRange, EventStream, LogHead, NewEvent, StoredEvent } from './event-log.ts'
+export type { FireChange, FireRecord, FireStatus, FireStore } from './fire-store.ts'
 export type { IdGenerator } from './id-generator.ts'
 export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'
 export { fromJsonText, type JsonText, toJsonText } from './json-text.ts'
@@ -39,4 +41,14 @@ export type { StepChange, StepKind, StepRecord, StepStatus, StepStore } from './
 export type { Storage, StorageStatus } from './storage.ts'
 export type { Timers } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'
+export type {
+  Activity,
+  CatchUp,
+  Overlap,
+  TriggerKind,
+  TriggerOverview,
+  TriggerRecord,
+  TriggerStore,
+  TriggerTarget,
+} from './trigger-store.ts'
 export type { CommitOutcome, Conflict, UnitOfWork, Write, WriteType } from './unit-of-work.ts'

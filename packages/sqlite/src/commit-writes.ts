@@ -3,12 +3,14 @@ import { approvalWrites } from './approval-writes.ts'
 import { auditWrites } from './audit-log.ts'
 import type { Connection } from './connection.ts'
 import { eventWrites } from './event-writes.ts'
+import { fireWrites } from './fire-writes.ts'
 import { idempotencyWrites } from './idempotency-writes.ts'
 import { runWrites } from './run-writes.ts'
 import { sessionWrites } from './session-writes.ts'
 import { stepWrites } from './step-writes.ts'
 import { threadWrites } from './thread-writes.ts'
 import { tokenWrites } from './token-writes.ts'
+import { triggerWrites } from './trigger-writes.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 
 /** Applies the writes in order up to the first conflict. The host undoes what a conflict or an error leaves behind. */
@@ -33,6 +35,8 @@ const APPLIERS: WriteAppliers = {
   ...tokenWrites,
   ...threadWrites,
   ...auditWrites,
+  ...triggerWrites,
+  ...fireWrites,
 }
 
 const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>

@@ -1,3 +1,4 @@
+export { createCronSchedule } from './cron/cron-schedule.ts'
 export { createIdGenerator, type IdGeneratorOptions } from './id-generator.ts'
 export { createLogger, type LoggerOptions, type LogStream } from './logger.ts'
 export { nodeDigest } from './node-digest.ts'

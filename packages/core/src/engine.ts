@@ -25,6 +25,7 @@ import { createStartRun } from './runs/start-run.ts'
 import { type AgentRegistry, targetsOf, type WorkflowRegistry } from './runs/target-registry.ts'
 import { createSettleWait } from './steps/settle-wait.ts'
 import { createTimerDriver } from './timers/timer-driver.ts'
+import type { FireEventTriggers } from './triggers/fire-event-triggers.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
 import { createEmitEvent } from './workflows/emit-event.ts'
 import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
@@ -45,6 +46,8 @@ export interface EngineDeps extends Pick<Storage, 'runs' | 'events' | 'sessions'
   readonly phase: PhaseHolder
   /** What the code of a run finds on its context besides what the engine gives it. */
   readonly services: CreateRunServices
+  /** What a named event fires; nothing when missing. */
+  readonly fireEventTriggers?: FireEventTriggers
   readonly limits: EngineLimits
   readonly basePath: string
 }
@@ -111,8 +114,10 @@ export function createEngine(given: EngineDeps) {
     readWorkflows: createReadWorkflows(deps),
     resumeWorkflow: createResumeWorkflow({ ...deps, threads, settleWait, resumeSuspended }),
     deleteThread: createDeleteThread({ ...deps, threads, abortRun }),
-    emitEvent: createEmitEvent({ ...deps, settleWait }),
+    emitEvent: createEmitEvent({ fireEventTriggers: NO_TRIGGERS, ...deps, settleWait }),
     replay: createReplay(deps),
+    /** Calls the listener for every run that has come to an outcome in this process. */
+    observeRuns: settlements.observe,
     /** Costs no storage. */
     readLoad: () => readRunLoad(runner),
     forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),
@@ -137,3 +142,5 @@ export function createEngine(given: EngineDeps) {
     release: () => releaseRuns({ ...deps, runner }),
   }
 }
+
+const NO_TRIGGERS: FireEventTriggers = async () => ({ writes: [], fireIds: [], committed: () => undefined })

@@ -93,7 +93,7 @@ describe('errorsOf', () => {
   })
 
   it('gives a pending operation the way to its handler and not-implemented, but none of its own errors', () => {
-    expect(errorsOf(byId('triggers.prune'))).toEqual([
+    expect(errorsOf(byId('consolidator.run'))).toEqual([
       'idempotency-key-invalid',
       'idempotency-key-required',
       'invalid-json',

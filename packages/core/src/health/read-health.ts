@@ -1,5 +1,6 @@
 import type { Clock, Storage, StorageStatus } from '@berth/ports'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
+import type { TriggerHealth } from '../triggers/trigger-daemon.ts'
 
 export interface ReadHealthDeps {
   readonly storage: Pick<Storage, 'status'>
@@ -9,6 +10,7 @@ export interface ReadHealthDeps {
   readonly walWarnThresholdBytes: number
   /** The scheme that resolved the secrets, for example `env`. */
   readonly secretsStore: string
+  readonly readTriggerHealth: () => TriggerHealth
 }
 
 export type CheckStatus = 'ok' | 'warn' | 'fail' | 'disabled'
@@ -51,7 +53,8 @@ async function readStatus({ storage }: ReadHealthDeps): Promise<StorageStatus> {
   }
 }
 
-function checksOf({ walWarnThresholdBytes, secretsStore }: ReadHealthDeps, storage: StorageStatus) {
+function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
+  const { walWarnThresholdBytes, secretsStore, readTriggerHealth } = deps
   const { walBytes, dbBytes, writable, message } = storage
   const isLong = walBytes > walWarnThresholdBytes
   return {
@@ -67,8 +70,18 @@ function checksOf({ walWarnThresholdBytes, secretsStore }: ReadHealthDeps, stora
     secrets: { status: 'ok' as CheckStatus, store: secretsStore },
     encryption: { status: 'disabled' as CheckStatus, enabled: false },
     consolidator: { status: 'disabled' as CheckStatus, queueDepth: 0, deadLetters: 0, running: false },
-    triggers: { status: 'disabled' as CheckStatus, running: false, active: 0, disabled: 0, nextFireAt: null },
+    triggers: triggersCheck(readTriggerHealth()),
     replayBuffer: { status: 'disabled' as CheckStatus, events: 0, subjects: 0, bytes: 0 },
+  }
+}
+
+function triggersCheck({ state, active, disabled, nextDueAt }: TriggerHealth) {
+  const isFailing = state === 'failing'
+  return {
+    status: (isFailing ? 'warn' : 'ok') as CheckStatus,
+    message: isFailing ? 'triggers cannot be handled again and again; see the log' : undefined,
+    ...{ running: state !== 'stopped', active, disabled },
+    nextFireAt: nextDueAt === undefined ? null : new Date(nextDueAt).toISOString(),
   }
 }
 

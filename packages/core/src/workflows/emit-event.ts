@@ -4,10 +4,12 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import { checkEventName } from '../steps/event-name.ts'
 import type { SettleWait } from '../steps/settle-wait.ts'
+import type { FireEventTriggers } from '../triggers/fire-event-triggers.ts'
 
 export interface EmitEventDeps extends CommitOnceDeps {
   readonly steps: StepStore
   readonly settleWait: SettleWait
+  readonly fireEventTriggers: FireEventTriggers
 }
 
 export interface EmitEventRequest {
@@ -18,7 +20,10 @@ export interface EmitEventRequest {
   readonly key?: KeyedRequest | undefined
 }
 
-/** Lets every run go on that waits for the named event now; nobody who waits later hears of it. */
+/**
+ * Lets every run go on that waits for the named event now, and fires the triggers of that name; nobody who waits later
+ * hears of it.
+ */
 export type EmitEvent = (request: EmitEventRequest) => Promise<Reply>
 
 const BATCH = 200
@@ -27,12 +32,28 @@ export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
   return async ({ name, payload, runId, key }) => {
     checkEventName(name)
     const woken = await wake(deps, { name, runId, result: toJsonText(payload ?? null) })
-    // A wait is settled once whoever emits, so the key is only the memory of the answer.
-    const reply: Reply = { status: 202, body: { name, wokenRunIds: [...woken] } }
-    const once = await commitOnce(deps, key, async () => ({ writes: [], reply, remember: true }))
-    return once.kind === 'replayed' ? once.reply : reply
+    let notify = () => {}
+    // A wait is settled once whoever emits; the fires are written with the memory of the answer.
+    const once = await commitOnce(deps, key, async () => {
+      const { writes, fireIds, committed } = await fires(deps, { name, runId, payload })
+      notify = committed
+      const reply: Reply = { status: 202, body: { name, wokenRunIds: [...woken], fireIds } }
+      return { writes, reply, remember: true }
+    })
+    if (once.kind === 'replayed') return once.reply
+    notify()
+    return once.decision.reply
   }
 }
+
+/** What is said to one run alone fires nothing. */
+const fires = (
+  { clock, fireEventTriggers }: EmitEventDeps,
+  { name, runId, payload }: Pick<EmitEventRequest, 'name' | 'runId' | 'payload'>,
+): ReturnType<FireEventTriggers> =>
+  runId === undefined
+    ? fireEventTriggers({ name, payload: toJsonText(payload ?? null), at: clock.now() })
+    : Promise.resolve({ writes: [], fireIds: [], committed: () => undefined })
 
 interface Emitted {
   readonly name: string

@@ -1,0 +1,14 @@
+import { AppError } from '@berth/ports'
+
+/** Nothing is done or shown when the entry cannot be written. @throws AppError `audit-unavailable` */
+export async function recording<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const isStorage = error instanceof AppError && (error.id === 'storage-full' || error.id === 'SQLITE_BUSY')
+    throw isStorage ? auditUnavailable(error) : error
+  }
+}
+
+const auditUnavailable = (cause?: unknown): AppError =>
+  new AppError('audit-unavailable', { retryAfterMs: 5_000, cause })

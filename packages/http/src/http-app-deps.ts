@@ -2,14 +2,18 @@ import type {
   AbortAgent,
   AbortRun,
   Authenticate,
+  CreateTrigger,
   CsrfTokens,
   DeleteThread,
   EmitEvent,
+  FireByHand,
+  ManageTriggers,
   Principal,
   ReadAgents,
   ReadApprovals,
   ReadHealth,
   ReadRuns,
+  ReadTriggers,
   ReadWorkflows,
   Recall,
   Recording,
@@ -85,6 +89,10 @@ export interface UseCases {
   readonly resumeWorkflow: ResumeWorkflow
   readonly deleteThread: DeleteThread
   readonly emitEvent: EmitEvent
+  readonly readTriggers: ReadTriggers
+  readonly createTrigger: CreateTrigger
+  readonly manageTriggers: ManageTriggers
+  readonly fireByHand: FireByHand
   readonly readAgents: ReadAgents
   readonly readRuns: ReadRuns
   readonly readHealth: ReadHealth

@@ -5,8 +5,10 @@ import {
   createEventHub,
   createReadHealth,
   createRecall,
+  createTriggers,
   type Daemon,
   type PhaseHolder,
+  targetsOf,
   type WorkflowRegistry,
   withPublication,
   withReadCache,
@@ -39,7 +41,7 @@ export type Composition = ReturnType<typeof compose>
 /** The one place where adapters meet the domain. Reads top to bottom: adapters, use cases, edges. */
 export function compose({ config, adapters, secrets, vitals, agents, workflows, attribution, phase }: Parts) {
   const { server, runs: limits, realtime, health, auth } = config
-  const { storage, clock, ids, digest, logger, meter } = adapters
+  const { storage, clock, ids, digest, logger, meter, cronSchedule } = adapters
   const { runs, events, tokens } = storage
   const { basePath } = server
   const idempotencyTtlMs = server.idempotency.ttlSeconds * 1_000
@@ -55,12 +57,20 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
     ...storage,
     ...{ unitOfWork, clock, timers, ids, logger, meter, agents, workflows, phase, basePath },
     services: () => ({}),
+    fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     limits: { ...limits, idempotencyTtlMs },
   })
+  const triggers = createTriggers({
+    ...storage,
+    ...{ unitOfWork, clock, timers, ids, digest, logger, meter, cronSchedule, basePath, idempotencyTtlMs },
+    ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun },
+  })
+  engine.observeRuns(triggers.observe)
   const readHealth = createReadHealth({
     ...{ storage, phase, clock, version },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
     secretsStore: secrets.health.active,
+    readTriggerHealth: triggers.daemon.health,
   })
   const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
   const sealer = createNodeSealer([secret, ...earlier])
@@ -85,11 +95,12 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
     readHealth,
     ...engine,
     ...gate,
+    ...triggers,
   })
 
-  const daemons: readonly Daemon[] = []
+  const daemons: readonly Daemon[] = [triggers.daemon]
 
-  return { app, streams, engine, daemons }
+  return { app, streams, engine, triggers, daemons }
 }
 
 const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({

@@ -3,6 +3,7 @@ export type {
   AgentEvent,
   AgentRegistration,
   RunContext,
+  TriggerRegistration,
   WorkflowRegistration,
 } from '@berth/core'
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'

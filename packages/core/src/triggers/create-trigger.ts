@@ -16,7 +16,7 @@ import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import { checkInput } from '../runs/check-input.ts'
-import type { RunTargets } from '../runs/run-target.ts'
+import type { RunTarget, RunTargets } from '../runs/run-target.ts'
 import { type Schedule, undecidedFrom } from './schedule.ts'
 import { checkDefinition, newTrigger, type TriggerDefinition } from './trigger-definition.ts'
 import { toTriggerResource } from './trigger-resource.ts'
@@ -45,7 +45,7 @@ const MAX_TRIGGERS = 1_000
 /**
  * Creates a trigger over the API. It acts on behalf of who creates it, so they must be allowed to do what it will do.
  *
- * @throws AppError `validation-failed`, `invalid-input`, `scope-denied`, `agent-not-found`, `workflow-not-found`,
+ * @throws AppError `validation-failed`, `invalid-input`, `agent-not-found`, `workflow-not-found`,
  *   `session-not-found`, `trigger-exists`, `audit-unavailable`
  */
 export type CreateTrigger = (call: CreateTriggerCall) => Promise<Reply>
@@ -93,13 +93,27 @@ async function authorizeTarget(
 ): Promise<void> {
   const isAgent = 'agentId' in target
   const registered = isAgent ? targets.get('agent', target.agentId) : targets.get('workflow', target.workflowId)
-  if (isAgent) authorize(principal, 'agents:invoke:{agentId}', { agentId: registered.id })
-  else authorize(principal, 'workflows:execute:{workflowId}', { workflowId: registered.id })
+  refuseForeign(principal, registered)
   // Without an input of its own, an event trigger hands over the payload.
   if (kind !== 'event' || target.input !== undefined) await checkInput(registered, target.input)
   if (target.sessionId === undefined) return
   const session = await sessions.find(target.sessionId, EVERY_ROW)
   if (session !== undefined && !authorizeSessionUse(principal, session)) throw new AppError('session-not-found')
+}
+
+/** A target that the principal may not start answers as if it did not exist; the hint says what it takes. */
+function refuseForeign(principal: Principal, { kind, id }: Pick<RunTarget, 'kind' | 'id'>): void {
+  try {
+    if (kind === 'agent') authorize(principal, 'agents:invoke:{agentId}', { agentId: id })
+    else authorize(principal, 'workflows:execute:{workflowId}', { workflowId: id })
+  } catch (error) {
+    if (!(error instanceof AppError) || error.id !== 'scope-denied') throw error
+    const code = kind === 'agent' ? 'agent-not-found' : 'workflow-not-found'
+    throw new AppError(
+      code,
+      error.hint === undefined ? {} : { hint: `${error.hint} to make it the target of a trigger` },
+    )
+  }
 }
 
 async function refuseTooMany(triggers: TriggerStore): Promise<void> {

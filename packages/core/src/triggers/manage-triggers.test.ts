@@ -42,7 +42,7 @@ describe('createTrigger', () => {
     ['validation-failed', { expiresAt: '2025-01-01T00:00:00.000Z' }],
     ['agent-not-found', { target: { agentId: 'nobody' } }],
     ['workflow-not-found', { target: { workflowId: 'nobody' } }],
-    ['scope-denied', { target: { agentId: 'secret' } }],
+    ['agent-not-found', { target: { agentId: 'secret' } }],
     ['session-not-found', { target: { agentId: 'echo', sessionId: 'of-bob' } }],
   ])('refuses with %s: %j', async (id, more) => {
     const server = await serving()

@@ -31,8 +31,9 @@ import { createTurns } from './runs/turns.ts'
 import { createSettleWait } from './steps/settle-wait.ts'
 import { canHoldTimers, createRequireTimers } from './timers/require-timers.ts'
 import { createTimerDriver } from './timers/timer-driver.ts'
+import type { FireEventTriggers } from './triggers/fire-event-triggers.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
-import { createEmitEvent, type FireEventTriggers, NO_FIRES } from './workflows/emit-event.ts'
+import { createEmitEvent, NO_FIRES } from './workflows/emit-event.ts'
 import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
 import { handOutEmissions } from './workflows/hand-out-emissions.ts'
 import { createReadWorkflows } from './workflows/read-workflows.ts'
@@ -53,9 +54,9 @@ export interface EngineDeps
   readonly phase: PhaseHolder
   /** What the code of a run finds on its context besides what the engine gives it. */
   readonly services: CreateRunServices
-  readonly limits: EngineLimits
   /** What a named event fires; nothing when missing. */
-  readonly fireEventTriggers?: FireEventTriggers | undefined
+  readonly fireEventTriggers?: FireEventTriggers
+  readonly limits: EngineLimits
   readonly basePath: string
 }
 
@@ -131,6 +132,8 @@ export function createEngine(given: EngineDeps) {
     deleteThread: createDeleteThread({ ...deps, threads, abortRun }),
     emitEvent: createEmitEvent({ ...deps, goOn, fireEventTriggers: given.fireEventTriggers ?? NO_FIRES }),
     replay: createReplay(deps),
+    /** Calls the listener for every run that has come to an outcome in this process. */
+    observeRuns: settlements.observe,
     /** Costs no storage. */
     readLoad: () => readRunLoad(runner),
     forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),

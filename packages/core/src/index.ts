@@ -93,14 +93,24 @@ export {
   type AgentRegistry,
   createAgentRegistry,
   createWorkflowRegistry,
+  targetsOf,
   type WorkflowRegistry,
 } from './runs/target-registry.ts'
 export type { UsageReport } from './runs/usage-report.ts'
 export type { Effect } from './steps/effect.ts'
 export type { StepFn, StepOptions, StepRetry, StepTry } from './steps/step.ts'
 export type { ToolCall, ToolOutcome } from './tools/tool.ts'
+export type { CreateTrigger } from './triggers/create-trigger.ts'
+export { createTriggers, type Triggers, type TriggersDeps } from './triggers/create-triggers.ts'
+export { checkTriggers } from './triggers/declare-triggers.ts'
+export type { FireByHand } from './triggers/fire-by-hand.ts'
+export type { EventFires, FireEventTriggers, NamedEvent } from './triggers/fire-event-triggers.ts'
+export type { ManageTriggers } from './triggers/manage-triggers.ts'
+export type { ReadTriggers } from './triggers/read-triggers.ts'
+export type { TriggerDaemon, TriggerHealth } from './triggers/trigger-daemon.ts'
+export type { TriggerRegistration } from './triggers/trigger-definition.ts'
 export type { DeleteThread } from './workflows/delete-thread.ts'
-export type { EmitEvent, EventFires, FireEventTriggers, NamedEvent } from './workflows/emit-event.ts'
+export type { EmitEvent } from './workflows/emit-event.ts'
 export { type ForkRequest, type ForkThreadDeps, forkThread } from './workflows/fork-thread.ts'
 export type { ReadWorkflows } from './workflows/read-workflows.ts'
 export type { ResumeWorkflow } from './workflows/resume-workflow.ts'

@@ -8,11 +8,14 @@ import {
   createPhase,
   createReadHealth,
   createRecall,
+  createTriggers,
   createWorkflowRegistry,
   type RunContext,
+  targetsOf,
 } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
 import {
+  type CronSchedule,
   type Digest,
   type LogFields,
   type Logger,
@@ -88,6 +91,7 @@ export function createTestApp(options: AppOptions = {}) {
   })
   const engine = createEngine({
     services: () => ({}),
+    fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     ...storage,
     ...{ unitOfWork: audit.unitOfWork },
     ...{ clock, timers: clock, ids, meter: noMeter, agents, workflows, phase, logger, basePath: '/v1' },
@@ -110,6 +114,12 @@ export function createTestApp(options: AppOptions = {}) {
   const gate = createAuth({
     ...{ ...shared, kind: auth, blockValid, sealer: testSealer, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   })
+  const triggers = createTriggers({
+    ...storage,
+    ...{ clock, timers: clock, ids, logger, meter: noMeter, digest: testDigest, cronSchedule: neverCron },
+    ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun },
+    ...{ basePath: '/v1', idempotencyTtlMs: 86_400_000 },
+  })
 
   const app = createHttpApp({
     config: { ...CONFIG, ...config },
@@ -117,9 +127,11 @@ export function createTestApp(options: AppOptions = {}) {
     recall: createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer }),
     ...engine,
     ...gate,
+    ...triggers,
     openReplayStream: (recording, speed) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+      readTriggerHealth: triggers.daemon.health,
     }),
     readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
@@ -146,6 +158,8 @@ const systemTimers: Timers = {
     return () => clearTimeout(handle)
   },
 }
+/** Rules that name no instant. */
+const neverCron: CronSchedule = { problemOf: () => undefined, next: () => undefined }
 
 export const testDigest: Digest = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),

@@ -20,6 +20,7 @@ import { namedEventRoutes } from './routes/named-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { tokenRoutes } from './routes/tokens.ts'
+import { triggerRoutes } from './routes/triggers.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 
 export interface HttpApp {
@@ -77,6 +78,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
     tokens: tokenRoutes(deps),
+    triggers: triggerRoutes(deps),
     events: namedEventRoutes(deps),
     health: healthRoutes(deps),
     metrics: metricRoutes(deps),

@@ -4,15 +4,19 @@ import type {
   AdmitRequest,
   AnsweredRequest,
   Authenticate,
+  CreateTrigger,
   CsrfTokens,
   DeleteThread,
   EmitEvent,
   ExportAudit,
+  FireByHand,
   ListAudit,
+  ManageTriggers,
   ReadAgents,
   ReadApprovals,
   ReadHealth,
   ReadRuns,
+  ReadTriggers,
   ReadWorkflows,
   Recall,
   Recording,
@@ -74,6 +78,10 @@ export interface UseCases {
   readonly resumeWorkflow: ResumeWorkflow
   readonly deleteThread: DeleteThread
   readonly emitEvent: EmitEvent
+  readonly readTriggers: ReadTriggers
+  readonly createTrigger: CreateTrigger
+  readonly manageTriggers: ManageTriggers
+  readonly fireByHand: FireByHand
   readonly readAgents: ReadAgents
   readonly readRuns: ReadRuns
   readonly readHealth: ReadHealth

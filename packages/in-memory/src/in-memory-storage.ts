@@ -3,12 +3,14 @@ import { createApprovalTable } from './approval-table.ts'
 import { createAuditTable } from './audit-table.ts'
 import { createEmissionTable } from './emission-table.ts'
 import { createEventTable } from './event-table.ts'
+import { createFireTable } from './fire-table.ts'
 import { createIdempotencyTable } from './idempotency-table.ts'
 import { createRunTable } from './run-table.ts'
 import { createSessionTable } from './session-table.ts'
 import { createStepTable } from './step-table.ts'
 import { createThreadDeletion } from './thread-deletion.ts'
 import { createTokenTable } from './token-table.ts'
+import { createTriggerTable } from './trigger-table.ts'
 import { createUnitOfWork } from './unit-of-work.ts'
 
 export interface InMemoryStorageOptions {
@@ -27,6 +29,8 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const sessions = createSessionTable()
   const tokens = createTokenTable()
   const audit = createAuditTable(events.appliers)
+  const triggers = createTriggerTable(runs)
+  const fires = createFireTable(triggers)
 
   return {
     unitOfWork: createUnitOfWork({
@@ -39,6 +43,8 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...sessions.appliers,
       ...tokens.appliers,
       ...audit.appliers,
+      ...triggers.appliers,
+      ...fires.appliers,
       ...createThreadDeletion(runs, [steps, approvals, events]),
     }),
     runs: runs.store,
@@ -50,6 +56,8 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     sessions: sessions.store,
     tokens: tokens.store,
     audit: audit.log,
+    triggers: triggers.store,
+    fires: fires.store,
     status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }),
     close: () => Promise.resolve(),
   }

@@ -1,4 +1,4 @@
-import type { EpochMs, RunFilter, RunRecord, RunStore } from '@berth/ports'
+import type { Activity, EpochMs, RunFilter, RunRecord, RunStore } from '@berth/ports'
 import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
 import { isVisible, ofTarget } from './row-visibility.ts'
@@ -7,6 +7,8 @@ import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export interface RunTable extends ThreadRuns {
+  /** What was asked for, in one session or in all. */
+  activityOf(sessionId: string | undefined): Activity
   readonly store: RunStore
   readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.fence'>
 }
@@ -14,11 +16,13 @@ export interface RunTable extends ThreadRuns {
 export function createRunTable(): RunTable {
   const runs = createRecordTable<RunRecord>()
   const idsByThread = new Map<string, readonly string[]>()
+  const byId = new Map<string, RunRecord>()
   /** The active runs that have a deadline. */
   const limited = new Map<string, RunRecord>()
 
   const put = (run: RunRecord, undo: UndoLog): void => {
     runs.put(run, undo)
+    putEntry(byId, [run.id, run], undo)
     putEntry(limited, [run.id, isActive(run) && run.deadlineAt !== undefined ? run : undefined], undo)
   }
 
@@ -64,6 +68,12 @@ export function createRunTable(): RunTable {
         return current?.status === 'running' && current.attempt === attempt ? 0 : { type, current }
       },
     },
+    activityOf(sessionId) {
+      const asked = [...byId.values()].filter((run) => isAskedFor(run, sessionId))
+      const ends = asked.flatMap(({ completedAt }) => (completedAt === undefined ? [] : [completedAt]))
+      const isBusy = asked.some(({ status }) => status === 'queued' || status === 'running')
+      return ends.length === 0 ? { isBusy } : { isBusy, endedAt: Math.max(...ends) as EpochMs }
+    },
     idsOfThread: (workflowId, threadId) =>
       (idsByThread.get(threadId) ?? []).filter((id) => {
         const run = runs.get(id)
@@ -73,11 +83,17 @@ export function createRunTable(): RunTable {
       const run = runs.get(runId)
       if (run === undefined) return
       runs.delete(runId, undo)
+      putEntry(byId, [runId, undefined], undo)
       putEntry(limited, [runId, undefined], undo)
       setThread(run, undo, (ids) => ids.filter((id) => id !== runId))
     },
   }
 }
+
+const isAskedFor = (run: RunRecord, sessionId: string | undefined): boolean =>
+  run.triggerId === undefined &&
+  run.parentRunId === undefined &&
+  (sessionId === undefined || run.sessionId === sessionId)
 
 const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
 

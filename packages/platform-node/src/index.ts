@@ -1,4 +1,5 @@
 export { type CheckpointFile, type CheckpointFileOptions, createCheckpointFile } from './checkpoint-file.ts'
+export { createCronSchedule } from './cron/cron-schedule.ts'
 export { createIdGenerator, type IdGeneratorOptions } from './id-generator.ts'
 export { createLogger, type LoggerOptions, type LogStream } from './logger.ts'
 export { nodeDigest } from './node-digest.ts'

@@ -30,9 +30,11 @@ export type {
 export { canonicalJson } from './canonical-json.ts'
 export type { AuditCheckpoint, CheckpointLine, CheckpointLog } from './checkpoint-log.ts'
 export { type Clock, type EpochMs, plusMs } from './clock.ts'
+export type { CronRule, CronSchedule } from './cron-schedule.ts'
 export type { Digest } from './digest.ts'
 export type { EmissionPart, EmissionStore } from './emission-store.ts'
 export type { EventLog, EventPhase, EventRange, EventStream, LogHead, NewEvent, StoredEvent } from './event-log.ts'
+export type { FireChange, FireRecord, FireStatus, FireStore } from './fire-store.ts'
 export type { IdGenerator } from './id-generator.ts'
 export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'
 export { fromJsonText, type JsonText, toJsonText } from './json-text.ts'
@@ -60,4 +62,14 @@ export type { StepChange, StepKind, StepRecord, StepStatus, StepStore } from './
 export type { Storage, StorageStatus } from './storage.ts'
 export type { Timers } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'
+export type {
+  Activity,
+  CatchUp,
+  Overlap,
+  TriggerKind,
+  TriggerOverview,
+  TriggerRecord,
+  TriggerStore,
+  TriggerTarget,
+} from './trigger-store.ts'
 export type { CommitOutcome, Conflict, RequestOrigin, UnitOfWork, Write, WriteType } from './unit-of-work.ts'

@@ -2,11 +2,13 @@ import type { ApprovalStore } from './approval-store.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { EmissionStore } from './emission-store.ts'
 import type { EventLog } from './event-log.ts'
+import type { FireStore } from './fire-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StepStore } from './step-store.ts'
 import type { TokenStore } from './token-store.ts'
+import type { TriggerStore } from './trigger-store.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
 /** What the storage check of the health document shows. Sizes in bytes; 0 where there is no file. */
@@ -29,6 +31,8 @@ export interface Storage {
   readonly sessions: SessionStore
   readonly tokens: TokenStore
   readonly audit: AuditLog
+  readonly triggers: TriggerStore
+  readonly fires: FireStore
   /** Reads at most one row; never waits for a writer. */
   status(): Promise<StorageStatus>
   /** Waits for commits under way, then releases the files. Idempotent. */

@@ -4,11 +4,13 @@ import type { NewAuditEntry } from './audit-log.ts'
 import type { EpochMs } from './clock.ts'
 import type { EmissionPart } from './emission-store.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
+import type { FireChange, FireRecord, FireStatus } from './fire-store.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
 import type { RunChange, RunRecord, RunStatus } from './run-store.ts'
 import type { NewMessage, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { TokenRecord } from './token-store.ts'
+import type { TriggerRecord } from './trigger-store.ts'
 
 /** One intent inside a transaction, as plain data: it can cross a thread. */
 export type Write =
@@ -116,6 +118,34 @@ export type Write =
    * at that place.
    */
   | { readonly type: 'audit.prune'; readonly throughSeq: number; readonly keys?: AuditKeys | undefined }
+  /** Conflicts when the id is taken. */
+  | { readonly type: 'trigger.insert'; readonly trigger: TriggerRecord }
+  /**
+   * Puts `trigger` in the place of the record of its id, whose version must be one less than the new one; conflicts
+   * otherwise. `id` and `createdAt` stay.
+   */
+  | { readonly type: 'trigger.replace'; readonly trigger: TriggerRecord }
+  /** Deletes the trigger with all its fires; never conflicts, and counts the trigger. */
+  | { readonly type: 'trigger.delete'; readonly id: string }
+  /**
+   * Conflicts when the trigger does not exist, when the id is taken, and, for the cause `schedule`, when a scheduled fire
+   * of the trigger has this `scheduledAt`.
+   */
+  | { readonly type: 'fire.insert'; readonly fire: FireRecord }
+  /** Changes the fire when its status is `from`; conflicts otherwise. A missing member of the change stays as it is. */
+  | { readonly type: 'fire.change'; readonly id: string; readonly from: FireStatus; readonly change: FireChange }
+  /**
+   * Changes a fire that is `started` to what its run came to, and with it the `lastStatus` and the version of its trigger
+   * when it is that one's `lastFireId`; a no-op otherwise.
+   */
+  | {
+      readonly type: 'fire.settle'
+      readonly id: string
+      readonly status: 'completed' | 'failed'
+      readonly reason?: string | undefined
+    }
+  /** Deletes up to `limit` fires created before `before` that are neither pending nor started. */
+  | { readonly type: 'fire.prune'; readonly before: EpochMs; readonly limit: number }
 
 /** The request in which something is done, for the audit chain. */
 export interface RequestOrigin {
@@ -139,6 +169,8 @@ export type Conflict =
       readonly type: 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash'
       readonly current?: TokenRecord | undefined
     }
+  | { readonly type: 'trigger.insert' | 'trigger.replace'; readonly current?: TriggerRecord | undefined }
+  | { readonly type: 'fire.insert' | 'fire.change'; readonly current?: FireRecord | undefined }
 
 export type CommitOutcome =
   | {

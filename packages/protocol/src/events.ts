@@ -43,7 +43,7 @@ const toolExecution = { subjects: OF_RUN, payload: ToolExecutionEvent, emittedBy
 const approval = { subjects: OF_APPROVAL, payload: ApprovalEvent, emittedBy: 'server', pending: true } as const
 const step = { subjects: OF_RUN, payload: StepEvent, emittedBy: 'server', pending: true } as const
 const session = { subjects: ['session'], payload: SessionEvent, emittedBy: 'server' } as const
-const trigger = { subjects: ['trigger'], payload: TriggerEvent, emittedBy: 'server', pending: true } as const
+const trigger = { subjects: ['trigger'], payload: TriggerEvent, emittedBy: 'server' } as const
 const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server', pending: true } as const
 
 /** Every event type that the server knows; agents may emit further ones outside these families. */
@@ -80,9 +80,9 @@ export const EVENTS = {
   'session.deleted': { ...session, pending: true, summary: 'The session and what belongs to it is gone.' },
   'session.message': { subjects: ['session'], payload: MessageEvent, emittedBy: 'server', summary: 'The transcript has a new message.' },
   'trigger.fired': { ...trigger, summary: 'The trigger fired.' },
-  'trigger.skipped': { ...trigger, summary: 'A fire was skipped for the overlap policy.' },
+  'trigger.skipped': { ...trigger, summary: 'A fire was skipped: its last run has not ended, or its target is busy.' },
   'trigger.missed': { ...trigger, summary: 'A fire was missed and is not caught up.' },
-  'trigger.failed': { ...trigger, summary: 'The run of a fire failed.' },
+  'trigger.failed': { ...trigger, summary: 'The run of a fire failed or could not be started, or the schedule cannot be computed.' },
   'trigger.disabled': { ...trigger, summary: 'The trigger no longer fires.' },
   'trigger.enabled': { ...trigger, summary: 'The trigger fires again.' },
   'memory.fact.written': { ...fact, summary: 'A fact was written.' },

@@ -40,7 +40,7 @@ export const METRICS = {
   svc_storage_wal_size_bytes: { type: 'gauge', labels: [], help: 'Size of the write-ahead log.' },
   svc_subscriptions: { type: 'gauge', labels: ['transport'], help: 'Open subscriptions.' },
   svc_tool_calls_total: { type: 'counter', labels: ['tool', 'outcome'], help: 'Tool calls that ended.' },
-  svc_trigger_fires_total: { type: 'counter', labels: ['kind', 'status'], pending: true, help: 'Fires of triggers.' },
+  svc_trigger_fires_total: { type: 'counter', labels: ['kind', 'status'], help: 'Fires of triggers, counted at every status they come to.' },
   svc_uptime_seconds: { type: 'gauge', labels: [], help: 'Time since the server started.' },
   svc_workflow_runs_total: { type: 'counter', labels: ['workflow', 'status'], help: 'Workflow runs that ended.' },
   svc_ws_connections: { type: 'gauge', labels: [], pending: true, help: 'Open WebSocket connections.' },

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import {
+  createCronSchedule,
   createIdGenerator,
   createLogger,
   createPrometheusMeter,
@@ -10,7 +11,17 @@ import {
   systemClock,
   systemTimers,
 } from '@berth/platform-node'
-import type { Clock, Digest, IdGenerator, Logger, ReadableMeter, SecretResolver, Storage, Timers } from '@berth/ports'
+import type {
+  Clock,
+  CronSchedule,
+  Digest,
+  IdGenerator,
+  Logger,
+  ReadableMeter,
+  SecretResolver,
+  Storage,
+  Timers,
+} from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { type Encryption, openSqliteStorage, type SqliteStorage } from '@berth/sqlite'
 
@@ -23,6 +34,7 @@ export interface Adapters {
   readonly digest: Digest
   readonly logger: Logger
   readonly meter: ReadableMeter
+  readonly cronSchedule: CronSchedule
   readonly secretResolvers: readonly SecretResolver[]
 }
 
@@ -37,6 +49,7 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
     digest: given.digest ?? nodeDigest,
     logger: given.logger ?? createLogger({ level: config.log.level }),
     meter: given.meter ?? createPrometheusMeter(),
+    cronSchedule: given.cronSchedule ?? createCronSchedule(),
     secretResolvers: [
       ...(given.secretResolvers ?? []),
       envSecretResolver(process.env),

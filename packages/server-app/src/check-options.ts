@@ -12,6 +12,7 @@ const OPTIONS = {
   config: 'anything',
   agents: 'array',
   workflows: 'array',
+  triggers: 'array',
   hooks: 'object',
   adapters: 'object',
   configDir: 'anything',
@@ -31,6 +32,7 @@ const ADAPTERS = {
   digest: 'object',
   logger: 'object',
   meter: 'object',
+  cronSchedule: 'object',
   secretResolvers: 'array',
 } as const satisfies Record<keyof Adapters, Kind>
 

@@ -6,8 +6,10 @@ import {
   createEventHub,
   createReadHealth,
   createRecall,
+  createTriggers,
   type Daemon,
   type PhaseHolder,
+  targetsOf,
   type WorkflowRegistry,
   withPublication,
   withReadCache,
@@ -45,7 +47,7 @@ export type Composition = ReturnType<typeof compose>
 export function compose(parts: Parts) {
   const { config, adapters, secrets, vitals, agents, workflows, attribution, phase } = parts
   const { server, runs: limits, realtime, health, auth } = config
-  const { storage, clock, ids, digest, logger, meter } = adapters
+  const { storage, clock, ids, digest, logger, meter, cronSchedule } = adapters
   const { runs, events, tokens } = storage
   const { basePath } = server
   const idempotencyTtlMs = server.idempotency.ttlSeconds * 1_000
@@ -69,14 +71,22 @@ export function compose(parts: Parts) {
     ...storage,
     ...{ unitOfWork, clock, timers, ids, logger, meter, agents, workflows, phase, basePath },
     services: () => ({}),
+    fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     limits: { ...limits, idempotencyTtlMs },
   })
+  const triggers = createTriggers({
+    ...storage,
+    ...{ unitOfWork, clock, timers, ids, digest, logger, meter, cronSchedule, basePath, idempotencyTtlMs },
+    ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun },
+  })
+  engine.observeRuns(triggers.observe)
   const readHealth = createReadHealth({
     ...{ storage, phase, clock, version },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
     secretsStore: secrets.health.active,
     cipher: parts.cipher,
     readAuditHealth: audit.health,
+    readTriggerHealth: triggers.daemon.health,
   })
   const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
   const sealer = createNodeSealer([secret, ...earlier])
@@ -102,11 +112,12 @@ export function compose(parts: Parts) {
     readHealth,
     ...engine,
     ...gate,
+    ...triggers,
   })
 
-  const daemons: readonly Daemon[] = []
+  const daemons: readonly Daemon[] = [triggers.daemon]
 
-  return { app, streams, engine, audit, daemons }
+  return { app, streams, engine, triggers, audit, daemons }
 }
 
 const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({

@@ -1,4 +1,4 @@
-import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
+import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@berth/core'
 import { StartError } from '@berth/ports'
 import { configFields, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 import * as v from 'valibot'
@@ -9,6 +9,7 @@ import type { Hooks } from './hooks.ts'
 export type BerthConfig = ServerConfigInput & {
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
+  readonly triggers?: readonly TriggerRegistration[]
   readonly hooks?: Hooks
   /** Any adapter, to swap it. */
   readonly adapters?: Partial<Adapters>

@@ -34,6 +34,7 @@ export async function createServer(options: ServerOptions = {}): Promise<BerthSe
     config,
     agents,
     workflows,
+    triggers: options.triggers ?? [],
     attribution,
     phase: createPhase(),
     hooks: options.hooks ?? {},

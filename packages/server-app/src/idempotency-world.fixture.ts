@@ -1,5 +1,5 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@berth/core'
-import { createPrometheusMeter, nodeDigest } from '@berth/platform-node'
+import { createCronSchedule, createPrometheusMeter, nodeDigest } from '@berth/platform-node'
 import { AppError, type IdGenerator, type Logger, NO_AUDIT_KEY, type Storage, type UnitOfWork } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { createAttribution } from './attribution.ts'
@@ -151,7 +151,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
     config: config(),
     adapters: {
       ...{ storage: { ...storage, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
-      ...{ meter: createPrometheusMeter(), secretResolvers: [] },
+      ...{ meter: createPrometheusMeter(), cronSchedule: createCronSchedule(), secretResolvers: [] },
     },
     secrets: {
       peppers: [new TextEncoder().encode(PEPPER)],

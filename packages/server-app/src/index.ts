@@ -15,6 +15,7 @@ export {
   type RunContext,
   ToolError,
   type ToolErrorOptions,
+  type TriggerRegistration,
   type WorkflowRegistration,
 } from '@berth/core'
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'

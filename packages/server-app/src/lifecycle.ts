@@ -1,4 +1,12 @@
-import type { AgentRegistry, Daemon, PhaseHolder, WorkflowRegistry } from '@berth/core'
+import {
+  type AgentRegistry,
+  checkTriggers,
+  type Daemon,
+  type PhaseHolder,
+  type TriggerRegistration,
+  targetsOf,
+  type WorkflowRegistry,
+} from '@berth/core'
 import { openVitals } from '@berth/platform-node'
 import type { ServerConfig } from '@berth/protocol'
 import { type Adapters, createPlatform, openStorage } from './adapters.ts'
@@ -16,6 +24,7 @@ export interface LifecycleParts {
   readonly config: ServerConfig
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
+  readonly triggers: readonly TriggerRegistration[]
   readonly attribution: Attribution
   readonly phase: PhaseHolder
   readonly hooks: Hooks
@@ -56,9 +65,15 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     }
   }
 
+  const validate = async () => {
+    const secrets = await validateBeforeBind(config, platform)
+    checkTriggers({ targets: targetsOf(parts.agents, parts.workflows), ...platform }, parts.triggers)
+    return secrets
+  }
+
   const open = async () => {
     await runStartHook(hooks, 'beforeStart')
-    const secrets = await validateBeforeBind(config, platform)
+    const secrets = await validate()
     const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : { storage: given.storage }
     const auditPlace = await openAudit(secrets)
     const vitals = openVitals()
@@ -69,6 +84,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     await composition.audit.start()
     const recovered = await composition.engine.recover()
     if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
+
+    await composition.triggers.declare(parts.triggers)
 
     const listener = await listen(composition.app.fetch, config.server)
     undo.push(() => closeListener(listener))
@@ -163,7 +180,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
   return {
     fatal,
     async check() {
-      await validateBeforeBind(config, platform)
+      await validate()
     },
     async start() {
       starting ??= startUp()

@@ -6,7 +6,7 @@ import type { AgentContext } from '@berth/core'
 import { createPrometheusMeter, systemClock } from '@berth/platform-node'
 import type { Logger } from '@berth/ports'
 import { METRICS, type MetricSpec } from '@berth/protocol'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
@@ -57,13 +57,21 @@ const agents = [
     description: 'Always fails.',
     agent: { id: 'fails', run: () => Promise.reject(new Error('no')) },
   },
+  {
+    id: 'picky',
+    description: 'Refuses every input.',
+    input: { '~standard': { version: 1 as const, vendor: 'test', validate: () => ({ issues: [{ message: 'no' }] }) } },
+    agent: { id: 'picky', run: async () => 1 },
+  },
   { id: 'holds', description: 'Ends when told.', agent: { id: 'holds', run: () => held.promise } },
 ]
 const workflows = [
   { id: 'steps', description: 'Ends at once.', workflow: { id: 'steps', execute: async () => 'done' } },
 ]
 
-const PER_MINUTE = 40
+const triggers = [{ id: 'paid', kind: 'event' as const, event: 'order.paid', target: { agentId: 'picky' } }]
+
+const PER_MINUTE = 60
 let directory: string
 let server: BerthServer
 let url: string
@@ -83,7 +91,7 @@ beforeAll(async () => {
   const { token } = await admin.mint({ name: 'test', scopes: ['admin:*'] })
   await admin.close()
   authorization = `Bearer ${token}`
-  server = await createServer({ config, agents, workflows, adapters: { logger } })
+  server = await createServer({ config, agents, workflows, triggers, adapters: { logger } })
   const { host, port, basePath } = await server.start()
   url = `http://${host}:${port}${basePath}`
   await scenario()
@@ -114,6 +122,10 @@ async function scenario() {
   const work = async () => jsonOf(await post('/agents/works/run', { 'idempotency-key': 'k' }))
   const { runId: ended } = await work()
   for (let n = 0; n < 2; n++) await work()
+  await post('/events/order.paid')
+  const fires = async () =>
+    ((await (await get('/triggers/paid/fires')).json()) as { items: { status: string }[] }).items
+  await vi.waitFor(async () => expect((await fires())[0]?.status).toBe('failed'))
   failed = await jsonOf(await post('/agents/fails/run'))
   failedRecord = await jsonOf(await get(`/runs/${failed.runId}`))
   await jsonOf(await post('/workflows/steps/execute', { prefer: 'wait=10' }))

@@ -4,12 +4,14 @@ import { auditWrites } from './audit-writes.ts'
 import type { Connection } from './connection.ts'
 import { emissionWrites } from './emission-store.ts'
 import { eventWrites } from './event-writes.ts'
+import { fireWrites } from './fire-writes.ts'
 import { idempotencyWrites } from './idempotency-writes.ts'
 import { runWrites } from './run-writes.ts'
 import { sessionWrites } from './session-writes.ts'
 import { stepWrites } from './step-writes.ts'
 import { threadWrites } from './thread-writes.ts'
 import { tokenWrites } from './token-writes.ts'
+import { triggerWrites } from './trigger-writes.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 
 /** Applies the writes in order up to the first conflict. The host undoes what a conflict or an error leaves behind. */
@@ -35,6 +37,8 @@ const APPLIERS: WriteAppliers = {
   ...tokenWrites,
   ...threadWrites,
   ...auditWrites,
+  ...triggerWrites,
+  ...fireWrites,
 }
 
 const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>

@@ -49,4 +49,17 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     state: () => host.read('audit.state', undefined),
     staged: (limit) => host.read('audit.staged', limit),
   },
+  triggers: {
+    find: (id) => host.read('triggers.find', id),
+    list: (page) => host.read('triggers.list', page),
+    due: (now, limit) => host.read('triggers.due', { now, limit }),
+    ofEvent: (event) => host.read('triggers.ofEvent', event),
+    overview: () => host.read('triggers.overview', undefined),
+    lastActivity: (sessionId) => host.read('triggers.lastActivity', sessionId),
+  },
+  fires: {
+    find: (id) => host.read('fires.find', id),
+    list: (filter, page) => host.read('fires.list', { filter, page }),
+    firstPending: (limit) => host.read('fires.firstPending', limit),
+  },
 })

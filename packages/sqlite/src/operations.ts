@@ -3,11 +3,20 @@ import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged 
 import { commitWrites } from './commit-writes.ts'
 import { listEmissions } from './emission-store.ts'
 import { readEvents, readEventsBefore, readLogHead } from './event-log.ts'
+import { findFire, firstPendingFires, listFires } from './fire-store.ts'
 import { findIdempotency } from './idempotency-store.ts'
 import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
 import { findSession, listMessages, listSessions } from './session-store.ts'
 import { dueSteps, findStep, listSteps, nextDueAt, stepsWaitingForEvent, stepWaitingForChild } from './step-store.ts'
 import { findToken, findTokenByDigest, findTokens, listTokens } from './token-store.ts'
+import {
+  dueTriggers,
+  findTrigger,
+  lastActivity,
+  listTriggers,
+  triggerOverview,
+  triggersOfEvent,
+} from './trigger-store.ts'
 
 /**
  * Everything a host can be asked to do: plain synchronous functions of a connection and one argument. Arguments and
@@ -45,6 +54,15 @@ export const READS = {
   'audit.links': readAuditLinks,
   'audit.state': readAuditState,
   'audit.staged': readStaged,
+  'triggers.find': findTrigger,
+  'triggers.list': listTriggers,
+  'triggers.due': dueTriggers,
+  'triggers.ofEvent': triggersOfEvent,
+  'triggers.overview': triggerOverview,
+  'triggers.lastActivity': lastActivity,
+  'fires.find': findFire,
+  'fires.list': listFires,
+  'fires.firstPending': firstPendingFires,
 } as const
 
 /** Each runs inside a savepoint; the host undoes it when its result says `committed: false` or when it throws. */

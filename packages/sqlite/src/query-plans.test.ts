@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approval-store.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { READ_AFTER, READ_BEFORE } from './event-log.ts'
+import { FIRST_PENDING, fireListQuery } from './fire-store.ts'
+import { PRUNE_FIRES } from './fire-writes.ts'
 import { applyMigrations } from './migrate.ts'
 import type { Query } from './query.ts'
 import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from './run-store.ts'
@@ -12,6 +14,7 @@ import { LAST_ORDER } from './step-writes.ts'
 import { RUN_DELETIONS, THREAD_RUNS } from './thread-writes.ts'
 import { SELECT_MANY } from './token-store.ts'
 import { ADOPT_CHILDREN, LIMIT_HEIRS, REVOKE_FAMILY } from './token-writes.ts'
+import { TRIGGER_QUERIES } from './trigger-store.ts'
 
 let db: Connection
 
@@ -213,5 +216,24 @@ describe('tokens', () => {
 
     expect(plan).toMatch(expected)
     expect(plan).not.toContain('SCAN tokens')
+  })
+})
+
+describe('the queries of triggers and fires', () => {
+  it.each([
+    ['triggers_due', TRIGGER_QUERIES.due],
+    ['triggers_due', TRIGGER_QUERIES.nextDue],
+    ['triggers_by_event', TRIGGER_QUERIES.ofEvent],
+    ['runs_active', TRIGGER_QUERIES.busy],
+    ['runs_asked_for', TRIGGER_QUERIES.lastEnd],
+    ['runs_by_session', TRIGGER_QUERIES.busySession],
+    ['runs_by_session', TRIGGER_QUERIES.lastEndOfSession],
+    ['trigger_fires_pending', FIRST_PENDING],
+    ['trigger_fires_over', PRUNE_FIRES],
+    ['trigger_fires_by_trigger', fireListQuery({ filter: { triggerId: 'x' }, page: newest })],
+    ['trigger_fires_by_trigger', fireListQuery({ filter: { triggerId: 'x' }, page: beyond })],
+    ['trigger_fires_started', fireListQuery({ filter: { triggerId: 'x', status: 'started' }, page: newest })],
+  ] as readonly (readonly [string, Query<never, unknown>])[])('walk %s', (index, query) => {
+    expect(planOf(query)).toContain(index)
   })
 })

@@ -2,11 +2,14 @@ import type {
   ApprovalStatus,
   EventPhase,
   FinishReason,
+  FireRecord,
+  FireStatus,
   MessageRecord,
   RunKind,
   RunStatus,
   StepKind,
   StepStatus,
+  TriggerKind,
 } from '@berth/ports'
 import type { TokenEnv } from '@berth/protocol'
 import type { Generated } from 'kysely'
@@ -28,7 +31,37 @@ export interface Schema {
   readonly audit_heads: AuditHeadTable
   readonly audit_outbox: AuditOutboxTable
   readonly audit_sources: AuditSourceTable
+  readonly triggers: TriggerTable
+  readonly trigger_fires: FireTable
   readonly sqlite_sequence: { readonly name: string; readonly seq: number }
+}
+
+export interface TriggerTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly kind: TriggerKind
+  readonly event: string | null
+  readonly is_active: 0 | 1 // enabled and not orphaned
+  readonly due_at: number | null
+  readonly last_fire_id: string | null
+  readonly last_status: FireStatus | null
+  readonly version: number
+  readonly created_at: number
+  readonly definition: string // JSON of all other members
+}
+
+export interface FireTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly trigger_id: string
+  readonly scheduled_at: number
+  readonly cause: FireRecord['cause']
+  readonly status: FireStatus
+  readonly input: string | null
+  readonly fired_at: number | null
+  readonly run_id: string | null
+  readonly reason: string | null
+  readonly created_at: number
 }
 
 export interface AuditTable {

@@ -2,6 +2,7 @@ import {
   type ApprovalRecord,
   type EmissionPart,
   type EpochMs,
+  type FireRecord,
   type IdempotencyRecord,
   type NewEvent,
   type NewMessage,
@@ -10,6 +11,7 @@ import {
   type SessionRecord,
   type StepRecord,
   type TokenRecord,
+  type TriggerRecord,
   toJsonText,
 } from '@berth/ports'
 
@@ -117,6 +119,38 @@ export const anEmissionPart = (over: Partial<EmissionPart> = {}): EmissionPart =
     { runId: 'run-a', seq: 3 },
     { runId: 'run-b', seq: 1 },
   ],
+  createdAt: BUILT_AT,
+  ...over,
+})
+
+/** An enabled trigger of the agent `echo` that fires at an event; only its required fields are set. */
+export const aTrigger = (over: Partial<TriggerRecord> = {}): TriggerRecord => ({
+  id: 'nightly',
+  kind: 'event',
+  target: { kind: 'agent', id: 'echo' },
+  owner: 'alice',
+  enabled: true,
+  catchUp: 'latest',
+  maxCatchUp: 10,
+  catchUpWindowMs: 86_400_000,
+  overlap: 'skip',
+  jitterMs: 0,
+  source: 'api',
+  anchorAt: BUILT_AT,
+  fireCount: 0,
+  missed: 0,
+  version: 1,
+  createdAt: BUILT_AT,
+  ...over,
+})
+
+/** A pending scheduled fire of the trigger that `aTrigger()` makes; only its required fields are set. */
+export const aFire = (over: Partial<FireRecord> = {}): FireRecord => ({
+  id: 'fire_00000000000000000000000001',
+  triggerId: 'nightly',
+  scheduledAt: BUILT_AT,
+  cause: 'schedule',
+  status: 'pending',
   createdAt: BUILT_AT,
   ...over,
 })

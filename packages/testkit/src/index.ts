@@ -1,4 +1,5 @@
 export {
+  aFire,
   aMessage,
   anApproval,
   anEmissionPart,
@@ -8,6 +9,7 @@ export {
   aSession,
   aStep,
   aToken,
+  aTrigger,
   BUILT_AT,
 } from './builders.ts'
 export { approvalStoreCases, approvalStoreContract } from './contracts/approval-store.contract.ts'
@@ -16,12 +18,14 @@ export { type CheckpointLogHarness, checkpointLogContract } from './contracts/ch
 export type { ContractCase, ContractSkip, ContractSuite, StorageHarness } from './contracts/contract-case.ts'
 export { emissionStoreCases, emissionStoreContract } from './contracts/emission-store.contract.ts'
 export { eventLogCases, eventLogContract } from './contracts/event-log.contract.ts'
+export { fireStoreCases, fireStoreContract } from './contracts/fire-store.contract.ts'
 export { idempotencyStoreCases, idempotencyStoreContract } from './contracts/idempotency-store.contract.ts'
 export { runStoreCases, runStoreContract } from './contracts/run-store.contract.ts'
 export { sessionStoreCases, sessionStoreContract } from './contracts/session-store.contract.ts'
 export { stepStoreCases, stepStoreContract } from './contracts/step-store.contract.ts'
 export { STORAGE_SUITES, storageContract } from './contracts/storage.contract.ts'
 export { tokenStoreCases, tokenStoreContract } from './contracts/token-store.contract.ts'
+export { triggerStoreCases, triggerStoreContract } from './contracts/trigger-store.contract.ts'
 export { unitOfWorkCases, unitOfWorkContract } from './contracts/unit-of-work.contract.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { createSequenceIds } from './sequence-ids.ts'

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
+import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@berth/core'
 import { StartError } from '@berth/ports'
 import { isPlainObject, type ServerConfigInput } from '@berth/protocol'
 import type { Adapters, Hooks } from '@berth/server-app'
@@ -24,6 +24,7 @@ export interface LoadedConfig {
   readonly input: ServerConfigInput
   readonly agents: readonly AgentRegistration[]
   readonly workflows: readonly WorkflowRegistration[]
+  readonly triggers: readonly TriggerRegistration[]
   readonly hooks: Hooks | undefined
   readonly adapters: Partial<Adapters>
   /** What relative paths in the configuration start from. */
@@ -34,12 +35,12 @@ export interface LoadedConfig {
 }
 
 /** Members of the configuration module this release cannot serve yet. */
-const NOT_YET = ['triggers', 'skills', 'mcpServers', 'consolidator', 'embedder'] as const
+const NOT_YET = ['skills', 'mcpServers', 'consolidator', 'embedder'] as const
 
 /** @throws StartError `config-invalid` */
 export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<LoadedConfig> {
   const configPath = findConfigFile(cwd, flags.config)
-  const { agents, workflows, hooks, adapters, ...members } =
+  const { agents, workflows, triggers, hooks, adapters, ...members } =
     configPath === undefined ? {} : await loadConfigModule(configPath)
   const sections = withoutUnavailable(members)
   const overrides = readEnvOverrides(env)
@@ -52,6 +53,7 @@ export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<Lo
     input: input as ServerConfigInput,
     agents: checkedList<AgentRegistration>('agents', agents),
     workflows: checkedList<WorkflowRegistration>('workflows', workflows),
+    triggers: checkedList<TriggerRegistration>('triggers', triggers),
     hooks: checkedObject('hooks', hooks) as Hooks | undefined,
     adapters: (checkedObject('adapters', adapters) ?? {}) as Partial<Adapters>,
     configDir: configPath === undefined ? cwd : dirname(configPath),
@@ -88,13 +90,18 @@ export function withValue(tree: PlainObject, path: string, value: unknown): Plai
   return isPlainObject(child) ? { ...tree, [name]: withValue(child, rest.join('.'), value) } : tree
 }
 
-function checkedList<Item>(name: 'agents' | 'workflows', value: unknown): readonly Item[] {
+const EXAMPLES = {
+  agents: '{ id, description, agent: { id, run } }',
+  workflows: '{ id, description, workflow: { id, execute } }',
+  triggers: '{ id, kind, target: { agentId }, … }',
+} as const
+
+function checkedList<Item>(name: keyof typeof EXAMPLES, value: unknown): readonly Item[] {
   if (value === undefined) return []
   if (Array.isArray(value)) return value
-  const one = name === 'agents' ? 'agent: { id, run }' : 'workflow: { id, execute }'
   throw new StartError('config-invalid', {
     message: `${name}: expected an array`,
-    hint: `write ${name}: [{ id, description, ${one} }]`,
+    hint: `write ${name}: [${EXAMPLES[name]}]`,
   })
 }
 

@@ -1,17 +1,21 @@
-import type { StorageStatus } from '@berth/ports'
+import type { EpochMs, StorageStatus } from '@berth/ports'
 import { createManualClock } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPhase, type Phase } from '../lifecycle/phase.ts'
+import type { TriggerHealth } from '../triggers/trigger-daemon.ts'
 import { createReadHealth } from './read-health.ts'
 
 const fine: StorageStatus = { writable: true, walBytes: 1_000, dbBytes: 4_096 }
 
-function setUp(status: () => Promise<StorageStatus>) {
+const still: TriggerHealth = { state: 'stopped', active: 0, disabled: 0 }
+
+function setUp(status: () => Promise<StorageStatus>, triggers: TriggerHealth = still) {
   const clock = createManualClock()
   const phase = createPhase()
   const health = createReadHealth({
     ...{ storage: { status }, phase, clock },
     ...{ version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+    readTriggerHealth: () => triggers,
   })
   return { health, clock, phase }
 }
@@ -36,7 +40,7 @@ describe('createReadHealth', () => {
         secrets: { status: 'ok', store: 'env' },
         encryption: { status: 'disabled', enabled: false },
         consolidator: { status: 'disabled', queueDepth: 0, deadLetters: 0, running: false },
-        triggers: { status: 'disabled', running: false, active: 0, disabled: 0, nextFireAt: null },
+        triggers: { status: 'ok', running: false, active: 0, disabled: 0, nextFireAt: null },
         replayBuffer: { status: 'disabled', events: 0, subjects: 0, bytes: 0 },
       },
     })
@@ -64,6 +68,17 @@ describe('createReadHealth', () => {
     expect(document).toMatchObject({ status: 'failing', checks: { storage: { status: 'fail', writable: false } } })
     expect(JSON.stringify(document)).not.toContain('secret path')
     expect(await health.ready()).toEqual({ status: 'failing' })
+  })
+
+  it('shows what the triggers are doing, and is degraded while they cannot be handled', async () => {
+    const health: TriggerHealth = { state: 'running', active: 2, disabled: 1, nextDueAt: 1_000 as EpochMs }
+
+    expect((await setUp(async () => fine, health).health.document()).checks.triggers).toEqual({
+      ...{ status: 'ok', running: true, active: 2, disabled: 1, nextFireAt: '1970-01-01T00:00:01.000Z' },
+    })
+    const failing = await setUp(async () => fine, { ...health, state: 'failing' }).health.document()
+    expect(failing).toMatchObject({ status: 'degraded', checks: { triggers: { status: 'warn', running: true } } })
+    expect(failing.checks.triggers.message).toBeDefined()
   })
 
   it('is live as long as it answers', () => {

@@ -1,6 +1,7 @@
 import type { Clock, Storage, StorageStatus } from '@berth/ports'
 import type { AuditHealth } from '../audit/audit.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
+import type { TriggerHealth } from '../triggers/trigger-daemon.ts'
 
 export interface ReadHealthDeps {
   readonly storage: Pick<Storage, 'status'>
@@ -14,6 +15,7 @@ export interface ReadHealthDeps {
   readonly cipher?: string | undefined
   /** What stands in the way of recording; shown by the storage check. */
   readonly readAuditHealth?: (() => AuditHealth) | undefined
+  readonly readTriggerHealth: () => TriggerHealth
 }
 
 export type CheckStatus = 'ok' | 'warn' | 'fail' | 'disabled'
@@ -57,7 +59,7 @@ async function readStatus({ storage }: ReadHealthDeps): Promise<StorageStatus> {
 }
 
 function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
-  const { walWarnThresholdBytes, secretsStore, cipher, readAuditHealth } = deps
+  const { walWarnThresholdBytes, secretsStore, cipher, readAuditHealth, readTriggerHealth } = deps
   const { walBytes, dbBytes, writable, message } = storage
   const audit = readAuditHealth?.() ?? { status: 'ok' }
   const isLong = walBytes > walWarnThresholdBytes
@@ -78,7 +80,7 @@ function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
       cipher,
     },
     consolidator: { status: 'disabled' as CheckStatus, queueDepth: 0, deadLetters: 0, running: false },
-    triggers: { status: 'disabled' as CheckStatus, running: false, active: 0, disabled: 0, nextFireAt: null },
+    triggers: triggersCheck(readTriggerHealth()),
     replayBuffer: { status: 'disabled' as CheckStatus, events: 0, subjects: 0, bytes: 0 },
   }
 }
@@ -86,6 +88,16 @@ function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
 function worstOf(...statuses: readonly CheckStatus[]): CheckStatus {
   if (statuses.includes('fail')) return 'fail'
   return statuses.includes('warn') ? 'warn' : 'ok'
+}
+
+function triggersCheck({ state, active, disabled, nextDueAt }: TriggerHealth) {
+  const isFailing = state === 'failing'
+  return {
+    status: (isFailing ? 'warn' : 'ok') as CheckStatus,
+    message: isFailing ? 'triggers cannot be handled again and again; see the log' : undefined,
+    ...{ running: state !== 'stopped', active, disabled },
+    nextFireAt: nextDueAt === undefined ? null : new Date(nextDueAt).toISOString(),
+  }
 }
 
 export interface HealthDocument {

@@ -12,6 +12,7 @@ import type {
   Write,
 } from '@berth/ports'
 import { messageWrites } from '../sessions/message-writes.ts'
+import { fireEndWrites } from '../triggers/fire-end.ts'
 import { type LifecycleEventType, lifecycleEvent } from './run-events.ts'
 import { type OutcomeDetail, renderOutcome } from './run-outcome.ts'
 import { statusesBefore } from './run-states.ts'
@@ -76,6 +77,7 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
       { type: 'event.append', events: end.events ?? [] },
       ...answer,
       { type: 'event.append', events: [event] },
+      ...fireEndWrites(ended, at),
       {
         type: 'idempotency.complete',
         runId: run.id,

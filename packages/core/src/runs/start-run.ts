@@ -56,11 +56,24 @@ export interface RunRequestBody {
   readonly threadId?: string | undefined
 }
 
+/** What lets a run start besides its request. */
+export interface RunOrigin {
+  readonly triggerId: string
+  /**
+   * What is written in the commit that starts the run; asked again when another writer was faster.
+   * @throws what keeps the run from being started
+   */
+  writes(run: RunRecord): Promise<readonly Write[]>
+  /** The answer; the one of an accepted run when missing. */
+  reply?(run: RunRecord): Reply
+}
+
 export interface StartRunRequest {
   readonly target: { readonly kind: RunKind; readonly id: string }
   readonly body: RunRequestBody
   readonly principal: Principal
   readonly key?: KeyedRequest | undefined
+  readonly origin?: RunOrigin
   readonly traceparent?: string | undefined
   /** `outcome` answers 200 once the run has come to one; `accepted` answers 202 once it is durable. */
   readonly answer: 'outcome' | 'accepted'
@@ -98,8 +111,9 @@ export function createStartRun(deps: StartRunDeps): StartRun {
       const run = newRun(deps, request, { target, input })
       const session = await sessionWrites(deps, run, request.principal)
       await refuseBusyThread(deps, run)
+      const more = (await request.origin?.writes(run)) ?? []
       prepared = enter(deps, target, run)
-      return decide(deps, request, { prepared, session })
+      return decide(deps, request, { prepared, writes: [...more, ...session] })
     }).finally(releaseThread)
     if (once.kind === 'replayed' || prepared === undefined) return (once as { reply: Reply }).reply
 
@@ -114,7 +128,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
 
 function newRun(
   { ids, clock, maxResultBytes }: StartRunDeps,
-  { body, principal, traceparent }: StartRunRequest,
+  { body, principal, origin, traceparent }: StartRunRequest,
   { target, input }: { readonly target: RunTarget; readonly input: unknown },
 ): RunRecord {
   const text = toJsonText(input)
@@ -137,6 +151,7 @@ function newRun(
     budget: body.budget,
     deadlineAt: wallClockMs === undefined ? undefined : plusMs(createdAt, wallClockMs),
     depth: 0,
+    triggerId: origin?.triggerId,
     traceparent,
     metadata: body.metadata ?? {},
     createdAt,
@@ -183,16 +198,16 @@ function enter({ runner }: StartRunDeps, target: RunTarget, run: RunRecord): Pre
 
 function decide(
   deps: StartRunDeps,
-  { answer }: StartRunRequest,
-  { prepared, session }: { readonly prepared: Prepared; readonly session: readonly Write[] },
+  { answer, origin }: StartRunRequest,
+  { prepared, writes }: { readonly prepared: Prepared; readonly writes: readonly Write[] },
 ): Decision {
   const { run, place } = prepared
   const position = place.position()
   const type = run.status === 'running' ? 'run.started' : 'run.queued'
   const event = lifecycleEvent(run, type, { at: run.createdAt, ...(position === undefined ? {} : { position }) })
   return {
-    writes: [{ type: 'run.insert', run }, ...session, { type: 'event.append', events: [event] }],
-    reply: acceptedReply(run, deps.basePath, { position }),
+    writes: [{ type: 'run.insert', run }, ...writes, { type: 'event.append', events: [event] }],
+    reply: origin?.reply?.(run) ?? acceptedReply(run, deps.basePath, { position }),
     runId: run.id,
     remember: answer === 'accepted',
     discard: place.leave,

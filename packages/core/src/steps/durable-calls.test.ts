@@ -324,7 +324,7 @@ describe('a wait of a run that has ended', () => {
     const runId = await start(engine)
     await engine.abortRun({ runId, visibility: EVERY_ROW })
 
-    expect((await engine.emitEvent({ name: 'go' })).body).toMatchObject({ wokenRunIds: [] })
+    expect((await engine.emitEvent({ name: 'go' })).body).toMatchObject({ wokenRunIds: [], fireIds: [] })
     expect(await engine.storage.steps.waitingForEvent('go', 10)).toEqual([])
   })
 })
@@ -353,7 +353,7 @@ describe('ctx.waitForEvent', () => {
     const late = await engine.emitEvent({ name: 'order.paid' })
 
     expect(await engine.find(runId)).toMatchObject({ status: 'completed', result: 'null' })
-    expect(late.body).toMatchObject({ wokenRunIds: [] })
+    expect(late.body).toMatchObject({ wokenRunIds: [], fireIds: [] })
   })
 })
 

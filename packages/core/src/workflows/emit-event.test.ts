@@ -150,7 +150,6 @@ describe('emitEvent', () => {
         writes: [{ type: 'event.append', events: [{ topic: 'fires', type: name, payload, at: clock.now() }] }],
         fireIds: ['fire_1'],
         committed: () => void order.push('committed'),
-        discard: () => void order.push('discarded'),
       }),
     })
 
@@ -160,7 +159,7 @@ describe('emitEvent', () => {
     expect(order).toEqual(['committed'])
     expect(await storage.events.read({ topic: 'fires' }, { after: 0, limit: 9 })).toHaveLength(1)
     await engine.emitEvent({ name: 'go', payload: 1, key: KEY })
-    expect(order).toEqual(['committed', 'discarded'])
+    expect(order).toEqual(['committed'])
     expect(await storage.events.read({ topic: 'fires' }, { after: 0, limit: 9 })).toHaveLength(1)
   })
 })

@@ -1,16 +1,9 @@
-import {
-  type EmissionPart,
-  type EpochMs,
-  type IdGenerator,
-  type JsonText,
-  type StepRecord,
-  toJsonText,
-  type Write,
-} from '@berth/ports'
+import { type EmissionPart, type IdGenerator, type StepRecord, toJsonText, type Write } from '@berth/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import { checkEventName } from '../steps/event-name.ts'
+import type { FireEventTriggers, NamedEvent } from '../triggers/fire-event-triggers.ts'
 import { planEventWaits } from './event-waits.ts'
 import { type HandOutEmissionsDeps, handOutEmissions } from './hand-out-emissions.ts'
 
@@ -20,26 +13,6 @@ export interface EmitEventDeps extends CommitOnceDeps, HandOutEmissionsDeps {
   /** Calls that are settled in one commit; 200 when missing. */
   readonly wakesPerCommit?: number | undefined
 }
-
-/** A named event as it is accepted. */
-export interface NamedEvent {
-  readonly name: string
-  readonly payload: JsonText
-  readonly at: EpochMs
-}
-
-/** What an event fires besides the runs it wakes: written in the commit that accepts it. */
-export interface EventFires {
-  readonly writes: readonly Write[]
-  readonly fireIds: readonly string[]
-  /** Called once the commit is durable: starts what was fired. */
-  readonly committed?: (() => void) | undefined
-  /** Undoes what was prepared in memory when the commit met a conflict or failed; the event is then decided again. */
-  readonly discard?: (() => void) | undefined
-}
-
-/** Decides which triggers an event fires; may be called again for the same event until its commit goes through. */
-export type FireEventTriggers = (event: NamedEvent) => Promise<EventFires>
 
 export interface EmitEventRequest {
   readonly name: string
@@ -61,7 +34,7 @@ const WAKES_PER_COMMIT = 200
 /** How often a commit of all waits may meet runs that have moved on, before it is only promised. */
 const MAX_TRIES = 3
 
-export const NO_FIRES: FireEventTriggers = async () => ({ writes: [], fireIds: [] })
+export const NO_FIRES: FireEventTriggers = async () => ({ writes: [], fireIds: [], committed: () => undefined })
 
 export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
   const { steps, clock, fireEventTriggers, wakesPerCommit = WAKES_PER_COMMIT } = deps
@@ -78,14 +51,13 @@ export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
       const plan = isFew ? await wakeNow(deps, event, waits) : promise(deps, event, waits)
       const fires = runId === undefined ? await fireEventTriggers(event) : await NO_FIRES(event)
       after = () => {
-        fires.committed?.()
+        fires.committed()
         return plan.after()
       }
       return {
         writes: [...plan.writes, ...fires.writes],
         reply: { status: 202, body: { name, wokenRunIds: plan.runIds, fireIds: fires.fireIds } },
         remember: true,
-        discard: () => fires.discard?.(),
       }
     })
     if (once.kind === 'replayed') return once.reply

@@ -119,7 +119,7 @@ describe('idempotency', () => {
 
   it('never occupies a key for an operation without an implementation', async () => {
     const { app } = createTestApp()
-    const send = (body: unknown) => app.fetch(post('/triggers/prune', body, { 'Idempotency-Key': 'k4' }))
+    const send = (body: unknown) => app.fetch(post('/consolidator/run', body, { 'Idempotency-Key': 'k4' }))
 
     expect(await refusalOf(await send({}))).toEqual({ status: 501, error: 'not-implemented' })
     expect(await refusalOf(await send({}))).toEqual({ status: 501, error: 'not-implemented' })

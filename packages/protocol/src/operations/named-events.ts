@@ -11,6 +11,6 @@ export const namedEventOperations = {
     body: EmitEventRequest,
     responses: { 202: { schema: EmittedEvent, description: 'What the event set in motion.' } },
     errors: [],
-    summary: 'Emit a named event: wakes the runs that wait for it.',
+    summary: 'Emit a named event: wakes the runs that wait for it and fires its triggers.',
   },
 } as const satisfies OperationTable

@@ -16,7 +16,6 @@ export const triggerOperations = {
     responses: { 200: { schema: listOf(Trigger), description: 'Triggers, newest first.' } },
     errors: [],
     summary: 'List triggers.',
-    pending: true,
   },
   createTrigger: {
     id: 'triggers.create',
@@ -27,9 +26,8 @@ export const triggerOperations = {
     privileged: true,
     body: CreateTriggerRequest,
     responses: { 201: { schema: Trigger, location: true, description: 'Created.' } },
-    errors: ['agent-not-found', 'workflow-not-found', 'trigger-exists'],
+    errors: ['agent-not-found', 'workflow-not-found', 'session-not-found', 'invalid-input', 'trigger-exists'],
     summary: 'Create a trigger.',
-    pending: true,
   },
   pruneTriggers: {
     id: 'triggers.prune',
@@ -41,7 +39,6 @@ export const triggerOperations = {
     responses: { 200: { schema: PrunedTriggers, description: 'The ids of the removed triggers.' } },
     errors: [],
     summary: 'Remove disabled, expired and orphaned triggers.',
-    pending: true,
   },
   getTrigger: {
     id: 'triggers.get',
@@ -52,7 +49,6 @@ export const triggerOperations = {
     responses: { 200: { schema: Trigger, description: 'The trigger.' } },
     errors: ['trigger-not-found'],
     summary: 'Read a trigger.',
-    pending: true,
   },
   deleteTrigger: {
     id: 'triggers.delete',
@@ -64,7 +60,6 @@ export const triggerOperations = {
     responses: { 204: { description: 'The trigger is gone.' } },
     errors: ['trigger-not-found'],
     summary: 'Delete a trigger.',
-    pending: true,
   },
   fireTrigger: {
     id: 'triggers.fire',
@@ -73,9 +68,18 @@ export const triggerOperations = {
     scope: 'triggers:fire:{triggerId}',
     idempotent: true,
     responses: { 202: { schema: FireReceipt, location: true, description: 'Fired, also when it is disabled.' } },
-    errors: ['trigger-not-found', 'agent-busy', 'queue-full', 'server-draining'],
+    errors: [
+      'trigger-not-found',
+      'agent-not-found',
+      'workflow-not-found',
+      'session-not-found',
+      'invalid-input',
+      'agent-busy',
+      'queue-full',
+      'server-draining',
+      'audit-unavailable',
+    ],
     summary: 'Fire a trigger by hand.',
-    pending: true,
   },
   disableTrigger: {
     id: 'triggers.disable',
@@ -87,7 +91,6 @@ export const triggerOperations = {
     responses: { 200: { schema: Trigger, description: 'The trigger as it is now.' } },
     errors: ['trigger-not-found'],
     summary: 'Disable a trigger.',
-    pending: true,
   },
   enableTrigger: {
     id: 'triggers.enable',
@@ -99,7 +102,6 @@ export const triggerOperations = {
     responses: { 200: { schema: Trigger, description: 'The trigger as it is now.' } },
     errors: ['trigger-not-found'],
     summary: 'Enable a trigger.',
-    pending: true,
   },
   listFires: {
     id: 'triggers.fires',
@@ -111,6 +113,5 @@ export const triggerOperations = {
     responses: { 200: { schema: listOf(Fire), description: 'Fires, newest first.' } },
     errors: ['trigger-not-found'],
     summary: 'List the fires of a trigger.',
-    pending: true,
   },
 } as const satisfies OperationTable

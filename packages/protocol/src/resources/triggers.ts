@@ -3,8 +3,11 @@ import { OperatorId, Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 import { EmittedEventName } from './named-events.ts'
 
-const PositiveMs = v.pipe(v.number(), v.integer(), v.minValue(1))
-const NonNegativeMs = v.pipe(v.number(), v.integer(), v.minValue(0))
+const MAX_MS = 10 * 366 * 86_400_000
+const PositiveMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_MS))
+const NonNegativeMs = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_MS))
+/** At least a second, at most ten years. */
+const PeriodMs = v.pipe(v.number(), v.integer(), v.minValue(1_000), v.maxValue(MAX_MS))
 const CatchUp = v.picklist(['none', 'latest', 'all'])
 const Overlap = v.picklist(['skip', 'queue', 'allow'])
 
@@ -25,7 +28,7 @@ const policyEntries = {
   target: Target,
   enabled: v.optional(v.boolean(), true),
   catchUp: v.optional(CatchUp, 'latest'),
-  maxCatchUp: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 10),
+  maxCatchUp: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000)), 10),
   catchUpWindowMs: v.optional(PositiveMs, 86_400_000),
   overlap: v.optional(Overlap, 'skip'),
   jitterMs: v.optional(NonNegativeMs, 0),
@@ -39,8 +42,8 @@ export const CreateTriggerRequest = v.variant('kind', [
     timezone: v.optional(v.string(), 'UTC'),
     ...policyEntries,
   }),
-  strictObject({ kind: v.literal('interval'), intervalMs: PositiveMs, ...policyEntries }),
-  strictObject({ kind: v.literal('idle'), idleMs: PositiveMs, ...policyEntries }),
+  strictObject({ kind: v.literal('interval'), intervalMs: PeriodMs, ...policyEntries }),
+  strictObject({ kind: v.literal('idle'), idleMs: PeriodMs, ...policyEntries }),
   strictObject({ kind: v.literal('event'), event: EmittedEventName, ...policyEntries }),
 ])
 
@@ -62,12 +65,15 @@ export const Trigger = v.object({
   overlap: Overlap,
   jitterMs: v.number(),
   expiresAt: v.optional(Timestamp),
+  status: v.picklist(['active', 'disabled', 'expired', 'orphaned', 'failing']),
+  reason: v.optional(v.string()),
   source: v.picklist(['code', 'api']),
   lastFireAt: v.nullable(Timestamp),
   nextFireAt: v.nullable(Timestamp),
   lastStatus: v.nullable(FireStatus),
   fireCount: v.number(),
   missed: v.number(),
+  createdAt: Timestamp,
 })
 
 /** One activation of a trigger. */

@@ -11,6 +11,7 @@ import { audit } from './0010-audit.ts'
 import { tokenFamilies } from './0011-token-families.ts'
 import { emissionsAndExpiry } from './0012-emissions-and-expiry.ts'
 import { auditHead } from './0013-audit-head.ts'
+import { triggers } from './0014-triggers.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. Append only. */
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   tokenFamilies,
   emissionsAndExpiry,
   auditHead,
+  triggers,
 ]

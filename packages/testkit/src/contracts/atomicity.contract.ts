@@ -1,6 +1,7 @@
 import { type Conflict, EVERY_ROW, type Storage, type Write, type WriteType } from '@berth/ports'
 import { expect } from 'vitest'
 import {
+  aFire,
   aMessage,
   anApproval,
   anEmissionPart,
@@ -10,6 +11,7 @@ import {
   aSession,
   aStep,
   aToken,
+  aTrigger,
 } from '../builders.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
@@ -24,6 +26,10 @@ const TOKEN = aToken({ id: 'tok-1' })
 const OLD_TOKEN = aToken({ id: 'tok-old' })
 const CHILD_TOKEN = aToken({ id: 'tok-child', parentId: OLD_TOKEN.id })
 const OTHER_TOKEN = aToken({ id: 'tok-other' })
+const TRIGGER = aTrigger({ id: 'trg-1', dueAt: at(1), lastFireId: 'fire-1' })
+const STARTED = aFire({ id: 'fire-1', triggerId: TRIGGER.id, status: 'started' })
+const PENDING = aFire({ id: 'fire-2', triggerId: TRIGGER.id, scheduledAt: at(1) })
+const OVER = aFire({ id: 'fire-3', triggerId: TRIGGER.id, scheduledAt: at(2), status: 'missed' })
 const RESPONSE = { status: 200, body: '{}' }
 const EXECUTING = anIdempotencyRecord({ id: 'executing', runId: RUN.id })
 const DEAD = anIdempotencyRecord({ id: 'dead', expiresAt: at(1), response: RESPONSE })
@@ -51,6 +57,9 @@ async function seed(storage: Storage): Promise<void> {
     ...[TOKEN, OLD_TOKEN, CHILD_TOKEN, OTHER_TOKEN].map((token) => ({ type: 'token.insert', token }) as const),
     { type: 'emission.insert', part: anEmissionPart() },
     { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
+    { type: 'trigger.insert', trigger: TRIGGER },
+    { type: 'trigger.insert', trigger: aTrigger({ id: 'trg-2', event: 'e' }) },
+    ...[STARTED, PENDING, OVER].map((fire) => ({ type: 'fire.insert', fire }) as const),
     { type: 'idempotency.reserve', record: EXECUTING, now: at(0) },
     { type: 'idempotency.reserve', record: DEAD, now: at(0) },
     { type: 'idempotency.reserve', record: PRUNABLE, now: at(0) },
@@ -120,6 +129,13 @@ const CHANGES: {
   'audit.stage': { type: 'audit.stage', key: 'staged-2', entry: AUDIT_ENTRY },
   'audit.release': { type: 'audit.release', keys: ['staged-1', 'source-1'] },
   'audit.prune': { type: 'audit.prune', throughSeq: 1 },
+  'trigger.insert': { type: 'trigger.insert', trigger: aTrigger({ id: 'trg-3', kind: 'event', event: 'e' }) },
+  'trigger.replace': { type: 'trigger.replace', trigger: { ...TRIGGER, dueAt: at(0), version: 2 } },
+  'fire.insert': { type: 'fire.insert', fire: aFire({ id: 'fire-4', triggerId: TRIGGER.id, scheduledAt: at(3) }) },
+  'fire.change': { type: 'fire.change', id: PENDING.id, from: 'pending', change: { status: 'skipped' } },
+  'fire.settle': { type: 'fire.settle', id: STARTED.id, status: 'failed', reason: 'no luck' },
+  'fire.prune': { type: 'fire.prune', before: at(1), limit: 9 },
+  'trigger.delete': { type: 'trigger.delete', id: TRIGGER.id },
 }
 
 /** One write of every type that can conflict, and does after `seed`, with or without `CHANGES`. */
@@ -149,11 +165,15 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'token.revoke': { type: 'token.revoke', id: 'tok-unknown', at: at(1) },
   'token.retire': { type: 'token.retire', id: 'tok-unknown', replacedBy: TOKEN.id, at: at(1), until: at(1) },
   'token.rehash': { type: 'token.rehash', id: OTHER_TOKEN.id, from: OTHER_TOKEN.digest, to: TOKEN.digest },
+  'trigger.insert': { type: 'trigger.insert', trigger: aTrigger({ id: 'trg-2' }) },
+  'trigger.replace': { type: 'trigger.replace', trigger: aTrigger({ id: 'trg-2', version: 9 }) },
+  'fire.insert': { type: 'fire.insert', fire: aFire({ triggerId: 'trg-unknown' }) },
+  'fire.change': { type: 'fire.change', id: 'fire-unknown', from: 'pending', change: { status: 'skipped' } },
 }
 
 /** Everything the ports show of what `seed` and `CHANGES` touch. */
 async function snapshot(storage: Storage) {
-  const { runs, steps, approvals, emissions, sessions, tokens, events, idempotency, audit } = storage
+  const { runs, steps, approvals, emissions, sessions, tokens, events, idempotency, audit, triggers, fires } = storage
   const all = { limit: 200, order: 'asc' } as const
   const range = { after: 0, limit: 200 }
   return {
@@ -172,6 +192,9 @@ async function snapshot(storage: Storage) {
         tokens.findByDigest(digest),
       ),
     ),
+    triggers: [await triggers.list(all), await triggers.due(at(1), 10), await triggers.ofEvent('e')],
+    overview: await triggers.overview(),
+    fires: [await fires.list({ triggerId: TRIGGER.id }, all), await fires.firstPending(10)],
     records: await Promise.all(KEYS.map((key) => idempotency.find(key, at(0)))),
     streams: await Promise.all(
       [{ runId: RUN.id }, { runId: FLOW.id }, { sessionId: SESSION.id }, { topic: 'topic' }].map((stream) =>

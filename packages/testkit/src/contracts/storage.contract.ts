@@ -5,11 +5,13 @@ import { auditLogCases } from './audit-log.contract.ts'
 import { type ContractCase, type ContractSuite, registerContract, type StorageHarness } from './contract-case.ts'
 import { emissionStoreCases } from './emission-store.contract.ts'
 import { eventLogCases } from './event-log.contract.ts'
+import { fireStoreCases } from './fire-store.contract.ts'
 import { idempotencyStoreCases } from './idempotency-store.contract.ts'
 import { runStoreCases } from './run-store.contract.ts'
 import { sessionStoreCases } from './session-store.contract.ts'
 import { stepStoreCases } from './step-store.contract.ts'
 import { tokenStoreCases } from './token-store.contract.ts'
+import { triggerStoreCases } from './trigger-store.contract.ts'
 import { unitOfWorkCases } from './unit-of-work.contract.ts'
 
 const callbacksOfSettledPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -66,6 +68,8 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'SessionStore', cases: sessionStoreCases },
   { port: 'TokenStore', cases: tokenStoreCases },
   { port: 'AuditLog', cases: auditLogCases },
+  { port: 'TriggerStore', cases: triggerStoreCases },
+  { port: 'FireStore', cases: fireStoreCases },
   { port: 'Storage', cases: storageCases },
 ]
 

@@ -1,0 +1,61 @@
+import type {
+  Clock,
+  CronSchedule,
+  Digest,
+  IdGenerator,
+  Logger,
+  Meter,
+  RunRecord,
+  Storage,
+  Timers,
+  UnitOfWork,
+} from '@berth/ports'
+import type { RunTargets } from '../runs/run-target.ts'
+import type { StartRun } from '../runs/start-run.ts'
+import { createCreateTrigger } from './create-trigger.ts'
+import { declareTriggers } from './declare-triggers.ts'
+import { createFireByHand } from './fire-by-hand.ts'
+import { createFireEventTriggers } from './fire-event-triggers.ts'
+import { createManageTriggers } from './manage-triggers.ts'
+import { createReadTriggers } from './read-triggers.ts'
+import { createSchedule } from './schedule.ts'
+import { createTriggerDaemon } from './trigger-daemon.ts'
+import type { TriggerRegistration } from './trigger-definition.ts'
+
+export interface TriggersDeps extends Pick<Storage, 'triggers' | 'fires' | 'runs' | 'sessions'> {
+  /** Publishes what it commits. */
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly ids: IdGenerator
+  readonly digest: Digest
+  readonly logger: Logger
+  readonly meter: Meter
+  readonly cronSchedule: CronSchedule
+  readonly targets: RunTargets
+  readonly startRun: StartRun
+  readonly basePath: string
+  readonly idempotencyTtlMs: number
+}
+
+export type Triggers = ReturnType<typeof createTriggers>
+
+/** Everything that triggers are made of, wired once. */
+export function createTriggers(given: TriggersDeps) {
+  const schedule = createSchedule(given)
+  const daemon = createTriggerDaemon({ ...given, schedule })
+  const deps = { ...given, schedule, wake: daemon.wake }
+
+  return {
+    daemon,
+    readTriggers: createReadTriggers(deps),
+    createTrigger: createCreateTrigger(deps),
+    manageTriggers: createManageTriggers(deps),
+    fireByHand: createFireByHand(deps),
+    fireEventTriggers: createFireEventTriggers(deps),
+    /** Before the daemon starts. @throws StartError `config-invalid` */
+    declare: (registrations: readonly TriggerRegistration[]) => declareTriggers(deps, registrations),
+    /** To be told of every run that comes to an outcome. */
+    observe: (run: RunRecord) => daemon.observe(run),
+  }
+}

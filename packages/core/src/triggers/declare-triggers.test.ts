@@ -1,0 +1,116 @@
+import { StartError } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import type { TriggerRegistration } from './trigger-definition.ts'
+import { createTriggerServer } from './triggers.fixture.ts'
+
+const HOUR = 3_600_000
+const HOURLY = { id: 'hourly', kind: 'cron', cron: '0 * * * *', target: { agentId: 'echo' } } as const
+
+type Server = Awaited<ReturnType<typeof createTriggerServer>>
+
+/** The next process, with other code. */
+async function restarted({ storage, clock, ids, stop }: Server, registrations: readonly TriggerRegistration[]) {
+  await stop()
+  const next = createTriggerServer({ storage, clock, ids })
+  await next.triggers.declare(registrations)
+  return next.start()
+}
+
+async function declared(...registrations: readonly TriggerRegistration[]) {
+  const server = createTriggerServer()
+  await server.triggers.declare(registrations)
+  return server.start()
+}
+
+describe('declareTriggers', () => {
+  it('makes triggers of the code, which act on behalf of the system', async () => {
+    const server = await declared(HOURLY)
+    await server.pass(1.5 * HOUR)
+
+    expect(await server.trigger('hourly')).toMatchObject({ source: 'code', status: 'active', fireCount: 1 })
+    expect((await server.runs())[0]).toMatchObject({ owner: 'system', triggerId: 'hourly' })
+  })
+
+  it('changes nothing when the code is the same, and so catches up what was due meanwhile', async () => {
+    const server = await declared({ ...HOURLY, catchUp: 'all', overlap: 'allow' })
+    await server.stop()
+    server.clock.advance(3 * HOUR)
+
+    const next = await restarted(server, [{ ...HOURLY, catchUp: 'all', overlap: 'allow' }])
+
+    expect(await next.fires('hourly')).toHaveLength(3)
+  })
+
+  it('takes over a changed policy and keeps the next time; a changed schedule counts from now', async () => {
+    const server = await declared(HOURLY)
+    await server.pass(1.5 * HOUR)
+
+    const jittered = await restarted(server, [{ ...HOURLY, overlap: 'allow', target: { agentId: 'echo', input: 1 } }])
+    expect(await jittered.trigger('hourly')).toMatchObject({
+      ...{ overlap: 'allow', fireCount: 1, nextFireAt: '2025-01-01T02:00:00.000Z' },
+      target: { agentId: 'echo', input: 1 },
+    })
+
+    const moved = await restarted(jittered, [{ ...HOURLY, cron: '15 * * * *' }])
+    expect(await moved.trigger('hourly')).toMatchObject({ nextFireAt: '2025-01-01T02:15:00.000Z', missed: 0 })
+  })
+
+  it('leaves a trigger disabled that an operator has disabled, until the code says something else', async () => {
+    const server = await declared(HOURLY)
+    await server.triggers.manageTriggers.disable(server.call('hourly'))
+
+    const same = await restarted(server, [HOURLY])
+    expect(await same.trigger('hourly')).toMatchObject({ status: 'disabled' })
+    const policy = await restarted(same, [{ ...HOURLY, overlap: 'allow' }])
+    expect(await policy.trigger('hourly')).toMatchObject({ status: 'disabled', overlap: 'allow' })
+    await restarted(policy, [{ ...HOURLY, enabled: false }])
+    const asked = await restarted(policy, [{ ...HOURLY, enabled: true }])
+    expect(await asked.trigger('hourly')).toMatchObject({ status: 'active', nextFireAt: '2025-01-01T01:00:00.000Z' })
+  })
+
+  it('makes an orphan of a trigger that is gone, and a trigger of an orphan that is back', async () => {
+    const server = await declared(HOURLY)
+
+    const without = await restarted(server, [])
+    await without.pass(2 * HOUR)
+    expect(await without.trigger('hourly')).toMatchObject({ status: 'orphaned', nextFireAt: null })
+    expect(await without.fires('hourly')).toEqual([])
+
+    const back = await restarted(without, [HOURLY])
+    expect(await back.trigger('hourly')).toMatchObject({ status: 'active', nextFireAt: '2025-01-01T03:00:00.000Z' })
+  })
+
+  it('takes over a trigger that was made over the API', async () => {
+    const server = createTriggerServer()
+    await server.start()
+    await server.create({ ...HOURLY, cron: '30 * * * *' })
+
+    const next = await restarted(server, [HOURLY])
+
+    expect(await next.trigger('hourly')).toMatchObject({ source: 'code', cron: '0 * * * *' })
+  })
+
+  it.each([
+    ['cron', { ...HOURLY, cron: '61 * * * *' }],
+    ['timezone', { ...HOURLY, timezone: 'Mars/Olympus' }],
+    ['target', { ...HOURLY, target: { agentId: 'nobody' } }],
+    ['target', { ...HOURLY, target: { workflowId: 'nobody' } }],
+    ['target', { ...HOURLY, target: {} }],
+    ['intervalMs', { ...HOURLY, kind: 'interval', intervalMs: 999 }],
+    ['id', { ...HOURLY, id: 'no blanks' }],
+    ['kind', { ...HOURLY, kind: 'monthly' }],
+    ['extra', { ...HOURLY, extra: 1 }],
+  ])('refuses the start and names %s: %j', async (member, registration) => {
+    const server = createTriggerServer()
+
+    const refused = server.triggers.declare([{ ...HOURLY, id: 'good' }, registration as never])
+
+    await expect(refused).rejects.toThrow(StartError)
+    await expect(refused).rejects.toMatchObject({ kind: 'config-invalid', message: expect.stringContaining(member) })
+    await expect(server.trigger('good')).rejects.toMatchObject({ id: 'trigger-not-found' })
+  })
+
+  it('refuses what is declared twice', async () => {
+    await expect(declared(HOURLY, HOURLY)).rejects.toMatchObject({ message: expect.stringContaining('twice') })
+  })
+})

@@ -1,0 +1,57 @@
+import type { Clock, FireRecord, IdGenerator, Write } from '@berth/ports'
+import { auditWrite } from '../audit/audit-write.ts'
+import { recording } from '../audit/recording.ts'
+import type { Reply } from '../reply.ts'
+import { count } from './decide-due.ts'
+import { afterFire, fireEvents, insertFire, replaceTrigger } from './fire-writes.ts'
+import type { TriggerCall } from './manage-triggers.ts'
+import { findTrigger } from './read-triggers.ts'
+import { type StartFireDeps, startFire } from './start-fire.ts'
+
+export interface FireByHandDeps extends StartFireDeps {
+  readonly clock: Clock
+  readonly ids: IdGenerator
+  readonly basePath: string
+}
+
+/**
+ * Fires a trigger now, also one that is disabled or whose last run has not ended. Answers with the fire and its run.
+ *
+ * @throws AppError `trigger-not-found`, `audit-unavailable`, and as `StartRun`
+ */
+export type FireByHand = (call: TriggerCall) => Promise<Reply>
+
+export function createFireByHand(deps: FireByHandDeps): FireByHand {
+  const { triggers, clock, ids, basePath } = deps
+
+  return async ({ triggerId, principal, key }) => {
+    const trigger = await findTrigger(triggers, triggerId)
+    const at = clock.now()
+    const fire: FireRecord = {
+      ...{ id: ids.newId('fire'), triggerId, scheduledAt: at, createdAt: at },
+      ...{ cause: 'manual', status: 'pending' },
+    }
+    const writes = async (started: FireRecord): Promise<readonly Write[]> => {
+      const current = await findTrigger(triggers, triggerId)
+      return [
+        replaceTrigger(afterFire(current, started, { nextAt: current.nextAt, dueAt: current.dueAt })),
+        insertFire(started),
+        fireEvents(started, at),
+        auditWrite(principal, { at, action: 'triggers.fire', target: triggerId, detail: { fireId: fire.id } }),
+      ]
+    }
+    const reply = await recording(() =>
+      startFire(deps, {
+        ...{ trigger, fire, writes, key, at },
+        reply: ({ id }) => ({
+          status: 202,
+          body: { fireId: fire.id, runId: id },
+          location: `${basePath}/runs/${id}`,
+          runId: id,
+        }),
+      }),
+    )
+    if (reply.replayed !== true) count(deps, trigger, { status: 'started' })
+    return reply
+  }
+}

@@ -1,0 +1,71 @@
+import type {
+  Clock,
+  EpochMs,
+  FireRecord,
+  FireStore,
+  IdGenerator,
+  JsonText,
+  TriggerRecord,
+  TriggerStore,
+  Write,
+} from '@berth/ports'
+import { fireEvents, insertFire } from './fire-writes.ts'
+import { countPending, MAX_PENDING } from './live-fires.ts'
+import { isExpired } from './schedule.ts'
+
+export interface FireEventTriggersDeps {
+  readonly triggers: TriggerStore
+  readonly fires: FireStore
+  readonly ids: IdGenerator
+  readonly clock: Clock
+  /** Has the runs of pending fires started. */
+  readonly wake: () => void
+}
+
+/** A named event as it is accepted. */
+export interface NamedEvent {
+  readonly name: string
+  readonly payload: JsonText
+  readonly at: EpochMs
+}
+
+/** What an event fires: to be committed with the event itself. */
+export interface EventFires {
+  /** One pending fire for each trigger of the event. */
+  readonly writes: readonly Write[]
+  readonly fireIds: readonly string[]
+  /** Called once the writes are committed: starts what was fired. */
+  committed(): void
+}
+
+/**
+ * The fires of the triggers that wait for an event; may be called again until its commit goes through. They are durable with the commit of `writes`; their runs are started
+ * afterwards, also by the next process.
+ */
+export type FireEventTriggers = (event: NamedEvent) => Promise<EventFires>
+
+export function createFireEventTriggers(deps: FireEventTriggersDeps): FireEventTriggers {
+  const { triggers, wake } = deps
+
+  return async (event) => {
+    const waiting = (await triggers.ofEvent(event.name)).filter((trigger) => !isExpired(trigger, event.at))
+    const fires = await Promise.all(waiting.map((trigger) => newFire(deps, trigger, event)))
+    return {
+      writes: fires.flatMap((fire) => [insertFire(fire), fireEvents(fire, event.at)]),
+      fireIds: fires.map(({ id }) => id),
+      committed: () => (fires.length > 0 ? wake() : undefined),
+    }
+  }
+}
+
+async function newFire(deps: FireEventTriggersDeps, trigger: TriggerRecord, event: NamedEvent): Promise<FireRecord> {
+  const fire = {
+    ...{ id: deps.ids.newId('fire'), triggerId: trigger.id, scheduledAt: event.at },
+    cause: 'event' as const,
+    input: event.payload,
+    createdAt: deps.clock.now(),
+  }
+  const isFull = trigger.overlap === 'queue' && (await countPending(deps, trigger.id)) >= MAX_PENDING
+  if (!isFull) return { ...fire, status: 'pending' }
+  return { ...fire, status: 'skipped', reason: `overlap: ${MAX_PENDING} fires wait already` }
+}

@@ -1,0 +1,46 @@
+import type { EpochMs, FireRecord, TriggerRecord, Write } from '@berth/ports'
+import type { Placement } from './schedule.ts'
+import { appendEvents, type TriggerEventType, triggerEvent } from './trigger-events.ts'
+
+/** The trigger after a fire has become its newest; `placement` is where it looks next. */
+export function afterFire(trigger: TriggerRecord, fire: FireRecord, placement: Placement): TriggerRecord {
+  const isStarted = fire.status === 'started'
+  return {
+    ...trigger,
+    ...placement,
+    decidedThrough:
+      fire.cause === 'schedule' ? laterOf(trigger.decidedThrough, fire.scheduledAt) : trigger.decidedThrough,
+    lastFireId: fire.id,
+    lastStatus: fire.status,
+    lastFireAt: isStarted ? fire.firedAt : trigger.lastFireAt,
+    fireCount: trigger.fireCount + (isStarted ? 1 : 0),
+    version: trigger.version + 1,
+  }
+}
+
+const laterOf = (one: EpochMs | undefined, other: EpochMs): EpochMs => (one === undefined || one < other ? other : one)
+
+export const replaceTrigger = (trigger: TriggerRecord): Write => ({ type: 'trigger.replace', trigger })
+
+export const insertFire = (fire: FireRecord): Write => ({ type: 'fire.insert', fire })
+
+export const changeFire = ({ id, status, firedAt, runId, reason }: FireRecord, from: FireRecord['status']): Write => ({
+  type: 'fire.change',
+  id,
+  from,
+  change: { status, firedAt, runId, reason },
+})
+
+const EVENT_OF = {
+  started: 'trigger.fired',
+  skipped: 'trigger.skipped',
+  missed: 'trigger.missed',
+  failed: 'trigger.failed',
+} as const satisfies Partial<Record<FireRecord['status'], TriggerEventType>>
+
+/** What the trigger's subject hears of a fire, as it is now. */
+export function fireEvents(fire: FireRecord, at: EpochMs): Write {
+  const { id, triggerId, scheduledAt, runId, reason, status } = fire
+  if (status === 'pending' || status === 'completed') return appendEvents()
+  return appendEvents(triggerEvent(triggerId, EVENT_OF[status], { at, fireId: id, scheduledAt, runId, reason }))
+}

@@ -1,0 +1,130 @@
+import type { EpochMs, TriggerRecord, TriggerStore, Write } from '@berth/ports'
+import { auditWrite } from '../audit/audit-write.ts'
+import { recording } from '../audit/recording.ts'
+import type { Principal } from '../auth/principal.ts'
+import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../reply.ts'
+import { eachTrigger } from './each-trigger.ts'
+import { replaceTrigger } from './fire-writes.ts'
+import { findTrigger } from './read-triggers.ts'
+import { NOT_SCHEDULED, type Schedule, undecidedFrom } from './schedule.ts'
+import { appendEvents, type TriggerEventType, triggerEvent } from './trigger-events.ts'
+import { statusOf, toTriggerResource } from './trigger-resource.ts'
+
+export interface ManageTriggersDeps extends CommitOnceDeps {
+  readonly triggers: TriggerStore
+  readonly schedule: Schedule
+  /** Has the daemon look at what has changed. */
+  readonly wake: () => void
+}
+
+export interface TriggerCall {
+  readonly triggerId: string
+  readonly principal: Principal
+  readonly key?: KeyedRequest | undefined
+}
+
+/** Administration of triggers. Each deed is one commit with its event and its link of the audit chain. */
+export interface ManageTriggers {
+  /** Removes a trigger with its fires; runs it has started go on. @throws AppError `trigger-not-found`, `audit-unavailable` */
+  remove(call: TriggerCall): Promise<Reply>
+  /**
+   * Schedules it from now on: what would have been due while it was disabled is neither fired nor missed.
+   * @throws AppError `trigger-not-found`, `audit-unavailable`
+   */
+  enable(call: TriggerCall): Promise<Reply>
+  /** Nothing fires any more but by hand; fires that wait are skipped. @throws AppError `trigger-not-found`, `audit-unavailable` */
+  disable(call: TriggerCall): Promise<Reply>
+  /** Removes disabled, expired and orphaned ones. @throws AppError `audit-unavailable` */
+  prune(call: Omit<TriggerCall, 'triggerId'>): Promise<Reply>
+}
+
+export function createManageTriggers(deps: ManageTriggersDeps): ManageTriggers {
+  const { triggers, schedule, clock, wake } = deps
+
+  const once = async (key: KeyedRequest | undefined, decide: () => Promise<Decision>): Promise<Reply> => {
+    const outcome = await recording(() => commitOnce(deps, key, decide))
+    if (outcome.kind === 'replayed') return outcome.reply
+    wake()
+    return outcome.decision.reply
+  }
+
+  const change = ({ triggerId, principal, key }: TriggerCall, isEnabled: boolean) =>
+    once(key, async () => {
+      const trigger = await findTrigger(triggers, triggerId)
+      const at = clock.now()
+      const { action, event, apply } = isEnabled ? ENABLING : DISABLING
+      const isSame = trigger.enabled === isEnabled && trigger.failure === undefined
+      const changed = isSame ? trigger : apply(trigger, schedule, at)
+      const writes = [replaceTrigger(changed), appendEvents(triggerEvent(triggerId, event, { at }))]
+      return {
+        writes: [...(isSame ? [] : writes), auditWrite(principal, { at, action, target: triggerId })],
+        reply: { status: 200, body: toTriggerResource(changed, at) },
+        remember: true,
+      }
+    })
+
+  return {
+    remove: ({ triggerId, principal, key }) =>
+      once(key, async () => {
+        await findTrigger(triggers, triggerId)
+        return {
+          writes: removal(triggerId, principal, { at: clock.now(), action: 'triggers.delete' }),
+          reply: { status: 204 },
+          remember: true,
+        }
+      }),
+    enable: (call) => change(call, true),
+    disable: (call) => change(call, false),
+    prune: ({ principal, key }) =>
+      once(key, async () => {
+        const at = clock.now()
+        const pruned: string[] = []
+        for await (const trigger of eachTrigger(triggers)) if (isPrunable(trigger, at)) pruned.push(trigger.id)
+        return {
+          writes: pruned.flatMap((id) => removal(id, principal, { at, action: 'triggers.prune' })),
+          reply: { status: 200, body: { pruned } },
+          remember: true,
+        }
+      }),
+  }
+}
+
+interface Switch {
+  readonly action: string
+  readonly event: TriggerEventType
+  apply(trigger: TriggerRecord, schedule: Schedule, at: EpochMs): TriggerRecord
+}
+
+const ENABLING: Switch = {
+  action: 'triggers.enable',
+  event: 'trigger.enabled',
+  apply(trigger, schedule, at) {
+    const next = { ...trigger, enabled: true, failure: undefined, anchorAt: at, version: trigger.version + 1 }
+    return { ...next, ...schedule.placeAfter(next, undecidedFrom(next, at)) }
+  },
+}
+
+const DISABLING: Switch = {
+  action: 'triggers.disable',
+  event: 'trigger.disabled',
+  apply: (trigger) => ({
+    ...trigger,
+    ...NOT_SCHEDULED,
+    enabled: false,
+    failure: undefined,
+    version: trigger.version + 1,
+  }),
+}
+
+const removal = (
+  id: string,
+  principal: Principal,
+  { at, action }: { readonly at: EpochMs; readonly action: string },
+): readonly Write[] => [{ type: 'trigger.delete', id }, auditWrite(principal, { at, action, target: id })]
+
+function isPrunable(trigger: TriggerRecord, now: EpochMs): boolean {
+  const status = statusOf(trigger, now)
+  return status === 'disabled' || status === 'expired' || status === 'orphaned'
+}

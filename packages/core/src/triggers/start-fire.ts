@@ -1,0 +1,90 @@
+import {
+  AppError,
+  type EpochMs,
+  type FireRecord,
+  fromJsonText,
+  type Meter,
+  type RunRecord,
+  type TriggerRecord,
+  type TriggerStore,
+  type Write,
+} from '@berth/ports'
+import type { Principal } from '../auth/principal.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../reply.ts'
+import type { StartRun } from '../runs/start-run.ts'
+import type { FireMetadata } from './fire-end.ts'
+import { toIso } from './trigger-events.ts'
+
+export interface StartFireDeps {
+  readonly triggers: TriggerStore
+  readonly startRun: StartRun
+  readonly meter: Meter
+}
+
+export interface StartFireRequest {
+  readonly trigger: TriggerRecord
+  readonly fire: FireRecord
+  /** What is written with the run, given the fire as started. @throws what keeps it from being started */
+  readonly writes: (started: FireRecord) => Promise<readonly Write[]>
+  /** Of a fire by hand; a fire's own key when missing. */
+  readonly key?: KeyedRequest | undefined
+  readonly reply?: ((run: RunRecord) => Reply) | undefined
+  readonly at: EpochMs
+}
+
+/**
+ * Starts the run of a fire. The fire, its trigger, the run and their events are one commit.
+ *
+ * @throws AppError as `StartRun`, and what `writes` throws
+ */
+export function startFire(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
+  const { trigger, fire, writes, key, reply, at } = request
+  const { target } = trigger
+  const input = target.input ?? fire.input
+  const metadata: FireMetadata = { fireId: fire.id, scheduledAt: toIso(fire.scheduledAt) }
+  return deps.startRun({
+    target: { kind: target.kind, id: target.id },
+    body: {
+      input: input === undefined ? undefined : fromJsonText(input),
+      sessionId: target.sessionId,
+      metadata: { ...metadata },
+    },
+    principal: principalOf(trigger),
+    key: key ?? { id: `fire:${fire.id}`, fingerprint: fire.id },
+    answer: 'accepted',
+    origin: {
+      triggerId: trigger.id,
+      writes: (run) => writes({ ...fire, status: 'started', firedAt: at, runId: run.id }),
+      ...(reply === undefined ? {} : { reply }),
+    },
+  })
+}
+
+/**
+ * On whose behalf a trigger acts: code of the configuration may do everything; who made one over the API was asked then
+ * whether the session is theirs to use.
+ */
+function principalOf({ owner, source, target }: TriggerRecord): Principal {
+  if (source === 'code') return { subject: owner, scopes: ['admin:*'] }
+  return { subject: owner, scopes: target.sessionId === undefined ? [] : [`sessions:write:${target.sessionId}`] }
+}
+
+/** What a refused start means for the fire. */
+export type Refusal =
+  | { readonly kind: 'later' }
+  | { readonly kind: 'over'; readonly status: 'skipped' | 'failed'; readonly reason: string }
+
+const LATER: ReadonlySet<string> = new Set(['queue-full', 'server-draining'])
+const STORAGE: ReadonlySet<string> = new Set(['SQLITE_BUSY', 'storage-full', 'storage-failed'])
+
+/** @throws what is no refusal but a fault of the storage */
+export function refusalOf(error: unknown): Refusal {
+  if (!(error instanceof AppError)) return { kind: 'over', status: 'failed', reason: `run-failed: ${textOf(error)}` }
+  if (STORAGE.has(error.id)) throw error
+  if (LATER.has(error.id)) return { kind: 'later' }
+  const status = error.id === 'agent-busy' ? 'skipped' : 'failed'
+  return { kind: 'over', status, reason: `${error.id}: ${error.message}` }
+}
+
+export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

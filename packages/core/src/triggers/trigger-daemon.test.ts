@@ -1,0 +1,275 @@
+import { describe, expect, it } from 'vitest'
+import type { TriggerRegistration } from './trigger-definition.ts'
+import { createTriggerServer, iso, ms, type ServerOptions } from './triggers.fixture.ts'
+
+const MINUTE = 60_000
+const HOUR = 3_600_000
+const HOURLY = { id: 'hourly', kind: 'cron', cron: '0 * * * *' } as const
+
+/** A started server at 2025-01-01T00:00Z with one trigger. */
+async function serving(trigger: object, options: ServerOptions = {}) {
+  const server = await createTriggerServer(options).start()
+  const whole = { ...HOURLY, target: { agentId: 'echo' }, ...trigger } as TriggerRegistration
+  await server.create(whole)
+  return server
+}
+
+type Server = Awaited<ReturnType<typeof serving>>
+
+const story = async (server: Server, id = 'hourly') =>
+  (await server.fires(id)).map(({ status, scheduledAt }) => `${iso(scheduledAt)?.slice(11, 19)} ${status}`)
+
+describe('the trigger daemon', () => {
+  it('fires a cron trigger at each of its times, once, and says so', async () => {
+    const server = await serving({ target: { agentId: 'echo', input: { of: 'hour' } } })
+
+    await server.pass(2 * HOUR + MINUTE)
+
+    expect(await story(server)).toEqual(['01:00:00 completed', '02:00:00 completed'])
+    expect(server.seen.map(({ input }) => input)).toEqual([{ of: 'hour' }, { of: 'hour' }])
+    expect(await server.events('hourly')).toEqual(['trigger.fired', 'trigger.fired'])
+    const [first] = await server.runs()
+    const [fire] = await server.fires('hourly')
+    expect(first).toMatchObject({
+      triggerId: 'hourly',
+      owner: 'alice',
+      metadata: { fireId: fire?.id, scheduledAt: '2025-01-01T01:00:00.000Z' },
+    })
+    expect(await server.trigger('hourly')).toMatchObject({
+      lastFireAt: '2025-01-01T02:00:00.000Z',
+      nextFireAt: '2025-01-01T03:00:00.000Z',
+      lastStatus: 'completed',
+      fireCount: 2,
+      missed: 0,
+    })
+  })
+
+  it('fires an interval trigger in whole intervals since its creation', async () => {
+    const server = createTriggerServer()
+    await server.start()
+    await server.pass(17_000)
+    await server.create({ id: 'beat', kind: 'interval', intervalMs: 90_000, target: { agentId: 'echo' } })
+
+    await server.pass(200_000)
+
+    expect(await story(server, 'beat')).toEqual(['00:01:47 completed', '00:03:17 completed'])
+  })
+
+  it('says of a fire that its run failed, and why', async () => {
+    const server = await serving({ target: { agentId: 'fails' } })
+
+    await server.pass(HOUR + MINUTE)
+
+    const [fire] = await server.fires('hourly')
+    expect(fire).toMatchObject({ status: 'failed', reason: 'bad-luck: no luck' })
+    expect(await server.events('hourly')).toEqual(['trigger.fired', 'trigger.failed'])
+    expect((await server.trigger('hourly')).lastStatus).toBe('failed')
+    const series = (status: string) =>
+      server.meter.values.get(`svc_trigger_fires_total{kind="cron",status="${status}"}`)
+    expect([series('started'), series('failed'), series('completed')]).toEqual([1, 1, undefined])
+  })
+
+  it.each([
+    ['skip', ['01:00:00 started', '02:00:00 skipped', '03:00:00 skipped'], 1],
+    ['queue', ['01:00:00 started', '02:00:00 pending', '03:00:00 pending'], 1],
+    ['allow', ['01:00:00 started', '02:00:00 started', '03:00:00 started'], 3],
+  ] as const)('keeps the overlap policy %s while a run has not ended', async (overlap, expected, runs) => {
+    const server = await serving({ overlap, target: { agentId: 'held' } })
+
+    await server.pass(3 * HOUR + MINUTE)
+
+    expect(await story(server)).toEqual(expected)
+    expect(await server.runs()).toHaveLength(runs)
+  })
+
+  it('starts queued fires one after the other, each when the one before has ended', async () => {
+    const server = await serving({ overlap: 'queue', target: { agentId: 'held' } })
+    await server.pass(3 * HOUR + MINUTE)
+
+    await server.release()
+    expect(await story(server)).toEqual(['01:00:00 completed', '02:00:00 started', '03:00:00 pending'])
+    await server.release()
+    await server.release()
+
+    expect(await story(server)).toEqual(['01:00:00 completed', '02:00:00 completed', '03:00:00 completed'])
+    expect(server.seen.map(({ metadata }) => metadata.scheduledAt?.slice(11, 13))).toEqual(['01', '02', '03'])
+  })
+
+  it.each([
+    ['none', ['01:00:00 missed', '02:00:00 missed', '03:00:00 missed'], 3],
+    ['latest', ['01:00:00 missed', '02:00:00 missed', '03:00:00 completed'], 2],
+    ['all', ['01:00:00 completed', '02:00:00 completed', '03:00:00 completed'], 0],
+  ] as const)('catches up by the policy %s after a down time', async (catchUp, expected, missed) => {
+    const { storage, clock, ids, stop } = await serving({ catchUp, overlap: 'allow' })
+    await stop()
+    clock.advance(3 * HOUR + 10 * MINUTE)
+
+    const next = await createTriggerServer({ storage, clock, ids }).start()
+
+    expect(await story(next)).toEqual(expected)
+    expect((await next.trigger('hourly')).missed).toBe(missed)
+    await next.pass(HOUR)
+    expect((await story(next)).at(-1)).toBe('04:00:00 completed')
+  })
+
+  it('fires with the policy none what is a minute late at most', async () => {
+    for (const [lateMs, expected] of [
+      [MINUTE, ['01:00:00 completed']],
+      [MINUTE + 1, ['01:00:00 missed']],
+    ] as const) {
+      const { storage, clock, ids, stop } = await serving({ catchUp: 'none' })
+      await stop()
+      clock.advance(HOUR + lateMs)
+
+      expect(await story(await createTriggerServer({ storage, clock, ids }).start())).toEqual(expected)
+    }
+  })
+
+  it('catches up at most maxCatchUp, the newest, and nothing older than the window', async () => {
+    const { storage, clock, ids, stop } = await serving({
+      ...{ catchUp: 'all', maxCatchUp: 3, overlap: 'allow' },
+      catchUpWindowMs: 90 * MINUTE,
+    })
+    await stop()
+    clock.advance(5 * HOUR)
+
+    const next = await createTriggerServer({ storage, clock, ids }).start()
+
+    expect(await story(next)).toEqual([
+      '01:00:00 missed',
+      '02:00:00 missed',
+      '03:00:00 missed',
+      '04:00:00 completed',
+      '05:00:00 completed',
+    ])
+  })
+
+  it('counts what it missed in a long down time, and keeps the newest hundred in the history', async () => {
+    const server = createTriggerServer()
+    await server.start()
+    await server.create({ id: 'beat', kind: 'interval', intervalMs: 1_000, target: { agentId: 'echo' } })
+    await server.stop()
+    server.clock.advance(2 * HOUR)
+
+    const { storage, clock, ids } = server
+    const next = await createTriggerServer({ storage, clock, ids }).start()
+    await next.pass(1)
+
+    expect(await next.trigger('beat')).toMatchObject({ missed: 7_199, fireCount: 1 })
+    const fires = await next.fires('beat')
+    const missed = fires.filter(({ status }) => status === 'missed')
+    expect(missed.slice(-100).map(({ scheduledAt }) => scheduledAt)).toEqual(
+      Array.from({ length: 100 }, (_, n) => ms('2025-01-01T01:58:20Z') + n * 1_000),
+    )
+    expect(fires.at(-1)).toMatchObject({ status: 'completed', scheduledAt: ms('2025-01-01T02:00:00Z') })
+  })
+
+  it('repeats nothing after the wall clock was set back, and goes on after what it has decided', async () => {
+    const server = await serving({})
+    await server.pass(2 * HOUR + MINUTE)
+
+    server.clock.setWall(ms('2025-01-01T00:30:00Z'))
+    await server.pass(2 * HOUR + 31 * MINUTE)
+
+    expect(await story(server)).toEqual(['01:00:00 completed', '02:00:00 completed', '03:00:00 completed'])
+  })
+
+  it('notices within half a minute that the wall clock was set forward', async () => {
+    const server = await serving({})
+    await server.settle()
+
+    server.clock.setWall(ms('2025-01-01T03:20:00Z'))
+    server.clock.advance(30_000)
+    await server.settle()
+
+    expect(await story(server)).toEqual(['01:00:00 missed', '02:00:00 missed', '03:00:00 completed'])
+  })
+
+  it('looks for earlier times after the wall clock was set back before anything was decided', async () => {
+    const server = await serving({})
+    server.clock.setWall(ms('2024-12-30T22:30:00Z'))
+    server.clock.advance(30_000)
+    await server.settle()
+
+    expect((await server.trigger('hourly')).nextFireAt).toBe('2024-12-30T23:00:00.000Z')
+  })
+
+  it('spreads fires by the jitter, each always by the same', async () => {
+    const server = await serving({ jitterMs: 10 * MINUTE })
+    const { nextFireAt } = await server.trigger('hourly')
+    const delay = ms(String(nextFireAt)) - ms('2025-01-01T01:00:00Z')
+    expect(delay).toBeGreaterThan(0)
+    expect(delay).toBeLessThanOrEqual(10 * MINUTE)
+
+    await server.pass(HOUR + delay - 1)
+    expect(await story(server)).toEqual([])
+    await server.pass(1)
+    expect(await story(server)).toEqual(['01:00:00 completed'])
+
+    const again = await serving({ jitterMs: 10 * MINUTE })
+    expect((await again.trigger('hourly')).nextFireAt).toBe(nextFireAt)
+  })
+
+  it('fires nothing from its expiry on, also not what was due before', async () => {
+    const server = await serving({ expiresAt: '2025-01-01T02:00:00.000Z' })
+    await server.pass(4 * HOUR)
+    expect(await story(server)).toEqual(['01:00:00 completed'])
+    expect(await server.trigger('hourly')).toMatchObject({ status: 'expired', nextFireAt: null })
+
+    const { storage, clock, ids, stop } = await serving({ expiresAt: '2025-01-01T02:30:00.000Z' })
+    await stop()
+    clock.advance(3 * HOUR)
+    expect(await story(await createTriggerServer({ storage, clock, ids }).start())).toEqual([
+      '01:00:00 missed',
+      '02:00:00 missed',
+    ])
+  })
+
+  it('lets a busy target skip the fire, and a missing one fail it', async () => {
+    const server = await serving({ overlap: 'allow', target: { agentId: 'single' } })
+    await server.pass(2 * HOUR + MINUTE)
+    const fires = await server.fires('hourly')
+    expect(fires.map(({ status }) => status)).toEqual(['started', 'skipped'])
+    expect(fires[1]?.reason).toMatch(/^agent-busy: /)
+
+    const { storage, clock, ids } = server
+    await server.stop()
+    clock.advance(HOUR)
+    const without = await createTriggerServer({ storage, clock, ids, agents: [] }).start()
+    expect((await without.fires('hourly')).at(-1)).toMatchObject({
+      status: 'failed',
+      reason: expect.stringMatching(/^agent-not-found: /),
+    })
+    expect((await without.events('hourly')).at(-1)).toBe('trigger.failed')
+  })
+
+  it('keeps an occurrence until there is a place in the queue', async () => {
+    const server = await serving({ target: { agentId: 'echo' } }, { concurrency: 1, maxQueued: 0 })
+    await server.engine.startRun({
+      target: { kind: 'agent', id: 'held' },
+      ...{ body: {}, principal: { subject: 'bob', scopes: [] }, answer: 'accepted' },
+    })
+    await server.pass(HOUR + 5_000)
+    expect(await story(server)).toEqual([])
+
+    await server.release()
+    await server.pass(1_000)
+
+    expect(await story(server)).toEqual(['01:00:00 completed'])
+  })
+
+  it('forgets fires that are over after thirty days', async () => {
+    const server = await serving({ cron: '0 0 1 * *', id: 'monthly' })
+    await server.pass(31 * 24 * HOUR + HOUR)
+    expect(await server.fires('monthly')).toHaveLength(1)
+
+    await server.pass(29 * 24 * HOUR)
+    const before = await server.fires('monthly')
+    await server.pass(2 * 24 * HOUR)
+
+    expect(before.map(({ scheduledAt }) => iso(scheduledAt)?.slice(0, 10))).toEqual(['2025-02-01', '2025-03-01'])
+    expect((await server.fires('monthly')).map(({ scheduledAt }) => iso(scheduledAt)?.slice(0, 10))).toEqual([
+      '2025-03-01',
+    ])
+  })
+})

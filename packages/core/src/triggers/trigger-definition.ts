@@ -1,0 +1,60 @@
+import { AppError, type CronSchedule, type EpochMs, type JsonText, type TriggerRecord, toJsonText } from '@berth/ports'
+import type { CreateTriggerRequest } from '@berth/protocol'
+import type { InferInput, InferOutput } from 'valibot'
+
+/** A trigger as the configuration declares it or a request asks for it, with its defaults filled in. */
+export type TriggerDefinition = InferOutput<typeof CreateTriggerRequest>
+
+/** A trigger as an author writes it. */
+export type TriggerRegistration = InferInput<typeof CreateTriggerRequest>
+
+export interface TriggerOrigin {
+  readonly owner: string
+  readonly source: TriggerRecord['source']
+  readonly declared?: JsonText | undefined
+  readonly now: EpochMs
+}
+
+/** A new trigger that is not scheduled yet. */
+export function newTrigger(
+  definition: TriggerDefinition,
+  { owner, source, declared, now }: TriggerOrigin,
+): TriggerRecord {
+  const { target, expiresAt, kind, ...rest } = definition
+  return {
+    ...rest,
+    kind,
+    target: targetOf(target),
+    expiresAt: expiresAt === undefined ? undefined : (Date.parse(expiresAt) as EpochMs),
+    ...{ owner, source, declared },
+    anchorAt: now,
+    createdAt: now,
+    fireCount: 0,
+    missed: 0,
+    version: 1,
+  }
+}
+
+function targetOf(target: TriggerDefinition['target']): TriggerRecord['target'] {
+  const { sessionId, input } = target
+  const rest = { sessionId, input: input === undefined ? undefined : toJsonText(input) }
+  return 'agentId' in target
+    ? { kind: 'agent', id: target.agentId, ...rest }
+    : { kind: 'workflow', id: target.workflowId, ...rest }
+}
+
+/** What the schema cannot tell. @throws AppError `validation-failed` */
+export function checkDefinition(definition: TriggerDefinition, cronSchedule: CronSchedule, now: EpochMs): void {
+  const problem = problemOf(definition, cronSchedule, now)
+  if (problem !== undefined) throw new AppError('validation-failed', { message: `body.${problem}`, hint: HINT })
+}
+
+export function problemOf(definition: TriggerDefinition, cronSchedule: CronSchedule, now: EpochMs): string | undefined {
+  const { expiresAt } = definition
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return 'expiresAt: has passed'
+  if (definition.kind !== 'cron') return undefined
+  const { cron, timezone } = definition
+  return cronSchedule.problemOf({ cron, timezone })
+}
+
+const HINT = 'see the guide to triggers'

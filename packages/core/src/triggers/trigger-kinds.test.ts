@@ -1,0 +1,188 @@
+import type { CronSchedule, EpochMs } from '@berth/ports'
+import { createManualClock } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { createTriggerServer, iso } from './triggers.fixture.ts'
+
+const MINUTE = 60_000
+const QUIET = { id: 'quiet', kind: 'idle', idleMs: 10 * MINUTE, target: { agentId: 'echo' } } as const
+const PAID = { id: 'paid', kind: 'event', event: 'order.paid', target: { agentId: 'echo' } } as const
+
+const serving = (options = {}) => createTriggerServer(options).start()
+type Server = Awaited<ReturnType<typeof serving>>
+
+const times = async (server: Server, id: string) =>
+  (await server.fires(id)).map(({ scheduledAt, status }) => `${iso(scheduledAt)?.slice(11, 19)} ${status}`)
+
+/** A run that somebody asks for. */
+const ask = async (server: Server, agentId: string, sessionId?: string) => {
+  await server.engine.startRun({
+    target: { kind: 'agent', id: agentId },
+    ...{ body: { sessionId }, principal: { subject: 'bob', scopes: [] }, answer: 'accepted' },
+  })
+  await server.settle()
+}
+
+describe('an idle trigger', () => {
+  it('fires once for each quiet time of the server, counted from the end of the last run that was asked for', async () => {
+    const server = await serving()
+    await server.create(QUIET)
+    await server.pass(4 * MINUTE)
+    await ask(server, 'echo')
+    await server.pass(30 * MINUTE)
+    expect(await times(server, 'quiet')).toEqual(['00:14:00 completed'])
+
+    await ask(server, 'echo')
+    await server.pass(30 * MINUTE)
+
+    expect(await times(server, 'quiet')).toEqual(['00:14:00 completed', '00:44:00 completed'])
+  })
+
+  it('waits while a run that was asked for executes', async () => {
+    const server = await serving()
+    await server.create(QUIET)
+    await ask(server, 'held')
+    await server.pass(60 * MINUTE)
+    expect(await times(server, 'quiet')).toEqual([])
+
+    await server.release()
+    await server.pass(11 * MINUTE)
+
+    expect(await times(server, 'quiet')).toEqual(['01:10:00 completed'])
+  })
+
+  it('looks at one session alone when its target names one', async () => {
+    const server = await serving()
+    await server.create({ ...QUIET, target: { agentId: 'echo', sessionId: 'chat' } })
+    await ask(server, 'echo', 'chat')
+    await server.pass(5 * MINUTE)
+    await ask(server, 'echo', 'other')
+    await ask(server, 'held', 'other')
+
+    await server.pass(20 * MINUTE)
+
+    expect(await times(server, 'quiet')).toEqual(['00:10:00 completed'])
+  })
+
+  it('fires once for a quiet time that a restart lies in', async () => {
+    const server = await serving()
+    await server.create(QUIET)
+    await ask(server, 'echo')
+    await server.stop()
+    server.clock.advance(60 * MINUTE)
+    const { storage, clock, ids } = server
+    const next = await serving({ storage, clock, ids })
+    await next.pass(60 * MINUTE)
+    await next.stop()
+
+    expect(await times(await serving({ storage, clock, ids }), 'quiet')).toEqual(['00:10:00 completed'])
+  })
+})
+
+describe('an event trigger', () => {
+  it('hands the payload to its run, and says which fires an event has set off', async () => {
+    const server = await serving()
+    await server.create(PAID)
+    await server.create({ ...PAID, id: 'fixed', target: { agentId: 'echo', input: 'fixed' } })
+    await server.create({ ...PAID, id: 'other', event: 'order.lost' })
+
+    const { body } = await server.engine.emitEvent({ name: 'order.paid', payload: { order: 7 } })
+    await server.settle()
+
+    const fires = [...(await server.fires('paid')), ...(await server.fires('fixed'))]
+    expect((body as { fireIds: string[] }).fireIds.toSorted()).toEqual(fires.map(({ id }) => id).toSorted())
+    expect(fires.every(({ cause, status }) => cause === 'event' && status === 'completed')).toBe(true)
+    expect(server.seen.map(({ input }) => input)).toEqual(expect.arrayContaining([{ order: 7 }, 'fixed']))
+    expect(await server.fires('other')).toEqual([])
+  })
+
+  it('fires once for one key, however often the event is sent', async () => {
+    const server = await serving()
+    await server.create(PAID)
+    const emit = () => server.engine.emitEvent({ name: 'order.paid', key: { id: 'k', fingerprint: 'f' } })
+
+    await Promise.all([emit(), emit(), emit()])
+    await server.settle()
+
+    expect(await server.fires('paid')).toHaveLength(1)
+    expect(await server.runs()).toHaveLength(1)
+  })
+
+  it('fires for each of many events of one instant', async () => {
+    const server = await serving()
+    await server.create({ ...PAID, overlap: 'allow' })
+
+    await Promise.all(Array.from({ length: 20 }, (_, n) => server.engine.emitEvent({ name: 'order.paid', payload: n })))
+    await server.settle()
+    await server.settle()
+
+    expect(server.seen.map(({ input }) => Number(input)).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, n) => n),
+    )
+  })
+
+  it('queues events in their order, a hundred at most', async () => {
+    const server = await serving()
+    await server.create({ ...PAID, overlap: 'queue', target: { agentId: 'held' } })
+    for (let n = 0; n < 103; n++) {
+      await server.engine.emitEvent({ name: 'order.paid', payload: n })
+      if (n === 0) await server.settle()
+    }
+    await server.settle()
+    expect((await times(server, 'paid')).filter((fire) => fire.endsWith('skipped'))).toHaveLength(2)
+
+    await server.release()
+    await server.release()
+
+    expect(server.seen.map(({ input }) => input)).toEqual([0, 1, 2])
+  })
+
+  it('fires nothing while it is disabled or after it has expired, nor for an event said to one run', async () => {
+    const server = await serving()
+    await server.create({ ...PAID, id: 'off', enabled: false })
+    await server.create({ ...PAID, id: 'old', expiresAt: '2025-01-01T00:01:00.000Z' })
+    await server.create({ ...PAID, id: 'on' })
+    await server.pass(MINUTE)
+
+    const all = await server.engine.emitEvent({ name: 'order.paid' })
+    const one = await server.engine.emitEvent({ name: 'order.paid', runId: 'run_x' })
+
+    expect((all.body as { fireIds: string[] }).fireIds).toHaveLength(1)
+    expect((one.body as { fireIds: string[] }).fireIds).toEqual([])
+    expect([await server.fires('off'), await server.fires('old')]).toEqual([[], []])
+  })
+})
+
+describe('a cron library that throws', () => {
+  /** Works until a time, then throws for the crons that are marked. */
+  const fragile = (clock: { now(): number }, from: number): CronSchedule => ({
+    problemOf: () => undefined,
+    next({ cron }, after) {
+      if (cron === 'bad' && clock.now() >= from) throw new Error('tzdata is broken')
+      return (Math.floor(after / MINUTE) * MINUTE + MINUTE) as EpochMs
+    },
+  })
+
+  it('makes its trigger failing, visibly, and nothing else', async () => {
+    const clock = createManualClock()
+    const cronSchedule = fragile(clock, clock.now() + 2 * MINUTE)
+    const server = await serving({ clock, cronSchedule })
+    await server.create({ id: 'bad', kind: 'cron', cron: 'bad', target: { agentId: 'echo' } })
+    await server.create({ id: 'good', kind: 'cron', cron: 'good', target: { agentId: 'echo' } })
+
+    await server.pass(4 * MINUTE + 1)
+
+    expect(await server.trigger('bad')).toMatchObject({
+      status: 'failing',
+      reason: 'tzdata is broken',
+      nextFireAt: null,
+    })
+    expect((await server.events('bad')).at(-1)).toBe('trigger.failed')
+    expect(await server.fires('good')).toHaveLength(4)
+    expect(server.triggers.daemon.health()).toMatchObject({ state: 'running', active: 2 })
+
+    await server.stop()
+    const { storage, ids } = server
+    const healed = await serving({ storage, ids, clock, cronSchedule: fragile(clock, Number.POSITIVE_INFINITY) })
+    expect(await healed.trigger('bad')).toMatchObject({ status: 'active', nextFireAt: expect.any(String) })
+  })
+})

@@ -1,0 +1,123 @@
+import { EVERY_ROW, type FireStatus, type Page, type PageQuery, type Storage } from '@berth/ports'
+import { createManualClock } from '@berth/testkit'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createModel, type Model, type Sequence, sequences } from './trigger-model.fixture.ts'
+import { ALICE, createTriggerServer } from './triggers.fixture.ts'
+
+async function play(sequence: Sequence): Promise<void> {
+  const { edge, beforeMs, catchUp, overlap, maxCatchUp, catchUpWindowMs } = sequence
+  const clock = createManualClock(Date.parse(edge[1]) - beforeMs)
+  let server = await createTriggerServer({ clock }).start()
+  const { storage, ids } = server
+  const policies = { catchUp, overlap, maxCatchUp, catchUpWindowMs }
+  let model = createModel(sequence, clock.now())
+  const create = async () => {
+    const target = { agentId: 'held' }
+    await server.create({ id: 'rule', ...model.rule.definition, target, ...policies } as never)
+    await server.settle()
+  }
+  await create()
+
+  const restart = async (ms: number) => {
+    await server.stop()
+    clock.advance(ms)
+    model.crash()
+    server = await createTriggerServer({ clock, storage, ids }).start()
+    model.look(clock.now(), true)
+  }
+
+  for (const step of sequence.steps) {
+    const { call, triggers } = server
+    if (step.do === 'pass') {
+      const until = clock.now() + step.ms
+      await server.pass(step.ms)
+      const { state, rule } = model
+      if (state.isEnabled) for (const at of rule.occurrences(state.from, until)) model.look(at, false)
+      model.look(until, false)
+    } else if (step.do === 'down') await restart(step.ms)
+    else if (step.do === 'restart') await restart(0)
+    else if (step.do === 'step') {
+      clock.setWall(clock.now() + step.ms)
+      triggers.daemon.wake()
+      await server.settle()
+      model.look(clock.now(), Math.abs(step.ms) > 2_000)
+    } else if (step.do === 'enable') {
+      await triggers.manageTriggers.enable(call('rule'))
+      await server.settle()
+      model.enable(clock.now())
+    } else if (step.do === 'disable') {
+      await triggers.manageTriggers.disable(call('rule'))
+      await server.settle()
+      model.disable()
+    } else if (step.do === 'fire') {
+      await triggers.fireByHand(call('rule'))
+      await server.settle()
+      model.fireByHand()
+    } else if (step.do === 'finish') {
+      await server.release()
+      model.finish()
+    } else {
+      await triggers.manageTriggers.prune({ principal: ALICE })
+      await server.settle()
+      expect((await storage.triggers.overview()).disabled).toBe(0)
+      if (!model.state.isEnabled) {
+        await expectAsTold(model, storage, true)
+        const { manual } = model.state
+        model = createModel(sequence, clock.now())
+        model.state.manual = manual
+        await server.release()
+        await create()
+        continue
+      }
+    }
+    await expectAsTold(model, storage, false)
+  }
+  await server.stop()
+}
+
+/** Every page of a list. */
+async function all<T>(list: (page: PageQuery) => Promise<Page<T>>): Promise<readonly T[]> {
+  const items: T[] = []
+  let cursor: string | undefined
+  do {
+    const page = await list({ limit: 200, order: 'asc', cursor })
+    items.push(...page.items)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return items
+}
+
+/** Nothing lost, nothing repeated, everything by its policy. */
+async function expectAsTold({ state }: Model, storage: Storage, isGone: boolean): Promise<void> {
+  const fires = await all((page) => storage.fires.list({ triggerId: 'rule' }, page))
+  const scheduled = fires.filter(({ cause }) => cause === 'schedule')
+  const told = new Map(scheduled.map(({ scheduledAt, status }) => [scheduledAt as number, status]))
+  if (isGone) return expect(fires).toEqual([])
+  expect(told.size).toBe(scheduled.length)
+  const inOrder = (map: ReadonlyMap<number, FireStatus>) =>
+    [...map].sort(([one], [other]) => one - other).map(([at, status]) => `${new Date(at).toISOString()} ${status}`)
+  expect(inOrder(told)).toEqual(inOrder(state.fires))
+  expect((await storage.triggers.find('rule'))?.missed).toBe(state.missed)
+
+  const runs = await all((page) => storage.runs.list({}, page, EVERY_ROW))
+  const withRun = fires.filter(({ runId }) => runId !== undefined)
+  expect(new Set(withRun.map(({ runId }) => runId)).size).toBe(withRun.length)
+  for (const { runId } of withRun) expect(runs.filter(({ id }) => id === runId)).toHaveLength(1)
+}
+
+describe('the scheduler, against a walk over every minute', () => {
+  it.each([1, 2, 3, 4])(
+    'decides every occurrence once, by its policy, whatever the clock and the process do (%i of 4)',
+    { timeout: 300_000 },
+    async (part) => {
+      const { BERTH_MODEL_RUNS: runs, BERTH_MODEL_SEED: seed = part } = process.env
+      const numRuns = Number(runs ?? 2_000) / 4
+      await fc.assert(fc.asyncProperty(sequences, play), {
+        numRuns,
+        seed: Number(seed),
+        endOnFailure: runs !== undefined,
+      })
+    },
+  )
+})

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto'
+import { createInMemoryMeter, createInMemoryStorage } from '@berth/in-memory'
+import { createCronSchedule } from '@berth/platform-node'
+import {
+  type CronSchedule,
+  type Digest,
+  type EpochMs,
+  EVERY_ROW,
+  type FireRecord,
+  fromJsonText,
+  type Logger,
+  type Storage,
+} from '@berth/ports'
+import { createManualClock, createSequenceIds } from '@berth/testkit'
+import type { AgentRegistration } from '../agents/agent.ts'
+import { createEngine } from '../engine.ts'
+import { createPhase } from '../lifecycle/phase.ts'
+import type { Reply } from '../reply.ts'
+import { silentLogger } from '../runs/engine.fixture.ts'
+import { createAgentRegistry, createWorkflowRegistry, targetsOf } from '../runs/target-registry.ts'
+import { createTriggers } from './create-triggers.ts'
+import type { TriggerDefinition, TriggerRegistration } from './trigger-definition.ts'
+
+type ManualClock = ReturnType<typeof createManualClock>
+
+export const testDigest = {
+  sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
+} as Digest
+
+/** What outlives a process. */
+export interface World {
+  readonly storage: Storage
+  readonly clock: ManualClock
+  readonly ids: ReturnType<typeof createSequenceIds>
+}
+
+export interface ServerOptions extends Partial<World> {
+  readonly agents?: readonly AgentRegistration[]
+  readonly cronSchedule?: CronSchedule
+  readonly logger?: Logger
+  readonly maxQueued?: number
+  readonly concurrency?: number
+}
+
+const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000, idempotencyTtlMs: 86_400_000 }
+const realCron = createCronSchedule()
+
+export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:execute'] }
+
+/** One process: the run engine and the triggers over a storage and a clock that may outlive it. */
+export function createTriggerServer(options: ServerOptions = {}) {
+  const storage = options.storage ?? createInMemoryStorage()
+  const clock = options.clock ?? createManualClock()
+  const ids = options.ids ?? createSequenceIds()
+  const meter = createInMemoryMeter()
+  const { cronSchedule = realCron, logger = silentLogger, concurrency = 64, maxQueued = 100 } = options
+  const agents = createAgentRegistry()
+  const workflows = createWorkflowRegistry()
+  const seen: SeenRun[] = []
+  const held: (() => void)[] = []
+  const registrations = options.agents ?? [
+    agent('echo', async (input, { runId, metadata }) => void seen.push({ runId, input, metadata })),
+    agent('held', async (input, { runId, metadata }) => {
+      seen.push({ runId, input, metadata })
+      await new Promise<void>((resolve) => held.push(resolve))
+    }),
+    agent('fails', () => Promise.reject(Object.assign(new Error('no luck'), { code: 'bad-luck' }))),
+    { ...agent('single', () => new Promise<void>((resolve) => held.push(resolve))), concurrency: 'single' },
+  ]
+  for (const registration of registrations) agents.register(registration)
+  const phase = createPhase()
+  phase.enter('ready')
+  const engine = createEngine({
+    ...storage,
+    ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
+    services: () => ({}),
+    fireEventTriggers: (event) => triggers.fireEventTriggers(event),
+    limits: { ...LIMITS, concurrency, maxQueued },
+  })
+  const triggers = createTriggers({
+    ...storage,
+    ...{ clock, timers: clock, ids, meter, logger, cronSchedule, digest: testDigest, basePath: '/v1' },
+    ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun, idempotencyTtlMs: 86_400_000 },
+  })
+  engine.observeRuns(triggers.observe)
+
+  const server = {
+    ...{ engine, triggers, storage, clock, ids, meter, phase, seen, agents },
+    create: (definition: TriggerRegistration) =>
+      triggers.createTrigger({ definition: withDefaults(definition), principal: ALICE }),
+    call: (triggerId: string) => ({ triggerId, principal: ALICE }),
+    trigger: (id: string) => triggers.readTriggers.get(id),
+    /** Oldest first, as `status scheduledAt`. */
+    async fires(id: string): Promise<readonly FireRecord[]> {
+      return (await storage.fires.list({ triggerId: id }, { limit: 200, order: 'asc' })).items
+    },
+    runs: async () => (await storage.runs.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items,
+    async events(id: string): Promise<readonly string[]> {
+      const events = await storage.events.read({ topic: `trigger:${id}/events` }, { after: 0, limit: 1_000 })
+      return events.map(({ type }) => type)
+    },
+    /** Ends every run that is held. */
+    async release() {
+      for (const end of held.splice(0)) end()
+      await server.settle()
+    },
+    /** Lets everything happen that waits for no time to pass. */
+    async settle() {
+      for (let turn = 0; turn < 12; turn++) {
+        clock.advance(0)
+        await new Promise<void>((resolve) => setImmediate(resolve))
+      }
+    },
+    /** Moves both clocks, stopping at everything that falls due. */
+    async pass(ms: number) {
+      const until = clock.now() + ms
+      for (;;) {
+        await server.settle()
+        const { nextDueAt } = await storage.triggers.overview()
+        if (nextDueAt === undefined || nextDueAt >= until || nextDueAt <= clock.now()) break
+        clock.advance(nextDueAt - clock.now())
+      }
+      clock.advance(until - clock.now())
+      await server.settle()
+    },
+    async start() {
+      await engine.recover()
+      await engine.start()
+      triggers.daemon.start()
+      await server.settle()
+      return server
+    },
+    /** As a crash: nothing is drained. */
+    stop: () => triggers.daemon.stop(),
+  }
+  return server
+}
+
+export interface SeenRun {
+  readonly runId: string
+  readonly input: unknown
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+const agent = (id: string, run: AgentRegistration['agent']['run']): AgentRegistration => ({
+  id,
+  description: `The ${id} agent.`,
+  agent: { id, run },
+})
+
+const DEFAULTS = {
+  ...{ enabled: true, catchUp: 'latest', maxCatchUp: 10, catchUpWindowMs: 86_400_000, overlap: 'skip', jitterMs: 0 },
+  timezone: 'UTC',
+}
+
+const withDefaults = (definition: TriggerRegistration) =>
+  ({ ...DEFAULTS, ...definition }) as unknown as TriggerDefinition
+
+export const bodyOf = ({ body, json }: Reply) =>
+  (json === undefined ? body : fromJsonText(json)) as Record<string, unknown>
+
+export const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
+export const ms = (text: string): EpochMs => Date.parse(text) as EpochMs

@@ -1,0 +1,23 @@
+import type { triggerOperations } from '@berth/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+type Deps = Pick<UseCases, 'readTriggers' | 'createTrigger' | 'manageTriggers' | 'fireByHand'>
+
+/** `/triggers`: what starts runs by itself, its history, its administration. */
+export const triggerRoutes = ({
+  readTriggers,
+  createTrigger,
+  manageTriggers,
+  fireByHand,
+}: Deps): Handlers<typeof triggerOperations> => ({
+  listTriggers: async ({ query }) => ({ status: 200, body: await readTriggers.list(query) }),
+  createTrigger: ({ body, principal, key }) => createTrigger({ definition: body, principal, key }),
+  pruneTriggers: ({ principal, key }) => manageTriggers.prune({ principal, key }),
+  getTrigger: async ({ params }) => ({ status: 200, body: await readTriggers.get(params.triggerId) }),
+  deleteTrigger: ({ params, principal, key }) => manageTriggers.remove({ ...params, principal, key }),
+  fireTrigger: ({ params, principal, key }) => fireByHand({ ...params, principal, key }),
+  disableTrigger: ({ params, principal, key }) => manageTriggers.disable({ ...params, principal, key }),
+  enableTrigger: ({ params, principal, key }) => manageTriggers.enable({ ...params, principal, key }),
+  listFires: async ({ params, query }) => ({ status: 200, body: await readTriggers.fires(params.triggerId, query) }),
+})

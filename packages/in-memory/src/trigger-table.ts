@@ -1,0 +1,70 @@
+import type { TriggerRecord, TriggerStore } from '@berth/ports'
+import { createRecordTable } from './record-table.ts'
+import type { RunTable } from './run-table.ts'
+import type { UndoLog } from './undo-log.ts'
+import { putEntry } from './undo-log.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export interface TriggerTable {
+  readonly store: TriggerStore
+  readonly appliers: Pick<WriteAppliers, 'trigger.insert' | 'trigger.replace'>
+  get(id: string): TriggerRecord | undefined
+  put(trigger: TriggerRecord, undo: UndoLog): void
+  remove(id: string, undo: UndoLog): void
+}
+
+export function createTriggerTable(runs: Pick<RunTable, 'activityOf'>): TriggerTable {
+  const triggers = createRecordTable<TriggerRecord>()
+  const byId = new Map<string, TriggerRecord>()
+
+  const put = (trigger: TriggerRecord, undo: UndoLog): void => {
+    triggers.put(trigger, undo)
+    putEntry(byId, [trigger.id, trigger], undo)
+  }
+  const remove = (id: string, undo: UndoLog): void => {
+    triggers.delete(id, undo)
+    putEntry(byId, [id, undefined], undo)
+  }
+  const dueBy = (now: number) =>
+    [...byId.values()].filter(({ dueAt }) => dueAt !== undefined && dueAt <= now).sort(byDueAt)
+
+  return {
+    store: {
+      find: async (id) => triggers.get(id),
+      list: async (page) => triggers.page(page, () => true),
+      due: async (now, limit) => dueBy(now).slice(0, limit),
+      ofEvent: async (event) =>
+        [...byId.values()]
+          .filter((trigger) => trigger.kind === 'event' && trigger.event === event && isActive(trigger))
+          .sort((one, other) => (one.id < other.id ? -1 : 1)),
+      async overview() {
+        const active = [...byId.values()].filter(isActive).length
+        const nextDueAt = dueBy(Number.POSITIVE_INFINITY)[0]?.dueAt
+        return { active, disabled: byId.size - active, nextDueAt }
+      },
+      lastActivity: async (sessionId) => runs.activityOf(sessionId),
+    },
+    appliers: {
+      'trigger.insert'({ type, trigger }, { undo }) {
+        const current = triggers.get(trigger.id)
+        if (current !== undefined) return { type, current }
+        put(trigger, undo)
+        return 1
+      },
+      'trigger.replace'({ type, trigger }, { undo }) {
+        const current = triggers.get(trigger.id)
+        if (current?.version !== trigger.version - 1) return { type, current }
+        put(Object.freeze({ ...trigger, createdAt: current.createdAt }), undo)
+        return 1
+      },
+    },
+    get: (id) => triggers.get(id),
+    put,
+    remove,
+  }
+}
+
+const isActive = ({ enabled, orphanedAt }: TriggerRecord) => enabled && orphanedAt === undefined
+
+const byDueAt = (one: TriggerRecord, other: TriggerRecord) =>
+  (one.dueAt ?? 0) - (other.dueAt ?? 0) || (one.id < other.id ? -1 : 1)

@@ -1,0 +1,80 @@
+import { type CronExpression, CronExpressionParser } from 'cron-parser'
+import type { WallMs } from './wall-clock.ts'
+
+/** What the fields of an expression allow, ascending. */
+export interface CronFields {
+  readonly seconds: readonly number[]
+  readonly minutes: readonly number[]
+  readonly hours: readonly number[]
+  readonly months: ReadonlySet<number> // from 1
+  readonly isDay: (dayOfMonth: number, dayOfWeek: number) => boolean
+}
+
+const MAX_LENGTH = 256
+const VALUE = '(?:\\d{1,2}|[A-Za-z]{3})'
+const ITEM = `(?:\\*|${VALUE}(?:-${VALUE})?)(?:/\\d{1,2})?`
+const FIELD = new RegExp(`^${ITEM}(?:,${ITEM})*$`)
+
+/** The fields of an expression of five or six. @throws Error that says what is wrong with it */
+export function parseCron(cron: string): CronFields {
+  const texts = cron.trim().split(/[ \t]+/)
+  if (cron.length > MAX_LENGTH) throw new Error(`is longer than ${MAX_LENGTH} characters`)
+  if (texts.length < 5 || texts.length > 6) throw new Error('must have five fields, or six with seconds first')
+  const odd = texts.find((text) => !FIELD.test(text))
+  if (odd !== undefined) {
+    throw new Error(`has a field that is no list of numbers, names, ranges and steps: ${JSON.stringify(odd)}`)
+  }
+  return toFields(CronExpressionParser.parse(texts.join(' '), { tz: 'UTC' }))
+}
+
+type Values = ReadonlyArray<number | 'L'>
+
+function toFields({ fields }: CronExpression): CronFields {
+  const days = new Set(numbers(fields.dayOfMonth.values))
+  const weekdays = new Set(numbers(fields.dayOfWeek.values).map((day) => day % 7))
+  const isEither = !fields.dayOfMonth.isWildcard && !fields.dayOfWeek.isWildcard
+  return {
+    seconds: numbers(fields.second.values),
+    minutes: numbers(fields.minute.values),
+    hours: numbers(fields.hour.values),
+    months: new Set(numbers(fields.month.values)),
+    isDay: (day, weekday) =>
+      isEither ? days.has(day) || weekdays.has(weekday) : days.has(day) && weekdays.has(weekday),
+  }
+}
+
+const numbers = (values: Values): readonly number[] =>
+  values.filter((value) => typeof value === 'number').sort((one, other) => one - other)
+
+const DAY_MS = 86_400_000
+
+/** The first matching wall time after another, exclusively, and not beyond the horizon. */
+export function nextWall(fields: CronFields, after: WallMs, horizon: WallMs): WallMs | undefined {
+  const from = Math.floor(after / 1_000) * 1_000 + 1_000
+  const today = Math.floor(from / DAY_MS) * DAY_MS
+  for (let day = today; day <= horizon; day += DAY_MS) {
+    if (!isMatchingDay(fields, day)) continue
+    const time = nextTime(fields, day === today ? from - today : 0)
+    if (time !== undefined) return day + time <= horizon ? ((day + time) as WallMs) : undefined
+  }
+  return undefined
+}
+
+function isMatchingDay({ months, isDay }: CronFields, day: number): boolean {
+  const date = new Date(day)
+  return months.has(date.getUTCMonth() + 1) && isDay(date.getUTCDate(), date.getUTCDay())
+}
+
+/** The first matching time of a day from one on, inclusively; both in milliseconds since its midnight. */
+function nextTime({ seconds, minutes, hours }: CronFields, from: number): number | undefined {
+  const [hour, minute, second] = [Math.floor(from / 3_600_000), Math.floor(from / 60_000) % 60, (from / 1_000) % 60]
+  for (const h of hours.filter((value) => value >= hour)) {
+    const isThisHour = h === hour
+    for (const m of minutes.filter((value) => !isThisHour || value >= minute)) {
+      const isThisMinute = isThisHour && m === minute
+      const s = seconds.find((value) => !isThisMinute || value >= second)
+      if (s !== undefined) return ((h * 60 + m) * 60 + s) * 1_000
+    }
+  }
+  return undefined
+}

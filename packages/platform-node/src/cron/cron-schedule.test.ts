@@ -1,0 +1,146 @@
+import type { EpochMs } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import { createCronSchedule } from './cron-schedule.ts'
+
+const schedule = createCronSchedule()
+
+function times(cron: string, timezone: string, { after, count }: { readonly after: string; readonly count: number }) {
+  const found: string[] = []
+  let at: EpochMs | undefined = Date.parse(after) as EpochMs
+  while (at !== undefined && found.length < count) {
+    at = schedule.next({ cron, timezone }, at)
+    if (at !== undefined) found.push(new Date(at).toISOString().replace(':00.000Z', 'Z'))
+  }
+  return found
+}
+
+describe('createCronSchedule', () => {
+  it.each([
+    [
+      'once right after the gap',
+      '30 2 * * *',
+      'America/New_York',
+      '2025-03-08T12:00Z',
+      ['2025-03-09T07:00Z', '2025-03-10T06:30Z'],
+    ],
+    [
+      'once for all that a gap skips',
+      '*/15 2 * * *',
+      'America/New_York',
+      '2025-03-08T12:00Z',
+      ['2025-03-09T07:00Z', '2025-03-10T06:00Z'],
+    ],
+    [
+      'in the first pass',
+      '30 1 * * *',
+      'America/New_York',
+      '2025-11-01T12:00Z',
+      ['2025-11-02T05:30Z', '2025-11-03T06:30Z'],
+    ],
+    [
+      'not in the second pass, also every hour',
+      '0 * * * *',
+      'America/New_York',
+      '2025-11-02T04:30Z',
+      ['2025-11-02T05:00Z', '2025-11-02T07:00Z'],
+    ],
+    [
+      'after a gap of half an hour',
+      '15 2 * * *',
+      'Australia/Lord_Howe',
+      '2025-10-04T00:00Z',
+      ['2025-10-04T15:30Z', '2025-10-05T15:15Z'],
+    ],
+    [
+      'in the first pass of half an hour',
+      '45 1 * * *',
+      'Australia/Lord_Howe',
+      '2025-04-05T00:00Z',
+      ['2025-04-05T14:45Z', '2025-04-06T15:15Z'],
+    ],
+    [
+      'after a day that the zone skipped',
+      '0 12 30 12 *',
+      'Pacific/Apia',
+      '2011-12-01T00:00Z',
+      ['2011-12-30T10:00Z', '2012-12-29T22:00Z'],
+    ],
+    ['on every 29 February', '0 0 29 2 *', 'UTC', '2024-02-29T00:00Z', ['2028-02-29T00:00Z', '2032-02-29T00:00Z']],
+    [
+      'over a century without a leap day',
+      '0 0 29 2 *',
+      'UTC',
+      '2096-02-29T00:00Z',
+      ['2104-02-29T00:00Z', '2108-02-29T00:00Z'],
+    ],
+    [
+      'on either day when both are limited',
+      '0 0 13 * 5',
+      'UTC',
+      '2025-06-01T00:00Z',
+      ['2025-06-06T00:00Z', '2025-06-13T00:00Z', '2025-06-20T00:00Z'],
+    ],
+    ['on Sunday by both its numbers and by name', '0 0 * * 7', 'UTC', '2025-06-01T00:00Z', ['2025-06-08T00:00Z']],
+    [
+      'at wall times of a zone of odd minutes',
+      '0 9 * * MON-FRI',
+      'Asia/Kathmandu',
+      '2025-06-06T04:00Z',
+      ['2025-06-09T03:15Z'],
+    ],
+  ] as const)('occurs %s: %s in %s', (_, cron, timezone, after, expected) => {
+    expect(times(cron, timezone, { after, count: expected.length })).toEqual(expected)
+  })
+
+  it('reads six fields with seconds first', () => {
+    const next = schedule.next(
+      { cron: '*/20 59 23 31 12 *', timezone: 'UTC' },
+      Date.UTC(2025, 11, 31, 23, 59, 20) as EpochMs,
+    )
+
+    expect(next).toBe(Date.UTC(2025, 11, 31, 23, 59, 40))
+  })
+
+  it('never occurs at the instant it is asked from', () => {
+    const at = Date.UTC(2025, 0, 1) as EpochMs
+
+    expect(schedule.next({ cron: '0 0 * * *', timezone: 'UTC' }, at)).toBe(at + 86_400_000)
+    expect(schedule.next({ cron: '0 0 * * *', timezone: 'UTC' }, (at - 1) as EpochMs)).toBe(at)
+  })
+
+  it.each([
+    ['', 'five fields'],
+    ['* * * *', 'five fields'],
+    ['* * * * * * *', 'five fields'],
+    ['@daily', 'five fields'],
+    ['*/5x * * * *', '"*/5x"'],
+    ['1-2-3 * * * *', '"1-2-3"'],
+    ['*/1e3 * * * *', '"*/1e3"'],
+    ['001 * * * *', '"001"'],
+    ['1.5 * * * *', '"1.5"'],
+    ['-1 * * * *', '"-1"'],
+    ['* * L * *', '"L"'],
+    ['* * * * 1#2', '"1#2"'],
+    ['H * * * *', '"H"'],
+    ['60 * * * *', '60'],
+    ['* 24 * * *', '24'],
+    ['* * 0 * *', '0'],
+    ['* * * 13 *', '13'],
+    ['* * * * 8', '8'],
+    ['5-1 * * * *', '5-1'],
+    ['*/0 * * * *', '0'],
+    ['0 0 30 2 *', 'day of month'],
+    ['0 0 31 4,6 *', 'day of month'],
+    [`${'1,'.repeat(200)}1 * * * *`, '256 characters'],
+  ])('refuses %j and names what is wrong', (cron, part) => {
+    const problem = schedule.problemOf({ cron, timezone: 'UTC' })
+
+    expect(problem).toMatch(/^cron: /)
+    expect(problem).toContain(part)
+    expect(() => schedule.next({ cron, timezone: 'UTC' }, 0 as EpochMs)).toThrow()
+  })
+
+  it.each(['Nowhere/Land', '+01:00', '', 'Europe/London; drop', '__proto__'])('refuses the zone %j', (timezone) => {
+    expect(schedule.problemOf({ cron: '* * * * *', timezone })).toContain(JSON.stringify(timezone))
+  })
+})

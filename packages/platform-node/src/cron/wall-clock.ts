@@ -1,0 +1,81 @@
+import type { EpochMs } from '@berth/ports'
+
+/** What a clock on the wall shows, as the milliseconds it would be if that were UTC. */
+export type WallMs = number & { readonly __unit: 'WallMs' }
+
+/** The clock of one time zone. */
+export interface WallClock {
+  at(instant: EpochMs): WallMs
+  /**
+   * The instant at which the clock shows this: the first one when it shows it twice; when it never does, the one at which
+   * it has just skipped it.
+   */
+  instantOf(wall: WallMs): EpochMs
+}
+
+const DAY_MS = 86_400_000
+const MAX_CLOCKS = 1_000
+
+const clocks = new Map<string, WallClock>()
+
+/** @throws RangeError for an unknown zone */
+export function wallClockOf(timezone: string): WallClock {
+  const known = clocks.get(timezone)
+  if (known !== undefined) return known
+  const clock = createWallClock(timezone)
+  if (clocks.size === MAX_CLOCKS) clocks.clear()
+  clocks.set(timezone, clock)
+  return clock
+}
+
+function createWallClock(timezone: string): WallClock {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: timezone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  })
+
+  const offsetAt = (instant: number): number => {
+    const second = Math.floor(instant / 1_000) * 1_000
+    const [month = 0, day = 0, year = 0, hour = 0, minute = 0, rest = 0] = format
+      .format(second)
+      .split(/\D+/)
+      .map(Number)
+    return Date.UTC(year, month - 1, day, hour, minute, rest) - second
+  }
+
+  return {
+    at: (instant) => (instant + offsetAt(instant)) as WallMs,
+    instantOf(wall) {
+      const before = offsetAt(wall - DAY_MS)
+      const after = offsetAt(wall + DAY_MS)
+      // The larger offset is the earlier instant.
+      const offsets = before > after ? [before, after] : [after, before]
+      const shown = offsets.map((offset) => wall - offset).find((instant) => instant + offsetAt(instant) === wall)
+      return (shown ?? skipOver(wall, { from: wall - after, to: wall - before }, offsetAt)) as EpochMs
+    },
+  }
+}
+
+/** The first instant in the range at which the clock shows a later time than `wall`. */
+function skipOver(
+  wall: number,
+  { from, to }: { readonly from: number; readonly to: number },
+  offsetAt: (instant: number) => number,
+): number {
+  let low = from
+  let high = to
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (middle + offsetAt(middle) < wall) low = middle
+    else high = middle
+  }
+  return high
+}

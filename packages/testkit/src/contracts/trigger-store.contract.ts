@@ -1,0 +1,222 @@
+import { type Storage, type TriggerRecord, toJsonText } from '@berth/ports'
+import { expect } from 'vitest'
+import { aFire, aRun, aTrigger } from '../builders.ts'
+import { commit, insertRuns, refused } from './commits.ts'
+import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { at, eachAlone, type Optionals } from './optional-fields.ts'
+import { pagedListCases } from './paged-list.contract.ts'
+
+const OPTIONALS: Optionals<TriggerRecord> = {
+  cron: '*/5 0 29 2 *',
+  timezone: 'Australia/Lord_Howe',
+  intervalMs: 60_000,
+  idleMs: 5_000,
+  event: 'order.paid',
+  expiresAt: at(1),
+  declared: toJsonText({ id: 'Grüße 🚢' }),
+  orphanedAt: at(2),
+  failure: 'no such "zone"\n',
+  decidedThrough: at(3),
+  nextAt: at(4),
+  dueAt: at(5),
+  lastFireId: 'fire_1',
+  lastFireAt: at(6),
+  lastStatus: 'completed',
+}
+
+const FULL_TARGET = { kind: 'workflow', id: 'flow', input: toJsonText({ a: [null, 'ü'] }), sessionId: 'ses' } as const
+
+const insert = (storage: Storage, ...triggers: readonly TriggerRecord[]) =>
+  commit(storage, ...triggers.map((trigger) => ({ type: 'trigger.insert', trigger }) as const))
+
+const idsOf = (triggers: readonly TriggerRecord[]) => triggers.map(({ id }) => id)
+
+const recordCases: readonly ContractCase[] = [
+  {
+    title: 'gives back a trigger with every optional field, with each alone, and with none',
+    async run(storage) {
+      const triggers = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
+        aTrigger({ id: `trg-${index}`, ...fields }),
+      )
+      const whole = aTrigger({ id: 'whole', target: FULL_TARGET, enabled: false, fireCount: 3, missed: 2, version: 7 })
+      await insert(storage, ...triggers, whole)
+
+      for (const trigger of [...triggers, whole]) expect(await storage.triggers.find(trigger.id)).toEqual(trigger)
+      expect(await storage.triggers.find('trg-unknown')).toBeUndefined()
+    },
+  },
+  {
+    title: 'refuses a trigger whose id is taken and names the one that holds it',
+    async run(storage) {
+      await insert(storage, aTrigger())
+
+      const outcome = await refused(storage, { type: 'trigger.insert', trigger: aTrigger({ owner: 'bob' }) })
+
+      expect(outcome.conflict).toEqual({ type: 'trigger.insert', current: aTrigger() })
+      expect(await storage.triggers.find('nightly')).toEqual(aTrigger())
+    },
+  },
+  {
+    title: 'replaces a trigger wholly when the version follows its own',
+    async run(storage) {
+      await insert(storage, aTrigger({ ...OPTIONALS, target: FULL_TARGET }), aTrigger({ id: 'other' }))
+      const next = aTrigger({ version: 2, kind: 'cron', enabled: false, missed: 4 })
+
+      await commit(storage, { type: 'trigger.replace', trigger: { ...next, createdAt: at(99) } })
+
+      expect(await storage.triggers.find('nightly')).toEqual(next)
+      expect(await storage.triggers.find('other')).toEqual(aTrigger({ id: 'other' }))
+    },
+  },
+  {
+    title: 'refuses to replace a trigger of another version, and one that is not there',
+    async run(storage) {
+      const current = aTrigger({ version: 3 })
+      await insert(storage, current)
+
+      for (const version of [2, 3, 5]) {
+        const outcome = await refused(storage, { type: 'trigger.replace', trigger: aTrigger({ version }) })
+        expect(outcome.conflict).toEqual({ type: 'trigger.replace', current })
+      }
+      const unknown = await refused(storage, { type: 'trigger.replace', trigger: aTrigger({ id: 'x', version: 2 }) })
+      expect(unknown.conflict).toEqual({ type: 'trigger.replace' })
+      expect(await storage.triggers.find('nightly')).toEqual(current)
+    },
+  },
+  {
+    title: 'lets exactly one of many concurrent callers replace a version',
+    async run(storage) {
+      await insert(storage, aTrigger())
+
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, (_, missed) =>
+          storage.unitOfWork.commit([{ type: 'trigger.replace', trigger: aTrigger({ version: 2, missed }) }]),
+        ),
+      )
+
+      expect(outcomes.filter(({ committed }) => committed)).toHaveLength(1)
+    },
+  },
+  {
+    title: 'deletes a trigger with its fires and no other, and counts it',
+    async run(storage) {
+      await insert(storage, aTrigger(), aTrigger({ id: 'other' }))
+      await commit(
+        storage,
+        { type: 'fire.insert', fire: aFire() },
+        { type: 'fire.insert', fire: aFire({ id: 'fire-other', triggerId: 'other' }) },
+      )
+
+      const { counts } = await commit(
+        storage,
+        { type: 'trigger.delete', id: 'nightly' },
+        { type: 'trigger.delete', id: 'nightly' },
+      )
+
+      expect(counts).toEqual([1, 0])
+      expect(await storage.triggers.find('nightly')).toBeUndefined()
+      expect(await storage.fires.find(aFire().id)).toBeUndefined()
+      expect((await storage.fires.firstPending(9)).map(({ id }) => id)).toEqual(['fire-other'])
+    },
+  },
+]
+
+const readCases: readonly ContractCase[] = [
+  {
+    title: 'a trigger is due from its dueAt on, exactly, the earliest first, up to the limit',
+    async run(storage) {
+      const dueAts = { c: 3, a: 1, none: undefined, b: 2, far: 9 }
+      const triggers = Object.entries(dueAts).map(([id, due]) =>
+        aTrigger({ id, dueAt: due === undefined ? undefined : at(due) }),
+      )
+      await insert(storage, ...triggers)
+
+      expect(idsOf(await storage.triggers.due(at(0), 9))).toEqual([])
+      expect(idsOf(await storage.triggers.due(at(1), 9))).toEqual(['a'])
+      expect(idsOf(await storage.triggers.due(at(3), 9))).toEqual(['a', 'b', 'c'])
+      expect(idsOf(await storage.triggers.due(at(9), 2))).toEqual(['a', 'b'])
+    },
+  },
+  {
+    title: 'finds the triggers of an event that are enabled and not orphaned',
+    async run(storage) {
+      const event = 'paid'
+      await insert(
+        storage,
+        aTrigger({ id: 'b', event }),
+        aTrigger({ id: 'a', event }),
+        aTrigger({ id: 'off', event, enabled: false }),
+        aTrigger({ id: 'orphan', event, orphanedAt: at(0) }),
+        aTrigger({ id: 'other', event: 'paid.late' }),
+        aTrigger({ id: 'cron', event, kind: 'cron' }),
+      )
+
+      expect(idsOf(await storage.triggers.ofEvent(event))).toEqual(['a', 'b'])
+      expect(await storage.triggers.ofEvent('nothing')).toEqual([])
+    },
+  },
+  {
+    title: 'sums up how many triggers are active and when the next is due',
+    async run(storage) {
+      expect(await storage.triggers.overview()).toEqual({ active: 0, disabled: 0 })
+      await insert(
+        storage,
+        aTrigger({ id: 'late', dueAt: at(7) }),
+        aTrigger({ id: 'soon', dueAt: at(3) }),
+        aTrigger({ id: 'off', enabled: false }),
+        aTrigger({ id: 'orphan', orphanedAt: at(0) }),
+      )
+
+      expect(await storage.triggers.overview()).toEqual({ active: 2, disabled: 2, nextDueAt: at(3) })
+    },
+  },
+  {
+    title: 'tells when the last run ended that neither a trigger nor a run started',
+    async run(storage) {
+      expect(await storage.triggers.lastActivity()).toEqual({ isBusy: false })
+      const ended = (id: string, ms: number) => aRun({ id, status: 'completed', completedAt: at(ms) })
+      await insertRuns(
+        storage,
+        ended('asked', 5),
+        ended('earlier', 4),
+        { ...ended('triggered', 8), triggerId: 'nightly' },
+        { ...ended('child', 9), parentRunId: 'asked' },
+        { ...ended('in session', 3), sessionId: 'ses' },
+        { ...aRun({ id: 'waits', status: 'suspended' }) },
+      )
+
+      expect(await storage.triggers.lastActivity()).toEqual({ isBusy: false, endedAt: at(5) })
+      expect(await storage.triggers.lastActivity('ses')).toEqual({ isBusy: false, endedAt: at(3) })
+      expect(await storage.triggers.lastActivity('ses-unknown')).toEqual({ isBusy: false })
+    },
+  },
+  {
+    title: 'is busy while a run that was asked for is queued or running',
+    async run(storage) {
+      await insertRuns(storage, aRun({ id: 'other', sessionId: 'other', status: 'running' }))
+
+      for (const status of ['queued', 'running'] as const) {
+        await insertRuns(storage, aRun({ id: status, sessionId: status, status }))
+        expect(await storage.triggers.lastActivity(status)).toEqual({ isBusy: true })
+      }
+      await insertRuns(storage, aRun({ id: 'fired', sessionId: 'ses', status: 'running', triggerId: 'nightly' }))
+
+      expect((await storage.triggers.lastActivity()).isBusy).toBe(true)
+      expect((await storage.triggers.lastActivity('ses')).isBusy).toBe(false)
+    },
+  },
+]
+
+export const triggerStoreCases: readonly ContractCase[] = [
+  ...recordCases,
+  ...readCases,
+  ...pagedListCases({
+    noun: 'triggers',
+    insert: (storage, id, createdAt) => insert(storage, aTrigger({ id, createdAt })),
+    list: (storage, page) => storage.triggers.list(page),
+  }),
+]
+
+/** What every `TriggerStore`, and the writes of triggers, must do. */
+export const triggerStoreContract = (harness: StorageHarness): void =>
+  registerContract([{ port: 'TriggerStore', cases: triggerStoreCases }], harness)

@@ -4,6 +4,7 @@ import type { CreateRunServices } from './agents/run-services.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
 import type { PhaseHolder } from './lifecycle/phase.ts'
+import type { RenderEnvelope } from './realtime/envelope.ts'
 import { createReplay } from './replay/replay.ts'
 import { createAbortAgent } from './runs/abort-agent.ts'
 import { createAbortRun } from './runs/abort-run.ts'
@@ -40,6 +41,7 @@ export interface EngineDeps extends Pick<Storage, 'runs' | 'events' | 'sessions'
   readonly ids: IdGenerator
   readonly logger: Logger
   readonly meter: Meter
+  readonly render: RenderEnvelope
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
   readonly phase: PhaseHolder

@@ -3,9 +3,12 @@ import {
   authenticateAnyone,
   createAgentRegistry,
   createEngine,
+  createEventHub,
   createPhase,
   createReadHealth,
+  createRealtime,
   createRecall,
+  createRenderEnvelope,
   createWorkflowRegistry,
   type RunContext,
 } from '@berth/core'
@@ -60,16 +63,22 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
   const phase = createPhase()
   phase.enter('ready')
 
+  const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const engine = createEngine({
     services: () => ({}),
     ...storage,
     ...{ clock, timers: clock, ids, meter: noMeter, agents, workflows, phase, logger, basePath: '/v1' },
+    render,
     limits: {
       ...{ concurrency: 64, maxQueued: 100, idempotencyTtlMs: 86_400_000 },
       ...{ maxResultBytes: 1_000_000, maxEventBytes: 1_000, abortGraceMs: 5_000 },
     },
   })
 
+  const realtime = createRealtime({
+    ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render },
+    ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2 },
+  })
   const app = createHttpApp({
     config: { ...CONFIG, ...config },
     ...{ version: '0.1.0', clock, digest: testDigest, ids, logger, meter: noMeter },
@@ -79,6 +88,7 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
     openReplayStream: (recording, speed) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+      replayBuffer: () => ({ events: 0, subjects: 0, bytes: 0 }),
     }),
     readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
@@ -87,6 +97,7 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
       const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' }
       return new Response('id: e1.0\ndata:\n\n', { headers })
     },
+    issueTicket: realtime.issueTicket,
     onAnswer: (note) => notes.push(note),
     ...deps,
   })

@@ -1,6 +1,7 @@
+import { type AdmittedUpgrade, admitUpgrade } from './admit-upgrade.ts'
 import { finishResponse, toResponse } from './answer.ts'
 import { toAppError, toErrorResponse } from './error-envelope.ts'
-import { createExchange } from './exchange.ts'
+import { createExchange, type Exchange } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 import type { HttpEnv } from './http-env.ts'
 import { type Mounted, mountAll } from './mount.ts'
@@ -13,6 +14,7 @@ import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
+import { realtimeRoutes } from './routes/realtime.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { workflowRoutes } from './routes/workflows.ts'
@@ -20,6 +22,8 @@ import { workflowRoutes } from './routes/workflows.ts'
 export interface HttpApp {
   /** Answers a request; never rejects. */
   fetch(request: Request, env?: HttpEnv): Promise<Response>
+  /** Whether an upgrade request may become a WebSocket; the refusal otherwise. Never rejects. */
+  admitUpgrade(request: Request, env?: HttpEnv): Promise<AdmittedUpgrade | Response>
 }
 
 /** The REST face: every operation of the table, behind one pipeline. */
@@ -29,18 +33,35 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const pipeline = createPipeline(deps)
   const reporter = createReporter(deps)
 
+  const exchangeOf = (request: Request, env: HttpEnv) =>
+    createExchange(request, env, { router, startedMs: clock.monotonicMs() })
+
+  const refuse = (exchange: Exchange, thrown: unknown) => {
+    const error = toAppError(thrown)
+    const response = toErrorResponse(error, exchange.requestId)
+    reporter.answered(exchange, response.status, error)
+    return finishResponse(exchange, response)
+  }
+
   return {
     async fetch(request, env = {}) {
-      const exchange = createExchange(request, env, { router, startedMs: clock.monotonicMs() })
+      const exchange = exchangeOf(request, env)
       try {
-        const response = await toResponse(exchange, await pipeline(exchange), openRunStream)
+        const response = await toResponse(exchange, await pipeline.lead(exchange), openRunStream)
         reporter.answered(exchange, response.status, undefined)
         return finishResponse(exchange, response)
       } catch (thrown) {
-        const error = toAppError(thrown)
-        const response = toErrorResponse(error, exchange.requestId)
-        reporter.answered(exchange, response.status, error)
-        return finishResponse(exchange, response)
+        return refuse(exchange, thrown)
+      }
+    },
+    async admitUpgrade(request, env = {}) {
+      const exchange = exchangeOf(request, env)
+      try {
+        const answer = await pipeline.leadToRoute(exchange)
+        if (answer === undefined) return admitUpgrade(exchange, config)
+        return finishResponse(exchange, await toResponse(exchange, answer, openRunStream))
+      } catch (thrown) {
+        return refuse(exchange, thrown)
       }
     },
   }
@@ -54,6 +75,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     approvals: approvalRoutes(deps),
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
+    realtime: realtimeRoutes(deps),
     events: namedEventRoutes(deps),
     health: healthRoutes(deps),
     metrics: metricRoutes(deps),

@@ -73,6 +73,7 @@ export function toCall({ request, route, ...exchange }: Exchange): Call<Operatio
     traceparent,
     prefer: parsePrefer(request.headers.get('prefer')),
     acceptsEventStream: acceptsEventStream(request.headers.get('accept')),
+    origin: request.headers.get('origin') ?? undefined,
     lastEventId: request.headers.get('last-event-id') || undefined,
   }
 }

@@ -24,6 +24,8 @@ export interface Call<Op extends Operation> {
   readonly prefer: Preferences
   readonly traceparent: string | undefined
   readonly acceptsEventStream: boolean
+  /** Of the page that asks, where a browser says so. */
+  readonly origin: string | undefined
   /** The header of a reconnecting event stream. */
   readonly lastEventId: string | undefined
 }

@@ -4,6 +4,7 @@ import type {
   Authenticate,
   DeleteThread,
   EmitEvent,
+  IssueTicket,
   ReadAgents,
   ReadApprovals,
   ReadHealth,
@@ -77,6 +78,7 @@ export interface UseCases {
   readonly openRunStream: OpenRunStream
   readonly replay: Replay
   readonly openReplayStream: OpenReplayStream
+  readonly issueTicket: IssueTicket
 }
 
 export interface HttpAppDeps extends UseCases {

@@ -1,3 +1,4 @@
+export type { AdmittedUpgrade } from './admit-upgrade.ts'
 export { createHttpApp, type HttpApp } from './app.ts'
 export { toEnvelope } from './error-envelope.ts'
 export type { AnswerNote, HttpAppDeps, HttpConfig, OpenRunStream, UseCases } from './http-app-deps.ts'

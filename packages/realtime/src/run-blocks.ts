@@ -1,5 +1,5 @@
-import { formatEventId, parseEventId, renderEnvelope, runSubject } from '@berth/core'
-import { type LogHead, type Meter, type RunRecord, type StoredEvent, toJsonText } from '@berth/ports'
+import { formatEventId, parseEventId, type RenderEnvelope, runSubject } from '@berth/core'
+import { type LogHead, type RunRecord, type StoredEvent, toJsonText } from '@berth/ports'
 import { formatBlock } from './sse/block.ts'
 import type { StartingPoint } from './starting-point.ts'
 
@@ -9,7 +9,7 @@ export interface RunBlocks {
   readonly start: StartingPoint
   /** The cursor the reader came with. */
   readonly lastEventId: string | undefined
-  readonly meter: Meter
+  readonly render: RenderEnvelope
 }
 
 const RETRY_MS = 1_000
@@ -17,7 +17,7 @@ const LAST_EVENTS = new Set(['run.completed', 'run.failed', 'run.aborted'])
 
 /** The blocks of one run's stream: a cursor, the gap if there is one, the events; ends after the event that ends the run. */
 export async function* renderRunBlocks(
-  { run, epoch, start, lastEventId, meter }: RunBlocks,
+  { run, epoch, start, lastEventId, render }: RunBlocks,
   events: AsyncIterable<StoredEvent>,
 ): AsyncGenerator<string, void, void> {
   const subject = runSubject(run)
@@ -25,7 +25,7 @@ export async function* renderRunBlocks(
   if (start.gap !== undefined) yield gapBlock(start, { subject, runId: run.id, epoch })
   for await (const event of events) {
     const id = formatEventId({ epoch, position: event.position })
-    yield formatBlock({ id, event: event.type, data: renderEnvelope(event, { subject, epoch, meter }) })
+    yield formatBlock({ id, event: event.type, data: render(event, { subject, epoch }) })
     if (LAST_EVENTS.has(event.type)) return
   }
 }

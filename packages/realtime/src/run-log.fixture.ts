@@ -1,4 +1,4 @@
-import { createEventHub, withPublication } from '@berth/core'
+import { createEventHub, createRenderEnvelope, withPublication } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
 import { EVERY_ROW, type EventLog, type Logger, noMeter, toJsonText } from '@berth/ports'
 import { anEvent, aRun, createManualClock, type ManualClock } from '@berth/testkit'
@@ -26,7 +26,14 @@ export async function createRunLog(over: Partial<RunStreamsDeps> = {}) {
   }
 
   const streams = createRunStreams({
-    ...{ runs: storage.runs, events: storage.events, hub, timers: clock, logger: silentLogger, meter: noMeter },
+    ...{
+      runs: storage.runs,
+      events: storage.events,
+      hub,
+      timers: clock,
+      logger: silentLogger,
+      render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
+    },
     ...{ maxStreams: 10, heartbeatMs: 15_000 },
     ...over,
   })

@@ -1,13 +1,5 @@
-import { type EventHub, isTerminal, type Recording } from '@berth/core'
-import {
-  AppError,
-  type EventLog,
-  type Logger,
-  type Meter,
-  type RunStore,
-  type Timers,
-  type Visibility,
-} from '@berth/ports'
+import { type EventHub, isTerminal, type Recording, type RenderEnvelope } from '@berth/core'
+import { AppError, type EventLog, type Logger, type RunStore, type Timers, type Visibility } from '@berth/ports'
 import { followEvents } from './follow.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
 import { renderRunBlocks } from './run-blocks.ts'
@@ -20,7 +12,7 @@ export interface RunStreamsDeps {
   readonly hub: EventHub
   readonly timers: Timers
   readonly logger: Logger
-  readonly meter: Meter
+  readonly render: RenderEnvelope
   /** Streams open at once at most. */
   readonly maxStreams: number
   readonly heartbeatMs: number
@@ -57,7 +49,7 @@ const HEADERS = {
 const RETRY_AFTER_MS = 1_000
 
 export function createRunStreams(deps: RunStreamsDeps): RunStreams {
-  const { runs, events, meter, maxStreams } = deps
+  const { runs, events, render, maxStreams } = deps
   const open = new Set<() => void>()
   let isClosed = false
 
@@ -91,14 +83,14 @@ export function createRunStreams(deps: RunStreamsDeps): RunStreams {
       const stream = { runId }
       const firstAfter = async (after: number) => (await events.read(stream, { after, limit: 1 }))[0]
       const head = await events.head()
-      const start = await findStartingPoint(head, lastEventId, firstAfter)
+      const start = await findStartingPoint(head, { lastEventId, startsAt: 'first' }, firstAfter)
 
       const hasAll = isComplete && lastEventId !== undefined && start.gap === undefined
       if (hasAll && (await firstAfter(start.after)) === undefined) return new Response(null, { status: 204 })
 
       return stream200((signal) => {
         const following = followEvents(deps, stream, { after: start.after, isComplete, signal })
-        return renderRunBlocks({ run, epoch: head.epoch, start, lastEventId, meter }, following)
+        return renderRunBlocks({ run, epoch: head.epoch, start, lastEventId, render }, following)
       })
     },
 

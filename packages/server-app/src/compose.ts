@@ -2,13 +2,18 @@ import {
   type AgentRegistry,
   authenticateAnyone,
   createAuthenticate,
+  createCredentialWatch,
   createEngine,
   createEventHub,
+  createHotCache,
   createReadHealth,
+  createRealtime,
   createRecall,
   type Daemon,
+  createRenderEnvelope,
   type PhaseHolder,
   type WorkflowRegistry,
+  withCredentialCheck,
   withPublication,
   withReadCache,
 } from '@berth/core'
@@ -16,12 +21,13 @@ import { createHttpApp, type HttpConfig } from '@berth/http'
 import type { Vitals } from '@berth/platform-node'
 import type { Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
-import { createRunStreams } from '@berth/realtime'
+import { createRunStreams, createWebSockets } from '@berth/realtime'
 import type { Adapters } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
 import { withCommitTiming } from './commit-timing.ts'
 import type { Secrets } from './pre-bind.ts'
 import { createScrape } from './scrape.ts'
+import { createUpgrades } from './upgrades.ts'
 import { version } from './version.ts'
 
 export interface Parts {
@@ -43,22 +49,26 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   const { storage, clock, ids, digest, logger, meter } = adapters
   const { runs, events, tokens } = storage
   const { basePath } = server
+  const idempotencyTtlMs = server.idempotency.ttlSeconds * 1_000
 
   const { outside } = attribution
   const timers: Timers = { after: (delayMs, fn) => outside(() => adapters.timers.after(delayMs, fn)) }
   const committing: UnitOfWork = { commit: (writes) => outside(() => storage.unitOfWork.commit(writes)) }
 
-  const hub = createEventHub()
-  const unitOfWork = withPublication(withCommitTiming(committing, { clock, meter }), hub)
+  const hub = createEventHub(createHotCache(clock, realtime.cache))
+  const credentials = createCredentialWatch({ tokens, clock, timers, logger })
+  const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
+  const published = withPublication(withCommitTiming(committing, { clock, meter }), hub)
+  const unitOfWork = withCredentialCheck(published, credentials)
   const idempotency = withReadCache(storage.idempotency, meter)
   const engine = createEngine({
     ...storage,
-    ...{ unitOfWork, clock, timers, ids, logger, meter, agents, workflows, phase, basePath },
+    ...{ unitOfWork, clock, timers, ids, logger, meter, render, agents, workflows, phase, basePath },
     services: () => ({}),
-    limits: { ...limits, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 },
+    limits: { ...limits, idempotencyTtlMs },
   })
   const readHealth = createReadHealth({
-    ...{ storage, phase, clock, version },
+    ...{ storage, phase, clock, version, replayBuffer: hub.stats },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
     secretsStore: secrets.health.active,
   })
@@ -68,9 +78,17 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
       : createAuthenticate({ tokens, unitOfWork, digest, clock, logger, peppers: secrets.peppers })
 
   const streams = createRunStreams({
-    ...{ runs, events, hub, timers, logger, meter },
+    ...{ runs, events, hub, timers, logger, render },
     maxStreams: realtime.maxSseStreams,
     heartbeatMs: realtime.sseHeartbeatMs,
+  })
+  const { issueTicket, ...live } = createRealtime({
+    ...{ ...storage, ...realtime, unitOfWork, clock, ids, digest, hub, render, phase, idempotencyTtlMs },
+  })
+  const webSockets = createWebSockets({
+    ...{ ...live, runs, events, clock, timers, ids, logger, version, authenticate },
+    ...{ limits: realtime.webSocket, stallMs: realtime.stallMs },
+    ...{ abortRun: engine.abortRun, watchCredential: credentials.watchCredential },
   })
   const app = createHttpApp({
     config: httpConfigOf(config),
@@ -78,15 +96,17 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
     recall: createRecall({ idempotency, clock }),
     openRunStream: streams.openRunStream,
     openReplayStream: streams.openReplayStream,
-    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams }),
+    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams, webSockets, hub }),
+    issueTicket,
     readSecretsHealth: () => secrets.health,
     readHealth,
     ...engine,
   })
 
   const daemons: readonly Daemon[] = []
+  const onUpgrade = createUpgrades({ app, webSockets, logger })
 
-  return { app, streams, engine, daemons }
+  return { fetch: app.fetch, onUpgrade, streams, webSockets, engine, daemons }
 }
 
 const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({

@@ -66,7 +66,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     const recovered = await composition.engine.recover()
     if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
 
-    const listener = await listen(composition.app.fetch, config.server)
+    const listener = await listen(composition, config.server)
     undo.push(() => closeListener(listener))
     running = composition
     await composition.engine.start()
@@ -126,7 +126,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     phase.enter('stopped')
   }
 
-  const drain = async ({ engine, streams, daemons }: Composition, { closing }: StopBudget) => {
+  const drain = async ({ engine, streams, webSockets, daemons }: Composition, { closing }: StopBudget) => {
     running = undefined
     const stopping = Promise.all(daemons.map(stopDaemon))
     try {
@@ -136,7 +136,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
       logger.error('runs not taken out of this process in order', error)
     }
     await Promise.race([stopping, closing])
-    await waitAtMost(timers, STREAM_GRACE_MS, [streams.closeAll()])
+    await waitAtMost(timers, STREAM_GRACE_MS, [Promise.all([streams.closeAll(), webSockets.closeAll()])])
+    webSockets.terminateAll()
   }
 
   const stopDaemon = async ({ name, stop }: Daemon) => {

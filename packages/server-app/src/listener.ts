@@ -7,6 +7,7 @@ import { answerParserError } from './parser-error.ts'
 import { refuse, refuseOn, toRefusal } from './refuse.ts'
 import { createUnanswered, type Unanswered } from './unanswered.ts'
 import { refusalOf, unreadable } from './unreadable-request.ts'
+import type { OnUpgrade } from './upgrades.ts'
 
 export interface Address {
   readonly host: string
@@ -20,6 +21,12 @@ export interface Listener extends Address {
 
 type Fetch = Parameters<typeof getRequestListener>[0]
 
+export interface Answering {
+  readonly fetch: Fetch
+  /** Without it, requests that ask for another protocol are answered as if they did not. */
+  readonly onUpgrade?: OnUpgrade | undefined
+}
+
 const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: 16_384,
   requireHostHeader: false,
@@ -29,15 +36,20 @@ const SERVER_OPTIONS: ServerOptions = {
   connectionsCheckingInterval: 5_000,
 }
 
+/** An offer of HTTP/2 is declined by answering in HTTP/1.1. Releases of Node that do not know the option upgrade all. */
+const UPGRADE_OPTIONS: object = {
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+}
+
 /** Binds the address. @throws StartError `address-in-use`, `bind-failed` */
-export async function listen(fetch: Fetch, address: Address): Promise<Listener> {
-  const server = serve(fetch, address)
+export async function listen({ fetch, onUpgrade }: Answering, address: Address): Promise<Listener> {
+  const server = serve({ fetch, onUpgrade }, address)
   const bound = await bind(server, address)
   return { host: address.host, port: bound.port, close: (graceMs) => close(server, graceMs) }
 }
 
 /** Every request gets the envelope or what `fetch` answers; none gets an empty refusal of Node's own. */
-function serve(fetch: Fetch, { host }: Address): Server {
+function serve({ fetch, onUpgrade }: Answering, { host }: Address): Server {
   const unanswered = createUnanswered()
   const hostname = isIPv6(host) ? `[${host}]` : host
   const pass = getRequestListener(fetch, { hostname, errorHandler: answerFailure })
@@ -49,7 +61,13 @@ function serve(fetch: Fetch, { host }: Address): Server {
     else refuse(incoming, outgoing, refusal)
   }
 
-  const server = createServer(SERVER_OPTIONS, answer)
+  const server = createServer({ ...SERVER_OPTIONS, ...UPGRADE_OPTIONS }, answer)
+  if (onUpgrade !== undefined) {
+    server.on('upgrade', (incoming, socket, head) => {
+      if (unanswered.isOwedOn(socket)) socket.destroy()
+      else onUpgrade(incoming, socket, head)
+    })
+  }
   server.maxHeadersCount = 0 // Node drops what is beyond; refusalOf counts.
   server.on('checkExpectation', answer)
   server.on('connect', (incoming, socket) => refuseTunnel(incoming, socket, unanswered))

@@ -1,7 +1,7 @@
 import { findApproval, listApprovals } from './approval-store.ts'
 import { readAudit } from './audit-log.ts'
 import { commitWrites } from './commit-writes.ts'
-import { readEvents, readEventsBefore, readLogHead } from './event-log.ts'
+import { countEvents, readEvents, readEventsBefore, readLogHead } from './event-log.ts'
 import { findIdempotency } from './idempotency-store.ts'
 import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
 import { findSession, listMessages, listSessions } from './session-store.ts'
@@ -27,6 +27,7 @@ export const READS = {
   'approvals.list': listApprovals,
   'events.read': readEvents,
   'events.readBefore': readEventsBefore,
+  'events.count': countEvents,
   'events.head': readLogHead,
   'idempotency.find': findIdempotency,
   'sessions.find': findSession,

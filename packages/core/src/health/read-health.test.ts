@@ -12,6 +12,7 @@ function setUp(status: () => Promise<StorageStatus>) {
   const health = createReadHealth({
     ...{ storage: { status }, phase, clock },
     ...{ version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+    replayBuffer: () => ({ events: 3, subjects: 2, bytes: 100 }),
   })
   return { health, clock, phase }
 }

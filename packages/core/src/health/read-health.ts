@@ -1,5 +1,6 @@
 import type { Clock, Storage, StorageStatus } from '@berth/ports'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
+import type { HotCacheStats } from '../realtime/hot-cache.ts'
 
 export interface ReadHealthDeps {
   readonly storage: Pick<Storage, 'status'>
@@ -7,6 +8,8 @@ export interface ReadHealthDeps {
   readonly clock: Clock
   readonly version: string
   readonly walWarnThresholdBytes: number
+  /** What the cache in front of the event log holds. */
+  readonly replayBuffer: () => HotCacheStats
   /** The scheme that resolved the secrets, for example `env`. */
   readonly secretsStore: string
 }
@@ -51,7 +54,7 @@ async function readStatus({ storage }: ReadHealthDeps): Promise<StorageStatus> {
   }
 }
 
-function checksOf({ walWarnThresholdBytes, secretsStore }: ReadHealthDeps, storage: StorageStatus) {
+function checksOf({ walWarnThresholdBytes, secretsStore, replayBuffer }: ReadHealthDeps, storage: StorageStatus) {
   const { walBytes, dbBytes, writable, message } = storage
   const isLong = walBytes > walWarnThresholdBytes
   return {
@@ -68,7 +71,7 @@ function checksOf({ walWarnThresholdBytes, secretsStore }: ReadHealthDeps, stora
     encryption: { status: 'disabled' as CheckStatus, enabled: false },
     consolidator: { status: 'disabled' as CheckStatus, queueDepth: 0, deadLetters: 0, running: false },
     triggers: { status: 'disabled' as CheckStatus, running: false, active: 0, disabled: 0, nextFireAt: null },
-    replayBuffer: { status: 'disabled' as CheckStatus, events: 0, subjects: 0, bytes: 0 },
+    replayBuffer: { status: 'ok' as CheckStatus, ...replayBuffer() },
   }
 }
 

@@ -25,7 +25,7 @@ describe('sanitizeText', () => {
   it('names the rule of each find', () => {
     const dropped: string[] = []
 
-    sanitizeText('a@example.com b@example.com Bearer abcdefgh1', (rule) => dropped.push(rule))
+    sanitizeText('a@example.com b@example.com Bearer abcdefgh1', { onDrop: (rule) => dropped.push(rule) })
 
     expect(dropped).toEqual(['bearer', 'email', 'email'])
   })

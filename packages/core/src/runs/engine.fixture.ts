@@ -16,6 +16,7 @@ import type { CreateRunServices } from '../agents/run-services.ts'
 import { createEngine as createRunEngine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
+import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
 import type { Reply } from '../reply.ts'
 import type { WorkflowRegistration } from '../workflows/workflow.ts'
@@ -62,6 +63,7 @@ export function createEngine(options: EngineOptions) {
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
     services: options.services ?? (() => ({})),
+    render: createRenderEnvelope({ meter, policy: 'redact' }),
     unitOfWork: withPublication(storage.unitOfWork, hub),
     limits: { ...LIMITS, concurrency, maxQueued },
   })

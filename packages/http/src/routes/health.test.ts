@@ -18,6 +18,7 @@ describe('/health', () => {
     const readHealth = createReadHealth({
       ...{ storage: readOnly, phase: createPhase(), clock: createManualClock(), version: '0.1.0' },
       ...{ walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+      replayBuffer: () => ({ events: 0, subjects: 0, bytes: 0 }),
     })
 
     const response = await createTestApp({ deps: { readHealth } }).app.fetch(get('/health'))

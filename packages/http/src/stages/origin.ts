@@ -20,7 +20,7 @@ export const createOrigin: CreateStage =
     throw new AppError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
   }
 
-const isSameOrigin = (origin: string, host: string) =>
+export const isSameOrigin = (origin: string, host: string) =>
   origin.toLowerCase().replace(/^https?:\/\//, '') === host.toLowerCase()
 
 function answerPreflight(methods: readonly string[]): Response {

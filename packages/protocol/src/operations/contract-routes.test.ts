@@ -104,8 +104,6 @@ const PENDING_IDS = [
   'sessions.runs',
   'sessions.export',
   'sessions.events',
-  'realtime.create-ws-ticket',
-  'realtime.open-ws',
   'memory.search',
   'memory.list-facts',
   'memory.create-fact',

@@ -11,17 +11,18 @@ import { isStreamingStart } from './operation-traits.ts'
  * same key, is shown as the stream of its events where the operation offers one and the client accepts it.
  */
 export async function toResponse(
-  { request, route, headers }: Exchange,
+  { request, route, headers, principal }: Exchange,
   answer: Answer,
   openRunStream: OpenRunStream,
 ): Promise<Response> {
+  const { tokenId } = principal
   if (answer instanceof Response) return answer
   const { location, replayed, runId } = answer
   if (location !== undefined) headers.set('Location', location)
   if (replayed === true) headers.set('Idempotency-Replayed', 'true')
   const mayStream = route !== undefined && isStreamingStart(route.mounted.operation)
   if (mayStream && runId !== undefined && acceptsEventStream(request.headers.get('accept'))) {
-    return streamOrLinks(answer, () => openRunStream({ runId, visibility: EVERY_ROW, lastEventId: undefined }))
+    return streamOrLinks(answer, () => openRunStream({ runId, visibility: EVERY_ROW, tokenId, lastEventId: undefined }))
   }
   return toJsonResponse(answer)
 }

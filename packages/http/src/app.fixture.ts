@@ -75,6 +75,11 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
     },
   })
 
+  const openStream = async (request: unknown) => {
+    streams.push(request)
+    const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' }
+    return new Response('id: e1.0\ndata:\n\n', { headers })
+  }
   const realtime = createRealtime({
     ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render },
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2 },
@@ -85,18 +90,15 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
     authenticate: authenticateAnyone,
     recall: createRecall({ idempotency: storage.idempotency, clock }),
     ...engine,
-    openReplayStream: (recording, speed) => new Response(JSON.stringify({ recording, speed })),
+    openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
       replayBuffer: () => ({ events: 0, subjects: 0, bytes: 0 }),
     }),
     readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
-    async openRunStream(request) {
-      streams.push(request)
-      const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' }
-      return new Response('id: e1.0\ndata:\n\n', { headers })
-    },
+    openSessionStream: openStream,
+    openRunStream: openStream,
     issueTicket: realtime.issueTicket,
     onAnswer: (note) => notes.push(note),
     ...deps,

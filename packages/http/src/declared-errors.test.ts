@@ -24,7 +24,14 @@ function refusingUseCases(code: ErrorCode): UseCases {
     throw new AppError(code)
   }
   return {
-    ...{ startRun: reject, abortRun: reject, abortAgent: reject, openRunStream: reject, resumeRun: reject },
+    ...{
+      startRun: reject,
+      abortRun: reject,
+      abortAgent: reject,
+      openRunStream: reject,
+      resumeRun: reject,
+      openSessionStream: reject,
+    },
     ...{ resolveApproval: reject, resumeWorkflow: reject, deleteThread: reject, emitEvent: reject },
     readApprovals: { get: reject, list: reject },
     readWorkflows: { list: raise, get: raise },
@@ -91,7 +98,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'not-implemented': () => ({}),
   SQLITE_BUSY: () => fromStorage('SQLITE_BUSY'),
   overloaded: ({ id }) =>
-    id.endsWith('.replay')
+    id.endsWith('.replay') || id === 'sessions.events'
       ? fromUseCase('overloaded')
       : { deps: { openRunStream: refuse('overloaded') }, headers: { Accept: 'text/event-stream' } },
   'audit-unavailable': () => fromUseCase('audit-unavailable'),

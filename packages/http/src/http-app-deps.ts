@@ -40,15 +40,24 @@ export interface HttpConfig {
   readonly metricsRequireAuth: boolean
 }
 
-/** Opens the Server-Sent Events of a run. @throws AppError `run-not-found`, `overloaded` */
-export type OpenRunStream = (request: {
-  readonly runId: string
+interface OpenStreamRequest {
   readonly visibility: Visibility
-  readonly lastEventId?: string | undefined
-}) => Promise<Response>
+  /** Of who asks; the stream ends when it is lost. */
+  readonly tokenId: string | undefined
+  readonly lastEventId: string | undefined
+}
+
+/** Opens the Server-Sent Events of a run. @throws AppError `run-not-found`, `overloaded` */
+export type OpenRunStream = (request: OpenStreamRequest & { readonly runId: string }) => Promise<Response>
+
+/** Opens the Server-Sent Events of a session. @throws AppError `session-not-found`, `overloaded` */
+export type OpenSessionStream = (request: OpenStreamRequest & { readonly sessionId: string }) => Promise<Response>
 
 /** Opens the Server-Sent Events of a replay. @throws AppError `overloaded` */
-export type OpenReplayStream = (recording: Recording, speed: number | undefined) => Response
+export type OpenReplayStream = (
+  recording: Recording,
+  request: { readonly speed: number | undefined; readonly tokenId: string | undefined },
+) => Response
 
 /** What an operation answered. */
 export interface AnswerNote {
@@ -76,6 +85,7 @@ export interface UseCases {
   readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
   readonly readMetrics: () => Promise<Exposition>
   readonly openRunStream: OpenRunStream
+  readonly openSessionStream: OpenSessionStream
   readonly replay: Replay
   readonly openReplayStream: OpenReplayStream
   readonly issueTicket: IssueTicket

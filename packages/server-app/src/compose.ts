@@ -21,7 +21,7 @@ import { createHttpApp, type HttpConfig } from '@berth/http'
 import type { Vitals } from '@berth/platform-node'
 import type { Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
-import { createRunStreams, createWebSockets } from '@berth/realtime'
+import { createEventStreams, createWebSockets } from '@berth/realtime'
 import type { Adapters } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
 import { withCommitTiming } from './commit-timing.ts'
@@ -77,24 +77,25 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
       ? authenticateAnyone
       : createAuthenticate({ tokens, unitOfWork, digest, clock, logger, peppers: secrets.peppers })
 
-  const streams = createRunStreams({
-    ...{ runs, events, hub, timers, logger, render },
-    maxStreams: realtime.maxSseStreams,
-    heartbeatMs: realtime.sseHeartbeatMs,
-  })
   const { issueTicket, ...live } = createRealtime({
     ...{ ...storage, ...realtime, unitOfWork, clock, ids, digest, hub, render, phase, idempotencyTtlMs },
+  })
+  const { watchCredential } = credentials
+  const streams = createEventStreams({
+    ...{ ...storage, ...live, render, timers, logger, watchCredential },
+    ...{ maxStreams: realtime.maxSseStreams, heartbeatMs: realtime.sseHeartbeatMs, stallMs: realtime.stallMs },
   })
   const webSockets = createWebSockets({
     ...{ ...live, runs, events, clock, timers, ids, logger, version, authenticate },
     ...{ limits: realtime.webSocket, stallMs: realtime.stallMs },
-    ...{ abortRun: engine.abortRun, watchCredential: credentials.watchCredential },
+    ...{ abortRun: engine.abortRun, watchCredential },
   })
   const app = createHttpApp({
     config: httpConfigOf(config),
     ...{ version, clock, digest, ids, logger, meter, authenticate },
     recall: createRecall({ idempotency, clock }),
     openRunStream: streams.openRunStream,
+    openSessionStream: streams.openSessionStream,
     openReplayStream: streams.openReplayStream,
     readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams, webSockets, hub }),
     issueTicket,

@@ -1,7 +1,7 @@
 import type { Engine, EventHub } from '@berth/core'
 import type { Vitals } from '@berth/platform-node'
 import type { Clock, Exposition, ReadableMeter, Storage } from '@berth/ports'
-import type { RunStreams, WebSockets } from '@berth/realtime'
+import type { EventStreams, WebSockets } from '@berth/realtime'
 import { version } from './version.ts'
 
 export interface ScrapeDeps {
@@ -10,7 +10,7 @@ export interface ScrapeDeps {
   readonly vitals: Vitals
   readonly storage: Pick<Storage, 'status'>
   readonly engine: Pick<Engine, 'readLoad'>
-  readonly streams: Pick<RunStreams, 'size'>
+  readonly streams: Pick<EventStreams, 'size'>
   readonly webSockets: Pick<WebSockets, 'size' | 'subscriptions'>
   readonly hub: Pick<EventHub, 'stats'>
 }

@@ -1,4 +1,4 @@
-import { AppError, type RunRecord, type RunUsage, toJsonText } from '@berth/ports'
+import { AppError, type EpochMs, type NewEvent, type RunRecord, type RunUsage, toJsonText } from '@berth/ports'
 import type { Journal, JournalDeps } from './journal.ts'
 import { runEvent } from './run-events.ts'
 import type { RunMeter } from './run-meter.ts'
@@ -13,6 +13,11 @@ export interface Budget {
   /** Rejects as soon as more was used than allowed. */
   readonly exhaustion: Promise<never>
   used(): RunUsage
+}
+
+const usageEvent = (run: RunRecord, report: UsageReport, at: EpochMs): NewEvent => {
+  const amounts = { inputTokens: 0, outputTokens: 0, costUsd: 0, ...report }
+  return runEvent(run, { type: 'usage', payload: toJsonText({ runId: run.id, ...amounts }), at })
 }
 
 export interface BudgetDeps extends Pick<JournalDeps, 'clock'> {
@@ -41,8 +46,7 @@ export function createBudget({ clock, runMeter }: BudgetDeps, run: RunRecord, jo
   /** The usage is part of the run's record; only this execution changes it. */
   const write = (next: RunUsage, report?: UsageReport): Promise<void> => {
     used = next
-    const events =
-      report === undefined ? [] : [runEvent(run, { type: 'usage', payload: toJsonText(report), at: clock.now() })]
+    const events = report === undefined ? [] : [usageEvent(run, report, clock.now())]
     return journal.record({
       writes: [
         { type: 'run.transition', runId: run.id, from: ['running'], attempt: run.attempt, change: { usage: next } },

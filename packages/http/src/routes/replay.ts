@@ -23,6 +23,6 @@ export const replayWith =
   async ({ params, body, principal, key, acceptsEventStream }: ReplayCall<Params>): Promise<Answer> => {
     const { raw = false, limit = 50, cursor, order = 'asc', speed } = body
     const request = { of: ofParams(params), raw, principal }
-    if (acceptsEventStream) return openReplayStream(await replay.open(request), speed)
+    if (acceptsEventStream) return openReplayStream(await replay.open(request), { speed, tokenId: principal.tokenId })
     return replay.page({ ...request, page: { limit, cursor, order }, key })
   }

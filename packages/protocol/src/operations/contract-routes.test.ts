@@ -103,7 +103,6 @@ const PENDING_IDS = [
   'sessions.messages',
   'sessions.runs',
   'sessions.export',
-  'sessions.events',
   'memory.search',
   'memory.list-facts',
   'memory.create-fact',

@@ -38,7 +38,7 @@ describe('createReadHealth', () => {
         encryption: { status: 'disabled', enabled: false },
         consolidator: { status: 'disabled', queueDepth: 0, deadLetters: 0, running: false },
         triggers: { status: 'disabled', running: false, active: 0, disabled: 0, nextFireAt: null },
-        replayBuffer: { status: 'disabled', events: 0, subjects: 0, bytes: 0 },
+        replayBuffer: { status: 'ok', events: 3, subjects: 2, bytes: 100 },
       },
     })
   })

@@ -55,7 +55,12 @@ export { ProviderError, type ProviderErrorOptions } from './providers/provider-e
 export { createRetry, type Retry, type RetryDeps, type RetryFn, type RetryOptions } from './providers/retry.ts'
 export { ToolError, type ToolErrorOptions } from './providers/tool-error.ts'
 export { createSlidingWindow, type SlidingWindow, type Take } from './rate-limit/sliding-window.ts'
-export { type AuthorizeSubject, couldFollow, type Followed } from './realtime/authorize-subject.ts'
+export {
+  type AuthorizeSubject,
+  couldFollow,
+  createAuthorizeSubject,
+  type Followed,
+} from './realtime/authorize-subject.ts'
 export { createRenderEnvelope, type EnvelopeView, type RenderEnvelope } from './realtime/envelope.ts'
 export type { EventEnvelope } from './realtime/event-envelope.ts'
 export { createEventFeed, type DeliveredEvent, type EventFeed, type EventSource } from './realtime/event-feed.ts'

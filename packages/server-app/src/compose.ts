@@ -88,7 +88,7 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   const webSockets = createWebSockets({
     ...{ ...live, runs, events, clock, timers, ids, logger, version, authenticate },
     ...{ limits: realtime.webSocket, stallMs: realtime.stallMs },
-    ...{ abortRun: engine.abortRun, watchCredential },
+    ...{ abortRun: engine.abortRun, watchCredential, isReady: () => phase.current() === 'ready' },
   })
   const app = createHttpApp({
     config: httpConfigOf(config),

@@ -18,6 +18,8 @@ export interface WebSocketsDeps
   readonly clock: Clock
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly watchCredential: WatchCredential
+  /** Whether the server takes new connections. */
+  readonly isReady: () => boolean
 }
 
 /** A request that asks for a WebSocket; its path, host, origin and rate are found good. */
@@ -59,7 +61,7 @@ const LOSSES: Readonly<Record<CredentialLoss, CloseName>> = {
 }
 
 export function createWebSockets(deps: WebSocketsDeps): WebSockets {
-  const { clock, timers, logger, limits, ids, watchCredential } = deps
+  const { clock, timers, logger, limits, ids, watchCredential, isReady } = deps
   const newId = (prefix: string) => `${prefix}_${Buffer.from(ids.randomBytes(16)).toString('hex')}`
   const callMethod = createMethods({ ...deps, newId })
   const messages = createSlidingWindow(clock, {
@@ -145,7 +147,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   }
 
   const refuseWhenClosed = () => {
-    if (isClosed) throw new AppError('server-draining', { retryAfterMs: RETRY_AFTER_MS })
+    if (isClosed || !isReady()) throw new AppError('server-draining', { retryAfterMs: RETRY_AFTER_MS })
   }
 
   return {

@@ -1,6 +1,7 @@
 import { fromJsonText, type JsonText, type Meter, type StoredEvent, toJsonText } from '@berth/ports'
 import { type Cursor, formatEventId } from './event-id.ts'
-import { type RedactionRule, type SanitizerPolicy, sanitizeValue } from './sanitize.ts'
+import type { RedactionRule } from './redaction-patterns.ts'
+import { type SanitizerPolicy, sanitizeValue } from './sanitize.ts'
 
 export interface EnvelopeView {
   readonly subject: string

@@ -45,6 +45,8 @@ interface OpenStreamRequest {
   /** Of who asks; the stream ends when it is lost. */
   readonly tokenId: string | undefined
   readonly lastEventId: string | undefined
+  /** Cuts off a reader that takes nothing. */
+  readonly hangUp: (() => void) | undefined
 }
 
 /** Opens the Server-Sent Events of a run. @throws AppError `run-not-found`, `overloaded` */
@@ -56,7 +58,7 @@ export type OpenSessionStream = (request: OpenStreamRequest & { readonly session
 /** Opens the Server-Sent Events of a replay. @throws AppError `overloaded` */
 export type OpenReplayStream = (
   recording: Recording,
-  request: { readonly speed: number | undefined; readonly tokenId: string | undefined },
+  request: Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> & { readonly speed: number | undefined },
 ) => Response
 
 /** What an operation answered. */

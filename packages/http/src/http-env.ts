@@ -5,6 +5,7 @@ export interface HttpEnv {
     /** Names and values in turn, as received. */
     readonly rawHeaders?: readonly string[]
   }
+  readonly outgoing?: { destroy(): unknown }
 }
 
 /** Who counts as one client: the address of the socket, an IPv6 one by its /64. */

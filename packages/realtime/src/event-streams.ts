@@ -46,11 +46,12 @@ export interface OpenStreamRequest {
   readonly tokenId?: string | undefined
   /** The last event the client has. */
   readonly lastEventId?: string | undefined
+  /** Cuts off a reader that takes nothing; without it, its stream fails. */
+  readonly hangUp?: (() => void) | undefined
 }
 
-export interface OpenReplayStreamRequest {
+export interface OpenReplayStreamRequest extends Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> {
   readonly speed: number | undefined
-  readonly tokenId?: string | undefined
 }
 
 /** Server-Sent Events. */
@@ -79,6 +80,7 @@ const HEADERS = {
 }
 const RETRY_AFTER_MS = 1_000
 
+type Reader = Pick<OpenStreamRequest, 'tokenId' | 'hangUp'>
 type BlocksOf = (signal: AbortSignal) => AsyncGenerator<SseChunk, void, void>
 
 export function createEventStreams(deps: EventStreamsDeps): EventStreams {
@@ -92,13 +94,13 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   }
 
   /** A response that streams the blocks until they end, its reader leaves, its token is lost, or all streams are closed. */
-  const stream200 = (tokenId: string | undefined, blocksOf: BlocksOf): Response => {
+  const stream200 = ({ tokenId, hangUp }: Reader, blocksOf: BlocksOf): Response => {
     const ending = new AbortController()
     const end = () => ending.abort()
     claim(end)
     const unwatch = tokenId === undefined ? () => undefined : watchCredential(tokenId, end)
     const { body, end: endBody } = createBlockStream(deps, {
-      blocks: blocksOf(ending.signal),
+      ...{ blocks: blocksOf(ending.signal), hangUp },
       onEnd() {
         open.delete(end)
         unwatch()
@@ -109,14 +111,15 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     return new Response(body, { headers: HEADERS })
   }
 
-  const follow = async (followed: Followed, { lastEventId, tokenId }: OpenStreamRequest, runId?: string) => {
+  const follow = async (followed: Followed, request: OpenStreamRequest, runId?: string) => {
+    const { lastEventId } = request
     const { source, start } = await openSource(events, followed, lastEventId)
     const { isComplete, stream } = followed
     const hasAll = isComplete && lastEventId !== undefined && start.gap === undefined
     if (hasAll && (await events.read(stream, { after: start.after, limit: 1 })).length === 0) {
       return new Response(null, { status: 204 })
     }
-    return stream200(tokenId, (signal) => {
+    return stream200(request, (signal) => {
       const following = followEvents(deps.feed, source, { after: start.after, isComplete, signal })
       return renderStreamBlocks({ source, runId, start, lastEventId }, following)
     })
@@ -139,8 +142,8 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
       return follow(followed, { visibility, ...request })
     },
 
-    openReplayStream: (recording, { speed, tokenId }) =>
-      stream200(tokenId, (signal) => renderReplayBlocks(deps, recording, { speed, signal })),
+    openReplayStream: (recording, request) =>
+      stream200(request, (signal) => renderReplayBlocks(deps, recording, { speed: request.speed, signal })),
 
     async closeAll() {
       isClosed = true

@@ -9,7 +9,7 @@ import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
 import { openTokenAdmin } from './token-admin.ts'
-import { connect, type Frame } from './web-socket-client.fixture.ts'
+import { connect } from './web-socket-client.fixture.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
@@ -276,35 +276,5 @@ describe('a ticket', () => {
     })
     expect(third.status).toBe(429)
     expect(third.headers.get('retry-after')).toBe('30')
-  })
-})
-
-describe('an open connection', () => {
-  it('is closed 4007 when the server stops, with the time to come back', async () => {
-    const { server, url, mint } = await start()
-    const { token } = await mint('agents:read')
-    const client = await connect(url, { ticket: (await ticketOf(url, token)).ticket })
-    await client.initialize()
-
-    await server.stop()
-
-    expect(await client.closed).toEqual({ code: 4007, reason: 'server.shutdown' })
-    const last = client.frames.at(-1) as Frame
-    expect(last).toMatchObject({ kind: 'error', code: 'server.shutdown' })
-    const { retryAfterMs } = last.data as { readonly retryAfterMs: number }
-    expect(retryAfterMs).toBeGreaterThanOrEqual(0)
-    expect(retryAfterMs).toBeLessThanOrEqual(5_000)
-  })
-
-  it('is closed 1009 for a message that is too long, and 1007 never for a whole one', async () => {
-    const { url, mint } = await start()
-    const { token } = await mint('agents:read')
-    const client = await connect(url, { ticket: (await ticketOf(url, token)).ticket })
-    await client.initialize()
-    await client.call('ping', { nonce: 'é'.repeat(100) })
-
-    client.socket.send('x'.repeat(65_537))
-
-    expect((await client.closed).code).toBe(1009)
   })
 })

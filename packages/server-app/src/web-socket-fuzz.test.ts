@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BerthServer } from './berth-server.ts'
 import { createServer } from './create-server.ts'
+import { decodeFrames, encodeFrame, type RawFrame, type ServerFrame, textFrame } from './raw-frames.fixture.ts'
 import { connect } from './web-socket-client.fixture.ts'
 
 const FRAMES = Number(process.env.WS_FUZZ_FRAMES ?? 10_000)
@@ -35,16 +36,6 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop({ force: true }))
 
-interface FuzzFrame {
-  readonly fin: boolean
-  readonly rsv: number
-  readonly opcode: number
-  readonly isMasked: boolean
-  readonly payload: Uint8Array
-  /** Length as announced, where it is not that of the payload. */
-  readonly announced: number | undefined
-}
-
 const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}'
 const asBytes = (text: string): Uint8Array => Buffer.from(text)
 const ping = '{"jsonrpc":"2.0","id":2,"method":"ping"}'
@@ -57,7 +48,7 @@ const payload = fc.oneof(
 const mostly = <T>(usual: T, other: fc.Arbitrary<T>) =>
   fc.oneof({ arbitrary: fc.constant(usual), weight: 30 }, { arbitrary: other, weight: 1 })
 
-const frame: fc.Arbitrary<FuzzFrame> = fc.record({
+const frame: fc.Arbitrary<RawFrame> = fc.record({
   fin: mostly(true, fc.boolean()),
   rsv: mostly(0, fc.integer({ min: 0, max: 7 })),
   opcode: mostly(1, fc.integer({ min: 0, max: 15 })),
@@ -66,52 +57,11 @@ const frame: fc.Arbitrary<FuzzFrame> = fc.record({
   announced: mostly<number | undefined>(undefined, fc.integer({ min: 0, max: 2 ** 31 })),
 })
 
-function encode({ fin, rsv, opcode, isMasked, payload: body, announced }: FuzzFrame): Buffer {
-  const length = announced ?? body.length
-  const head = [(fin ? 0x80 : 0) | (rsv << 4) | opcode]
-  const bit = isMasked ? 0x80 : 0
-  if (length < 126) head.push(bit | length)
-  else if (length < 65_536) head.push(bit | 126, length >> 8, length & 0xff)
-  else head.push(bit | 127, 0, 0, 0, 0, ...[24, 16, 8, 0].map((shift) => (length >>> shift) & 0xff))
-  const mask = isMasked ? randomBytes(4) : Buffer.alloc(0)
-  const masked = isMasked ? body.map((byte, index) => byte ^ (mask[index % 4] ?? 0)) : body
-  return Buffer.concat([Buffer.from(head), mask, masked])
-}
-
-interface ServerFrame {
-  readonly opcode: number
-  readonly body: Buffer
-}
-
-/** The frames of a server: never masked, never continued. */
-function decode(bytes: Buffer): readonly ServerFrame[] {
-  const frames: ServerFrame[] = []
-  let rest = bytes
-  while (rest.length >= 2) {
-    let length = (rest[1] ?? 0) & 0x7f
-    let at = 2
-    if (length === 126) {
-      length = rest.readUInt16BE(2)
-      at = 4
-    } else if (length === 127) {
-      length = Number(rest.readBigUInt64BE(2))
-      at = 10
-    }
-    frames.push({ opcode: (rest[0] ?? 0) & 0x0f, body: rest.subarray(at, at + length) })
-    rest = rest.subarray(at + length)
-  }
-  return frames
-}
-
 /** Answered last, if everything before it leaves the connection open. */
 const MARK = '{"jsonrpc":"2.0","id":"last","method":"ping"}'
-const textFrame = (text: string): FuzzFrame => ({
-  ...{ fin: true, rsv: 0, opcode: 1, isMasked: true, announced: undefined },
-  payload: Buffer.from(text),
-})
 
 /** Opens a socket, sends the frames at once and gives what came back until the server hung up or all is answered. */
-async function attack(frames: readonly FuzzFrame[]): Promise<readonly ServerFrame[]> {
+async function attack(frames: readonly RawFrame[]): Promise<readonly ServerFrame[]> {
   const socket: Socket = connectTo(port, '127.0.0.1')
   socket.on('error', () => undefined)
   const chunks: Buffer[] = []
@@ -123,7 +73,7 @@ async function attack(frames: readonly FuzzFrame[]): Promise<readonly ServerFram
     if (head.includes('\r\n\r\n')) {
       chunks.push(chunk)
       const isOver = ({ opcode, body }: ServerFrame) => opcode === 8 || body.includes('"last"')
-      if (decode(Buffer.concat(chunks)).some(isOver)) marked.resolve()
+      if (decodeFrames(Buffer.concat(chunks)).some(isOver)) marked.resolve()
       return
     }
     head += chunk.toString('latin1')
@@ -139,13 +89,13 @@ async function attack(frames: readonly FuzzFrame[]): Promise<readonly ServerFram
   )
   await opened.promise
   expect(head).toMatch(/^HTTP\/1.1 101 /)
-  for (const one of frames) socket.write(encode(one))
-  socket.write(encode(textFrame(MARK)))
+  for (const one of frames) socket.write(encodeFrame(one))
+  socket.write(encodeFrame(textFrame(MARK)))
   const isWhole = frames.every(({ announced }) => announced === undefined)
   if (isWhole) await Promise.race([ended, marked.promise])
-  socket.end(encode({ ...textFrame(''), opcode: 8, payload: Buffer.from([0x03, 0xe8]) }))
+  socket.end(encodeFrame({ ...textFrame(''), opcode: 8, payload: Buffer.from([0x03, 0xe8]) }))
   await ended
-  return decode(Buffer.concat(chunks))
+  return decodeFrames(Buffer.concat(chunks))
 }
 
 describe('frames of any kind', () => {

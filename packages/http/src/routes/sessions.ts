@@ -7,9 +7,9 @@ import { replayWith } from './replay.ts'
 export const sessionRoutes = (
   deps: Pick<UseCases, 'replay' | 'openReplayStream' | 'openSessionStream'>,
 ): Handlers<typeof sessionOperations> => ({
-  getSessionEvents: ({ params: { sessionId }, query, principal, visibility, lastEventId }) =>
+  getSessionEvents: ({ params: { sessionId }, query, principal, visibility, lastEventId, hangUp }) =>
     deps.openSessionStream({
-      ...{ sessionId, visibility, tokenId: principal.tokenId },
+      ...{ sessionId, visibility, tokenId: principal.tokenId, hangUp },
       lastEventId: lastEventId || query.lastEventId || undefined,
     }),
   replaySession: replayWith(deps, ({ sessionId }: { readonly sessionId: string }) => ({ sessionId })),

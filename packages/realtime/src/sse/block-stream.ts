@@ -14,6 +14,8 @@ export interface BlockSource {
   readonly blocks: AsyncGenerator<SseChunk, void, void>
   /** Called once, when the stream has ended for whatever reason. Must wake `blocks` if they wait. */
   readonly onEnd: () => void
+  /** Cuts off a reader that takes nothing; without it, its stream fails. */
+  readonly hangUp?: (() => void) | undefined
 }
 
 export interface BlockStream {
@@ -28,7 +30,7 @@ const BUFFERED_BYTES = 65_536
  * Bytes of an event stream. Takes the next block only when its reader has room, so that a slow reader holds one buffer;
  * one that takes nothing is cut off. Sends heartbeats while it waits.
  */
-export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd }: BlockSource): BlockStream {
+export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd, hangUp }: BlockSource): BlockStream {
   const { timers, heartbeatMs, stallMs, logger } = deps
   const encoder = new TextEncoder()
   let isOpen = true
@@ -58,7 +60,7 @@ export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd }: Bloc
     {
       start(controller) {
         close = () => controller.close()
-        cut = () => controller.error(new Error('the reader took nothing for too long'))
+        cut = hangUp ?? (() => controller.error(new Error('the reader took nothing for too long')))
         const beat = () => {
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(HEARTBEAT))
           cancelHeartbeat = timers.after(heartbeatMs, beat)

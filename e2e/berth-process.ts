@@ -120,6 +120,8 @@ export const bearer = (token: string) => ({ authorization: `Bearer ${token}`, 'c
 
 /** What the tests read of the answers. */
 export interface Body {
+  readonly id: string
+  readonly token: string
   readonly runId: string
   readonly status: string
   readonly finishReason: string | null

@@ -17,6 +17,7 @@ export type { ApprovalDecision, ApprovalOptions } from './approvals/approval-opt
 export type { ApprovalResource } from './approvals/approval-resource.ts'
 export type { ReadApprovals } from './approvals/read-approvals.ts'
 export type { Decision, ResolveApproval } from './approvals/resolve-approval.ts'
+export { type Auth, type AuthDeps, createAuth } from './auth/auth.ts'
 export {
   type Authenticate,
   type AuthenticateDeps,
@@ -27,12 +28,17 @@ export { authorize } from './auth/authorize.ts'
 export {
   type CredentialLoss,
   type CredentialWatch,
+  type CredentialWatchDeps,
   createCredentialWatch,
   type WatchCredential,
   withCredentialCheck,
 } from './auth/credential-watch.ts'
-export { createManageTokens, type ManageTokens, type ManageTokensDeps, type MintToken } from './auth/manage-tokens.ts'
+export { type CsrfTokens, createCsrfTokens } from './auth/csrf-tokens.ts'
+export { createLockout, LOCKOUT, type Lockout, withLockout } from './auth/lockout.ts'
+export { createManageTokens, type ManageTokens, type ManageTokensDeps } from './auth/manage-tokens.ts'
+export type { MintToken, NewToken } from './auth/new-token.ts'
 export type { Principal } from './auth/principal.ts'
+export { createTokenUseCases, type TokenUseCases, type TokenUseCasesDeps } from './auth/token-use-cases.ts'
 export { createEngine, type Engine, type EngineDeps, type EngineLimits } from './engine.ts'
 export { createReadHealth, type HealthDocument, type ReadHealth } from './health/read-health.ts'
 export {

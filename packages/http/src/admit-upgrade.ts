@@ -1,7 +1,7 @@
 import { AppError } from '@berth/ports'
 import type { Exchange } from './exchange.ts'
 import type { HttpConfig } from './http-app-deps.ts'
-import { isSameOrigin } from './stages/origin.ts'
+import { isSameOrigin } from './same-origin.ts'
 
 /** What is known of an upgrade request that may become a WebSocket. */
 export interface AdmittedUpgrade {

@@ -5,6 +5,7 @@ import { type Exchange, hangUpOf } from './exchange.ts'
 import type { Answer } from './handlers.ts'
 import type { OpenRunStream } from './http-app-deps.ts'
 import { isStreamingStart } from './operation-traits.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 
 /**
  * The response of an answer, fresh or recalled. A run that was started by this request, or by an earlier one with the
@@ -49,8 +50,7 @@ export async function finishResponse(exchange: Exchange, response: Response): Pr
   const headers = new Headers(response.headers)
   for (const [name, value] of extra) headers.set(name, value)
   headers.set('X-Request-Id', requestId)
-  headers.set('X-Content-Type-Options', 'nosniff')
-  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!headers.has(name)) headers.set(name, value)
 
   if (request.method !== 'HEAD') return new Response(response.body, { status: response.status, headers })
   await response.body?.cancel()

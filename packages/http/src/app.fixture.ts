@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import {
-  authenticateAnyone,
   createAgentRegistry,
+  createAuth,
   createEngine,
   createEventHub,
+  createManageTokens,
   createPhase,
   createReadHealth,
   createRealtime,
@@ -13,8 +14,8 @@ import {
   type RunContext,
 } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
-import { type Digest, type LogFields, type Logger, noMeter } from '@berth/ports'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { AppError, type Digest, type LogFields, type Logger, noMeter, type Sealer, type Storage } from '@berth/ports'
+import { createManualClock, createSequenceIds, type ManualClock } from '@berth/testkit'
 import { createHttpApp } from './app.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
 
@@ -22,6 +23,8 @@ const CONFIG: HttpConfig = {
   basePath: '/v1',
   bodyLimitBytes: 1_000,
   allowOrigins: [],
+  csrfEnabled: true,
+  trustProxy: 0,
   perIpRequests: 1_000,
   requireKey: 'warn',
   authKind: 'token',
@@ -41,12 +44,21 @@ interface LogLine {
 export interface AppOptions {
   readonly config?: Partial<HttpConfig>
   readonly deps?: Partial<HttpAppDeps>
+  /** Who may call: anyone (when missing), or holders of tokens. */
+  readonly auth?: 'none' | 'token'
+  /** Another app on the storage and the clock of this one. */
+  readonly on?: { readonly storage: Storage; readonly clock: ManualClock }
+  readonly peppers?: readonly Uint8Array[]
+  readonly blockValid?: boolean
 }
 
 /** The whole app over the real use cases on in-memory storage; only the opening of streams is a stub. */
-export function createTestApp({ config, deps }: AppOptions = {}) {
-  const storage = createInMemoryStorage({ epoch: 'e1' })
-  const clock = createManualClock()
+export function createTestApp(options: AppOptions = {}) {
+  const { config, deps, auth = 'none', peppers = [PEPPER], blockValid = false } = options
+  const { storage, clock } = options.on ?? {
+    storage: createInMemoryStorage({ epoch: 'e1' }),
+    clock: createManualClock(),
+  }
   const ids = createSequenceIds()
   const lines: LogLine[] = []
   const notes: AnswerNote[] = []
@@ -84,12 +96,17 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
     ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render },
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2 },
   })
+  const shared = { ...storage, clock, timers: clock, ids, digest: testDigest, logger, peppers }
+  const gate = createAuth({
+    ...{ ...shared, kind: auth, blockValid, sealer: testSealer, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
+  })
+
   const app = createHttpApp({
     config: { ...CONFIG, ...config },
     ...{ version: '0.1.0', clock, digest: testDigest, ids, logger, meter: noMeter },
-    authenticate: authenticateAnyone,
-    recall: createRecall({ idempotency: storage.idempotency, clock }),
+    recall: createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer }),
     ...engine,
+    ...gate,
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
@@ -97,21 +114,39 @@ export function createTestApp({ config, deps }: AppOptions = {}) {
     }),
     readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
-    openSessionStream: openStream,
+    async openSessionStream(request) {
+      const session = await storage.sessions.find(request.sessionId, request.visibility)
+      if (session === undefined) throw new AppError('session-not-found')
+      return openStream(request)
+    },
     openRunStream: openStream,
     issueTicket: realtime.issueTicket,
     onAnswer: (note) => notes.push(note),
     ...deps,
   })
 
-  return { app, storage, clock, phase, lines, notes, streams }
+  return { app, storage, clock, phase, lines, notes, streams, manage: createManageTokens(shared) }
 }
 
 export const testDigest: Digest = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
-  hmacSha256: (key, text) => createHash('sha256').update(key).update(text).digest('hex'),
-  equals: (a, b) => a === b,
+  hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
+  deriveKey: (secret, purpose) => new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32)),
+  equals: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
 }
+
+/** Hides the text from a search; what a real one does is tested where it is. */
+const testSealer: Sealer = {
+  seal: (text, context) => Buffer.from(JSON.stringify([context, text])).toString('hex'),
+  open(sealed, context) {
+    const [sealedFor, text] = JSON.parse(Buffer.from(sealed, 'hex').toString())
+    return sealedFor === context ? text : undefined
+  },
+}
+
+export const PEPPER: Uint8Array = new Uint8Array(32).fill(7)
+
+export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 
 function recordingLogger(lines: LogLine[]): Logger {
   return {

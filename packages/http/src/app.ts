@@ -1,5 +1,6 @@
 import { type AdmittedUpgrade, admitUpgrade } from './admit-upgrade.ts'
 import { finishResponse, toResponse } from './answer.ts'
+import { endWithCredential } from './credential-stream.ts'
 import { toAppError, toErrorResponse } from './error-envelope.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
@@ -17,6 +18,7 @@ import { namedEventRoutes } from './routes/named-events.ts'
 import { realtimeRoutes } from './routes/realtime.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
+import { tokenRoutes } from './routes/tokens.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 
 export interface HttpApp {
@@ -28,7 +30,7 @@ export interface HttpApp {
 
 /** The REST face: every operation of the table, behind one pipeline. */
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
-  const { clock, config, openRunStream } = deps
+  const { clock, config, openRunStream, watchCredential } = deps
   const router = createRouter(config.basePath, mountRoutes(deps))
   const pipeline = createPipeline(deps)
   const reporter = createReporter(deps)
@@ -47,7 +49,8 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     async fetch(request, env = {}) {
       const exchange = exchangeOf(request, env)
       try {
-        const response = await toResponse(exchange, await pipeline.lead(exchange), openRunStream)
+        const answer = await toResponse(exchange, await pipeline.lead(exchange), openRunStream)
+        const response = endWithCredential(answer, exchange.principal, watchCredential)
         reporter.answered(exchange, response.status, undefined)
         return finishResponse(exchange, response)
       } catch (thrown) {
@@ -76,6 +79,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
     realtime: realtimeRoutes(deps),
+    tokens: tokenRoutes(deps),
     events: namedEventRoutes(deps),
     health: healthRoutes(deps),
     metrics: metricRoutes(deps),

@@ -1,9 +1,9 @@
 import { AppError } from '@berth/ports'
 import { ERRORS, type ErrorCode, errorsOf, OPERATIONS, type Operation } from '@berth/protocol'
 import { describe, expect, it } from 'vitest'
-import { type AppOptions, bodyOf, createTestApp, ORIGIN } from './app.fixture.ts'
+import { type AppOptions, bodyOf, createTestApp } from './app.fixture.ts'
 import type { HttpAppDeps, UseCases } from './http-app-deps.ts'
-import { sampleOf } from './sample.fixture.ts'
+import { toRequest } from './operation-request.fixture.ts'
 
 interface Scenario extends AppOptions {
   readonly headers?: Record<string, string>
@@ -44,6 +44,7 @@ function refusingUseCases(code: ErrorCode): UseCases {
     readHealth: { document: reject, live: raise, ready: reject },
     readSecretsHealth: raise,
     readMetrics: reject,
+    tokens: { list: reject, get: reject, self: reject, mint: reject, rotate: reject, revoke: reject },
   }
 }
 
@@ -72,9 +73,14 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'validation-failed': () => ({ query: '&unknown=1' }),
   'auth-expired': () => fromToken('auth-expired'),
   'auth-invalid': () => fromToken('auth-invalid'),
+  'auth-locked-out': () => fromToken('auth-locked-out'),
   'auth-required': () => fromToken('auth-required'),
   'auth-revoked': () => fromToken('auth-revoked'),
   'cors-denied': () => ({ headers: { Origin: 'https://evil.example' } }),
+  'csrf-denied': () => ({ config: { authKind: 'none' }, headers: { 'Sec-Fetch-Site': 'cross-site' } }),
+  'scope-escalation-denied': () => fromUseCase('scope-escalation-denied'),
+  'token-not-found': () => fromUseCase('token-not-found'),
+  'token-not-active': () => fromUseCase('token-not-active'),
   'scope-denied': () => ({ deps: authenticateAs() }),
   'agent-not-found': () => fromUseCase('agent-not-found'),
   'run-not-found': () => fromUseCase('run-not-found'),
@@ -108,22 +114,6 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'storage-full': () => fromUseCase('storage-full'),
 }
 
-/** Bodies of the operations whose members must fit together. */
-const BODIES: Readonly<Record<string, unknown>> = {
-  'tokens.create': { name: 'ci', scopes: ['agents:read'] },
-  'triggers.create': { id: 'nightly', kind: 'interval', intervalMs: 60_000, target: { agentId: 'echo' } },
-}
-
-function toRequest(operation: Operation, { headers, body, query }: Scenario): Request {
-  const { method } = operation
-  const path = operation.path.replace(':agentId', 'echo').replace(/:\w+/g, 'some-id')
-  const members = new URLSearchParams(sampleOf(operation.query) as Record<string, string>)
-  const url = `${ORIGIN}/v1${path}?${members}${query ?? ''}`
-  if (method === 'GET') return new Request(url, { headers })
-  const sent = body ?? JSON.stringify(BODIES[operation.id] ?? sampleOf(operation.body))
-  return new Request(url, { method, body: sent, headers: { 'Content-Type': 'application/json', ...headers } })
-}
-
 /** What a WebSocket is refused with is seen where it is accepted: packages/server-app/src/upgrades.test.ts. */
 const isRefusedAtUpgrade = ({ responses, errors }: Operation, code: ErrorCode) =>
   responses[101] !== undefined && errors.includes(code) && code !== 'validation-failed'
@@ -149,7 +139,7 @@ describe('every operation', () => {
       message: expect.stringMatching(/./),
       requestId: response.headers.get('x-request-id'),
     })
-    expect(notes.at(-1)).toEqual({ operationId: id, status: ERRORS[code].status, error: code })
+    expect(notes.at(-1)).toMatchObject({ operationId: id, status: ERRORS[code].status, error: code })
     expect(lines.filter(({ message }) => message === 'undeclared error')).toEqual([])
   })
 })

@@ -19,6 +19,7 @@ export interface Exchange {
   readonly startedMs: number // monotonic
   requestId: string
   clientAddress: string
+  isSecure: boolean // the client spoke TLS
   traceparent: string | undefined
   principal: Principal
   query: unknown
@@ -48,6 +49,7 @@ export function createExchange(
     startedMs,
     requestId: '',
     clientAddress: '',
+    isSecure: false,
     traceparent: undefined,
     principal: NOBODY,
     query: {},

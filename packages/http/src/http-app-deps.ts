@@ -2,9 +2,11 @@ import type {
   AbortAgent,
   AbortRun,
   Authenticate,
+  CsrfTokens,
   DeleteThread,
   EmitEvent,
   IssueTicket,
+  Principal,
   ReadAgents,
   ReadApprovals,
   ReadHealth,
@@ -17,6 +19,8 @@ import type {
   ResumeRun,
   ResumeWorkflow,
   StartRun,
+  TokenUseCases,
+  WatchCredential,
   WorkflowThreads,
 } from '@berth/core'
 import type { Clock, Digest, Exposition, IdGenerator, Logger, Meter, Visibility } from '@berth/ports'
@@ -28,6 +32,8 @@ export interface HttpConfig {
   readonly basePath: string
   readonly bodyLimitBytes: number
   readonly allowOrigins: readonly string[]
+  readonly csrfEnabled: boolean
+  readonly trustProxy: number | readonly string[]
   /** Per minute and client address. */
   readonly perIpRequests: number
   readonly requireKey: 'warn' | 'enforce'
@@ -61,12 +67,22 @@ export type OpenReplayStream = (
   request: Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> & { readonly speed: number | undefined },
 ) => Response
 
-/** What an operation answered. */
+/** What an operation answered, and whom: all that is needed to record it. Refusals are answers too. */
 export interface AnswerNote {
   /** `undefined` when no operation matched. */
   readonly operationId: string | undefined
+  readonly method: string
+  /** Pattern of the path with the base path; `undefined` when no operation matched. */
+  readonly route: string | undefined
+  /** The parameters of the path, joined by `/`; `undefined` without any. */
+  readonly target: string | undefined
+  /** `undefined` when nobody was authenticated. */
+  readonly principal: Principal | undefined
   readonly status: number
-  readonly error?: ErrorCode | undefined
+  readonly error: ErrorCode | undefined
+  readonly durationMs: number
+  readonly requestId: string
+  readonly clientAddress: string
 }
 
 export interface UseCases {
@@ -91,6 +107,7 @@ export interface UseCases {
   readonly replay: Replay
   readonly openReplayStream: OpenReplayStream
   readonly issueTicket: IssueTicket
+  readonly tokens: TokenUseCases
 }
 
 export interface HttpAppDeps extends UseCases {
@@ -103,6 +120,8 @@ export interface HttpAppDeps extends UseCases {
   readonly meter: Meter
   readonly authenticate: Authenticate
   readonly recall: Recall
+  readonly csrfTokens: CsrfTokens
+  readonly watchCredential: WatchCredential
   /** Called once for each answer. */
   readonly onAnswer?: ((note: AnswerNote) => void) | undefined
 }

@@ -12,6 +12,7 @@ describe('the pipeline', () => {
       'origin',
       'route',
       'authentication',
+      'csrf',
       'body',
       'scope',
       'idempotency',

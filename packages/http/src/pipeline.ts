@@ -6,6 +6,7 @@ import type { Route } from './router.ts'
 import { createAuthentication } from './stages/authentication.ts'
 import { createBody } from './stages/body.ts'
 import { createCors } from './stages/cors.ts'
+import { createCsrf } from './stages/csrf.ts'
 import { createHost } from './stages/host.ts'
 import { createIdempotency } from './stages/idempotency.ts'
 import { createOrigin } from './stages/origin.ts'
@@ -26,6 +27,7 @@ export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]>
   ['origin', createOrigin],
   ['route', createRoute],
   ['authentication', createAuthentication],
+  ['csrf', createCsrf],
   ['body', createBody],
   ['scope', createScope],
   ['idempotency', createIdempotency],

@@ -34,7 +34,7 @@ describe('the request log', () => {
     await app.fetch(get('/nowhere/hunter2'))
 
     expect(lines[0]?.fields).toMatchObject({ route: null, status: 404, error: 'route-not-found' })
-    expect(notes).toEqual([{ operationId: undefined, status: 404, error: 'route-not-found' }])
+    expect(notes).toMatchObject([{ operationId: undefined, route: undefined, target: undefined, status: 404 }])
   })
 
   it('reports an error that the operation does not declare', async () => {
@@ -47,12 +47,43 @@ describe('the request log', () => {
     expect(response.status).toBe(409)
     expect(lines).toContainEqual(expect.objectContaining({ level: 'error', message: 'undeclared error' }))
   })
+})
 
-  it('notes every answer', async () => {
-    const { app, notes } = createTestApp()
+describe('the note of an answer', () => {
+  const env = { incoming: { socket: { remoteAddress: '192.0.2.1' } } }
 
-    await app.fetch(get('/agents'))
+  it('says who did what to what, and what came of it', async () => {
+    const { app, notes } = createTestApp({ deps: alice })
 
-    expect(notes).toEqual([{ operationId: 'agents.list', status: 200, error: undefined }])
+    await app.fetch(get('/agents/echo', { 'X-Request-Id': 'r1' }), env)
+    await app.fetch(get('/workflows/steps/state?threadId=t'), env)
+
+    expect(notes[0]).toEqual({
+      requestId: 'r1',
+      operationId: 'agents.get',
+      method: 'GET',
+      route: '/v1/agents/:agentId',
+      target: 'echo',
+      principal: { subject: 'alice', scopes: ['admin:*'] },
+      status: 200,
+      error: undefined,
+      durationMs: 0,
+      clientAddress: '192.0.2.1',
+    })
+    expect(notes[1]).toMatchObject({ target: 'steps', status: 404, error: 'thread-not-found' })
+  })
+
+  it('is given for what was refused too, with whom it was refused', async () => {
+    const denied = createTestApp({ deps: { authenticate: async () => ({ subject: 'bob', scopes: [] }) } })
+    const failed = createTestApp({ auth: 'token' })
+    const limited = createTestApp({ config: { perIpRequests: 1 } })
+
+    await denied.app.fetch(get('/agents'), env)
+    await failed.app.fetch(get('/agents', { Authorization: 'Bearer junk' }), env)
+    for (let n = 0; n < 2; n++) await limited.app.fetch(get('/agents'), env)
+
+    expect(denied.notes).toMatchObject([{ principal: { subject: 'bob' }, status: 403, error: 'scope-denied' }])
+    expect(failed.notes).toMatchObject([{ principal: undefined, status: 401, error: 'auth-invalid' }])
+    expect(limited.notes.at(-1)).toMatchObject({ operationId: 'agents.list', status: 429, clientAddress: '192.0.2.1' })
   })
 })

@@ -15,24 +15,22 @@ export function createReporter(deps: HttpAppDeps): Reporter {
 
   return {
     answered(exchange, status, error) {
-      const { request, requestId, route, principal, startedMs } = exchange
+      const { request, requestId, route, startedMs, clientAddress } = exchange
       const operation = route?.mounted.operation
       const fields = { requestId, operationId: operation?.id }
       if (error?.id === 'internal-error') logger.error('request failed', error.cause ?? error, fields)
       else if (error !== undefined && operation !== undefined && !errorsOf(operation).includes(error.id)) {
         logger.error('undeclared error', error, fields)
       }
-      logger.info('request', {
-        ...fields,
-        method: request.method,
-        route: operation === undefined ? null : config.basePath + operation.path,
-        status,
-        durationMs: Math.round(clock.monotonicMs() - startedMs),
-        subject: isAnonymous(exchange) ? undefined : principal.subject,
-        error: error?.id,
-      })
+      const { method } = request
+      const durationMs = Math.round(clock.monotonicMs() - startedMs)
+      const principal = isAnonymous(exchange) ? undefined : exchange.principal
+      const pattern = operation === undefined ? undefined : config.basePath + operation.path
+      const answered = { method, status, durationMs, error: error?.id }
+      logger.info('request', { ...fields, ...answered, route: pattern ?? null, subject: principal?.subject })
       measure(exchange, status, error)
-      onAnswer?.({ operationId: operation?.id, status, error: error?.id })
+      const target = Object.values(route?.params ?? {}).join('/') || undefined
+      onAnswer?.({ ...fields, ...answered, route: pattern, target, principal, clientAddress })
     },
   }
 }

@@ -1,11 +1,13 @@
-import type { TokenRecord, TokenStore } from '@berth/ports'
+import type { EpochMs, TokenRecord, TokenStore } from '@berth/ports'
 import { createRecordTable } from './record-table.ts'
 import { putEntry } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
+type TokenWrite = 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash' | 'token.touch'
+
 export interface TokenTable {
   readonly store: TokenStore
-  readonly appliers: Pick<WriteAppliers, 'token.insert' | 'token.revoke' | 'token.touch'>
+  readonly appliers: Pick<WriteAppliers, TokenWrite>
 }
 
 export function createTokenTable(): TokenTable {
@@ -16,25 +18,66 @@ export function createTokenTable(): TokenTable {
     return id === undefined ? undefined : tokens.get(id)
   }
 
+  const everyToken = () => tokens.page({ limit: Number.MAX_SAFE_INTEGER, order: 'asc' }, () => true).items
+  const childrenOf = (id: string) => everyToken().filter(({ parentId }) => parentId === id)
+  const predecessorsOf = (id: string) => everyToken().filter((token) => token.replacedBy === id)
+  const heirsOf = (id: string): TokenRecord[] => childrenOf(id).flatMap((child) => [child, ...heirsOf(child.id)])
+  const familyOf = (token: TokenRecord): TokenRecord[] => {
+    const next = [...childrenOf(token.id), ...predecessorsOf(token.id)]
+    return [token, ...next.flatMap(familyOf)]
+  }
+
   return {
     store: {
       findByDigest: async (digest) => findByDigest(digest),
       find: async (id) => tokens.get(id),
+      findMany: async (ids) => [...new Set(ids)].flatMap((id) => tokens.get(id) ?? []),
       list: async (page) => tokens.page(page, () => true),
     },
     appliers: {
       'token.insert'({ type, token }, { undo }) {
         const current = tokens.get(token.id) ?? findByDigest(token.digest)
         if (current !== undefined) return { type, current }
+        if (token.parentId !== undefined) {
+          const parent = tokens.get(token.parentId)
+          if (parent === undefined || !isActive(parent, token.createdAt)) return { type, current: parent }
+        }
         tokens.put(token, undo)
         putEntry(idsByDigest, [token.digest, token.id], undo)
         return 1
       },
       'token.revoke'({ type, id, at }, { undo }) {
+        const revoked = tokens.get(id)
+        if (revoked === undefined) return { type }
+        const live = [...new Set(familyOf(revoked))].filter(({ revokedAt }) => revokedAt === undefined)
+        for (const token of live) tokens.put(Object.freeze({ ...token, revokedAt: at }), undo)
+        return live.length
+      },
+      'token.retire'({ type, id, replacedBy, at, until }, { undo }) {
         const token = tokens.get(id)
-        if (token === undefined) return { type }
-        if (token.revokedAt !== undefined) return 0
-        tokens.put(Object.freeze({ ...token, revokedAt: at }), undo)
+        if (token === undefined || !isActive(token, at) || token.replacedBy !== undefined) {
+          return { type, current: token }
+        }
+        const end = until <= at ? { revokedAt: at } : { expiresAt: earlier(token.expiresAt, until) }
+        tokens.put(Object.freeze({ ...token, replacedBy, ...end }), undo)
+        for (const child of childrenOf(id)) {
+          if (child.id !== replacedBy) tokens.put(Object.freeze({ ...child, parentId: replacedBy }), undo)
+        }
+        const last = tokens.get(replacedBy)?.expiresAt
+        if (last === undefined) return 1
+        for (const heir of heirsOf(replacedBy)) {
+          tokens.put(Object.freeze({ ...heir, expiresAt: earlier(heir.expiresAt, last) }), undo)
+        }
+        return 1
+      },
+      'token.rehash'({ type, id, from, to }, { undo }) {
+        const token = tokens.get(id)
+        if (token === undefined || token.digest !== from || from === to) return 0
+        const current = findByDigest(to)
+        if (current !== undefined) return { type, current }
+        tokens.put(Object.freeze({ ...token, digest: to }), undo)
+        putEntry(idsByDigest, [to, id], undo)
+        putEntry(idsByDigest, [from, undefined], undo)
         return 1
       },
       'token.touch'({ id, at }, { undo }) {
@@ -46,3 +89,8 @@ export function createTokenTable(): TokenTable {
     },
   }
 }
+
+const isActive = ({ revokedAt, expiresAt }: TokenRecord, at: EpochMs): boolean =>
+  revokedAt === undefined && (expiresAt === undefined || expiresAt > at)
+
+const earlier = (a: EpochMs | undefined, b: EpochMs): EpochMs => (a !== undefined && a < b ? a : b)

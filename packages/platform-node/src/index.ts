@@ -1,6 +1,7 @@
 export { createIdGenerator, type IdGeneratorOptions } from './id-generator.ts'
 export { createLogger, type LoggerOptions, type LogStream } from './logger.ts'
 export { nodeDigest } from './node-digest.ts'
+export { createNodeSealer } from './node-sealer.ts'
 export { createPrometheusMeter } from './prometheus-meter.ts'
 export { envSecretResolver } from './secrets/env-secret-resolver.ts'
 export { type FileSecretResolverOptions, fileSecretResolver } from './secrets/file-secret-resolver.ts'

@@ -6,6 +6,8 @@ export interface StoredResponse {
   readonly body: string // exact bytes, UTF-8; empty for 204
   readonly location?: string | undefined
   readonly contentType?: string | undefined
+  /** The body holds a secret and is sealed; only who has the key can read it. */
+  readonly sealed?: true | undefined
 }
 
 /** A remembered request. Without `response` it is still executing, and `runId` names the run that will answer it. */

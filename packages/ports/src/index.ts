@@ -32,6 +32,7 @@ export {
   type RunStore,
   type RunUsage,
 } from './run-store.ts'
+export type { Sealer } from './sealer.ts'
 export type { ResolvedSecret, SecretResolver } from './secret-resolver.ts'
 export type { MessageRecord, NewMessage, SessionRecord, SessionStore } from './session-store.ts'
 export type { StepChange, StepKind, StepRecord, StepStatus, StepStore } from './step-store.ts'

@@ -16,11 +16,17 @@ export interface TokenRecord {
   readonly lastUsedAt?: EpochMs | undefined
   readonly revokedAt?: EpochMs | undefined
   readonly last4: string
+  /** The token that minted it; revoking that one revokes this one. Absent when an operator minted it. */
+  readonly parentId?: string | undefined
+  /** The token that took its place by a rotation. */
+  readonly replacedBy?: string | undefined
 }
 
 /** Port. Reads of tokens, revoked ones included; written through `UnitOfWork`. Passes `tokenStoreContract`. */
 export interface TokenStore {
   findByDigest(digest: string): Promise<TokenRecord | undefined>
   find(id: string): Promise<TokenRecord | undefined>
+  /** The tokens of these ids, in any order, each once; unknown ids are left out. */
+  findMany(ids: readonly string[]): Promise<readonly TokenRecord[]>
   list(page: PageQuery): Promise<Page<TokenRecord>>
 }

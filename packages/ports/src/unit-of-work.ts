@@ -55,10 +55,30 @@ export type Write =
   | { readonly type: 'session.insert'; readonly session: SessionRecord }
   /** Appends to the transcript with the next `seq`; sets the session's `updatedAt`. Conflicts when there is no session. */
   | { readonly type: 'message.append'; readonly message: NewMessage }
-  /** Conflicts when the id or the digest is taken. */
+  /**
+   * Conflicts when the id or the digest is taken, and when its parent is missing, revoked or expired at `createdAt`: the
+   * conflict then names the parent.
+   */
   | { readonly type: 'token.insert'; readonly token: TokenRecord }
-  /** Sets `revokedAt` unless it is set; conflicts when there is no such token. */
+  /**
+   * Sets `revokedAt` of the token, of all that descend from it, and of those that any of them has replaced, where it is
+   * not set; conflicts when there is no such token. Counts the tokens it changed.
+   */
   | { readonly type: 'token.revoke'; readonly id: string; readonly at: EpochMs }
+  /**
+   * Ends a token in favour of another: sets `replacedBy`, and `revokedAt` when `until` is `at`, else `expiresAt` to the
+   * earlier of `until` and what it was. What the token has minted descends from the other from now on, and all
+   * of it expires with that one at the latest. Conflicts unless the token is there, not revoked, not expired at `at` and not replaced.
+   */
+  | {
+      readonly type: 'token.retire'
+      readonly id: string
+      readonly replacedBy: string
+      readonly at: EpochMs
+      readonly until: EpochMs
+    }
+  /** Sets the digest where it still is `from`; a no-op otherwise. Conflicts when another token has the digest `to`. */
+  | { readonly type: 'token.rehash'; readonly id: string; readonly from: string; readonly to: string }
   /** Sets `lastUsedAt`; a no-op for an unknown token. */
   | { readonly type: 'token.touch'; readonly id: string; readonly at: EpochMs }
   /**
@@ -78,7 +98,10 @@ export type Conflict =
   | { readonly type: 'step.insert' | 'step.change' | 'step.fence'; readonly current?: StepRecord | undefined }
   | { readonly type: 'approval.insert' | 'approval.resolve'; readonly current?: ApprovalRecord | undefined }
   | { readonly type: 'session.insert' | 'message.append'; readonly current?: SessionRecord | undefined }
-  | { readonly type: 'token.insert' | 'token.revoke'; readonly current?: TokenRecord | undefined }
+  | {
+      readonly type: 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash'
+      readonly current?: TokenRecord | undefined
+    }
 
 export type CommitOutcome =
   | {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type FieldNote, ServerConfigSchema } from './config.ts'
 
-export type ConfigFieldType = 'string' | 'integer' | 'boolean' | 'strings'
+export type ConfigFieldType = 'string' | 'integer' | 'boolean' | 'strings' | 'integer-or-strings'
 
 /** One configuration field as the reference page, the environment and `--help` know it. */
 export interface ConfigField {
@@ -16,7 +16,12 @@ export interface ConfigField {
   readonly pending: boolean
 }
 
-const TYPES: Readonly<Record<string, ConfigFieldType>> = { number: 'integer', boolean: 'boolean', array: 'strings' }
+const TYPES: Readonly<Record<string, ConfigFieldType>> = {
+  number: 'integer',
+  boolean: 'boolean',
+  array: 'strings',
+  union: 'integer-or-strings',
+}
 
 /** Every field of `ServerConfigSchema`, in its order. */
 export const configFields: readonly ConfigField[] = fieldsOf(ServerConfigSchema.entries, [])

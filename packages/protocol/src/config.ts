@@ -43,6 +43,13 @@ const origin = v.union([
   v.pipe(v.string(), v.regex(/^https?:\/\/[^/\s]+$/, 'must be an origin such as https://app.example.com')),
 ])
 
+const RANGE =
+  /^(?:\d{1,3}(?:\.\d{1,3}){3}(?:\/(?:[12]?\d|3[0-2]))?|(?=[^/]*:)[0-9a-fA-F:.]+(?:\/(?:\d{1,2}|1[01]\d|12[0-8]))?)$/
+const proxies = v.union([
+  within(0, 32),
+  v.array(v.pipe(v.string(), v.regex(RANGE, 'must be a range of addresses such as 10.0.0.0/8'))),
+])
+
 /** Every configuration field with its default; a Standard Schema. Unknown fields are refused. */
 export const ServerConfigSchema = strictObject({
   server: section({
@@ -50,6 +57,17 @@ export const ServerConfigSchema = strictObject({
     port: field(port, 8080, { note: 'Port to listen on; 0 binds a free one and prints it.' }),
     basePath: field(basePath, '/v1', { note: 'Prefix of every route.' }),
     allowedHosts: field(strings, [], { note: 'Host names answered with auth.kind none, besides the loopback names.' }),
+    trustProxy: field(proxies, 0, {
+      note: 'Proxies in front whose X-Forwarded-For is believed: how many there are, or the ranges of their addresses.',
+    }),
+    headersTimeoutMs: field(milliseconds(1), 10_000, {
+      note: 'How long a client may take to send the headers of a request, in milliseconds; over it 408.',
+    }),
+    requestTimeoutMs: field(milliseconds(1), 30_000, {
+      note: 'How long a client may take to send a whole request, in milliseconds; over it 408.',
+    }),
+    headerLimitBytes: field(within(1_024, 1_048_576), 16_384, { note: 'Largest header block, in bytes; over it 431.' }),
+    maxHeaders: field(count(1), 100, { note: 'Header fields of a request at most; over it 431.' }),
     bodyLimitBytes: field(bytes, 1_048_576, { note: 'Largest request body, in bytes.' }),
     idempotency: section({
       requireKey: field(v.picklist(['warn', 'enforce']), 'warn', {
@@ -82,6 +100,11 @@ export const ServerConfigSchema = strictObject({
       note: 'Secret reference of the HMAC pepper, at least 32 bytes; required for tokens.',
     }),
     previousPepperRefs: field(v.array(SecretReference), [], { note: 'Earlier peppers whose tokens stay valid.' }),
+    lockout: section({
+      blockValid: field(boolean, false, {
+        note: 'Whether a locked address is refused even with a valid token.',
+      }),
+    }),
     allowNoneOnNetwork: field(boolean, false, { note: 'Lets auth.kind none bind beyond loopback.' }),
   }),
   storage: section({

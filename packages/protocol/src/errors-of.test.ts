@@ -28,7 +28,7 @@ const CARRIED_AS_DATA: readonly ErrorCode[] = [
   'unknown',
 ]
 /** Nothing answers them yet. */
-const TO_COME: readonly ErrorCode[] = ['csrf-denied', 'auth-locked-out', 'timer-driver-store-unsupported']
+const TO_COME: readonly ErrorCode[] = ['timer-driver-store-unsupported']
 
 describe('errorsOf', () => {
   it('gives a public read only what any request may meet', () => {
@@ -47,9 +47,11 @@ describe('errorsOf', () => {
       'auth-invalid',
       'auth-required',
       'auth-revoked',
+      'csrf-denied',
       'scope-denied',
       'agent-not-found',
       'host-denied',
+      'auth-locked-out',
       'rate-limit-exceeded',
       'internal-error',
       'SQLITE_BUSY',
@@ -101,10 +103,12 @@ describe('errorsOf', () => {
       'auth-required',
       'auth-revoked',
       'cors-denied',
+      'csrf-denied',
       'scope-denied',
       'body-too-large',
       'unsupported-media-type',
       'host-denied',
+      'auth-locked-out',
       'rate-limit-exceeded',
       'internal-error',
       'not-implemented',

@@ -15,6 +15,7 @@ const IMPLICATIONS: readonly Implication[] = [
   { when: () => true, errors: ['validation-failed', 'host-denied', 'rate-limit-exceeded', 'internal-error'] },
   { when: isUnsafe, errors: ['cors-denied', 'invalid-json', 'body-too-large', 'unsupported-media-type'] },
   { when: needsCaller, errors: ['auth-required', 'auth-invalid', 'auth-revoked', 'auth-expired'] },
+  { when: needsCaller, errors: ['auth-locked-out', 'csrf-denied'] },
   { when: needsCaller, errors: ['SQLITE_BUSY', 'storage-failed'] },
   { when: ({ scope }) => scope !== null && scope !== 'principal', errors: ['scope-denied'] },
   { when: ({ idempotent }) => idempotent, errors: ['idempotency-key-invalid', 'idempotency-key-required'] },

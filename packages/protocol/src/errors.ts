@@ -54,6 +54,7 @@ export const ERRORS = {
   'run-not-suspended': { status: 409, family: 'code', retryable: false, summary: 'The run is not suspended.' },
   'session-exists': { status: 409, family: 'code', retryable: false, summary: 'A session already has this id.' },
   'skill-exists': { status: 409, family: 'kind', retryable: false, summary: 'A skill of this name is already installed.' },
+  'token-not-active': { status: 409, family: 'kind', retryable: false, summary: 'The token is revoked, expired or already replaced.' },
   'trigger-exists': { status: 409, family: 'kind', retryable: false, summary: 'A trigger already has this id.' },
   'workflow-divergence': { status: 409, family: 'code', retryable: false, summary: 'The workflow code no longer matches the steps that were recorded.' },
   'body-too-large': { status: 413, family: 'kind', retryable: false, summary: 'The request body exceeds the limit.' },

@@ -32,6 +32,8 @@ export interface Operation {
   readonly scope: ScopeRule
   /** Whether it honours `Idempotency-Key`. */
   readonly idempotent: boolean
+  /** Its answer holds a secret: remembered under a key only sealed. */
+  readonly sealed?: true
   readonly query?: GenericSchema
   readonly body?: GenericSchema
   /** By status, 2xx only. */

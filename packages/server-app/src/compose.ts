@@ -1,8 +1,6 @@
 import {
   type AgentRegistry,
-  authenticateAnyone,
-  createAuthenticate,
-  createCredentialWatch,
+  createAuth,
   createEngine,
   createEventHub,
   createHotCache,
@@ -13,12 +11,11 @@ import {
   type Daemon,
   type PhaseHolder,
   type WorkflowRegistry,
-  withCredentialCheck,
   withPublication,
   withReadCache,
 } from '@berth/core'
 import { createHttpApp, type HttpConfig } from '@berth/http'
-import type { Vitals } from '@berth/platform-node'
+import { createNodeSealer, type Vitals } from '@berth/platform-node'
 import type { Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createEventStreams, createWebSockets } from '@berth/realtime'
@@ -56,10 +53,8 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   const committing: UnitOfWork = { commit: (writes) => outside(() => storage.unitOfWork.commit(writes)) }
 
   const hub = createEventHub(createHotCache(clock, realtime.cache))
-  const credentials = createCredentialWatch({ tokens, clock, timers, logger })
   const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
-  const published = withPublication(withCommitTiming(committing, { clock, meter }), hub)
-  const unitOfWork = withCredentialCheck(published, credentials)
+  const unitOfWork = withPublication(withCommitTiming(committing, { clock, meter }), hub)
   const idempotency = withReadCache(storage.idempotency, meter)
   const engine = createEngine({
     ...storage,
@@ -72,15 +67,17 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
     walWarnThresholdBytes: health.walWarnThresholdBytes,
     secretsStore: secrets.health.active,
   })
-  const authenticate =
-    auth.kind === 'none'
-      ? authenticateAnyone
-      : createAuthenticate({ tokens, unitOfWork, digest, clock, logger, peppers: secrets.peppers })
+  const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
+  const sealer = createNodeSealer([secret, ...earlier])
+  const gate = createAuth({
+    ...{ kind: auth.kind, blockValid: auth.lockout.blockValid, peppers: secrets.peppers },
+    ...{ tokens, unitOfWork, digest, clock, timers, ids, logger, sealer, basePath, idempotencyTtlMs },
+  })
 
   const { issueTicket, ...live } = createRealtime({
-    ...{ ...storage, ...realtime, unitOfWork, clock, ids, digest, hub, render, phase, idempotencyTtlMs },
+    ...{ ...storage, ...realtime, unitOfWork, clock, ids, digest, hub, render, phase, sealer, idempotencyTtlMs },
   })
-  const { watchCredential } = credentials
+  const { authenticate, watchCredential } = gate
   const streams = createEventStreams({
     ...{ ...storage, ...live, render, timers, logger, watchCredential },
     ...{ maxStreams: realtime.maxSseStreams, heartbeatMs: realtime.sseHeartbeatMs, stallMs: realtime.stallMs },
@@ -92,8 +89,8 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   })
   const app = createHttpApp({
     config: httpConfigOf(config),
-    ...{ version, clock, digest, ids, logger, meter, authenticate },
-    recall: createRecall({ idempotency, clock }),
+    ...{ version, clock, digest, ids, logger, meter },
+    recall: createRecall({ idempotency, clock, sealer }),
     openRunStream: streams.openRunStream,
     openSessionStream: streams.openSessionStream,
     openReplayStream: streams.openReplayStream,
@@ -102,18 +99,21 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
     readSecretsHealth: () => secrets.health,
     readHealth,
     ...engine,
+    ...gate,
   })
 
   const daemons: readonly Daemon[] = []
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 
-  return { fetch: app.fetch, onUpgrade, streams, webSockets, engine, daemons }
+  return { app, onUpgrade, streams, webSockets, engine, daemons }
 }
 
 const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({
   basePath: server.basePath,
   bodyLimitBytes: server.bodyLimitBytes,
   allowOrigins: server.cors.allowOrigins,
+  csrfEnabled: server.csrf.enabled,
+  trustProxy: server.trustProxy,
   perIpRequests: server.rateLimit.perIpRequests,
   requireKey: server.idempotency.requireKey,
   authKind: auth.kind,

@@ -66,7 +66,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     const recovered = await composition.engine.recover()
     if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
 
-    const listener = await listen(composition, config.server)
+    const listener = await listen({ fetch: composition.app.fetch, onUpgrade: composition.onUpgrade }, config.server)
     undo.push(() => closeListener(listener))
     running = composition
     await composition.engine.start()

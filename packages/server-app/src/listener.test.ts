@@ -1,6 +1,13 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Answering, type Listener, listen } from './listener.ts'
+import { type Answering, type Listener, type ListenerLimits, listen } from './listener.ts'
+
+const LIMITS: ListenerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  headerLimitBytes: 16_384,
+  maxHeaders: 100,
+}
 
 const opened: Listener[] = []
 const sockets: Socket[] = []
@@ -12,8 +19,8 @@ afterEach(async () => {
 const echo: Answering['fetch'] = async (request) =>
   Response.json({ method: request.method, url: request.url, sent: await request.text() })
 
-async function open(fetch: Answering['fetch'] = echo): Promise<Listener> {
-  const listener = await listen({ fetch }, { host: '127.0.0.1', port: 0 })
+async function open(fetch: Answering['fetch'] = echo, limits: Partial<ListenerLimits> = {}): Promise<Listener> {
+  const listener = await listen({ fetch }, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
   opened.push(listener)
   return listener
 }
@@ -218,5 +225,60 @@ describe('garbage behind a request that waits', () => {
 
     expect(first).toMatch(/^HTTP\/1\.1 200 /)
     expectRefusal(parse((await received).slice(first.length)), [400, 'validation-failed'])
+  })
+})
+
+describe('a client that takes its time', () => {
+  const impatient = { headersTimeoutMs: 200, requestTimeoutMs: 200 }
+  const timedOut: [number, string] = [408, 'request-timeout']
+
+  it('is refused when its headers do not end, and keeps nobody else waiting', async () => {
+    const listener = await open(echo, impatient)
+    const slow = Array.from({ length: 20 }, () => dial(listener))
+    for (const { socket } of slow) socket.write(`POST / HTTP/1.1\r\n${HOST}\r\nX-Slow: `)
+
+    const answer = await send(listener, ['POST / HTTP/1.1', HOST, 'Content-Length: 2', CLOSE], 'ok')
+
+    expect(answer.status).toBe(200)
+    for (const { received } of slow) expectRefusal(parse(await received), timedOut)
+  })
+
+  it('is refused when its body does not end, and keeps nobody else waiting', async () => {
+    const listener = await open(echo, impatient)
+    const slow = Array.from({ length: 20 }, () => dial(listener))
+    for (const { socket } of slow) socket.write(`POST / HTTP/1.1\r\n${HOST}\r\nContent-Length: 100\r\n\r\nx`)
+
+    const answer = await send(listener, ['POST / HTTP/1.1', HOST, 'Content-Length: 2', CLOSE], 'ok')
+
+    expect(answer.status).toBe(200)
+    for (const { received } of slow) expectRefusal(parse(await received), timedOut)
+  })
+
+  it('is not refused while it waits for an answer', async () => {
+    const later = Promise.withResolvers<Response>()
+    const listener = await open(() => later.promise, impatient)
+    const attacker = dial(listener)
+    attacker.socket.write(`GET / HTTP/1.1\r\n`)
+    const answering = send(listener, ['GET / HTTP/1.1', HOST, CLOSE])
+
+    // The limits have passed when the other one is refused.
+    expectRefusal(parse(await attacker.received), timedOut)
+    later.resolve(new Response('done'))
+
+    expect((await answering).status).toBe(200)
+  })
+})
+
+describe('the configured limits of headers', () => {
+  it('hold for their number and their size', async () => {
+    const listener = await open(echo, { maxHeaders: 5, headerLimitBytes: 1_024 })
+
+    const answers = [
+      await send(listener, ['GET / HTTP/1.1', HOST, CLOSE, ...fields(3)]),
+      await send(listener, ['GET / HTTP/1.1', HOST, CLOSE, ...fields(4)]),
+      await send(listener, ['GET / HTTP/1.1', HOST, CLOSE, `X-Long: ${'x'.repeat(1_024)}`]),
+    ]
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 431, 431])
   })
 })

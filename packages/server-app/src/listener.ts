@@ -27,13 +27,27 @@ export interface Answering {
   readonly onUpgrade?: OnUpgrade | undefined
 }
 
-const SERVER_OPTIONS: ServerOptions = {
-  maxHeaderSize: 16_384,
-  requireHostHeader: false,
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  keepAliveTimeout: 72_000,
-  connectionsCheckingInterval: 5_000,
+/** What a client may send, and how long it may take. */
+export interface ListenerLimits {
+  readonly headersTimeoutMs: number
+  readonly requestTimeoutMs: number
+  readonly headerLimitBytes: number
+  readonly maxHeaders: number
+}
+
+const LONGEST_CHECK_INTERVAL_MS = 5_000
+
+/** Headers are part of a request, so they cannot take longer than one. */
+function serverOptionsOf({ headersTimeoutMs, requestTimeoutMs, headerLimitBytes }: ListenerLimits): ServerOptions {
+  const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs)
+  return {
+    maxHeaderSize: headerLimitBytes,
+    requireHostHeader: false,
+    headersTimeout,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: 72_000,
+    connectionsCheckingInterval: Math.min(LONGEST_CHECK_INTERVAL_MS, headersTimeout),
+  }
 }
 
 /** An offer of HTTP/2 is declined by answering in HTTP/1.1. Releases of Node that do not know the option upgrade all. */
@@ -42,29 +56,32 @@ const UPGRADE_OPTIONS: object = {
 }
 
 /** Binds the address. @throws StartError `address-in-use`, `bind-failed` */
-export async function listen({ fetch, onUpgrade }: Answering, address: Address): Promise<Listener> {
-  const server = serve({ fetch, onUpgrade }, address)
+export async function listen(answering: Answering, address: Address & ListenerLimits): Promise<Listener> {
+  const server = serve(answering, address)
   const bound = await bind(server, address)
   return { host: address.host, port: bound.port, close: (graceMs) => close(server, graceMs) }
 }
 
 /** Every request gets the envelope or what `fetch` answers; none gets an empty refusal of Node's own. */
-function serve({ fetch, onUpgrade }: Answering, { host }: Address): Server {
+function serve({ fetch, onUpgrade }: Answering, { host, ...limits }: Address & ListenerLimits): Server {
   const unanswered = createUnanswered()
   const hostname = isIPv6(host) ? `[${host}]` : host
   const pass = getRequestListener(fetch, { hostname, errorHandler: answerFailure })
 
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     unanswered.add(incoming, outgoing)
-    const refusal = refusalOf(incoming)
+    const refusal = refusalOf(incoming, limits.maxHeaders)
     if (refusal === undefined) pass(incoming, outgoing)
     else refuse(incoming, outgoing, refusal)
   }
 
-  const server = createServer({ ...SERVER_OPTIONS, ...UPGRADE_OPTIONS }, answer)
+  const server = createServer({ ...serverOptionsOf(limits), ...UPGRADE_OPTIONS }, answer)
   if (onUpgrade !== undefined) {
     server.on('upgrade', (incoming, socket, head) => {
+      socket.on('error', () => socket.destroy())
+      const refusal = refusalOf(incoming, limits.maxHeaders)
       if (unanswered.isOwedOn(socket)) socket.destroy()
+      else if (refusal !== undefined) refuseOn(socket, refusal, incoming)
       else onUpgrade(incoming, socket, head)
     })
   }

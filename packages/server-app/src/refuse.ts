@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { requestIdOf, toEnvelope } from '@berth/http'
+import { requestIdOf, SECURITY_HEADERS, toEnvelope } from '@berth/http'
 import type { AppError } from '@berth/ports'
 import { ERRORS } from '@berth/protocol'
 
@@ -49,8 +49,7 @@ function toAnswer(error: AppError, incoming?: IncomingMessage): WholeAnswer {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
     'X-Request-Id': requestId,
-    'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'no-store',
+    ...SECURITY_HEADERS,
     Connection: 'close',
     ...(error.retryAfterMs === undefined
       ? {}

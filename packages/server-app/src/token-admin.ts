@@ -23,8 +23,7 @@ export async function openTokenAdmin(
   checkAdapters(adapters)
   const platform = createPlatform(config, configDir, adapters)
   const { peppers } = await validateBeforeBind(config, platform)
-  const [pepper] = peppers
-  if (pepper === undefined) {
+  if (peppers.length === 0) {
     throw new StartError('pepper-missing', {
       message: 'auth.kind none has no tokens',
       hint: 'set auth.kind to token and auth.pepperRef',
@@ -33,11 +32,11 @@ export async function openTokenAdmin(
   const shared: ServerConfig = { ...config, storage: { ...config.storage, mode: 'lib' } }
   const storage = adapters.storage ?? (await openStorage(shared, configDir, () => undefined))
   const { tokens, unitOfWork } = storage
-  const manage = createManageTokens({ ...platform, tokens, unitOfWork, pepper })
+  const manage = createManageTokens({ ...platform, tokens, unitOfWork, peppers })
   return {
     mint: (request) => manage.mint(request, 'cli'),
     list: manage.list,
-    revoke: manage.revoke,
+    revoke: (id) => manage.revoke(id, 'cli'),
     close: async () => {
       if (adapters.storage === undefined) await storage.close()
     },

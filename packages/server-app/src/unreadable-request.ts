@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '@berth/ports'
 
-const MAX_HEADERS = 100
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 const CONTINUE = /^100-continue$/i
 
 /** Why a request cannot be read, though it is well-formed HTTP: too many fields, or no URL comes out of it. */
-export function refusalOf({ rawHeaders, headers, httpVersion, url = '' }: IncomingMessage): AppError | undefined {
-  if (rawHeaders.length / 2 > MAX_HEADERS) {
-    return new AppError('headers-too-large', { message: `there are more than ${MAX_HEADERS} header fields` })
+export function refusalOf(
+  { rawHeaders, headers, httpVersion, url = '' }: IncomingMessage,
+  maxHeaders: number,
+): AppError | undefined {
+  if (rawHeaders.length / 2 > maxHeaders) {
+    return new AppError('headers-too-large', { message: `there are more than ${maxHeaders} header fields` })
   }
   if (!isTarget(url)) return unreadable('request target: must be a path or an http URL')
   const { host, expect } = headers

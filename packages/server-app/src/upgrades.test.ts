@@ -260,6 +260,15 @@ describe('a credential that is not good', () => {
 })
 
 describe('a ticket', () => {
+  it('is the same one again under the same key', async () => {
+    const { url, mint } = await start()
+    const { token } = await mint('agents:read')
+    const headers = { ...bearer(token), 'idempotency-key': 'k' }
+    const ask = async () => (await fetch(`${url}/session/ws-ticket`, { method: 'POST', headers })).json()
+
+    expect(await ask()).toEqual(await ask())
+  })
+
   it('can be had by any principal, so many at once', async () => {
     const { url, mint } = await start({ realtime: { maxTicketsPerToken: 2 } })
     const { token } = await mint('secrets:read')

@@ -4,7 +4,7 @@ import type { HttpApp } from '@berth/http'
 import { AppError, type Logger } from '@berth/ports'
 import type { WebSockets } from '@berth/realtime'
 import { refuseOn, sendOn } from './refuse.ts'
-import { refusalOf, unreadable } from './unreadable-request.ts'
+import { unreadable } from './unreadable-request.ts'
 
 export interface UpgradesDeps {
   readonly app: Pick<HttpApp, 'admitUpgrade'>
@@ -18,8 +18,6 @@ export type OnUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer
 /** Answers an upgrade like any other request, in HTTP, until nothing is left but who asks. */
 export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpgrade {
   const take = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    const refusal = refusalOf(incoming)
-    if (refusal !== undefined) return refuseOn(socket, refusal, incoming)
     const request = toRequest(incoming)
     if (request === undefined) return refuseOn(socket, unreadable('request: cannot be read'), incoming)
     const admitted = await app.admitUpgrade(request, { incoming })
@@ -28,7 +26,6 @@ export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpg
   }
 
   return (incoming, socket, head) => {
-    socket.on('error', () => socket.destroy())
     take(incoming, socket, head).catch((error: unknown) => {
       if (!(error instanceof AppError)) logger.error('upgrade failed', error)
       refuseOn(socket, error instanceof AppError ? error : new AppError('internal-error', { cause: error }), incoming)

@@ -36,6 +36,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
   },
   tokens: {
     find: (id) => host.read('tokens.find', id),
+    findMany: (ids) => host.read('tokens.findMany', ids),
     findByDigest: (digest) => host.read('tokens.findByDigest', digest),
     list: (page) => host.read('tokens.list', page),
   },

@@ -18,7 +18,7 @@ const selectLive = compile<{ id: string; now: number }, Selectable<IdempotencyTa
 )
 
 function toRecord(row: Selectable<IdempotencyTable>): IdempotencyRecord {
-  const { id, fingerprint, run_id, created_at, expires_at, status, body, location, content_type } = row
+  const { id, fingerprint, run_id, created_at, expires_at, status, body, location, content_type, sealed } = row
   return {
     id,
     fingerprint,
@@ -28,6 +28,12 @@ function toRecord(row: Selectable<IdempotencyTable>): IdempotencyRecord {
     response:
       status === null
         ? undefined
-        : { status, body: body ?? '', location: location ?? undefined, contentType: content_type ?? undefined },
+        : {
+            status,
+            body: body ?? '',
+            location: location ?? undefined,
+            contentType: content_type ?? undefined,
+            sealed: sealed === 1 ? true : undefined,
+          },
   }
 }

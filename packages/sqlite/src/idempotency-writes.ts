@@ -17,7 +17,7 @@ export const idempotencyWrites: WriteAppliers<'idempotency.reserve' | 'idempoten
   'idempotency.prune': ({ db }, { now, limit }) => db.run(pruneRecords, { now, limit }).changes,
 }
 
-const RESPONSE_COLUMNS = ['status', 'location', 'content_type', 'body'] as const
+const RESPONSE_COLUMNS = ['status', 'location', 'content_type', 'body', 'sealed'] as const
 const COLUMNS = ['fingerprint', 'run_id', 'created_at', 'expires_at', ...RESPONSE_COLUMNS] as const
 
 type IdempotencyRow = Omit<IdempotencyTable, 'key'>
@@ -76,4 +76,5 @@ const toResponseRow = (
   location: response?.location ?? null,
   content_type: response?.contentType ?? null,
   body: response?.body ?? null,
+  sealed: response?.sealed === true ? 1 : null,
 })

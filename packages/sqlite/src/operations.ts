@@ -6,7 +6,7 @@ import { findIdempotency } from './idempotency-store.ts'
 import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
 import { findSession, listMessages, listSessions } from './session-store.ts'
 import { dueSteps, findStep, listSteps, nextDueAt, stepsWaitingForEvent, stepWaitingForChild } from './step-store.ts'
-import { findToken, findTokenByDigest, listTokens } from './token-store.ts'
+import { findToken, findTokenByDigest, findTokens, listTokens } from './token-store.ts'
 
 /**
  * Everything a host can be asked to do: plain synchronous functions of a connection and one argument. Arguments and
@@ -34,6 +34,7 @@ export const READS = {
   'sessions.list': listSessions,
   'sessions.messages': listMessages,
   'tokens.find': findToken,
+  'tokens.findMany': findTokens,
   'tokens.findByDigest': findTokenByDigest,
   'tokens.list': listTokens,
   'audit.read': readAudit,

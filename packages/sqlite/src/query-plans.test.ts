@@ -10,6 +10,8 @@ import { sessionListQuery } from './session-store.ts'
 import { STEP_QUERIES } from './step-store.ts'
 import { LAST_ORDER } from './step-writes.ts'
 import { RUN_DELETIONS, THREAD_RUNS } from './thread-writes.ts'
+import { SELECT_MANY } from './token-store.ts'
+import { ADOPT_CHILDREN, LIMIT_HEIRS, REVOKE_FAMILY } from './token-writes.ts'
 
 let db: Connection
 
@@ -179,5 +181,27 @@ describe('the event log', () => {
     expect(planOf(READ_AFTER[carrier])).toMatch(new RegExp(`events_by_${carrier} \\(\\w+=\\? AND rowid>\\?\\)`))
     expect(planOf(COUNT[carrier])).toContain(`events_by_${carrier}`)
     expect(planOf(READ_BEFORE[carrier])).toMatch(new RegExp(`events_by_${carrier} \\(\\w+=\\? AND rowid<\\?\\)`))
+  })
+})
+
+describe('tokens', () => {
+  it.each([
+    ['several are read by their ids', SELECT_MANY, /tokens USING INDEX sqlite_autoindex_tokens_1 \(id=\?\)/],
+    [
+      'a family is walked by its parents',
+      REVOKE_FAMILY,
+      /child USING (?:COVERING )?INDEX tokens_by_parent \(parent_id=\?\).*old USING (?:COVERING )?INDEX tokens_by_successor/,
+    ],
+    [
+      'heirs are walked by their parents',
+      LIMIT_HEIRS,
+      /tokens USING (?:COVERING )?INDEX tokens_by_parent \(parent_id=\?\)/,
+    ],
+    ['children are found by their parent', ADOPT_CHILDREN, /tokens USING INDEX tokens_by_parent \(parent_id=\?\)/],
+  ] as const)('%s', (_, query, expected) => {
+    const plan = planOf(query as Query<never, unknown>)
+
+    expect(plan).toMatch(expected)
+    expect(plan).not.toContain('SCAN tokens')
   })
 })

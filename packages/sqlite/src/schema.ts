@@ -141,6 +141,7 @@ export interface IdempotencyTable {
   readonly location: string | null
   readonly content_type: string | null
   readonly body: string | null
+  readonly sealed: number | null // 1 when the body is
 }
 
 export interface SessionTable {
@@ -181,4 +182,6 @@ export interface TokenTable {
   readonly last_used_at: number | null
   readonly revoked_at: number | null
   readonly last4: string
+  readonly parent_id: string | null
+  readonly replaced_by: string | null
 }

@@ -1,5 +1,5 @@
 import type { EpochMs, Page, PageQuery, TokenRecord } from '@berth/ports'
-import type { Selectable } from 'kysely'
+import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
 import { compile, from, type Query } from './query.ts'
@@ -10,6 +10,9 @@ export const findToken = (db: Connection, id: string): TokenRecord | undefined =
 
 export const findTokenByDigest = (db: Connection, digest: string): TokenRecord | undefined =>
   toRecordIfAny(db.get(selectByDigest, { digest }))
+
+export const findTokens = (db: Connection, ids: readonly string[]): readonly TokenRecord[] =>
+  db.all(SELECT_MANY, { ids: JSON.stringify(ids) }).map(toRecord)
 
 export function listTokens(db: Connection, page: PageQuery): Page<TokenRecord> {
   const query = db.variant(`tokens ${pageVariant(page)}`, () => listQuery(page))
@@ -24,6 +27,13 @@ const selectById = compile<{ id: string }, TokenRow>((place) =>
 
 const selectByDigest = compile<{ digest: string }, TokenRow>((place) =>
   from.selectFrom('tokens').selectAll().where('digest', '=', place('digest')),
+)
+
+export const SELECT_MANY = compile<{ ids: string }, TokenRow>((place) =>
+  from
+    .selectFrom('tokens')
+    .selectAll()
+    .where(sql<SqlBool>`id in (select value from json_each(${place('ids')}))`),
 )
 
 const listQuery = (page: PageQuery): Query<PageValues, TokenRow> =>
@@ -53,4 +63,6 @@ const toRecord = (row: TokenRow): TokenRecord => ({
   lastUsedAt: (row.last_used_at ?? undefined) as EpochMs | undefined,
   revokedAt: (row.revoked_at ?? undefined) as EpochMs | undefined,
   last4: row.last4,
+  parentId: row.parent_id ?? undefined,
+  replacedBy: row.replaced_by ?? undefined,
 })

@@ -18,4 +18,9 @@ const toRow = (field: ConfigField) => [
   field.pending ? '**pending**' : '',
 ]
 
-const describeType = (type: ConfigField['type']) => (type === 'strings' ? 'list of strings' : type)
+const describeType = (type: ConfigField['type']) => TYPE_NAMES[type] ?? type
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  strings: 'list of strings',
+  'integer-or-strings': 'integer, or list of strings',
+}

@@ -6,7 +6,13 @@ const textOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : Str
 
 describe('readEnvOverrides', () => {
   it('reads every field back from the text of a value of its type', () => {
-    const samples = { string: 'text', integer: 42, boolean: true, strings: ['a', 'b'] }
+    const samples = {
+      string: 'text',
+      integer: 42,
+      boolean: true,
+      strings: ['a', 'b'],
+      'integer-or-strings': ['a', 'b'],
+    }
     for (const { path, env, type } of configFields) {
       expect(readEnvOverrides({ [env]: textOf(samples[type]) })).toEqual([
         { path, variable: env, value: samples[type] },
@@ -18,6 +24,11 @@ describe('readEnvOverrides', () => {
     const [override] = readEnvOverrides({ BERTH_SERVER_CORS_ALLOW_ORIGINS: ' https://a.example , https://b.example,' })
 
     expect(override?.value).toEqual(['https://a.example', 'https://b.example'])
+  })
+
+  it('takes a number alone for a number where a list could stand too', () => {
+    expect(readEnvOverrides({ BERTH_SERVER_TRUST_PROXY: '2' })[0]?.value).toBe(2)
+    expect(readEnvOverrides({ BERTH_SERVER_TRUST_PROXY: '10.0.0.0/8' })[0]?.value).toEqual(['10.0.0.0/8'])
   })
 
   it.each([

@@ -32,6 +32,7 @@ const PARSERS: Readonly<Record<ConfigField['type'], (variable: string, text: str
   integer: parseInteger,
   boolean: parseBoolean,
   strings: (_, text) => parseList(text),
+  'integer-or-strings': (_, text) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : parseList(text)),
 }
 
 function parseInteger(variable: string, text: string): number {

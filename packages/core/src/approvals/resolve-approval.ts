@@ -78,7 +78,7 @@ async function decide(
   request: ResolveApprovalRequest,
   { approval, resolution, reply }: Resolving,
 ): Promise<'done' | 'again' | Reply> {
-  const { steps, settleWait, resumeSuspended, clock } = deps
+  const { steps, settleWait, resumeSuspended } = deps
   const writes: Write[] = [
     ...reservation(deps, request.key, { reply, remember: true, writes: [] }),
     { type: 'approval.resolve', id: approval.id, resolution },
@@ -101,7 +101,7 @@ async function decide(
   if (outcome === 'settled') return 'done'
   if (outcome === 'over') return afterOver(deps, request)
   if (!outcome.committed && outcome.conflict.type === 'idempotency.reserve' && request.key !== undefined) {
-    return answerAgain(outcome.conflict.current, request.key, clock.now())
+    return answerAgain(outcome.conflict.current, request.key, deps)
   }
   return 'again'
 }

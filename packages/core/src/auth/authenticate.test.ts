@@ -1,10 +1,10 @@
-import type { EpochMs, Logger } from '@berth/ports'
+import type { EpochMs, Logger, UnitOfWork } from '@berth/ports'
 import { formatToken } from '@berth/protocol'
 import { BUILT_AT } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { type AuthenticateDeps, authenticateAnyone, createAuthenticate } from './authenticate.ts'
-import type { MintToken } from './manage-tokens.ts'
-import { createTokens, PEPPER } from './tokens.fixture.ts'
+import type { MintToken } from './new-token.ts'
+import { createTokens, PEPPER, testDigest } from './tokens.fixture.ts'
 
 const OTHER_PEPPER = new TextEncoder().encode('q'.repeat(32))
 const UNKNOWN = formatToken('live', new Uint8Array(32))
@@ -16,7 +16,7 @@ async function setUp(mint: Partial<MintToken> = {}, over: Partial<AuthenticateDe
   const { token, record } = await manage.mint({ name: 'ci', scopes: ['agents:read'], ...mint }, 'cli')
   const authenticate = createAuthenticate({ ...shared, logger, peppers: [PEPPER], ...over })
   const lastUsed = async () => (await shared.tokens.find(record.id))?.lastUsedAt
-  return { ...rest, manage, token, record, authenticate, lastUsed }
+  return { ...rest, shared, manage, token, record, authenticate, lastUsed }
 }
 
 describe('createAuthenticate', () => {
@@ -68,7 +68,7 @@ describe('createAuthenticate', () => {
   it('refuses a revoked token at once, expired or not', async () => {
     const { authenticate, token, manage, record, clock } = await setUp({ expiresAt: BUILT_AT + 1_000 })
 
-    await manage.revoke(record.id)
+    await manage.revoke(record.id, 'cli')
     await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-revoked' })
     clock.advance(1_000)
     await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-revoked' })
@@ -80,6 +80,49 @@ describe('createAuthenticate', () => {
 
     await expect(rotated.authenticate(`Bearer ${rotated.token}`)).resolves.toBeDefined()
     await expect(dropped.authenticate(`Bearer ${dropped.token}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
+  })
+
+  it('moves a token of an earlier pepper to the current one at its first use', async () => {
+    const { authenticate, token, record, storage, shared } = await setUp({}, { peppers: [OTHER_PEPPER, PEPPER] })
+
+    await Promise.all(Array.from({ length: 50 }, () => authenticate(`Bearer ${token}`)))
+    await new Promise((resolve) => setImmediate(resolve))
+
+    expect((await storage.tokens.find(record.id))?.digest).toBe(testDigest.hmacSha256(OTHER_PEPPER, token))
+    const alone = createAuthenticate({ ...shared, logger, peppers: [OTHER_PEPPER] })
+    await expect(alone(`Bearer ${token}`)).resolves.toMatchObject({ tokenId: record.id })
+  })
+
+  it('finds a token that is moved between its look-ups', async () => {
+    const { token, record, storage, shared } = await setUp()
+    const [from, to] = [PEPPER, OTHER_PEPPER].map((pepper) => testDigest.hmacSha256(pepper, token)) as [string, string]
+    const tokens = {
+      ...storage.tokens,
+      async findByDigest(digest: string) {
+        const found = await storage.tokens.findByDigest(digest)
+        if (digest === to) await storage.unitOfWork.commit([{ type: 'token.rehash', id: record.id, from, to }])
+        return found
+      },
+    }
+    const authenticate = createAuthenticate({ ...shared, tokens, logger, peppers: [OTHER_PEPPER, PEPPER] })
+
+    await expect(authenticate(`Bearer ${token}`)).resolves.toMatchObject({ tokenId: record.id })
+  })
+
+  it('writes one use of a hundred at once', async () => {
+    const { shared, token } = await setUp()
+    let touches = 0
+    const unitOfWork: UnitOfWork = {
+      async commit(writes) {
+        touches += writes.filter(({ type }) => type === 'token.touch').length
+        return shared.unitOfWork.commit(writes)
+      },
+    }
+    const authenticate = createAuthenticate({ ...shared, unitOfWork, logger, peppers: [PEPPER] })
+
+    await Promise.all(Array.from({ length: 100 }, () => authenticate(`Bearer ${token}`)))
+
+    expect(touches).toBe(1)
   })
 
   it('does not trust a look-up that answers with another token', async () => {
@@ -106,7 +149,7 @@ describe('createAuthenticate', () => {
 
   it('records no use of a token it refuses', async () => {
     const { authenticate, token, manage, record, lastUsed } = await setUp()
-    await manage.revoke(record.id)
+    await manage.revoke(record.id, 'cli')
 
     await expect(authenticate(`Bearer ${token}`)).rejects.toThrow()
 
@@ -132,6 +175,6 @@ describe('createAuthenticate', () => {
 
 describe('authenticateAnyone', () => {
   it('takes whoever comes for an administrator', async () => {
-    expect(await authenticateAnyone(undefined)).toEqual({ subject: 'anonymous', scopes: ['admin:*'] })
+    expect(await authenticateAnyone(undefined, 'a')).toEqual({ subject: 'anonymous', scopes: ['admin:*'] })
   })
 })

@@ -6,8 +6,10 @@ import {
   type TokenRecord,
   type TokenStore,
   type UnitOfWork,
+  type Write,
 } from '@berth/ports'
 import { isWellFormedToken } from '@berth/protocol'
+import { createBoundedMap } from '../bounded-map.ts'
 import type { Principal } from './principal.ts'
 
 export interface AuthenticateDeps {
@@ -20,27 +22,44 @@ export interface AuthenticateDeps {
   readonly peppers: readonly Uint8Array[]
 }
 
-/** Turns the Authorization header into a principal. @throws AppError `auth-required`, `auth-invalid`, `auth-revoked`, `auth-expired` */
-export type Authenticate = (authorization: string | undefined) => Promise<Principal>
+/**
+ * Turns the Authorization header into a principal.
+ *
+ * @param clientAddress who counts failures is told where they come from
+ * @throws AppError `auth-required`, `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`
+ */
+export type Authenticate = (authorization: string | undefined, clientAddress: string) => Promise<Principal>
 
 const TOUCH_EVERY_MS = 60_000
+const MAX_TOUCHED = 10_000
 
-export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
+/** Looks a token up by its digest under each pepper; one of an earlier pepper is moved to the current one. */
+export function createAuthenticate(deps: AuthenticateDeps): (authorization: string | undefined) => Promise<Principal> {
   const { clock, logger, unitOfWork } = deps
+  /** When the newest use of a token was sent to the storage: of many requests at once, one writes. */
+  const touched = createBoundedMap<string, number>(MAX_TOUCHED)
+
+  const inBackground = (write: Write, token: TokenRecord, failure: string) => {
+    unitOfWork.commit([write]).catch((error: unknown) => logger.error(failure, error, { tokenId: token.id }))
+  }
 
   const touch = (token: TokenRecord) => {
     const at = clock.now()
-    if (token.lastUsedAt !== undefined && at - token.lastUsedAt < TOUCH_EVERY_MS) return
-    unitOfWork
-      .commit([{ type: 'token.touch', id: token.id, at }])
-      .catch((error: unknown) => logger.error('token use not recorded', error, { tokenId: token.id }))
+    const last = Math.max(
+      token.lastUsedAt ?? Number.NEGATIVE_INFINITY,
+      touched.get(token.id) ?? Number.NEGATIVE_INFINITY,
+    )
+    if (at - last < TOUCH_EVERY_MS) return
+    touched.set(token.id, at)
+    inBackground({ type: 'token.touch', id: token.id, at }, token, 'token use not recorded')
   }
 
   return async (authorization) => {
-    const token = await findToken(deps, bearerOf(authorization))
+    const { token, rehash } = await findToken(deps, bearerOf(authorization))
     if (token.revokedAt !== undefined) throw new AppError('auth-revoked')
     if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw new AppError('auth-expired')
     touch(token)
+    if (rehash !== undefined) inBackground(rehash, token, 'token not moved to the current pepper')
     return { subject: token.subject, tokenId: token.id, scopes: token.scopes }
   }
 }
@@ -59,11 +78,22 @@ function bearerOf(authorization: string | undefined): string {
   return token
 }
 
-async function findToken({ tokens, digest, peppers }: AuthenticateDeps, token: string): Promise<TokenRecord> {
-  for (const pepper of peppers) {
-    const wanted = digest.hmacSha256(pepper, token)
-    const record = await tokens.findByDigest(wanted)
-    if (record !== undefined && digest.equals(record.digest, wanted)) return record
+interface Found {
+  readonly token: TokenRecord
+  /** Moves it from an earlier pepper to the current one. */
+  readonly rehash?: Write | undefined
+}
+
+async function findToken({ tokens, digest, peppers }: AuthenticateDeps, text: string): Promise<Found> {
+  const digests = peppers.map((pepper) => digest.hmacSha256(pepper, text))
+  const [current = '', ...earlier] = digests
+  // At the end once more by the current one: between two look-ups the token may have been moved to it.
+  const lookups = earlier.length === 0 ? digests : [...digests, current]
+  for (const wanted of lookups) {
+    const token = await tokens.findByDigest(wanted)
+    if (token === undefined || !digest.equals(token.digest, wanted)) continue
+    if (wanted === current) return { token }
+    return { token, rehash: { type: 'token.rehash', id: token.id, from: wanted, to: current } }
   }
   throw new AppError('auth-invalid')
 }

@@ -11,7 +11,7 @@ export type CredentialLoss = 'revoked' | 'expired' | 'scopes-lost'
 export type WatchCredential = (tokenId: string, onLost: (reason: CredentialLoss) => void) => () => void
 
 export interface CredentialWatchDeps {
-  readonly tokens: Pick<TokenStore, 'find'>
+  readonly tokens: Pick<TokenStore, 'findMany'>
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Logger
@@ -31,34 +31,55 @@ interface Watched {
 
 const POLL_MS = 1_000
 
-/** Looks once a second at the tokens that hold something open; at none while there is none. */
+/** One query a second over the tokens that hold something open; none while there is none. */
 export function createCredentialWatch({ tokens, clock, timers, logger }: CredentialWatchDeps): CredentialWatch {
   const watched = new Map<string, Watched>()
   let cancel = () => {}
   let checks = 0
+  let isFailing = false
 
   const lose = (tokenId: string, entry: Watched, reason: CredentialLoss) => {
     if (watched.get(tokenId) !== entry) return
     watched.delete(tokenId)
-    for (const onLost of entry.listeners) onLost(reason)
+    for (const onLost of entry.listeners) {
+      try {
+        onLost(reason)
+      } catch (error) {
+        logger.error('what a lost token held open was not closed', error, { tokenId })
+      }
+    }
   }
 
-  const look = async () => {
-    for (const [id, entry] of [...watched]) {
-      const token = await tokens.find(id)
-      const loss = lossOf(token, entry.scopes, clock.now())
+  /** Returns when to look again. Milliseconds. */
+  const look = async (): Promise<number> => {
+    const entries = [...watched]
+    const records = new Map((await tokens.findMany(entries.map(([id]) => id))).map((token) => [token.id, token]))
+    const now = clock.now()
+    let nextMs = POLL_MS
+    for (const [id, entry] of entries) {
+      const token = records.get(id)
+      const loss = lossOf(token, entry.scopes, now)
       if (loss !== undefined) lose(id, entry, loss)
       entry.scopes ??= token?.scopes
+      if (token?.expiresAt !== undefined && token.expiresAt > now) nextMs = Math.min(nextMs, token.expiresAt - now)
     }
+    return nextMs
   }
 
   const check = async () => {
     const mine = ++checks
     cancel()
     if (watched.size === 0) return
-    await look().catch((error: unknown) => logger.error('open streams and sockets not checked for lost tokens', error))
+    let nextMs = POLL_MS
+    try {
+      nextMs = await look()
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) logger.error('open streams and sockets not checked for lost tokens', error)
+      isFailing = true
+    }
     // A later check has its own timer.
-    if (mine === checks && watched.size > 0) cancel = timers.after(POLL_MS, () => void check())
+    if (mine === checks && watched.size > 0) cancel = timers.after(nextMs, () => void check())
   }
 
   return {
@@ -79,7 +100,7 @@ export function createCredentialWatch({ tokens, clock, timers, logger }: Credent
   }
 }
 
-const LOSING: ReadonlySet<Write['type']> = new Set(['token.revoke'])
+const LOSING: ReadonlySet<Write['type']> = new Set(['token.revoke', 'token.retire'])
 
 /** Looks at the watched tokens as soon as a commit that may take one away is durable. */
 export function withCredentialCheck(unitOfWork: UnitOfWork, { check }: Pick<CredentialWatch, 'check'>): UnitOfWork {

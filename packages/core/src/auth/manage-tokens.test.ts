@@ -1,7 +1,8 @@
 import { isWellFormedToken } from '@berth/protocol'
 import { aToken, BUILT_AT } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
-import { createManageTokens, type MintToken } from './manage-tokens.ts'
+import { createManageTokens } from './manage-tokens.ts'
+import type { MintToken } from './new-token.ts'
 import { createTokens, PEPPER, testDigest } from './tokens.fixture.ts'
 
 const request: MintToken = { name: 'ci', scopes: ['agents:read', 'agents:invoke:echo'] }
@@ -80,7 +81,7 @@ describe('mint', () => {
     const { storage, shared, manage } = createTokens()
     const { record } = await manage.mint(request, 'cli')
     const stuck = { newId: () => record.id, randomBytes: (length: number) => new Uint8Array(length) }
-    const again = createManageTokens({ ...shared, ids: stuck, pepper: PEPPER })
+    const again = createManageTokens({ ...shared, ids: stuck, peppers: [PEPPER] })
 
     await expect(again.mint(request, 'cli')).rejects.toMatchObject({ kind: 'internal-error' })
     expect((await storage.tokens.list(page)).items).toEqual([record])
@@ -92,7 +93,7 @@ describe('list', () => {
     const { manage } = createTokens()
     const { record: first } = await manage.mint(request, 'cli')
     const { record: second } = await manage.mint(request, 'cli')
-    await manage.revoke(first.id)
+    await manage.revoke(first.id, 'cli')
 
     const start = await manage.list({ ...page, limit: 1 })
     const rest = await manage.list({ ...page, cursor: start.nextCursor ?? undefined })
@@ -108,16 +109,34 @@ describe('revoke', () => {
     const { record } = await manage.mint(request, 'cli')
 
     clock.advance(5)
-    expect((await manage.revoke(record.id)).revokedAt).toBe(BUILT_AT + 5)
+    expect((await manage.revoke(record.id, 'cli')).revokedAt).toBe(BUILT_AT + 5)
     clock.advance(5)
-    expect((await manage.revoke(record.id)).revokedAt).toBe(BUILT_AT + 5)
+    expect((await manage.revoke(record.id, 'cli')).revokedAt).toBe(BUILT_AT + 5)
   })
 
   it('knows no other tokens', async () => {
     const { manage, storage } = createTokens()
     await storage.unitOfWork.commit([{ type: 'token.insert', token: aToken() }])
 
-    await expect(manage.revoke('tok_unknown')).rejects.toMatchObject({ kind: 'token-not-found' })
+    await expect(manage.revoke('tok_unknown', 'cli')).rejects.toMatchObject({ kind: 'token-not-found' })
     expect((await storage.tokens.find(aToken().id))?.revokedAt).toBeUndefined()
+  })
+})
+
+describe('the audit chain', () => {
+  it('has a link for each token that the operator makes or revokes, and none for what was not done', async () => {
+    const { manage, storage } = createTokens()
+    const { record } = await manage.mint(request, 'cli')
+    await manage.revoke(record.id, 'cli')
+    await expect(manage.revoke('tok_unknown', 'cli')).rejects.toThrow()
+
+    const entries = await storage.audit.read({ afterSeq: 0, limit: 9 })
+
+    const actor = { kind: 'system', subject: 'cli' }
+    expect(entries).toMatchObject([
+      { actor, action: 'tokens.create', target: record.id, decision: 'allowed' },
+      { actor, action: 'tokens.revoke', target: record.id, decision: 'allowed' },
+    ])
+    expect(entries).toHaveLength(2)
   })
 })

@@ -4,4 +4,6 @@ export interface Principal {
   readonly subject: string
   readonly tokenId?: string
   readonly scopes: readonly string[]
+  /** Set when a cookie was the credential: the browser session that it stands for. Its requests pass the cross-site checks. */
+  readonly browserSession?: string
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHash, createHmac, hkdfSync } from 'node:crypto'
 import { createInMemoryStorage } from '@berth/in-memory'
 import type { Digest } from '@berth/ports'
 import { BUILT_AT, createManualClock, createSequenceIds } from '@berth/testkit'
@@ -9,6 +9,7 @@ export const PEPPER = new TextEncoder().encode('p'.repeat(32))
 export const testDigest: Digest = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
   hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
+  deriveKey: (secret, purpose) => new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32)),
   equals: (a, b) => a === b,
 }
 
@@ -17,6 +18,6 @@ export function createTokens() {
   const storage = createInMemoryStorage()
   const clock = createManualClock(BUILT_AT)
   const shared = { tokens: storage.tokens, unitOfWork: storage.unitOfWork, digest: testDigest, clock }
-  const manage = createManageTokens({ ...shared, ids: createSequenceIds(), pepper: PEPPER })
+  const manage = createManageTokens({ ...shared, ids: createSequenceIds(), peppers: [PEPPER] })
   return { storage, clock, shared, manage }
 }

@@ -4,6 +4,7 @@ import {
   type Conflict,
   type IdempotencyRecord,
   plusMs,
+  type Sealer,
   type StoredResponse,
   toJsonText,
   type UnitOfWork,
@@ -18,6 +19,8 @@ export interface CommitOnceDeps {
   readonly clock: Clock
   /** How long an answer is remembered. Milliseconds. */
   readonly idempotencyTtlMs: number
+  /** Needed where requests are sealed. */
+  readonly sealer?: Sealer | undefined
 }
 
 /** What a use case has decided: what to write, and what to answer once it is written. */
@@ -54,7 +57,7 @@ export async function commitOnce(
     const conflict = await tryCommit(deps, request, decision)
     if (conflict === undefined) return { kind: 'committed', decision }
     if (request !== undefined && conflict.type === 'idempotency.reserve') {
-      return { kind: 'replayed', reply: answerAgain(conflict.current, request, deps.clock.now()) }
+      return { kind: 'replayed', reply: answerAgain(conflict.current, request, deps) }
     }
   }
   throw new AppError('internal-error', { message: 'other writers were faster too many times' })
@@ -86,7 +89,7 @@ export function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefi
     runId: decision.runId,
     createdAt: now,
     expiresAt: plusMs(now, deps.idempotencyTtlMs),
-    response: decision.remember ? toStoredResponse(decision.reply) : undefined,
+    response: decision.remember ? sealIfAsked(deps, request, toStoredResponse(decision.reply)) : undefined,
   }
   return [{ type: 'idempotency.reserve', record, now }]
 }
@@ -95,4 +98,15 @@ export function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefi
 export function toStoredResponse({ status, body, json, location, contentType }: Reply): StoredResponse {
   const text = json ?? (body === undefined ? '' : toJsonText(body))
   return { status, body: text, location, contentType }
+}
+
+/** @throws Error rather than to store a secret as it is */
+function sealIfAsked(
+  { sealer }: CommitOnceDeps,
+  { id, sealed }: KeyedRequest,
+  response: StoredResponse,
+): StoredResponse {
+  if (sealed !== true || response.body === '') return response
+  if (sealer === undefined) throw new Error('there is no sealer for an answer that holds a secret')
+  return { ...response, body: sealer.seal(response.body, id), sealed: true }
 }

@@ -4,6 +4,8 @@ import { AppError, canonicalJson, type Digest } from '@berth/ports'
 export interface KeyedRequest {
   readonly id: string // SHA-256 of subject, method, path and key
   readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body
+  /** Its answer holds a secret: the body is remembered sealed. */
+  readonly sealed?: true | undefined
 }
 
 export interface RequestIdentity {

@@ -1,21 +1,18 @@
 import type { IdempotencyRecord, IdempotencyStore, Meter } from '@berth/ports'
+import { createBoundedMap } from '../bounded-map.ts'
 
 const MAX_RECORDS = 2_000
 const MAX_BODY_LENGTH = 16_384
 
 /** Keeps recently read answered records in memory, least recently used out first. Answers never change, so none goes stale. */
 export function withReadCache(store: IdempotencyStore, meter: Meter): IdempotencyStore {
-  const cache = new Map<string, IdempotencyRecord>()
+  const cache = createBoundedMap<string, IdempotencyRecord>(MAX_RECORDS)
   let lookups = 0
   let hits = 0
 
   const remember = (record: IdempotencyRecord) => {
     if (record.response === undefined || record.response.body.length > MAX_BODY_LENGTH) return
-    cache.delete(record.id)
     cache.set(record.id, record)
-    if (cache.size <= MAX_RECORDS) return
-    const oldest = cache.keys().next()
-    if (!oldest.done) cache.delete(oldest.value)
   }
 
   return {

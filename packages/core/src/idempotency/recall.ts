@@ -1,45 +1,59 @@
 import {
   AppError,
   type Clock,
-  type EpochMs,
   type IdempotencyRecord,
   type IdempotencyStore,
+  type Sealer,
   type StoredResponse,
 } from '@berth/ports'
 import type { Reply } from '../reply.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 
-export interface RecallDeps {
-  readonly idempotency: IdempotencyStore
+interface AnswerAgainDeps {
   readonly clock: Clock
+  /** Needed where requests are sealed. */
+  readonly sealer?: Sealer | undefined
+}
+
+export interface RecallDeps extends AnswerAgainDeps {
+  readonly idempotency: IdempotencyStore
 }
 
 /**
  * The answer given before to this request, or `undefined` when it is new.
  *
- * @throws AppError `idempotency-conflict` when the key came with another request before; `idempotency-in-flight`
- *   while the first one still executes.
+ * @throws AppError `idempotency-conflict` when the key came with another request before, or its answer cannot be read any
+ *   more; `idempotency-in-flight` while the first one still executes.
  */
 export type Recall = (request: KeyedRequest) => Promise<Reply | undefined>
 
-export function createRecall({ idempotency, clock }: RecallDeps): Recall {
+export function createRecall(deps: RecallDeps): Recall {
   return async (request) => {
-    const now = clock.now()
-    const record = await idempotency.find(request.id, now)
-    return record === undefined ? undefined : answerAgain(record, request, now)
+    const record = await deps.idempotency.find(request.id, deps.clock.now())
+    return record === undefined ? undefined : answerAgain(record, request, deps)
   }
 }
 
 /** What a request meets when a live record of its key exists. @throws as `Recall` */
-export function answerAgain(record: IdempotencyRecord, request: KeyedRequest, now: EpochMs): Reply {
+export function answerAgain(record: IdempotencyRecord, request: KeyedRequest, deps: AnswerAgainDeps): Reply {
   if (record.fingerprint !== request.fingerprint) {
     throw new AppError('idempotency-conflict', { hint: 'use a new key for a new request' })
   }
   if (record.response === undefined) {
-    const elapsedMs = now - record.createdAt
+    const elapsedMs = deps.clock.now() - record.createdAt
     throw new AppError('idempotency-in-flight', { retryAfterMs: Math.min(30_000, Math.max(1_000, elapsedMs)) })
   }
-  return toReply(record.response, record.runId)
+  return toReply(unseal(record.response, record.id, deps.sealer), record.runId)
+}
+
+function unseal(response: StoredResponse, id: string, sealer: Sealer | undefined): StoredResponse {
+  if (response.sealed !== true) return response
+  const body = sealer?.open(response.body, id)
+  if (body !== undefined) return { ...response, body }
+  throw new AppError('idempotency-conflict', {
+    message: 'the answer under this key was sealed by a pepper that is not configured any more',
+    hint: 'use a new key, or list the pepper in auth.previousPepperRefs',
+  })
 }
 
 function toReply({ status, body, location, contentType }: StoredResponse, runId: string | undefined): Reply {

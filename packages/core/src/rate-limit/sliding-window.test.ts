@@ -45,7 +45,7 @@ const createFixedWindow: Create = (clock, { limit, windowMs }) => {
     if (allowed) count++
     return { allowed, limit, remaining: limit - count, resetMs: start + windowMs - now }
   }
-  return { take }
+  return { take, size: () => 1 }
 }
 
 describe('createSlidingWindow', () => {
@@ -120,5 +120,12 @@ describe('createSlidingWindow', () => {
 
     expect(window.take('a').allowed).toBe(false)
     expect(window.take('b').allowed).toBe(true)
+  })
+
+  it('remembers at most its number of keys of a million', () => {
+    const window = createSlidingWindow(createManualClock(), { limit: 60, windowMs: 60_000, maxKeys: 100_000 })
+    for (let n = 0; n < 1_000_000; n++) window.take(`2001:db8:${n >> 16}:${n & 0xffff}::/64`)
+
+    expect(window.size()).toBe(100_000)
   })
 })

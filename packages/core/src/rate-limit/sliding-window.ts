@@ -1,4 +1,5 @@
 import type { Clock } from '@berth/ports'
+import { createBoundedMap } from '../bounded-map.ts'
 
 export interface SlidingWindowOptions {
   readonly limit: number // accepted takes per window and key
@@ -17,24 +18,22 @@ export interface Take {
 export interface SlidingWindow {
   /** Counts one request of the key unless the window is full. A refusal does not count. */
   take(key: string): Take
+  /** Keys remembered. */
+  size(): number
 }
 
 /** Exact sliding window on the monotonic clock: no window of `windowMs` ever holds more than `limit` accepted takes. */
 export function createSlidingWindow(clock: Clock, { limit, windowMs, maxKeys }: SlidingWindowOptions): SlidingWindow {
-  const windows = new Map<string, number[]>()
+  const windows = createBoundedMap<string, number[]>(maxKeys)
 
   const windowOf = (key: string): number[] => {
     const times = windows.get(key) ?? []
-    windows.delete(key)
     windows.set(key, times)
-    if (windows.size > maxKeys) {
-      const idlest = windows.keys().next()
-      if (!idlest.done) windows.delete(idlest.value)
-    }
     return times
   }
 
   return {
+    size: windows.size,
     take(key) {
       const now = clock.monotonicMs()
       const times = windowOf(key)

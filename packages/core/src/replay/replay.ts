@@ -12,6 +12,7 @@ import {
 } from '@berth/ports'
 import { formatSubject } from '@berth/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
+import { failClosed } from '../audit/fail-closed.ts'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
@@ -58,7 +59,7 @@ export function createReplay(deps: ReplayDeps): Replay {
   return {
     async page({ page, key, ...request }) {
       const recording = await find(deps, request)
-      const once = await auditing(() =>
+      const once = await failClosed(() =>
         commitOnce(deps, key, async () => {
           const body: Page<EventEnvelope> = await readEventPage(events, { ...recording, render }, page)
           return { writes: entryOf(deps, request), reply: { status: 200, body }, remember: true }
@@ -68,7 +69,7 @@ export function createReplay(deps: ReplayDeps): Replay {
     },
     async open(request) {
       const recording = await find(deps, request)
-      await auditing(() => unitOfWork.commit(entryOf(deps, request)))
+      await failClosed(() => unitOfWork.commit(entryOf(deps, request)))
       return recording
     },
   }
@@ -91,14 +92,4 @@ function entryOf({ clock }: ReplayDeps, { of, raw, principal }: ReplayRequest): 
   const action = isRun ? 'runs.replay' : 'sessions.replay'
   const target = isRun ? of.runId : of.sessionId
   return [auditWrite(principal, { at: clock.now(), action, target, detail: { raw } })]
-}
-
-/** Nothing is shown when the entry cannot be written. */
-async function auditing<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    const isStorage = error instanceof AppError && (error.id === 'storage-full' || error.id === 'SQLITE_BUSY')
-    throw isStorage ? new AppError('audit-unavailable', { retryAfterMs: 5_000, cause: error }) : error
-  }
 }

@@ -150,7 +150,7 @@ async function resumeWithPayload(
     outcome.conflict.type === 'idempotency.reserve' &&
     key !== undefined
   ) {
-    return answerAgain(outcome.conflict.current, key, deps.clock.now())
+    return answerAgain(outcome.conflict.current, key, deps)
   }
   throw new AppError('run-not-suspended', { message: 'the run was resumed in the meantime' })
 }

@@ -34,7 +34,7 @@ export interface ResumeWorkflowRequest {
 export type ResumeWorkflow = (request: ResumeWorkflowRequest) => Promise<Reply>
 
 export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
-  const { steps, threads, settleWait, resumeSuspended, basePath, clock } = deps
+  const { steps, threads, settleWait, resumeSuspended, basePath } = deps
 
   return async (request) => {
     const { key, payload } = request
@@ -51,7 +51,7 @@ export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
       outcome.conflict.type === 'idempotency.reserve' &&
       key !== undefined
     ) {
-      return answerAgain(outcome.conflict.current, key, clock.now())
+      return answerAgain(outcome.conflict.current, key, deps)
     }
     throw notWaiting('the thread was resumed in the meantime')
   }

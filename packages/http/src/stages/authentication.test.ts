@@ -1,25 +1,12 @@
-import { createAuthenticate, createManageTokens } from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
-import { bodyOf, createTestApp, get, testDigest } from '../app.fixture.ts'
+import { type AppOptions, bearer, bodyOf, createTestApp, get } from '../app.fixture.ts'
 
-const pepper = new Uint8Array(32)
-
-async function createSecuredApp() {
-  const { tokens, unitOfWork } = createInMemoryStorage()
-  const clock = createManualClock()
-  const shared = { tokens, unitOfWork, digest: testDigest, clock }
-  const manage = createManageTokens({ ...shared, ids: createSequenceIds(), pepper })
-  const ignore = () => {}
-  const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-  const authenticate = createAuthenticate({ ...shared, logger, peppers: [pepper] })
-  const expiresAt = clock.now() + 1_000
-  const minted = await manage.mint({ name: 't', scopes: ['agents:read'], subject: 'alice', expiresAt }, 'test')
-  return { ...createTestApp({ deps: { authenticate } }), ...minted, manage, tokenClock: clock }
+async function createSecuredApp(options: AppOptions = {}) {
+  const made = createTestApp({ ...options, auth: 'token' })
+  const expiresAt = made.clock.now() + 10_000_000
+  const request = { name: 't', scopes: ['agents:read'], subject: 'alice', expiresAt }
+  return { ...made, ...(await made.manage.mint(request, 'test')) }
 }
-
-const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 
 describe('authentication', () => {
   it('lets a valid token in', async () => {
@@ -39,7 +26,7 @@ describe('authentication', () => {
   })
 
   it('tells invalid, expired and revoked tokens apart', async () => {
-    const { app, token, record, manage, tokenClock } = await createSecuredApp()
+    const { app, token, record, manage, clock } = await createSecuredApp()
     const refusal = async (text: string) => {
       const response = await app.fetch(get('/agents', bearer(text)))
       expect(response.headers.get('www-authenticate')).toBe('Bearer realm="berth", error="invalid_token"')
@@ -47,9 +34,9 @@ describe('authentication', () => {
     }
 
     expect(await refusal('nonsense')).toBe('auth-invalid')
-    tokenClock.advance(1_000)
+    clock.advance(10_000_000)
     expect(await refusal(token)).toBe('auth-expired')
-    await manage.revoke(record.id)
+    await manage.revoke(record.id, 'test')
     expect(await refusal(token)).toBe('auth-revoked')
   })
 
@@ -58,5 +45,72 @@ describe('authentication', () => {
 
     expect((await app.fetch(get('/health/live', bearer('nonsense')))).status).toBe(200)
     expect((await app.fetch(get('/openapi.json'))).status).toBe(200)
+  })
+})
+
+const env = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } })
+
+describe('the lockout', () => {
+  const failTimes = async ({ app }: Pick<Awaited<ReturnType<typeof createSecuredApp>>, 'app'>, times: number) => {
+    for (let n = 0; n < times; n++) await app.fetch(get('/agents', bearer('nonsense')), env('192.0.2.1'))
+  }
+
+  it('refuses the eleventh failing attempt of an address, and says for how long', async () => {
+    const made = await createSecuredApp()
+    await failTimes(made, 9)
+    const tenth = await made.app.fetch(get('/agents', bearer('nonsense')), env('192.0.2.1'))
+
+    const eleventh = await made.app.fetch(get('/agents', bearer('nonsense')), env('192.0.2.1'))
+    const other = await made.app.fetch(get('/agents', bearer('nonsense')), env('192.0.2.2'))
+
+    expect([tenth.status, eleventh.status, other.status]).toEqual([401, 429, 401])
+    expect(eleventh.headers.get('retry-after')).toBe('60')
+    expect((await bodyOf(eleventh)).error).toBe('auth-locked-out')
+    made.clock.advance(60_000)
+    expect((await made.app.fetch(get('/agents', bearer('nonsense')), env('192.0.2.1'))).status).toBe(401)
+  })
+
+  it('lets a valid token from a locked address in, unless it is to be strict', async () => {
+    const kind = await createSecuredApp()
+    const strict = await createSecuredApp({ blockValid: true })
+    await failTimes(kind, 100)
+    await failTimes(strict, 10)
+
+    const passed = await kind.app.fetch(get('/agents', bearer(kind.token)), env('192.0.2.1'))
+    const blocked = await strict.app.fetch(get('/agents', bearer(strict.token)), env('192.0.2.1'))
+
+    expect([passed.status, blocked.status]).toEqual([200, 429])
+    expect((await strict.app.fetch(get('/agents', bearer(strict.token)), env('192.0.2.9'))).status).toBe(200)
+  })
+
+  it('does not count requests without credentials', async () => {
+    const { app, token } = await createSecuredApp({ blockValid: true })
+    for (let n = 0; n < 20; n++) expect((await app.fetch(get('/agents'), env('192.0.2.1'))).status).toBe(401)
+
+    expect((await app.fetch(get('/agents', bearer(token)), env('192.0.2.1'))).status).toBe(200)
+  })
+
+  it('counts a hundred attempts at once one by one', async () => {
+    const { app } = await createSecuredApp()
+
+    const statuses = await Promise.all(
+      Array.from({ length: 100 }, async () => (await app.fetch(get('/agents', bearer('x')), env('192.0.2.1'))).status),
+    )
+
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(90)
+  })
+})
+
+describe('a token in the address', () => {
+  it('counts for nothing and stands in no log line', async () => {
+    const { app, token, lines } = await createSecuredApp()
+
+    for (const name of ['access_token', 'token', 'authorization']) {
+      const response = await app.fetch(get(`/agents?${name}=${token}`))
+      expect((await bodyOf(response)).error).toBe('auth-required')
+    }
+    expect(lines.length).toBeGreaterThan(0)
+    expect(JSON.stringify(lines)).not.toContain(token)
   })
 })

@@ -1,12 +1,12 @@
 import { ruleOf } from '../operation-traits.ts'
 import type { CreateStage } from './stage.ts'
 
-/** Finds out who asks, unless anyone may. */
+/** Finds out who asks, unless anyone may; whoever fails too often is locked out. */
 export const createAuthentication: CreateStage =
   ({ authenticate, config }) =>
   async (exchange) => {
-    const { request, route } = exchange
+    const { request, route, clientAddress } = exchange
     if (route === undefined || ruleOf(route.mounted.operation, config) === null) return undefined
-    exchange.principal = await authenticate(request.headers.get('authorization') ?? undefined)
+    exchange.principal = await authenticate(request.headers.get('authorization') ?? undefined, clientAddress)
     return undefined
   }

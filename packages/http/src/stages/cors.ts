@@ -10,7 +10,8 @@ export const createCors: CreateStage = ({ config }) => {
   return ({ request, headers }) => {
     headers.append('Vary', 'Origin')
     const origin = request.headers.get('origin')
-    if (origin === null || !(listed.has('*') || listed.has(origin))) return undefined
+    // `null` is the origin of every sandboxed frame and local file: nobody in particular.
+    if (origin === null || origin === 'null' || !(listed.has('*') || listed.has(origin))) return undefined
     headers.set('Access-Control-Allow-Origin', listed.has('*') ? '*' : origin)
     headers.set('Access-Control-Expose-Headers', EXPOSED)
     return undefined

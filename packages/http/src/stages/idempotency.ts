@@ -26,7 +26,8 @@ export const createIdempotency: CreateStage =
       query: [...url.searchParams],
       body: json,
     }
-    exchange.key = keyRequest(digest, identity, parseIdempotencyKey(header))
+    const key = keyRequest(digest, identity, parseIdempotencyKey(header))
+    exchange.key = route.mounted.operation.sealed === true ? { ...key, sealed: true } : key
     return recall(exchange.key)
   }
 

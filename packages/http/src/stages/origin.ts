@@ -1,4 +1,5 @@
 import { AppError } from '@berth/ports'
+import { isSameOrigin } from '../same-origin.ts'
 import type { CreateStage } from './stage.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -19,9 +20,6 @@ export const createOrigin: CreateStage =
     if (isSafe || isSameOrigin(origin, request.headers.get('host') ?? url.host)) return undefined
     throw new AppError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
   }
-
-export const isSameOrigin = (origin: string, host: string) =>
-  origin.toLowerCase().replace(/^https?:\/\//, '') === host.toLowerCase()
 
 function answerPreflight(methods: readonly string[]): Response {
   const headers = {

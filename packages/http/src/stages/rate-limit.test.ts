@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'
 import type { HttpEnv } from '../http-env.ts'
@@ -90,5 +91,36 @@ describe('the rate limit', () => {
     expect(await statusOf('/health/live')).toBe(200)
     expect(await statusOf('/metrics')).toBe(429)
     expect(await statusOf('/healthy')).toBe(429)
+  })
+
+  it('lets in at most the limit in every minute, refuses nothing that fits, and keeps its word', async () => {
+    const pauses = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 45_000 })), { maxLength: 40 })
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 4 }), pauses, async (perIpRequests, pausesMs) => {
+        const { app, clock } = createTestApp({ config: { perIpRequests } })
+        const accepted: number[] = []
+        const request = async () => {
+          const now = clock.monotonicMs()
+          const inWindow = accepted.filter((at) => at > now - 60_000).length
+          const { status, headers } = await app.fetch(get('/agents'))
+          expect(status).toBe(inWindow < perIpRequests ? 200 : 429)
+          if (status === 200) accepted.push(now)
+          expect(headers.get('ratelimit-policy')).toBe(`"per-ip";q=${perIpRequests};w=60`)
+          const remaining = perIpRequests - inWindow - (status === 200 ? 1 : 0)
+          expect(headers.get('ratelimit')).toMatch(new RegExp(`^"per-ip";r=${remaining};t=\\d+$`))
+          return headers.get('retry-after')
+        }
+        for (const pauseMs of pausesMs) {
+          clock.advance(pauseMs)
+          const retryAfter = await request()
+          if (retryAfter === null) continue
+          clock.advance(Number(retryAfter) * 1_000 - 1_000)
+          if (Number(retryAfter) > 1) await request()
+          clock.advance(1_000)
+          expect(await request()).toBeNull()
+        }
+      }),
+      { numRuns: 60 },
+    )
   })
 })

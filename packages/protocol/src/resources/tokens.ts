@@ -20,6 +20,8 @@ export const Token = v.object({
   lastUsedAt: v.optional(Timestamp),
   revokedAt: v.optional(Timestamp),
   last4: v.string(),
+  parentId: v.optional(v.string()),
+  replacedBy: v.optional(v.string()),
 })
 
 /** The only answer that holds the token itself. */
@@ -33,4 +35,7 @@ export const MintTokenRequest = strictObject({
   expiresAt: v.optional(Timestamp),
 })
 
-export const RotateTokenRequest = strictObject({ expiresAt: v.optional(Timestamp) })
+export const RotateTokenRequest = strictObject({
+  graceSeconds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(86_400))),
+  expiresAt: v.optional(Timestamp),
+})

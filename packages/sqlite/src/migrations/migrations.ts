@@ -8,6 +8,7 @@ import { steps } from './0007-steps.ts'
 import { approvals } from './0008-approvals.ts'
 import { durableRuns } from './0009-durable-runs.ts'
 import { audit } from './0010-audit.ts'
+import { tokenFamilies } from './0011-token-families.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. Append only. */
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   approvals,
   durableRuns,
   audit,
+  tokenFamilies,
 ]

@@ -11,6 +11,9 @@ const APPROVAL = anApproval({ id: 'apr-1', runId: RUN.id })
 const FLOW = aRun({ id: 'flow-1', kind: 'workflow', targetId: 'nightly', threadId: 'thr-1', deadlineAt: at(1) })
 const SESSION = aSession({ id: 'ses-1' })
 const TOKEN = aToken({ id: 'tok-1' })
+const OLD_TOKEN = aToken({ id: 'tok-old' })
+const CHILD_TOKEN = aToken({ id: 'tok-child', parentId: OLD_TOKEN.id })
+const OTHER_TOKEN = aToken({ id: 'tok-other' })
 const RESPONSE = { status: 200, body: '{}' }
 const EXECUTING = anIdempotencyRecord({ id: 'executing', runId: RUN.id })
 const DEAD = anIdempotencyRecord({ id: 'dead', expiresAt: at(1), response: RESPONSE })
@@ -28,7 +31,7 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'step.insert', step: aStep({ runId: FLOW.id }) },
     { type: 'approval.insert', approval: APPROVAL },
     { type: 'approval.insert', approval: anApproval({ id: 'apr-flow', runId: FLOW.id }) },
-    { type: 'token.insert', token: TOKEN },
+    ...[TOKEN, OLD_TOKEN, CHILD_TOKEN, OTHER_TOKEN].map((token) => ({ type: 'token.insert', token }) as const),
     { type: 'idempotency.reserve', record: EXECUTING, now: at(0) },
     { type: 'idempotency.reserve', record: DEAD, now: at(0) },
     { type: 'idempotency.reserve', record: PRUNABLE, now: at(0) },
@@ -82,6 +85,8 @@ const CHANGES: {
   'token.insert': { type: 'token.insert', token: aToken({ id: 'tok-2' }) },
   'token.touch': { type: 'token.touch', id: TOKEN.id, at: at(2) },
   'token.revoke': { type: 'token.revoke', id: TOKEN.id, at: at(3) },
+  'token.retire': { type: 'token.retire', id: OLD_TOKEN.id, replacedBy: TOKEN.id, at: at(1), until: at(9) },
+  'token.rehash': { type: 'token.rehash', id: CHILD_TOKEN.id, from: CHILD_TOKEN.digest, to: 'rehashed' },
   'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-1' },
   'audit.append': {
     type: 'audit.append',
@@ -112,6 +117,8 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'message.append': { type: 'message.append', message: aMessage({ id: 'm3', sessionId: 'ses-unknown' }) },
   'token.insert': { type: 'token.insert', token: aToken({ id: 'tok-3', digest: TOKEN.digest }) },
   'token.revoke': { type: 'token.revoke', id: 'tok-unknown', at: at(1) },
+  'token.retire': { type: 'token.retire', id: 'tok-unknown', replacedBy: TOKEN.id, at: at(1), until: at(1) },
+  'token.rehash': { type: 'token.rehash', id: OTHER_TOKEN.id, from: OTHER_TOKEN.digest, to: TOKEN.digest },
 }
 
 /** Everything the ports show of what `seed` and `CHANGES` touch. */
@@ -128,7 +135,11 @@ async function snapshot({ runs, steps, approvals, sessions, tokens, events, idem
     messages: await sessions.messages(SESSION.id, all),
     tokens: await tokens.list(all),
     audit: await audit.read({ afterSeq: 0, limit: 9 }),
-    byDigest: await Promise.all(['tok-1', 'tok-2'].map((id) => tokens.findByDigest(aToken({ id }).digest))),
+    byDigest: await Promise.all(
+      ['digest of tok-1', 'digest of tok-2', CHILD_TOKEN.digest, 'rehashed'].map((digest) =>
+        tokens.findByDigest(digest),
+      ),
+    ),
     records: await Promise.all(KEYS.map((key) => idempotency.find(key, at(0)))),
     streams: await Promise.all(
       [{ runId: RUN.id }, { runId: FLOW.id }, { sessionId: SESSION.id }, { topic: 'topic' }].map((stream) =>

@@ -8,7 +8,11 @@ import { at, eachAlone, type Optionals } from './optional-fields.ts'
 const EXPIRES = at(1_000)
 const BEFORE = at(999)
 const RESPONSE: StoredResponse = { status: 200, body: '{"text":"Grüße 🚢"}' }
-const RESPONSE_OPTIONALS: Optionals<StoredResponse> = { location: '/v1/runs/run_1', contentType: 'application/json' }
+const RESPONSE_OPTIONALS: Optionals<StoredResponse> = {
+  location: '/v1/runs/run_1',
+  contentType: 'application/json',
+  sealed: true,
+}
 
 const executing = (over: Partial<IdempotencyRecord> = {}): IdempotencyRecord =>
   anIdempotencyRecord({ id: 'key-1', runId: 'run_1', expiresAt: EXPIRES, ...over })

@@ -5,8 +5,15 @@ import { commit, idsOf, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 import { pagedListCases } from './paged-list.contract.ts'
+import { tokenFamilyCases } from './token-family.contract.ts'
 
-const OPTIONALS: Optionals<TokenRecord> = { expiresAt: at(1), lastUsedAt: at(2), revokedAt: at(3) }
+const OPTIONALS: Optionals<TokenRecord> = {
+  expiresAt: at(1),
+  lastUsedAt: at(2),
+  revokedAt: at(3),
+  parentId: 'parent',
+  replacedBy: 'successor',
+}
 
 const insertTokens = (storage: Storage, ...tokens: readonly TokenRecord[]) =>
   commit(storage, ...tokens.map((token) => ({ type: 'token.insert', token }) as const))
@@ -28,7 +35,7 @@ const findCases: readonly ContractCase[] = [
       const tokens = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         aToken({ id: `tok-${index}`, name: 'Grüße 🚢', ...fields }),
       )
-      await insertTokens(storage, ...tokens)
+      await insertTokens(storage, aToken({ id: 'parent' }), ...tokens)
 
       for (const token of tokens) {
         expect(await storage.tokens.find(token.id)).toEqual(token)
@@ -44,6 +51,18 @@ const findCases: readonly ContractCase[] = [
 
       expect((await storage.tokens.find('many'))?.scopes).toEqual(many.scopes)
       expect((await storage.tokens.find('none'))?.scopes).toEqual([])
+    },
+  },
+  {
+    title: 'gives back several tokens by their ids, each once, and leaves out unknown ones',
+    async run(storage) {
+      const tokens = ['a', 'b', 'c'].map((id) => aToken({ id }))
+      await insertTokens(storage, ...tokens)
+
+      const found = await storage.tokens.findMany(['c', 'tok-unknown', 'a', 'c'])
+
+      expect([...found].sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual([tokens[0], tokens[2]])
+      expect(await storage.tokens.findMany([])).toEqual([])
     },
   },
   {
@@ -145,6 +164,7 @@ const writeCases: readonly ContractCase[] = [
 export const tokenStoreCases: readonly ContractCase[] = [
   ...findCases,
   ...writeCases,
+  ...tokenFamilyCases,
   ...pagedListCases({
     noun: 'tokens',
     insert: (storage, id, createdAt) => insertTokens(storage, aToken({ id, createdAt })),

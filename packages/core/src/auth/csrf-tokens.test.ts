@@ -1,0 +1,30 @@
+import { createSequenceIds } from '@berth/testkit'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createCsrfTokens } from './csrf-tokens.ts'
+import { PEPPER, testDigest } from './tokens.fixture.ts'
+
+const tokens = createCsrfTokens({ digest: testDigest, ids: createSequenceIds(), key: PEPPER })
+
+describe('createCsrfTokens', () => {
+  it('knows the values it has issued for a session, and never issues one twice', () => {
+    const values = Array.from({ length: 100 }, () => tokens.issue('one'))
+
+    expect(values.every((value) => tokens.verify('one', value, value))).toBe(true)
+    expect(new Set(values).size).toBe(100)
+  })
+
+  it('takes a value for no other session, under no other key, and never half', () => {
+    const value = tokens.issue('one')
+    const others = createCsrfTokens({ digest: testDigest, ids: createSequenceIds(), key: new Uint8Array(32) })
+
+    expect(tokens.verify('two', value, value)).toBe(false)
+    expect(others.verify('one', value, value)).toBe(false)
+    expect(tokens.verify('one', value, tokens.issue('one'))).toBe(false)
+  })
+
+  it('takes nothing that it has not made', () => {
+    fc.assert(fc.property(fc.string(), (text) => !tokens.verify('one', text, text)))
+    fc.assert(fc.property(fc.string(), (text) => !tokens.verify('one', `${text}.${text}`, `${text}.${text}`)))
+  })
+})

@@ -1,0 +1,32 @@
+import type { Digest, IdGenerator } from '@berth/ports'
+
+export interface CsrfTokensDeps {
+  readonly digest: Digest
+  readonly ids: Pick<IdGenerator, 'randomBytes'>
+  readonly key: Uint8Array
+}
+
+/** Values of the double submit: of no use to anybody outside the browser session they were made for. */
+export interface CsrfTokens {
+  issue(session: string): string
+  /** Whether the cookie and what the page sends are one value, made here for this session. */
+  verify(session: string, cookie: string, sent: string): boolean
+}
+
+const RANDOM_BYTES = 16
+
+/** `<random>.<HMAC-SHA256(key, session and random)>` in hex. */
+export function createCsrfTokens({ digest, ids, key }: CsrfTokensDeps): CsrfTokens {
+  const sign = (session: string, random: string) =>
+    `${random}.${digest.hmacSha256(key, JSON.stringify([session, random]))}`
+
+  return {
+    issue: (session) => sign(session, toHex(ids.randomBytes(RANDOM_BYTES))),
+    verify(session, cookie, sent) {
+      const [random = ''] = cookie.split('.')
+      return digest.equals(cookie, sent) && digest.equals(cookie, sign(session, random))
+    },
+  }
+}
+
+const toHex = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,0 +1,76 @@
+import { AppError, type Clock, type Digest, type EpochMs, type IdGenerator, type TokenRecord } from '@berth/ports'
+import { formatToken, isGrantable, type TokenEnv } from '@berth/protocol'
+
+export interface NewTokenDeps {
+  readonly digest: Digest
+  readonly clock: Clock
+  readonly ids: IdGenerator
+  /** The current pepper first. */
+  readonly peppers: readonly Uint8Array[]
+}
+
+export interface MintToken {
+  readonly name: string
+  readonly scopes: readonly string[]
+  /** Who the token speaks for; its own id when missing. */
+  readonly subject?: string | undefined
+  readonly env?: TokenEnv | undefined // 'live' when missing
+  readonly expiresAt?: number | undefined // epoch milliseconds
+}
+
+/** The text that is shown once, and the record that proves it. */
+export interface NewToken {
+  readonly token: string
+  readonly record: TokenRecord
+}
+
+/** Makes a token and stores nothing. @throws AppError `validation-failed` */
+export function newToken(
+  { digest, clock, ids, peppers }: NewTokenDeps,
+  request: MintToken,
+  origin: Pick<TokenRecord, 'createdBy' | 'parentId'>,
+): NewToken {
+  const now = clock.now()
+  checkMint(request, now)
+  const [pepper] = peppers
+  if (pepper === undefined) throw refusal('auth.kind none has no tokens', 'set auth.kind to token and auth.pepperRef')
+  const id = ids.newId('token')
+  const env = request.env ?? 'live'
+  const token = formatToken(env, ids.randomBytes(32))
+  const record: TokenRecord = {
+    id,
+    digest: digest.hmacSha256(pepper, token),
+    name: request.name,
+    subject: request.subject ?? id,
+    env,
+    scopes: [...new Set(request.scopes)],
+    createdAt: now,
+    expiresAt: request.expiresAt as EpochMs | undefined,
+    last4: token.slice(-4),
+    ...origin,
+  }
+  return { token, record }
+}
+
+const MAX_SCOPES = 64
+
+function checkMint({ name, scopes, subject, expiresAt }: MintToken, now: EpochMs): void {
+  if (name.length < 1 || name.length > 128) {
+    throw refusal('name must have 1 to 128 characters', 'give the token a short name')
+  }
+  if (subject !== undefined && !/^[!-~]{1,128}$/.test(subject)) {
+    throw refusal('subject must have 1 to 128 visible ASCII characters', 'use a stable id of the caller')
+  }
+  if (scopes.length < 1 || scopes.length > MAX_SCOPES) {
+    throw refusal(`a token has 1 to ${MAX_SCOPES} scopes`, 'list its scopes')
+  }
+  const unknown = scopes.filter((scope) => !isGrantable(scope))
+  if (unknown.length > 0) {
+    throw refusal(`unknown scope ${unknown.join(', ')}`, 'see the scopes reference for what can be granted')
+  }
+  if (expiresAt !== undefined && !(Number.isSafeInteger(expiresAt) && expiresAt > now)) {
+    throw refusal('expiresAt must be an instant in the future', 'give a later one or leave it out')
+  }
+}
+
+const refusal = (message: string, hint: string) => new AppError('validation-failed', { message, hint })

@@ -1,0 +1,22 @@
+import type { EpochMs, TokenRecord } from '@berth/ports'
+
+export type TokenResource = ReturnType<typeof renderToken>
+
+/** A token as the wire shows it: without what proves it. */
+export const renderToken = (token: TokenRecord) => ({
+  id: token.id,
+  name: token.name,
+  subject: token.subject,
+  env: token.env,
+  scopes: token.scopes,
+  createdAt: new Date(token.createdAt).toISOString(),
+  createdBy: token.createdBy,
+  expiresAt: isoOf(token.expiresAt),
+  lastUsedAt: isoOf(token.lastUsedAt),
+  revokedAt: isoOf(token.revokedAt),
+  last4: token.last4,
+  parentId: token.parentId,
+  replacedBy: token.replacedBy,
+})
+
+const isoOf = (at: EpochMs | undefined) => (at === undefined ? undefined : new Date(at).toISOString())

@@ -1,0 +1,28 @@
+/** A map that forgets the entry which was set longest ago when it holds too many. Every call takes constant time. */
+export interface BoundedMap<K, V> {
+  get(key: K): V | undefined
+  /** Sets the entry and makes it the newest. */
+  set(key: K, value: V): void
+  delete(key: K): void
+  size(): number
+}
+
+/** @param maxEntries at least 1 */
+export function createBoundedMap<K, V>(maxEntries: number): BoundedMap<K, V> {
+  const entries = new Map<K, V>()
+  // One iterator for good: a fresh one would walk over all that was deleted before it comes to the oldest entry.
+  const oldest = entries.keys()
+
+  return {
+    get: (key) => entries.get(key),
+    set(key, value) {
+      entries.delete(key)
+      entries.set(key, value)
+      if (entries.size <= maxEntries) return
+      const next = oldest.next()
+      if (!next.done) entries.delete(next.value)
+    },
+    delete: (key) => void entries.delete(key),
+    size: () => entries.size,
+  }
+}

@@ -1,0 +1,169 @@
+import { isGrantable, OPERATIONS, type Operation, SCOPES, type ScopeRule } from '@berth/protocol'
+import { anApproval, aRun, aSession } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { bearer, bodyOf, createTestApp } from './app.fixture.ts'
+import { toRequest } from './operation-request.fixture.ts'
+
+const ID = 'echo'
+
+/** Every scope that a token may hold alone: whole, for an id, for another, for its own rows, and with wildcards. */
+const HELD: readonly string[] = [
+  'admin:*',
+  ...Object.keys(SCOPES).flatMap((name) => {
+    const [resource] = name.split(':')
+    const thirds = ['', ':*', ':own', `:${ID}`, ':other', ':sanitized', ':raw', ':read']
+    return [...thirds.map((third) => name + third), `${resource}:*`, `${resource}:*:${ID}`, `${resource}:*:own`]
+  }),
+].filter((scope, index, all) => isGrantable(scope) && all.indexOf(scope) === index)
+
+/** Whether the row of an operation lets a holder of one scope in: a second opinion on `authorize`, by the grammar alone. */
+function isLetIn(rule: ScopeRule, held: string): boolean {
+  if (rule === null || rule === 'principal' || held === 'admin:*') return true
+  if (typeof rule === 'string') return isCovered(rule, held)
+  if ('scope' in rule) return isCovered(rule.scope, held)
+  // What a row is visible by, any grant of the kind may turn out to cover.
+  return rule.anyOf.some((scope) => isSameAction(scope, held))
+}
+
+function isCovered(rule: string, held: string): boolean {
+  const third = rule.split(':')[2]
+  const heldThird = held.split(':')[2]
+  if (third !== undefined && !third.startsWith('{')) {
+    return held === rule || (rule === 'traces:read:sanitized' && held === 'traces:read:raw')
+  }
+  if (!isSameAction(rule, held)) return false
+  if (heldThird === undefined || heldThird === '*' || heldThird === 'own') return true
+  return third !== undefined && heldThird === ID
+}
+
+function isSameAction(rule: string, held: string): boolean {
+  const [resource, action] = rule.split(':')
+  const [heldResource, heldAction] = held.split(':')
+  return heldResource === resource && (heldAction === action || heldAction === '*')
+}
+
+function setUp() {
+  const { app, manage, clock, storage } = createTestApp({ auth: 'token', config: { perIpRequests: 1_000_000 } })
+  let callers = 0
+
+  const mint = async (...scopes: string[]) => (await manage.mint({ name: 'm', scopes, subject: 'alice' }, 'test')).token
+
+  /** From an address of its own, so that nobody is locked out. */
+  const call = async (operation: Operation, token: string | undefined, id = ID) => {
+    callers += 1
+    const env = { incoming: { socket: { remoteAddress: `10.0.${callers >> 8}.${callers & 255}` } } }
+    const headers = token === undefined ? {} : bearer(token)
+    const response = await app.fetch(toRequest(operation, { headers, id }), env)
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    const { requestId: _, ...body } = isJson ? await bodyOf(response) : {}
+    return { status: response.status, error: body.error, body }
+  }
+  return { call, mint, manage, clock, storage }
+}
+
+const byId = (operation: Operation) => [operation.id, operation] as const
+
+describe('every operation', () => {
+  it('has a rule', () => {
+    for (const { id, scope } of OPERATIONS) {
+      expect([null, 'principal', 'string', 'object'], id).toContain(
+        scope === null || scope === 'principal' ? scope : typeof scope,
+      )
+    }
+  })
+
+  it.each(OPERATIONS.map(byId))(
+    '%s refuses nobody, junk, expired and revoked tokens, unless it is open',
+    async (_, operation) => {
+      const { call, manage, clock } = setUp()
+      const admin = { name: 'm', scopes: ['admin:*'] }
+      const expired = await manage.mint({ ...admin, expiresAt: clock.now() + 1 }, 'test')
+      const revoked = await manage.mint(admin, 'test')
+      await manage.revoke(revoked.record.id, 'test')
+      clock.advance(1)
+
+      const answers = [
+        await call(operation, undefined),
+        await call(operation, 'junk'),
+        await call(operation, expired.token),
+        await call(operation, revoked.token),
+      ]
+
+      if (operation.scope === null) {
+        expect(answers.filter(({ status }) => status === 401 || status === 403)).toEqual([])
+      } else {
+        expect(answers.map(({ status, error }) => `${status} ${error}`)).toEqual([
+          '401 auth-required',
+          '401 auth-invalid',
+          '401 auth-expired',
+          '401 auth-revoked',
+        ])
+      }
+    },
+  )
+
+  it.each(OPERATIONS.map(byId))(
+    '%s lets in, of all holders of one scope, exactly those of its row',
+    async (_, operation) => {
+      const { call, mint } = setUp()
+
+      const letIn: string[] = []
+      for (const held of HELD) {
+        const { status, error } = await call(operation, await mint(held))
+        if (error !== 'scope-denied') letIn.push(held)
+        expect(status, held).not.toBe(500)
+        expect(status === 403 ? error : 'no refusal of the gate', held).not.toMatch(/^(?:auth|csrf|cors)-/)
+      }
+
+      expect(letIn).toEqual(HELD.filter((held) => isLetIn(operation.scope, held)))
+    },
+  )
+})
+
+const OWNED = OPERATIONS.filter(({ scope, path }) => {
+  const rules = typeof scope === 'string' ? [scope] : scope !== null && 'anyOf' in scope ? scope.anyOf : []
+  return path.includes('/:') && rules.some((rule) => isGrantable(`${rule.split(':', 2).join(':')}:own`))
+})
+
+describe('rows of somebody else', () => {
+  async function withRows() {
+    const made = setUp()
+    for (const owner of ['alice', 'bob']) {
+      const id = `of-${owner}`
+      const outcome = await made.storage.unitOfWork.commit([
+        { type: 'session.insert', session: aSession({ id, owner }) },
+        { type: 'run.insert', run: aRun({ id, owner, status: 'completed', targetId: 'echo' }) },
+        { type: 'approval.insert', approval: anApproval({ id, owner, runId: id }) },
+      ])
+      expect(outcome).toMatchObject({ committed: true })
+    }
+    return made
+  }
+
+  it.each(OWNED.map(byId))('%s answers for them exactly as for rows that are not there', async (_, operation) => {
+    const { call, mint } = await withRows()
+    const resources = ['runs', 'approvals', 'sessions', 'memory']
+    const token = await mint(...resources.map((resource) => `${resource}:*:own`))
+
+    const [missing, foreign, own] = [
+      await call(operation, token, 'not-there'),
+      await call(operation, token, 'of-bob'),
+      await call(operation, token, 'of-alice'),
+    ]
+
+    expect(foreign).toEqual(missing)
+    if (operation.pending === true) return
+    expect(missing.status).toBe(404)
+    expect(own.status).not.toBe(404)
+  })
+
+  it.each(OWNED.filter(({ id }) => id.startsWith('runs.')).map(byId))(
+    '%s answers so too where the agent of a run is not the one of the grant',
+    async (_, operation) => {
+      const { call, mint } = await withRows()
+      const token = await mint('agents:*:other', 'workflows:*:other')
+
+      expect(await call(operation, token, 'of-bob')).toEqual(await call(operation, token, 'not-there'))
+    },
+  )
+})

@@ -1,0 +1,102 @@
+import { BlockList, isIP } from 'node:net'
+import { StartError } from '@berth/ports'
+import type { HttpEnv } from './http-env.ts'
+
+/** Who sent a request, as far as proxies in front may be believed. */
+export interface Client {
+  /** Who counts as one client: an IPv4 address, or the /64 of an IPv6 one. */
+  readonly address: string
+  /** Whether it spoke TLS. */
+  readonly isSecure: boolean
+}
+
+/** How many proxies are in front, or the ranges of their addresses. */
+type TrustProxy = number | readonly string[]
+
+/** How to tell the client of a request. The headers of proxies count only where proxies are trusted. */
+export type ClientOf = (env: HttpEnv, url: URL, headers: Headers) => Client
+
+/**
+ * X-Forwarded-For is read from the right: past so many hops, or past the addresses of known proxies. What is no address
+ * there is worth nothing, and the socket counts.
+ *
+ * @throws StartError `config-invalid` when a range is none
+ */
+export function createClientOf(trustProxy: TrustProxy): ClientOf {
+  const behind = typeof trustProxy === 'number' ? hopsBefore(trustProxy) : untrustedBefore(rangesOf(trustProxy))
+
+  return (env, url, headers) => {
+    const socket = env.incoming?.socket?.remoteAddress ?? 'unknown'
+    const forwarded = (headers.get('x-forwarded-for') ?? '').split(',').flatMap((text) => text.trim() || [])
+    const address = behind(socket, forwarded.map(withoutPort))
+    const isProxied = address !== socket
+    const isSecure = url.protocol === 'https:' || (isProxied && headers.get('x-forwarded-proto') === 'https')
+    return { address: networkOf(address), isSecure }
+  }
+}
+
+type Behind = (socket: string, forwarded: readonly string[]) => string
+
+const hopsBefore =
+  (hops: number): Behind =>
+  (socket, forwarded) => {
+    const chain = [...forwarded, socket]
+    const address = chain[Math.max(0, chain.length - 1 - hops)] ?? socket
+    return isIP(address) === 0 ? socket : address
+  }
+
+const untrustedBefore =
+  (trusted: BlockList): Behind =>
+  (socket, forwarded) => {
+    const chain = [...forwarded, socket]
+    let at = chain.length - 1
+    while (at > 0 && isWithin(trusted, chain[at] ?? '')) at -= 1
+    const address = chain[at] ?? socket
+    return isIP(address) === 0 ? socket : address
+  }
+
+function rangesOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [network = '', prefix] = range.split('/')
+    const version = isIP(network)
+    const bits = prefix === undefined ? (version === 4 ? 32 : 128) : Number(prefix)
+    if (version === 0 || bits > (version === 4 ? 32 : 128)) {
+      throw new StartError('config-invalid', {
+        message: `server.trustProxy: ${range} is no range of addresses`,
+        hint: 'write ranges like 10.0.0.0/8 or fd00::/8, or the number of proxies in front',
+      })
+    }
+    list.addSubnet(network, bits, version === 4 ? 'ipv4' : 'ipv6')
+  }
+  return list
+}
+
+function isWithin(list: BlockList, address: string): boolean {
+  const plain = mappedOf(address) ?? address
+  const version = isIP(plain)
+  return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6')
+}
+
+/** Some proxies name the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+const withoutPort = (text: string): string =>
+  /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text
+
+const mappedOf = (address: string): string | undefined => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+
+const networkOf = (address: string): string => {
+  const mapped = mappedOf(address)
+  if (mapped !== undefined) return mapped
+  return address.includes(':') ? prefixOf(address) : address
+}
+
+/** The first four groups of an IPv6 address, without leading zeros. */
+function prefixOf(address: string): string {
+  const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const missing = Math.max(0, 8 - before.length - after.length)
+  const zeros = tail === undefined ? [] : Array.from({ length: missing }, () => '0')
+  const groups = [...before, ...zeros, ...after].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
+  return `${groups.join(':')}::/64`
+}

@@ -1,0 +1,60 @@
+import type { Principal, WatchCredential } from '@berth/core'
+
+const STREAMS = /^(?:text\/event-stream|application\/x-ndjson|text\/csv)\b/
+
+/** Ends an answer that streams when the token it was opened with is lost; others stay as they are. */
+export function endWithCredential(
+  response: Response,
+  { tokenId }: Principal,
+  watchCredential: WatchCredential,
+): Response {
+  const { body, status, headers } = response
+  if (body === null || tokenId === undefined || !STREAMS.test(headers.get('content-type') ?? '')) return response
+  return new Response(
+    endedBy(body, (end) => watchCredential(tokenId, end)),
+    { status, headers },
+  )
+}
+
+/** The same bytes, pulled one by one, until `watch` says to end. */
+function endedBy(source: ReadableStream<Uint8Array>, watch: (end: () => void) => () => void) {
+  const reader = source.getReader()
+  let unwatch = () => {}
+  let isOver = false
+
+  const release = () => {
+    isOver = true
+    unwatch()
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        unwatch = watch(() => {
+          if (isOver) return
+          release()
+          controller.close()
+          reader.cancel().catch(() => undefined)
+        })
+      },
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (isOver) return
+          if (!done) return controller.enqueue(value)
+          release()
+          controller.close()
+        } catch (error) {
+          if (isOver) return
+          release()
+          controller.error(error)
+        }
+      },
+      cancel(reason) {
+        release()
+        return reader.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

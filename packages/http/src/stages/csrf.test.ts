@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { type AppOptions, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'
+
+const DENIED = { status: 403, error: 'csrf-denied' }
+const abort = (headers: Record<string, string> = {}) => post('/agents/echo/abort', {}, headers)
+
+describe('without authentication', () => {
+  const open = (allowOrigins: string[] = []) => createTestApp({ config: { authKind: 'none', allowOrigins } }).app
+
+  it.each<[string, Record<string, string>]>([
+    ['a client that is no browser', {}],
+    ['a page of this server', { 'Sec-Fetch-Site': 'same-origin', Origin: ORIGIN }],
+    ['an address that somebody typed', { 'Sec-Fetch-Site': 'none' }],
+  ])('answers %s', async (_, headers) => {
+    expect((await open().fetch(get('/agents', headers))).status).toBe(200)
+    expect((await open().fetch(abort(headers))).status).toBe(202)
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['a page of another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['a page of another host of this site', { 'Sec-Fetch-Site': 'same-site' }],
+    ['something unheard of', { 'Sec-Fetch-Site': 'else' }],
+  ])('refuses %s, reads too', async (_, headers) => {
+    expect(await refusalOf(await open().fetch(get('/agents', headers)))).toEqual(DENIED)
+    expect(await refusalOf(await open().fetch(abort(headers)))).toEqual(DENIED)
+  })
+
+  it.each(['https://evil.example', 'null', 'http://127.0.0.1:9999'])(
+    'refuses reads of the origin %s',
+    async (Origin) => {
+      expect(await refusalOf(await open().fetch(get('/agents', { Origin })))).toEqual(DENIED)
+    },
+  )
+
+  it('answers a listed origin, but does not take any origin for a listed one', async () => {
+    const headers = { Origin: 'https://app.example', 'Sec-Fetch-Site': 'cross-site' }
+
+    expect((await open(['https://app.example']).fetch(abort(headers))).status).toBe(202)
+    expect(await refusalOf(await open(['*']).fetch(abort(headers)))).toEqual(DENIED)
+  })
+
+  it('leaves what anyone may read to anyone', async () => {
+    expect((await open().fetch(get('/health/live', { 'Sec-Fetch-Site': 'cross-site' }))).status).toBe(200)
+  })
+
+  it('does nothing when it refuses', async () => {
+    const { app, storage } = createTestApp({ config: { authKind: 'none' } })
+
+    await app.fetch(post('/agents/echo/run', {}, { 'Sec-Fetch-Site': 'cross-site', 'Idempotency-Key': 'k' }))
+
+    expect((await storage.events.head()).position).toBe(0)
+  })
+})
+
+describe('with a bearer token', () => {
+  it('asks nothing: no browser sends one by itself', async () => {
+    const { app } = createTestApp()
+
+    expect((await app.fetch(abort({ 'Sec-Fetch-Site': 'cross-site' }))).status).toBe(202)
+  })
+})
+
+describe('with a cookie', () => {
+  const principal = (browserSession: string) => ({ subject: 'alice', scopes: ['admin:*'], browserSession })
+
+  function open(session = 'one', { config, deps }: AppOptions = {}) {
+    const authenticate = async () => principal(session)
+    return createTestApp({ config: { ...config }, deps: { ...deps, authenticate } })
+  }
+
+  /** The value that a page of this browser session was handed out. */
+  async function valueFor(made: ReturnType<typeof open>) {
+    const response = await made.app.fetch(get('/agents'))
+    const cookie = response.headers.get('set-cookie') ?? ''
+    return { cookie, value: /^berth-csrf=([^;]+);/.exec(cookie)?.[1] ?? '' }
+  }
+
+  const submit = (cookie: string, sent: string, headers: Record<string, string> = {}) =>
+    abort({ Cookie: `berth-csrf=${cookie}`, 'X-CSRF-Token': sent, ...headers })
+
+  it('hands out a value on a read, and takes it back twice on a change', async () => {
+    const made = open()
+    const { cookie, value } = await valueFor(made)
+
+    expect(cookie).toMatch(/; Path=\/; SameSite=Strict$/)
+    expect((await made.app.fetch(submit(value, value))).status).toBe(202)
+    expect((await made.app.fetch(get('/agents', { Cookie: `berth-csrf=${value}` }))).headers.has('set-cookie')).toBe(
+      false,
+    )
+  })
+
+  it('wants both, and the same', async () => {
+    const made = open()
+    const { value } = await valueFor(made)
+    const { value: other } = await valueFor(made)
+
+    for (const request of [
+      abort(),
+      abort({ Cookie: `berth-csrf=${value}` }),
+      abort({ 'X-CSRF-Token': value }),
+      submit(value, other),
+      submit(value, ''),
+      submit(value, value, { Cookie: `berth-csrf=${value}; berth-csrf=${other}` }),
+    ]) {
+      expect(await refusalOf(await made.app.fetch(request))).toEqual(DENIED)
+    }
+  })
+
+  it('takes no pair that an attacker has chosen, nor one of another browser session', async () => {
+    const made = open('one')
+    const { value: foreign } = await valueFor(open('two'))
+
+    for (const value of ['x', 'x.y', '.', `${'0'.repeat(32)}.${'0'.repeat(64)}`, foreign]) {
+      expect(await refusalOf(await made.app.fetch(submit(value, value))), value).toEqual(DENIED)
+    }
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['another host of this site', { 'Sec-Fetch-Site': 'same-site' }],
+  ])('refuses %s although it submits twice', async (_, headers) => {
+    const made = open()
+    const { value } = await valueFor(made)
+
+    expect(await refusalOf(await made.app.fetch(submit(value, value, headers)))).toEqual(DENIED)
+  })
+
+  it('binds the cookie to the host over TLS', async () => {
+    const made = open('one', { config: { trustProxy: 1 } })
+    const tls = { 'X-Forwarded-For': '203.0.113.9', 'X-Forwarded-Proto': 'https' }
+    const env = { incoming: { socket: { remoteAddress: '10.0.0.1' } } }
+
+    const read = await made.app.fetch(get('/agents', tls), env)
+    const cookie = read.headers.get('set-cookie') ?? ''
+    const value = /^__Host-berth-csrf=([^;]+); Path=\/; SameSite=Strict; Secure$/.exec(cookie)?.[1] ?? ''
+    const change = { ...tls, Cookie: `__Host-berth-csrf=${value}`, 'X-CSRF-Token': value }
+
+    expect((await made.app.fetch(abort(change), env)).status).toBe(202)
+    const tossed = { ...tls, Cookie: `berth-csrf=${value}`, 'X-CSRF-Token': value }
+    expect(await refusalOf(await made.app.fetch(abort(tossed), env))).toEqual(DENIED)
+  })
+
+  it('can be switched off', async () => {
+    expect((await open('one', { config: { csrfEnabled: false } }).app.fetch(abort())).status).toBe(202)
+  })
+})

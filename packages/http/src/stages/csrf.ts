@@ -1,0 +1,75 @@
+import { AppError } from '@berth/ports'
+import type { Exchange } from '../exchange.ts'
+import type { HttpAppDeps } from '../http-app-deps.ts'
+import { ruleOf } from '../operation-traits.ts'
+import { isSameOrigin } from '../same-origin.ts'
+import type { CreateStage } from './stage.ts'
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+const OWN_SITES = new Set(['same-origin', 'none'])
+
+/**
+ * Refuses what a page of another site makes a browser send, where the browser alone is credential enough: without
+ * authentication every such request, with a cookie those that change something. A bearer token is never sent by itself.
+ */
+export const createCsrf: CreateStage = (deps) => {
+  const { config } = deps
+
+  return (exchange) => {
+    const { route, principal } = exchange
+    if (route === undefined || ruleOf(route.mounted.operation, config) === null) return undefined
+    const session = principal.browserSession
+    if (config.authKind === 'none') refuseCrossSite(exchange, config.allowOrigins)
+    else if (session !== undefined && config.csrfEnabled) checkSession(deps, exchange, session)
+    return undefined
+  }
+}
+
+/** What only reads hands out the value where the page has none; what changes something must bring it. */
+function checkSession(deps: HttpAppDeps, exchange: Exchange, session: string): void {
+  const isValid = submitsTwice(deps, exchange, session)
+  if (SAFE.has(exchange.request.method)) {
+    if (!isValid) exchange.headers.append('Set-Cookie', cookieOf(exchange, deps.csrfTokens.issue(session)))
+    return
+  }
+  refuseCrossSite(exchange, deps.config.allowOrigins)
+  if (isValid) return
+  throw new AppError('csrf-denied', { hint: `send the value of the cookie ${nameOf(exchange)} as ${HEADER}` })
+}
+
+function refuseCrossSite(exchange: Exchange, allowOrigins: readonly string[]): void {
+  if (!isCrossSite(exchange, allowOrigins)) return
+  throw new AppError('csrf-denied', {
+    hint: 'call from a page of this server, or list its origin in server.cors.allowOrigins',
+  })
+}
+
+/** By what browsers say of themselves; other clients say nothing. Any origin (`*`) is not one that was chosen. */
+function isCrossSite({ request, url }: Exchange, allowOrigins: readonly string[]): boolean {
+  const { headers } = request
+  const origin = headers.get('origin')
+  if (origin !== null) {
+    return !(allowOrigins.includes(origin) || isSameOrigin(origin, headers.get('host') ?? url.host))
+  }
+  return !OWN_SITES.has(headers.get('sec-fetch-site') ?? 'none')
+}
+
+const HEADER = 'X-CSRF-Token'
+
+/** Over TLS the prefix keeps other hosts of the domain from setting it. */
+const nameOf = ({ isSecure }: Exchange): string => (isSecure ? '__Host-berth-csrf' : 'berth-csrf')
+
+/** Pages read it, so it is not HttpOnly. */
+const cookieOf = (exchange: Exchange, value: string): string =>
+  `${nameOf(exchange)}=${value}; Path=/; SameSite=Strict${exchange.isSecure ? '; Secure' : ''}`
+
+function submitsTwice({ csrfTokens }: HttpAppDeps, exchange: Exchange, session: string): boolean {
+  const { headers } = exchange.request
+  const name = `${nameOf(exchange)}=`
+  const cookies = (headers.get('cookie') ?? '').split(/;\s*/).filter((cookie) => cookie.startsWith(name))
+  const [cookie] = cookies
+  // Of two cookies one was set by somebody else.
+  if (cookies.length !== 1 || cookie === undefined) return false
+  const sent = SAFE.has(exchange.request.method) ? cookie.slice(name.length) : (headers.get(HEADER) ?? '')
+  return csrfTokens.verify(session, cookie.slice(name.length), sent)
+}

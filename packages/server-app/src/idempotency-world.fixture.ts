@@ -1,0 +1,197 @@
+import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@berth/core'
+import { createPrometheusMeter, nodeDigest } from '@berth/platform-node'
+import { AppError, type IdGenerator, type Logger, type Storage, type UnitOfWork } from '@berth/ports'
+import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { createAttribution } from './attribution.ts'
+import { type Composition, compose } from './compose.ts'
+import { parseConfig } from './config.ts'
+import { openTokenAdmin } from './token-admin.ts'
+
+export const TTL_MS = 600_000
+const PEPPER_REF = 'env:IDEMPOTENCY_MODEL_PEPPER'
+const PEPPER = 'p'.repeat(32)
+process.env.IDEMPOTENCY_MODEL_PEPPER = PEPPER
+
+const ignore = () => undefined
+const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+/** When the process dies: at its commit of that number from now, before or after that is on the disk. */
+export interface Death {
+  readonly atCommit: number
+  readonly when: 'before' | 'after'
+}
+
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  readonly error: unknown
+  readonly isReplayed: boolean
+  readonly retryAfter: string | null
+}
+
+/** A whole server without its listener: the real handler on a real storage, and processes that come and go. */
+export async function createIdempotencyWorld(storage: Storage) {
+  const clock = createManualClock()
+  const ids = createSequenceIds()
+  /** What outside effects there were, by the input that asked for them. */
+  const ledger: string[] = []
+  let gates: Gate[] = []
+  let running = boot({ storage, clock, ids, ledger, hold: (gate) => gates.push(gate) })
+  await running.recover()
+  const admin = await openTokenAdmin(config(), { adapters: { storage, clock, ids, digest: nodeDigest, logger } })
+  const scopes = ['agents:invoke', 'events:emit', 'tokens:create', 'tokens:revoke', 'agents:read']
+  const holders: Record<string, { id: string; token: string }> = {}
+  for (const subject of ['alice', 'bob']) {
+    const { token, record } = await admin.mint({ name: subject, scopes, subject })
+    holders[subject] = { token, id: record.id }
+  }
+
+  const send = (subject: string, path: string, { key, body }: { key?: string; body: unknown }): Promise<Answer> =>
+    running.send(path, body, {
+      Authorization: `Bearer ${holders[subject]?.token}`,
+      ...(key === undefined ? {} : { 'Idempotency-Key': key }),
+    })
+
+  return {
+    ...{ clock, ledger, send },
+    /** Lets what was held for this input go on. */
+    release(input: unknown) {
+      const text = JSON.stringify(input)
+      for (const { input: held, go } of gates) if (held === text) go()
+      gates = gates.filter((gate) => gate.input !== text)
+    },
+    /** Whether something is held for this input. */
+    holds: (input: unknown) => gates.some((gate) => gate.input === JSON.stringify(input)),
+    tokens: async () => (await storage.tokens.list({ limit: 200, order: 'asc' })).items.length,
+    async rotate(subject: string) {
+      const { status, text } = await send(subject, `/tokens/${holders[subject]?.id}/rotate`, { body: {} })
+      if (status !== 201) throw new Error(`not rotated: ${status} ${text}`)
+      holders[subject] = JSON.parse(text)
+    },
+    /** The process dies with all that is under way, and another one starts on what is on the disk. */
+    async crash() {
+      running.kill()
+      gates = []
+      running = boot({ storage, clock, ids, ledger, hold: (gate) => gates.push(gate) })
+      await running.recover()
+    },
+    dieAt: (death: Death | undefined) => running.dieAt(death),
+    failNextCommit: () => running.failNextCommit(),
+    isAlive: () => running.isAlive(),
+  }
+}
+
+export type IdempotencyWorld = Awaited<ReturnType<typeof createIdempotencyWorld>>
+
+const config = () =>
+  parseConfig({
+    server: { rateLimit: { perIpRequests: 1_000_000 }, idempotency: { ttlSeconds: TTL_MS / 1_000 } },
+    auth: { pepperRef: PEPPER_REF },
+  })
+
+interface Machine {
+  readonly storage: Storage
+  readonly clock: ReturnType<typeof createManualClock>
+  readonly ids: IdGenerator
+  readonly ledger: string[]
+  readonly hold: (gate: Gate) => void
+}
+
+interface Gate {
+  readonly input: string
+  readonly go: () => void
+}
+
+/** One process. Once killed it commits nothing more and answers nobody. */
+function boot({ storage, clock, ids, ledger, hold }: Machine) {
+  const life = { isOver: false, commits: 0, failNext: false, death: undefined as Death | undefined }
+  const never = () => new Promise<never>(() => {})
+
+  const unitOfWork: UnitOfWork = {
+    async commit(writes) {
+      if (life.isOver) return never()
+      if (life.failNext && writes.some(({ type }) => type === 'idempotency.reserve')) {
+        life.failNext = false
+        throw new AppError('SQLITE_BUSY', { retryAfterMs: 1_000 })
+      }
+      const isLast = life.death !== undefined && life.commits++ === life.death.atCommit
+      if (isLast && life.death?.when === 'before') life.isOver = true
+      if (life.isOver) return never()
+      const outcome = await storage.unitOfWork.commit(writes)
+      if (isLast) life.isOver = true
+      return life.isOver ? never() : outcome
+    },
+  }
+
+  const agents = createAgentRegistry()
+  const work = (input: unknown) => void ledger.push(JSON.stringify(input))
+  const echo = async (input: unknown, { runId }: AgentContext) => {
+    if (life.isOver) return never()
+    work(input)
+    return { runId, input }
+  }
+  const held = async (input: unknown) => {
+    if (life.isOver) return never()
+    work(input)
+    await new Promise<void>((go) => hold({ input: JSON.stringify(input), go }))
+    return { done: input }
+  }
+  agents.register({ id: 'echo', description: 'Answers its input.', agent: { id: 'echo', run: echo } })
+  agents.register({ id: 'held', description: 'Ends when told.', agent: { id: 'held', run: held } })
+  agents.register({
+    id: 'single',
+    description: 'Does one thing at a time.',
+    agent: { id: 'single', run: held },
+    concurrency: 'single',
+  })
+  const phase = createPhase()
+  phase.enter('ready')
+
+  const composition: Composition = compose({
+    config: config(),
+    adapters: {
+      ...{ storage: { ...storage, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
+      ...{ meter: createPrometheusMeter(), secretResolvers: [] },
+    },
+    secrets: {
+      peppers: [new TextEncoder().encode(PEPPER)],
+      health: { active: 'env', fallbackChain: [], references: [] },
+    },
+    vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },
+    ...{ agents, workflows: createWorkflowRegistry(), attribution: createAttribution(), phase },
+  })
+
+  return {
+    async recover() {
+      await composition.engine.recover()
+      await composition.engine.start()
+    },
+    async send(path: string, body: unknown, headers: Record<string, string>): Promise<Answer> {
+      const request = new Request(`http://127.0.0.1:8080/v1${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      })
+      const response = await composition.app.fetch(request)
+      const text = await response.text()
+      return {
+        status: response.status,
+        text,
+        error: text === '' ? undefined : JSON.parse(text).error,
+        isReplayed: response.headers.get('idempotency-replayed') === 'true',
+        retryAfter: response.headers.get('retry-after'),
+      }
+    },
+    kill() {
+      life.isOver = true
+    },
+    dieAt(death: Death | undefined) {
+      life.commits = 0
+      life.death = death
+    },
+    failNextCommit() {
+      life.failNext = true
+    },
+    isAlive: () => !life.isOver,
+  }
+}

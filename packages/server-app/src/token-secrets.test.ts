@@ -1,0 +1,134 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from '@berth/ports'
+import { afterEach, describe, expect, it } from 'vitest'
+import { parseConfig } from './config.ts'
+import { createServer } from './create-server.ts'
+import { openTokenAdmin } from './token-admin.ts'
+
+const PEPPERS = { TOKEN_SECRETS_OLD: 'o'.repeat(32), TOKEN_SECRETS_NEW: 'n'.repeat(32) }
+Object.assign(process.env, PEPPERS)
+
+const undo: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+/** A server on a file of its own, with what it logs. */
+async function start(dir: string, auth: { pepperRef: string; previousPepperRefs?: string[] }) {
+  const lines: unknown[] = []
+  const keep = (...line: unknown[]) => void lines.push(line)
+  const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep }
+  const config = {
+    server: { port: 0, rateLimit: { perIpRequests: 1_000_000 } },
+    auth,
+    storage: { path: join(dir, 'data.db'), synchronous: 'normal' as const },
+  }
+  const server = await createServer({ config, adapters: { logger }, configDir: dir })
+  const { host, port, basePath } = await server.start()
+  undo.push(() => server.stop({ force: true }))
+  const url = `http://${host}:${port}${basePath}`
+  const send = (
+    path: string,
+    token: string,
+    { method = 'GET', body, key }: { method?: string; body?: unknown; key?: string } = {},
+  ) =>
+    fetch(url + path, {
+      method,
+      headers: {
+        Authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(key === undefined ? {} : { 'Idempotency-Key': key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const admin = async () => {
+    const tokens = await openTokenAdmin(parseConfig(config), { configDir: dir, adapters: { logger } })
+    const { token } = await tokens.mint({ name: 'admin', scopes: ['admin:*'] })
+    await tokens.close()
+    return token
+  }
+  return { server, send, admin, lines }
+}
+
+function createDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-secrets-'))
+  undo.push(() => rmSync(dir, { recursive: true }))
+  return dir
+}
+
+const WINDOW = 20
+const windowsOf = (text: string) =>
+  Array.from({ length: text.length - WINDOW + 1 }, (_, at) => text.slice(at, at + WINDOW))
+
+describe('the secrets of tokens', () => {
+  it('stand nowhere: no twenty characters of them in a file, a log line, an error or the metrics', async () => {
+    const dir = createDir()
+    const { send, admin, lines } = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_OLD' })
+    const adminToken = await admin()
+    const minted: string[] = [adminToken]
+    const shown: string[] = []
+    for (let n = 0; n < 100; n++) {
+      const body = { name: `t${n}`, scopes: ['agents:read', 'tokens:revoke'] }
+      const options = n % 2 === 0 ? { key: `key-${n}` } : {}
+      const response = await send('/tokens', adminToken, { method: 'POST', body, ...options })
+      const { id, token } = (await response.json()) as { id: string; token: string }
+      minted.push(token)
+      if (n % 10 === 0) {
+        const rotated = await send(`/tokens/${id}/rotate`, adminToken, { method: 'POST', body: {}, key: `rotate-${n}` })
+        minted.push(((await rotated.json()) as { token: string }).token)
+      }
+      shown.push(await (await send(`/agents?access_token=${token}`, token)).text())
+      shown.push(await (await send('/agents', `${token}x`)).text())
+    }
+    for (const path of ['/tokens?limit=200', '/metrics', '/health', '/nowhere']) {
+      shown.push(await (await send(path, adminToken)).text())
+    }
+
+    const secrets = new Set(minted.flatMap((token) => windowsOf(token.split('_v1_')[1] ?? '')))
+    const found: string[] = []
+    const look = (where: string, text: string) => {
+      for (let at = 0; at + WINDOW <= text.length; at++) if (secrets.has(text.slice(at, at + WINDOW))) found.push(where)
+    }
+    const files = readdirSync(dir)
+    for (const file of files) look(file, readFileSync(join(dir, file), 'latin1'))
+    look('log', JSON.stringify(lines))
+    look('answers', shown.join('\n'))
+
+    expect(files).toContain('data.db-wal')
+    expect(minted).toHaveLength(111)
+    expect(found).toEqual([])
+    // The search itself finds what is there.
+    look('a token', `some text before ${adminToken}`)
+    expect(found.length).toBeGreaterThan(0)
+  })
+})
+
+describe('a new pepper', () => {
+  it('locks nobody out while the old one is listed, nor afterwards whoever came in between', async () => {
+    const dir = createDir()
+    const before = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_OLD' })
+    const adminToken = await before.admin()
+    const tokens: string[] = [adminToken]
+    for (let n = 0; n < 20; n++) {
+      const body = { name: `t${n}`, scopes: ['agents:read'] }
+      const response = await before.send('/tokens', adminToken, { method: 'POST', body })
+      tokens.push(((await response.json()) as { token: string }).token)
+    }
+    const idle = tokens.pop() as string
+    await before.server.stop()
+
+    const both = { pepperRef: 'env:TOKEN_SECRETS_NEW', previousPepperRefs: ['env:TOKEN_SECRETS_OLD'] }
+    const during = await start(dir, both)
+    const statuses = await Promise.all(
+      Array.from({ length: 10 }, () => tokens.map((token) => during.send('/agents', token))).flat(),
+    )
+    expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([200]))
+    await during.server.stop()
+
+    const after = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_NEW' })
+    for (const token of tokens) expect((await after.send('/agents', token)).status).toBe(200)
+    expect((await after.send('/agents', idle)).status).toBe(401)
+  })
+})

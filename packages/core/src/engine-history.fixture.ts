@@ -21,6 +21,7 @@ export interface World {
   restarts: number
   readonly starts: Map<string, Start> // by key
   readonly runOfKey: Map<string, string>
+  readonly emitted: Map<string, string> // names, by the key they were first emitted under
   readonly ended: Map<string, RunRecord>
   readonly decided: Map<string, boolean> // approvals, by the first answer a caller has heard
   readonly resumed: Set<string> // runs that were resumed with a payload
@@ -29,6 +30,10 @@ export interface World {
   /** How often the process died while a step was under way, by effect id. */
   readonly deaths: Map<string, number>
   readonly stepsDone: Map<string, number>
+  /** Where the log stood when each further process started. */
+  readonly bootedAt: number[]
+  /** The attempt in which a process that started has found a run executing. */
+  readonly foundRunning: Map<string, number>
 }
 
 export function expectOneRun({ runOfKey }: World, key: string, runId = ''): void {

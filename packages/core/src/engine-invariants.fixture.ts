@@ -1,10 +1,12 @@
-import { type ApprovalRecord, EVERY_ROW, fromJsonText, type RunRecord, type StepRecord } from '@berth/ports'
+import { type ApprovalRecord, EVERY_ROW, type RunRecord, type StepRecord } from '@berth/ports'
 import { expect } from 'vitest'
 import { expectOneRun, type World } from './engine-history.fixture.ts'
-import { CHILD_FAILED, CRASHED, type Op, type Program, payloadOf, THROWN, UNSURE } from './engine-program.fixture.ts'
-import { ABORT_GRACE_MS, AGENTS, allRuns, CONCURRENCY, type Input, OPTIONS, stepsOf } from './engine-world.fixture.ts'
+import { expectFenced, expectInOrder } from './engine-order.fixture.ts'
+import { expectOutcome } from './engine-outcomes.fixture.ts'
+import { UNSURE } from './engine-program.fixture.ts'
+import { ABORT_GRACE_MS, AGENTS, allRuns, CONCURRENCY, laneOf, stepsOf } from './engine-world.fixture.ts'
 import { isTerminal } from './runs/run-states.ts'
-import { awaitsResume } from './runs/suspension.ts'
+import { awaitsResume, readSuspension } from './runs/suspension.ts'
 
 /** A run with all that is stored of it. */
 interface Stored {
@@ -27,14 +29,17 @@ export async function expectInvariants(world: World, isQuiet: boolean): Promise<
     expectEffects(world, stored, effects)
     expectOrder(stored)
     if (isQuiet) expectNoneOverdue(world, stored)
+    if (isQuiet) expectFenced(world, run)
   }
   const statusOf = new Map(approvals.map(({ id, status }) => [id, status]))
   for (const [id, granted] of decisions) expect(statusOf.get(id), id).toBe(granted ? 'granted' : 'denied')
   expectLanes(runs)
   if (!isQuiet) return
+  expect(await world.around.storage.emissions.list(1), 'events that are not handed out').toEqual([])
   expectFamilies(runs, approvals)
   expectServed(world, runs)
   expectOwned(world, runs)
+  expectNoneExpired(world, runs, approvals)
 }
 
 const allApprovals = async ({ around }: World): Promise<readonly ApprovalRecord[]> =>
@@ -80,10 +85,20 @@ function expectNoneOverdue({ around }: World, { run, steps }: Stored): void {
   expect(isTerminal(run.status) ? [] : overdue, 'waits that are overdue').toEqual([])
 }
 
-const laneOf = ({ targetId, sessionId }: RunRecord): string | undefined => {
-  const { concurrency } = OPTIONS[targetId] ?? {}
-  if (concurrency === 'single') return targetId
-  return concurrency === 'session' && sessionId !== undefined ? `${targetId} ${sessionId}` : undefined
+function expectNoneExpired({ around }: World, runs: readonly RunRecord[], approvals: readonly ApprovalRecord[]): void {
+  const now = around.clock.now()
+  const active = new Set(runs.flatMap(({ id, status }) => (isTerminal(status) ? [] : [id])))
+  const late = approvals.filter(
+    ({ status, runId, seq, expiresAt = now + 1 }) =>
+      status === 'pending' && seq === undefined && expiresAt <= now && active.has(runId),
+  )
+  expect(late, 'approvals that are overdue').toEqual([])
+  const open = new Set(approvals.flatMap(({ id, status }) => (status === 'pending' ? [id] : [])))
+  const idle = runs.filter((run) => {
+    const { approvalIds = [] } = (awaitsResume(run) && readSuspension(run)) || {}
+    return approvalIds.length > 0 && !approvalIds.some((id) => open.has(id))
+  })
+  expect(idle, 'suspended runs whose decisions are all taken').toEqual([])
 }
 
 function expectLanes(runs: readonly RunRecord[]): void {
@@ -160,138 +175,9 @@ export async function expectEnded(world: World): Promise<void> {
     expect(ends, `the end of ${run.id}`).toEqual([[`run.${run.status}`, events.length - 1]])
     expectOutcome(world, run, { runs, approvals })
   }
+  await expectInOrder(world, runs)
   for (const [key, runId] of world.runOfKey) {
     const answer = await world.process.recall({ id: key, fingerprint: 'same' })
     expect(answer, `the answer of ${key}`).toMatchObject({ runId })
   }
 }
-
-interface Known {
-  readonly runs: readonly RunRecord[]
-  readonly approvals: readonly ApprovalRecord[]
-}
-
-/** A run came to what an uninterrupted execution would come to, or to an end that the history explains. */
-function expectOutcome(world: World, run: RunRecord, known: Known): void {
-  const { program } = fromJsonText(run.input) as Input
-  const { id, targetId, status, finishReason, error } = run
-  const detail = `${id} ${targetId} ${status} ${finishReason} ${JSON.stringify(error)}`
-  if (status === 'failed') expect(possibleErrors(world, run, program), detail).toContain(error?.code)
-  if (status === 'aborted') expect(possibleReasons(world, run), detail).toContain(finishReason)
-  if (status !== 'completed') return
-  const values = run.result === undefined ? [] : (fromJsonText(run.result) as unknown[])
-  expect(isThrowing(program.parts.flat()), detail).toBe(false)
-  expect(explain({ world, run, known }, program, values), detail).toBeUndefined()
-}
-
-const isResumed = ({ targetId }: RunRecord) =>
-  (OPTIONS[targetId]?.recovery ?? (targetId in AGENTS ? 'fail' : 'resume')) === 'resume'
-
-const possibleErrors = ({ restarts }: World, run: RunRecord, { parts }: Program): readonly string[] => [
-  ...(isThrowing(parts.flat()) ? [THROWN] : []),
-  ...(restarts > 0 && !isResumed(run) ? ['run-interrupted'] : []),
-  ...(run.deadlineAt === undefined ? [] : ['budget-exhausted']),
-  ...(restarts >= (OPTIONS[run.targetId]?.maxAttempts ?? 3) ? ['attempts-exhausted'] : []),
-]
-
-function possibleReasons({ aborted, restarts }: World, run: RunRecord): readonly string[] {
-  const { onBusy, timeoutMs } = OPTIONS[run.targetId] ?? {}
-  const isAborted = aborted.has(run.id) || run.parentRunId !== undefined || onBusy === 'interrupt'
-  return [
-    ...(isAborted ? ['aborted'] : []),
-    ...(timeoutMs === undefined ? [] : ['timeout']),
-    ...(restarts > 0 && !isResumed(run) ? ['shutdown'] : []),
-  ]
-}
-
-const isThrowing = (ops: readonly Op[]) => ops.some(({ op }) => op === 'throw')
-
-interface Context {
-  readonly world: World
-  readonly run: RunRecord
-  readonly known: Known
-}
-
-/** What is wrong with the result of a program; `undefined` when it is what the program comes to. */
-function explain(context: Context, program: Program, values: readonly unknown[]): string | undefined {
-  for (const [part, ops] of program.parts.entries()) {
-    const decided = part === 0 ? [] : asked(context, part - 1, program.approvals[part - 1] ?? 0, values[part * 2])
-    const problem = problemOf(context, { ops, values: values[part * 2 + 1], path: `${part}` })
-    if (decided !== undefined && decided.length > 0) return `${decided}`
-    if (problem !== undefined) return problem
-  }
-  return values.length === program.parts.length * 2 ? undefined : 'too many values'
-}
-
-/** The decisions that a resumed part was given; one that was still open when a payload resumed the run is no. */
-function asked({ world, run, known }: Context, part: number, count: number, values: unknown): string[] {
-  const expected = Array.from({ length: count }, (_, index) => `own:${part}.${index}`).map((name) => {
-    const approval = known.approvals.find((one) => one.runId === run.id && one.name === name)
-    return [name, approval?.status === 'granted'] as const
-  })
-  const given = values as (readonly [string, boolean])[]
-  return expected.flatMap(([name, granted], index) => {
-    const [givenName, givenGranted] = given[index] ?? []
-    const isOpenThen = world.resumed.has(run.id) && givenGranted === false
-    return givenName === name && (givenGranted === granted || isOpenThen) ? [] : [`${name} was ${givenGranted}`]
-  })
-}
-
-interface Branch {
-  readonly ops: readonly Op[]
-  readonly values: unknown
-  readonly path: string
-}
-
-function problemOf(context: Context, { ops, values, path }: Branch): string | undefined {
-  if (isThrowing(ops)) return values === THROWN ? undefined : `${path} did not throw`
-  if (!Array.isArray(values) || values.length !== ops.length) return `${path} came to ${JSON.stringify(values)}`
-  for (const [index, op] of ops.entries()) {
-    const problem = problemOfOne(context, op, { value: values[index], path: `${path}.${index}` })
-    if (problem !== undefined) return problem
-  }
-  return undefined
-}
-
-function problemOfOne(
-  context: Context,
-  op: Op,
-  { value, path }: { readonly value: unknown; readonly path: string },
-): string | undefined {
-  if (op.op === 'both') {
-    const [left, right] = value as unknown[]
-    const first = problemOf(context, { ops: op.left, values: left, path: `${path}.l` })
-    return first ?? problemOf(context, { ops: op.right, values: right, path: `${path}.r` })
-  }
-  return possible(context, op, path).includes(JSON.stringify(value))
-    ? undefined
-    : `${op.op} at ${path} came to ${JSON.stringify(value)}`
-}
-
-/** What a call may come to, as JSON. */
-function possible({ world, run, known }: Context, op: Op, path: string): string[] {
-  switch (op.op) {
-    case 'step':
-      return [path, ...(op.onCrash !== 'retry' && world.restarts > 0 ? [CRASHED] : [])].map((value) =>
-        JSON.stringify(value),
-      )
-    case 'event':
-      return [JSON.stringify(payloadOf(op.name)), ...(op.timeoutMs === undefined ? [] : ['null'])]
-    case 'approval':
-      return [
-        String(
-          known.approvals.find(({ runId, name }) => runId === run.id && name === `ask-${path}`)?.status === 'granted',
-        ),
-      ]
-    case 'child':
-      return known.runs.filter((child) => child.parentRunId === run.id && pathOf(child) === path).map(outcomeOfChild)
-    default:
-      return [JSON.stringify(PLAIN[op.op])]
-  }
-}
-
-const PLAIN = { sleep: 'slept', race: 'raced', emit: 'said', hops: 'hopped', both: 'never', throw: 'never' }
-
-const pathOf = ({ input }: RunRecord) => (fromJsonText(input) as Input).path
-const outcomeOfChild = ({ status, result }: RunRecord) =>
-  status === 'completed' ? `${result}` : JSON.stringify(CHILD_FAILED)

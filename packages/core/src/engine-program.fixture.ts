@@ -25,6 +25,8 @@ export interface Program {
   readonly parts: readonly (readonly Op[])[]
   /** How many approvals the suspension after each part asks for. */
   readonly approvals: readonly number[]
+  /** When these expire. */
+  readonly approvalTimeoutMs?: number | undefined
 }
 
 export const CRASHED = 'crashed'
@@ -47,6 +49,7 @@ export async function execute(program: Program, context: RunContext, outside: Ou
   if (part + 1 >= program.parts.length) return all
   const approvals = Array.from({ length: program.approvals[part] ?? 0 }, (_, index) => ({
     name: `own:${part}.${index}`,
+    ...(program.approvalTimeoutMs === undefined ? {} : { timeoutMs: program.approvalTimeoutMs + index }),
   }))
   return context.suspend({ approvals, state: { part: part + 1, values: all } })
 }
@@ -130,7 +133,10 @@ function recovered(error: unknown, value: string): string {
 }
 
 export const EVENT_NAMES = ['first', 'second']
-export const payloadOf = (name: string) => `payload of ${name}`
+/** Of an event emitted under a key, or without one. */
+export const payloadOf = (name: string, key?: string) => `payload of ${name}${key === undefined ? '' : ` under ${key}`}`
+export const keyOfPayload = (payload: unknown): string | undefined => / under (.*)$/.exec(String(payload))?.[1]
+export const EMIT_KEYS = ['e1', 'e2']
 
 const timeout = fc.option(fc.constantFrom(5, 500, 60_000), { nil: undefined })
 
@@ -195,5 +201,6 @@ export function programs(childIds: readonly string[]): fc.Arbitrary<Program> {
       weighted(1, fc.array(part, { minLength: 2, maxLength: 3 })),
     ),
     approvals: fc.array(fc.nat(2), { minLength: 2, maxLength: 2 }),
+    approvalTimeoutMs: timeout,
   })
 }

@@ -39,6 +39,13 @@ export const WORKFLOWS = {
 } as const satisfies Record<string, Options>
 
 export const OPTIONS: Readonly<Record<string, Options>> = { ...AGENTS, ...WORKFLOWS }
+/** Runs of one lane never execute together. */
+export const laneOf = ({ targetId, sessionId }: RunRecord): string | undefined => {
+  const { concurrency } = OPTIONS[targetId] ?? {}
+  if (concurrency === 'single') return targetId
+  return concurrency === 'session' && sessionId !== undefined ? `${targetId} ${sessionId}` : undefined
+}
+
 export const CONCURRENCY = 3
 export const ABORT_GRACE_MS = 5_000
 export const CHILDREN = ['parallel', 'fragile', 'queueing']
@@ -162,10 +169,11 @@ export function startProcess(around: Surroundings): Process {
     sessions: guardedPort(storage.sessions),
     steps: guardedPort(storage.steps),
     approvals: guardedPort(storage.approvals),
+    emissions: guardedPort(storage.emissions),
     unitOfWork: withPublication(unitOfWork, createEventHub()),
     limits: {
       ...{ concurrency: CONCURRENCY, maxQueued: 6, maxResultBytes: 100_000, maxEventBytes: 200 },
-      ...{ abortGraceMs: ABORT_GRACE_MS, idempotencyTtlMs: 86_400_000_000 },
+      ...{ abortGraceMs: ABORT_GRACE_MS, idempotencyTtlMs: 86_400_000_000, wakesPerCommit: 1 },
     },
   })
   return {

@@ -1,6 +1,8 @@
 import type { Clock, IdGenerator, Logger, Meter, Storage, Timers, UnitOfWork } from '@berth/ports'
 import { createReadAgents } from './agents/read-agents.ts'
 import type { CreateRunServices } from './agents/run-services.ts'
+import { createDecideApprovals } from './approvals/decide-approvals.ts'
+import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
 import type { PhaseHolder } from './lifecycle/phase.ts'
@@ -10,9 +12,11 @@ import { createAbortAgent } from './runs/abort-agent.ts'
 import { createAbortRun } from './runs/abort-run.ts'
 import { createAdmission } from './runs/admission.ts'
 import { createAftermath, reconcileRuns } from './runs/aftermath.ts'
+import { usageWithChildren } from './runs/budget.ts'
 import { createCallChild } from './runs/child-call.ts'
 import { releaseRuns, waitForRuns } from './runs/drain-runs.ts'
 import { endRun } from './runs/end-run.ts'
+import { createGoOn } from './runs/go-on.ts'
 import { createReadRuns } from './runs/read-runs.ts'
 import { lineUpRuns, recoverRuns } from './runs/recover-runs.ts'
 import { createResumeRun } from './runs/resume-run.ts'
@@ -24,16 +28,20 @@ import { createRunner } from './runs/runner.ts'
 import { createSettlements } from './runs/settlements.ts'
 import { createStartRun } from './runs/start-run.ts'
 import { type AgentRegistry, targetsOf, type WorkflowRegistry } from './runs/target-registry.ts'
+import { createTurns } from './runs/turns.ts'
 import { createSettleWait } from './steps/settle-wait.ts'
+import { canHoldTimers, createRequireTimers } from './timers/require-timers.ts'
 import { createTimerDriver } from './timers/timer-driver.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
-import { createEmitEvent } from './workflows/emit-event.ts'
+import { createEmitEvent, type FireEventTriggers, NO_FIRES } from './workflows/emit-event.ts'
 import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
+import { handOutEmissions } from './workflows/hand-out-emissions.ts'
 import { createReadWorkflows } from './workflows/read-workflows.ts'
 import { createResumeWorkflow } from './workflows/resume-workflow.ts'
 import { createWorkflowThreads } from './workflows/workflow-threads.ts'
 
-export interface EngineDeps extends Pick<Storage, 'runs' | 'events' | 'sessions' | 'steps' | 'approvals'> {
+export interface EngineDeps
+  extends Pick<Storage, 'runs' | 'events' | 'sessions' | 'steps' | 'approvals' | 'emissions'> {
   /** Publishes what it commits. */
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
@@ -48,6 +56,8 @@ export interface EngineDeps extends Pick<Storage, 'runs' | 'events' | 'sessions'
   /** What the code of a run finds on its context besides what the engine gives it. */
   readonly services: CreateRunServices
   readonly limits: EngineLimits
+  /** What a named event fires; nothing when missing. */
+  readonly fireEventTriggers?: FireEventTriggers | undefined
   readonly basePath: string
 }
 
@@ -58,6 +68,7 @@ export interface EngineLimits {
   readonly maxEventBytes: number
   readonly abortGraceMs: number
   readonly idempotencyTtlMs: number
+  readonly wakesPerCommit?: number | undefined // calls that an event settles in one commit; 200 when missing
 }
 
 export type Engine = ReturnType<typeof createEngine>
@@ -69,7 +80,9 @@ export function createEngine(given: EngineDeps) {
   const admission = createAdmission(limits)
   const targets = targetsOf(agents, workflows)
   const runMeter = createRunMeter(given.meter, targets)
-  const deps = { ...given, ...limits, settlements, targets, runMeter }
+  const holdsTimers = canHoldTimers(given)
+  const requireTimers = createRequireTimers(holdsTimers)
+  const deps = { ...given, ...limits, settlements, targets, runMeter, requireTimers }
 
   const runner = createRunner({
     ...deps,
@@ -79,23 +92,28 @@ export function createEngine(given: EngineDeps) {
   })
   const { relaunch, notify } = runner
   const callChild = createCallChild({ ...deps, relaunch })
-  const settleWait = createSettleWait({ ...deps, relaunch, notify })
-  const resumeSuspended = createResumeSuspended({ ...deps, relaunch })
+  const inTurn = createTurns()
+  const goOn = createGoOn({ relaunch, notify })
+  const settleWait = createSettleWait({ ...deps, goOn })
+  const resumeSuspended = createResumeSuspended({ ...deps, inTurn, goOn })
+  const decideApprovals = createDecideApprovals({ ...deps, inTurn, goOn })
   const abortRun = createAbortRun({ ...deps, runner })
   const abortAgent = createAbortAgent({ ...deps, abortRun })
   const timerDriver = createTimerDriver({
     ...deps,
     settleWait,
+    expireApproval: createExpireApproval({ ...deps, decideApprovals }),
     expire: async (run) => {
       const error = { code: 'budget-exhausted', message: 'the budget of time is used up' }
-      const ended = await endRun(deps, run, { status: 'failed', finishReason: 'budget-exhausted', error })
+      const usage = await usageWithChildren(deps, run)
+      const ended = await endRun(deps, run, { status: 'failed', finishReason: 'budget-exhausted', error, usage })
       if (ended !== undefined) runner.abort(run.id, 'budget-exhausted')
     },
   })
   const startRun = createStartRun({ ...deps, runner, abortRun, onDeadline: (at) => timerDriver.arm(at) })
   const readRuns = createReadRuns(deps)
-  const resolveApproval = createResolveApproval({ ...deps, settleWait, resumeSuspended })
-  const resumeRun = createResumeRun({ ...deps, resolveApproval, resumeSuspended, readRuns })
+  const resolveApproval = createResolveApproval({ ...deps, decideApprovals })
+  const resumeRun = createResumeRun({ ...deps, decideApprovals, resumeSuspended })
   const threads = createWorkflowThreads(deps)
   const aftermathDeps = { ...deps, settleWait, abortRun }
   const aftermath = createAftermath(aftermathDeps)
@@ -113,7 +131,7 @@ export function createEngine(given: EngineDeps) {
     readWorkflows: createReadWorkflows(deps),
     resumeWorkflow: createResumeWorkflow({ ...deps, threads, settleWait, resumeSuspended }),
     deleteThread: createDeleteThread({ ...deps, threads, abortRun }),
-    emitEvent: createEmitEvent({ ...deps, settleWait }),
+    emitEvent: createEmitEvent({ ...deps, goOn, fireEventTriggers: given.fireEventTriggers ?? NO_FIRES }),
     replay: createReplay(deps),
     /** Costs no storage. */
     readLoad: () => readRunLoad(runner),
@@ -127,7 +145,9 @@ export function createEngine(given: EngineDeps) {
     /** Executes what waits, and starts the durable timers. */
     async start() {
       await lineUpRuns({ ...deps, runner })
-      timerDriver.start()
+      await handOutEmissions({ ...deps, goOn })
+      if (holdsTimers) timerDriver.start()
+      else given.logger.warn('durable timers are off: the storage cannot tell what is due')
     },
     /** Starts nothing more; false when runs still execute after the time. */
     async drain(timeoutMs: number) {

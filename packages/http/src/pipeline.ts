@@ -1,3 +1,4 @@
+import { AppError } from '@berth/ports'
 import { type Exchange, toCall } from './exchange.ts'
 import type { Answer } from './handlers.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
@@ -52,11 +53,25 @@ export function createPipeline(deps: HttpAppDeps): Pipeline {
     return undefined
   }
 
+  // The route stage lets nothing pass that has no route.
+  const finish = (exchange: Exchange) =>
+    handle(exchange, exchange.route as Route).catch((error: unknown) => answeredMeanwhile(deps, exchange, error))
+
   return {
-    // The route stage lets nothing pass that has no route.
-    lead: async (exchange) => (await passAll(stages, exchange)) ?? handle(exchange, exchange.route as Route),
+    lead: async (exchange) => (await passAll(stages, exchange)) ?? finish(exchange),
     leadToRoute: (exchange) => passAll(beforeRoute, exchange),
   }
+}
+
+/**
+ * What a refused request meets that came at the same time as an equal one: the answer of that one, or that it executes.
+ *
+ * @throws the refusal when there is none
+ */
+async function answeredMeanwhile({ recall }: HttpAppDeps, { key }: Exchange, error: unknown): Promise<Answer> {
+  const answer = key !== undefined && error instanceof AppError ? await recall(key) : undefined
+  if (answer === undefined) throw error
+  return answer
 }
 
 async function handle(exchange: Exchange, { mounted }: Route): Promise<Answer> {

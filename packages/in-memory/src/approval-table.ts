@@ -1,9 +1,9 @@
-import type { ApprovalRecord, ApprovalStore } from '@berth/ports'
+import type { ApprovalRecord, ApprovalStore, EpochMs } from '@berth/ports'
 import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
 import { isVisible, ofTarget } from './row-visibility.ts'
 import type { RunBelongings } from './thread-deletion.ts'
-import { putEntry } from './undo-log.ts'
+import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export interface ApprovalTable extends RunBelongings {
@@ -14,6 +14,14 @@ export interface ApprovalTable extends RunBelongings {
 export function createApprovalTable(): ApprovalTable {
   const approvals = createRecordTable<ApprovalRecord>()
   const idsByRun = new Map<string, readonly string[]>()
+  const ofRuns = new Map<string, Expiring>()
+
+  const put = (approval: ApprovalRecord, undo: UndoLog) => {
+    approvals.put(approval, undo)
+    putEntry(ofRuns, [approval.id, isExpiring(approval) ? approval : undefined], undo)
+  }
+
+  const expiring = () => Array.from(ofRuns.values()).sort((one, other) => one.expiresAt - other.expiresAt)
 
   return {
     store: {
@@ -21,35 +29,50 @@ export function createApprovalTable(): ApprovalTable {
         const approval = approvals.get(id)
         return approval !== undefined && isVisible(ofTarget(approval), visibility) ? approval : undefined
       },
-      async list({ status, runId }, page, visibility) {
+      async list({ status, runId, toolCallId }, page, visibility) {
         return approvals.page(
           page,
           (approval) =>
             (status === undefined || approval.status === status) &&
             (runId === undefined || approval.runId === runId) &&
+            (toolCallId === undefined || approval.toolCallId === toolCallId) &&
             isVisible(ofTarget(approval), visibility),
         )
       },
+      due: async (now, limit) =>
+        expiring()
+          .filter(({ expiresAt }) => expiresAt <= now)
+          .slice(0, limit),
+      nextDueAt: async () => expiring()[0]?.expiresAt,
     },
     appliers: {
       'approval.insert'({ type, approval }, { undo }) {
         const { id, runId } = approval
         const current = approvals.get(id)
         if (current !== undefined) return { type, current }
-        approvals.put(approval, undo)
+        put(approval, undo)
         putEntry(idsByRun, [runId, [...(idsByRun.get(runId) ?? []), id]], undo)
         return 1
       },
       'approval.resolve'({ type, id, resolution }, { undo }) {
         const current = approvals.get(id)
         if (current?.status !== 'pending') return { type, current }
-        approvals.put(changed(current, resolution), undo)
+        put(changed(current, resolution), undo)
         return 1
       },
     },
     removeRun(runId, undo) {
-      for (const id of idsByRun.get(runId) ?? []) approvals.delete(id, undo)
+      for (const id of idsByRun.get(runId) ?? []) {
+        approvals.delete(id, undo)
+        putEntry(ofRuns, [id, undefined], undo)
+      }
       putEntry(idsByRun, [runId, undefined], undo)
     },
   }
 }
+
+/** One that no call waits for, so that nothing but its own time ends it. */
+type Expiring = ApprovalRecord & { readonly expiresAt: EpochMs }
+
+const isExpiring = (approval: ApprovalRecord): approval is Expiring =>
+  approval.status === 'pending' && approval.seq === undefined && approval.expiresAt !== undefined

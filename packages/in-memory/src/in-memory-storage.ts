@@ -1,6 +1,7 @@
 import type { Storage } from '@berth/ports'
 import { createApprovalTable } from './approval-table.ts'
 import { createAuditTable } from './audit-table.ts'
+import { createEmissionTable } from './emission-table.ts'
 import { createEventTable } from './event-table.ts'
 import { createIdempotencyTable } from './idempotency-table.ts'
 import { createRunTable } from './run-table.ts'
@@ -20,6 +21,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const runs = createRunTable()
   const steps = createStepTable()
   const approvals = createApprovalTable()
+  const emissions = createEmissionTable()
   const events = createEventTable(options.epoch ?? crypto.randomUUID().replaceAll('-', ''))
   const idempotency = createIdempotencyTable()
   const sessions = createSessionTable()
@@ -31,6 +33,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...runs.appliers,
       ...steps.appliers,
       ...approvals.appliers,
+      ...emissions.appliers,
       ...events.appliers,
       ...idempotency.appliers,
       ...sessions.appliers,
@@ -41,6 +44,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     runs: runs.store,
     steps: steps.store,
     approvals: approvals.store,
+    emissions: emissions.store,
     events: events.log,
     idempotency: idempotency.store,
     sessions: sessions.store,

@@ -10,6 +10,14 @@ const MAX_CAUSES = 5
 
 /** What a log line says about anything that was thrown, its chain of causes included. Never throws itself. */
 export function describeError(thrown: unknown): ErrorDescription {
+  try {
+    return describe(thrown)
+  } catch {
+    return { name: typeof thrown, message: 'something that cannot be read was thrown' }
+  }
+}
+
+function describe(thrown: unknown): ErrorDescription {
   const causes: ErrorDescription[] = []
   let cause = thrown instanceof Error ? thrown.cause : undefined
   while (cause !== undefined && causes.length < MAX_CAUSES) {

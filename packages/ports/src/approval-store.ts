@@ -37,6 +37,7 @@ export type ApprovalResolution = Pick<ApprovalRecord, 'by' | 'reason' | 'decisio
 export interface ApprovalFilter {
   readonly status?: ApprovalStatus | undefined
   readonly runId?: string | undefined
+  readonly toolCallId?: string | undefined
 }
 
 /** Port. Reads of approvals; written through `UnitOfWork`. Passes `approvalStoreContract`. */
@@ -44,4 +45,8 @@ export interface ApprovalStore {
   find(id: string, visibility: Visibility): Promise<ApprovalRecord | undefined>
   /** Approvals that match every given filter and are visible, ordered by creation (ties by id). */
   list(filter: ApprovalFilter, page: PageQuery, visibility: Visibility): Promise<Page<ApprovalRecord>>
+  /** Pending approvals without a call that waits for them (no `seq`) with `expiresAt <= now`, earliest first. */
+  due(now: EpochMs, limit: number): Promise<readonly ApprovalRecord[]>
+  /** The earliest `expiresAt` of all pending approvals without a call. */
+  nextDueAt(): Promise<EpochMs | undefined>
 }

@@ -1,6 +1,6 @@
 import type { EpochMs } from './clock.ts'
 import type { JsonText } from './json-text.ts'
-import type { RunError } from './run-store.ts'
+import type { RunError, RunUsage } from './run-store.ts'
 
 /** What a run asked for: a piece of work, or something it waits for. */
 export type StepKind = 'step' | 'sleep' | 'event' | 'approval' | 'child'
@@ -22,6 +22,7 @@ export interface StepRecord {
   readonly eventName?: string | undefined // while it waits: the named event that settles it
   readonly approvalId?: string | undefined
   readonly childRunId?: string | undefined
+  readonly usage?: RunUsage | undefined // once settled: what the child run has used
   readonly order?: number | undefined // place among the settled calls of its run, from 1, in the order they settled
   readonly startedAt: EpochMs
   readonly settledAt?: EpochMs | undefined
@@ -29,7 +30,7 @@ export interface StepRecord {
 
 /** The fields a change may set; a missing member stays as it is. */
 export type StepChange = Partial<
-  Pick<StepRecord, 'status' | 'attempt' | 'result' | 'error' | 'dueAt' | 'approvalId' | 'settledAt'>
+  Pick<StepRecord, 'status' | 'attempt' | 'result' | 'error' | 'usage' | 'dueAt' | 'approvalId' | 'settledAt'>
 >
 
 /** Port. Reads of the durable calls of runs; written through `UnitOfWork`. Passes `stepStoreContract`. */

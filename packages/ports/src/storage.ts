@@ -1,5 +1,6 @@
 import type { ApprovalStore } from './approval-store.ts'
 import type { AuditLog } from './audit-log.ts'
+import type { EmissionStore } from './emission-store.ts'
 import type { EventLog } from './event-log.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
 import type { RunStore } from './run-store.ts'
@@ -22,6 +23,7 @@ export interface Storage {
   readonly runs: RunStore
   readonly steps: StepStore
   readonly approvals: ApprovalStore
+  readonly emissions: EmissionStore
   readonly events: EventLog
   readonly idempotency: IdempotencyStore
   readonly sessions: SessionStore

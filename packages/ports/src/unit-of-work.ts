@@ -1,6 +1,7 @@
 import type { ApprovalRecord, ApprovalResolution } from './approval-store.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import type { EpochMs } from './clock.ts'
+import type { EmissionPart } from './emission-store.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
 import type { RunChange, RunRecord, RunStatus } from './run-store.ts'
@@ -50,6 +51,10 @@ export type Write =
   | { readonly type: 'approval.insert'; readonly approval: ApprovalRecord }
   /** Conflicts unless the approval is pending. */
   | { readonly type: 'approval.resolve'; readonly id: string; readonly resolution: ApprovalResolution }
+  /** Conflicts when the id is taken. */
+  | { readonly type: 'emission.insert'; readonly part: EmissionPart }
+  /** Removes the part; conflicts when it is gone, because somebody else has handed it out. */
+  | { readonly type: 'emission.finish'; readonly id: string }
   | { readonly type: 'event.append'; readonly events: readonly NewEvent[] }
   /** Conflicts when the id is taken. */
   | { readonly type: 'session.insert'; readonly session: SessionRecord }
@@ -97,6 +102,7 @@ export type Conflict =
   | { readonly type: 'run.insert' | 'run.transition' | 'run.fence'; readonly current?: RunRecord | undefined }
   | { readonly type: 'step.insert' | 'step.change' | 'step.fence'; readonly current?: StepRecord | undefined }
   | { readonly type: 'approval.insert' | 'approval.resolve'; readonly current?: ApprovalRecord | undefined }
+  | { readonly type: 'emission.insert' | 'emission.finish' }
   | { readonly type: 'session.insert' | 'message.append'; readonly current?: SessionRecord | undefined }
   | {
       readonly type: 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash'

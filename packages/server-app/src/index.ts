@@ -1,9 +1,21 @@
-export type {
-  AgentContext,
-  AgentEvent,
-  AgentRegistration,
-  RunContext,
-  WorkflowRegistration,
+export {
+  type AgentContext,
+  type AgentEvent,
+  type AgentRegistration,
+  classifyProviderResponse,
+  createRetry,
+  type FallbackCandidate,
+  type FallbackOptions,
+  fallback,
+  ProviderError,
+  type ProviderErrorOptions,
+  type ProviderResponse,
+  type Retry,
+  type RetryOptions,
+  type RunContext,
+  ToolError,
+  type ToolErrorOptions,
+  type WorkflowRegistration,
 } from '@berth/core'
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 export type { Adapters } from './adapters.ts'
@@ -11,6 +23,7 @@ export type { BerthServer } from './berth-server.ts'
 export { type BerthConfig, defineConfig, parseConfig } from './config.ts'
 export { createServer } from './create-server.ts'
 export type { Hooks } from './hooks.ts'
+export { retry } from './retry.ts'
 export type { ServerOptions } from './server-options.ts'
 export { openTokenAdmin, type TokenAdmin } from './token-admin.ts'
 export { version } from './version.ts'

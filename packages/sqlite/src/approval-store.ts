@@ -36,18 +36,29 @@ export function findApproval(db: Connection, request: { id: string; visibility: 
   return row === undefined ? undefined : toRecord(row)
 }
 
+export const dueApprovals = (db: Connection, until: { now: EpochMs; limit: number }): readonly ApprovalRecord[] =>
+  db.all(APPROVALS_DUE, until).map(toRecord)
+
+export const nextApprovalDueAt = (db: Connection): EpochMs | undefined =>
+  db.get(NEXT_APPROVAL_DUE, {})?.expires_at as EpochMs | undefined
+
 export const findAnyApproval = (db: Connection, id: string): ApprovalRecord | undefined =>
   findApproval(db, { id, visibility: EVERY_ROW })
 
 export function listApprovals(db: Connection, request: ApprovalListRequest): Page<ApprovalRecord> {
   const { filter, page, visibility } = request
   const query = db.variant(listVariant(request), () => approvalListQuery(request))
-  const values = { runId: filter.runId ?? '', ...pageValues(page), ...accessValues(visibility) }
+  const values = {
+    runId: filter.runId ?? '',
+    toolCallId: filter.toolCallId ?? '',
+    ...pageValues(page),
+    ...accessValues(visibility),
+  }
   return toPage(db.all(query, values), page, { toRecord, rankOf: (row) => row.created_at })
 }
 
 type ApprovalRow = Selectable<ApprovalTable>
-type ListValues = AccessValues & PageValues & { readonly runId: string }
+type ListValues = AccessValues & PageValues & { readonly runId: string; readonly toolCallId: string }
 
 const APPROVAL_ACCESS: AccessTests = {
   owner: (matches) => matches('owner'),
@@ -65,16 +76,17 @@ const findQuery = (visibility: Visibility): Query<AccessValues & { readonly id: 
       .where(isVisible(visibility, APPROVAL_ACCESS, place)),
   )
 
-const listVariant = ({ filter: { status, runId }, page, visibility }: ApprovalListRequest): string =>
-  `approvals ${status} ${runId === undefined ? '-' : '+'} ${pageVariant(page)} ${visibilityVariant(visibility)}`
+const listVariant = ({ filter: { status, runId, toolCallId }, page, visibility }: ApprovalListRequest): string =>
+  `approvals ${status} ${runId === undefined ? '-' : '+'}${toolCallId === undefined ? '-' : '+'} ${pageVariant(page)} ${visibilityVariant(visibility)}`
 
 /** The list of one combination of filters. The status stands in it as a literal, so that the partial indexes apply. */
 export function approvalListQuery({ filter, page, visibility }: ApprovalListRequest): Query<ListValues, ApprovalRow> {
   return compile((place) => {
-    const { status, runId } = filter
+    const { status, runId, toolCallId } = filter
     const visible = isVisible(visibility, APPROVAL_ACCESS, place)
     const conditions = runId === undefined ? [visible] : [sql<SqlBool>`run_id = ${place('runId')}`, unindexed(visible)]
     if (status !== undefined) conditions.push(hasStatus(status))
+    if (toolCallId !== undefined) conditions.push(sql<SqlBool>`tool_call_id = ${place('toolCallId')}`)
     if (page.cursor !== undefined) conditions.push(isBeyond(place, page))
     return from
       .selectFrom('approvals')
@@ -87,6 +99,29 @@ export function approvalListQuery({ filter, page, visibility }: ApprovalListRequ
 }
 
 const hasStatus = (status: ApprovalStatus): RawBuilder<SqlBool> => sql`status = ${sql.lit(status)}`
+
+/** Literals, so that the partial index applies. */
+const expiresAlone = sql<SqlBool>`status = 'pending' and seq is null and expires_at is not null`
+
+export const APPROVALS_DUE = compile<{ now: number; limit: number }, ApprovalRow>((place) =>
+  from
+    .selectFrom('approvals')
+    .selectAll()
+    .where(expiresAlone)
+    .where('expires_at', '<=', place('now'))
+    .orderBy('expires_at')
+    .orderBy('key')
+    .limit(place('limit')),
+)
+
+export const NEXT_APPROVAL_DUE = compile<object, { expires_at: number | null }>(() =>
+  from
+    .selectFrom('approvals')
+    .select('expires_at')
+    .where(expiresAlone)
+    .orderBy('expires_at')
+    .limit((eb) => eb.lit(1)),
+)
 
 const toRecord = (row: ApprovalRow): ApprovalRecord => ({
   id: row.id,

@@ -2,6 +2,7 @@ import type { CommitOutcome, StoredEvent, Write, WriteType } from '@berth/ports'
 import { approvalWrites } from './approval-writes.ts'
 import { auditWrites } from './audit-log.ts'
 import type { Connection } from './connection.ts'
+import { emissionWrites } from './emission-store.ts'
 import { eventWrites } from './event-writes.ts'
 import { idempotencyWrites } from './idempotency-writes.ts'
 import { runWrites } from './run-writes.ts'
@@ -27,6 +28,7 @@ const APPLIERS: WriteAppliers = {
   ...runWrites,
   ...stepWrites,
   ...approvalWrites,
+  ...emissionWrites,
   ...eventWrites,
   ...idempotencyWrites,
   ...sessionWrites,

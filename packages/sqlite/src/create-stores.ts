@@ -21,7 +21,10 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
   approvals: {
     find: (id, visibility) => host.read('approvals.find', { id, visibility }),
     list: (filter, page, visibility) => host.read('approvals.list', { filter, page, visibility }),
+    due: (now, limit) => host.read('approvals.due', { now, limit }),
+    nextDueAt: () => host.read('approvals.nextDueAt', undefined),
   },
+  emissions: { list: (limit) => host.read('emissions.list', limit) },
   events: {
     read: (stream, range) => host.read('events.read', { stream, range }),
     readBefore: (stream, range) => host.read('events.readBefore', { stream, range }),

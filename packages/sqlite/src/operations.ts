@@ -1,6 +1,7 @@
-import { findApproval, listApprovals } from './approval-store.ts'
+import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './approval-store.ts'
 import { readAudit } from './audit-log.ts'
 import { commitWrites } from './commit-writes.ts'
+import { listEmissions } from './emission-store.ts'
 import { countEvents, readEvents, readEventsBefore, readLogHead } from './event-log.ts'
 import { findIdempotency } from './idempotency-store.ts'
 import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
@@ -25,6 +26,9 @@ export const READS = {
   'steps.waitingForChild': stepWaitingForChild,
   'approvals.find': findApproval,
   'approvals.list': listApprovals,
+  'approvals.due': dueApprovals,
+  'approvals.nextDueAt': nextApprovalDueAt,
+  'emissions.list': listEmissions,
   'events.read': readEvents,
   'events.readBefore': readEventsBefore,
   'events.count': countEvents,

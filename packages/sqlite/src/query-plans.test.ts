@@ -1,6 +1,6 @@
 import { type ApprovalFilter, EVERY_ROW, type PageQuery, type RunFilter, type Visibility } from '@berth/ports'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { approvalListQuery } from './approval-store.ts'
+import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approval-store.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { COUNT, READ_AFTER, READ_BEFORE } from './event-log.ts'
 import { applyMigrations } from './migrate.ts'
@@ -148,6 +148,17 @@ describe('the list of approvals', () => {
     const plan = planOf(approvalListQuery({ filter: {}, page: newest, visibility: { ids: ['a', 'b'] } }))
 
     expect(plan).toContain('sqlite_autoindex_approvals_1 (id=?)')
+  })
+})
+
+describe('approvals that expire on their own', () => {
+  it('are walked in the order of their time, those that are open only', () => {
+    for (const query of [APPROVALS_DUE, NEXT_APPROVAL_DUE]) {
+      const plan = planOf(query)
+
+      expect(plan).toMatch(/INDEX approvals_due\b/)
+      expect(plan).not.toContain('TEMP B-TREE')
+    }
   })
 })
 

@@ -18,6 +18,7 @@ export interface Schema {
   readonly runs: RunTable
   readonly steps: StepTable
   readonly approvals: ApprovalTable
+  readonly emissions: EmissionTable
   readonly events: EventTable
   readonly idempotency: IdempotencyTable
   readonly sessions: SessionTable
@@ -95,6 +96,16 @@ export interface StepTable {
   readonly settled_at: number | null
   readonly error: string | null
   readonly result: string | null
+  readonly usage: string | null // JSON
+}
+
+export interface EmissionTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly event_name: string
+  readonly created_at: number
+  readonly waits: string // JSON: [[run id, seq], …]
+  readonly payload: string
 }
 
 export interface ApprovalTable {

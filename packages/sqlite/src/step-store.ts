@@ -103,6 +103,7 @@ const toRecord = (row: StepRow): StepRecord => ({
   eventName: row.event_name ?? undefined,
   approvalId: row.approval_id ?? undefined,
   childRunId: row.child_run_id ?? undefined,
+  usage: row.usage === null ? undefined : JSON.parse(row.usage),
   order: row.order ?? undefined,
   startedAt: row.started_at as EpochMs,
   settledAt: (row.settled_at ?? undefined) as EpochMs | undefined,

@@ -46,9 +46,20 @@ const COLUMNS = [
   'settled_at',
   'error',
   'result',
+  'usage',
 ] as const
 
-const CHANGING = ['status', 'attempt', 'order', 'due_at', 'approval_id', 'settled_at', 'error', 'result'] as const
+const CHANGING = [
+  'status',
+  'attempt',
+  'order',
+  'due_at',
+  'approval_id',
+  'settled_at',
+  'error',
+  'result',
+  'usage',
+] as const
 
 /** A `null` leaves the column as it is. */
 type ChangedColumns = { readonly [Column in (typeof CHANGING)[number]]: NewStepRow[Column] | null }
@@ -93,6 +104,7 @@ const toChangedColumns = (change: StepChange): Omit<ChangedColumns, 'order'> => 
   settled_at: change.settledAt ?? null,
   error: change.error === undefined ? null : JSON.stringify(change.error),
   result: change.result ?? null,
+  usage: change.usage === undefined ? null : JSON.stringify(change.usage),
 })
 
 const toRow = (step: StepRecord, runKey: number): NewStepRow => ({
@@ -111,4 +123,5 @@ const toRow = (step: StepRecord, runKey: number): NewStepRow => ({
   settled_at: step.settledAt ?? null,
   error: step.error === undefined ? null : JSON.stringify(step.error),
   result: step.result ?? null,
+  usage: step.usage === undefined ? null : JSON.stringify(step.usage),
 })

@@ -1,5 +1,6 @@
 import {
   type ApprovalRecord,
+  type EmissionPart,
   type EpochMs,
   type IdempotencyRecord,
   type NewEvent,
@@ -104,5 +105,18 @@ export const anIdempotencyRecord = (over: Partial<IdempotencyRecord> = {}): Idem
   fingerprint: 'f'.repeat(64),
   createdAt: BUILT_AT,
   expiresAt: (BUILT_AT + 86_400_000) as EpochMs,
+  ...over,
+})
+
+/** A part with waits of the runs `run-a` and `run-b`. */
+export const anEmissionPart = (over: Partial<EmissionPart> = {}): EmissionPart => ({
+  id: 'emi-1',
+  eventName: 'invoice.paid',
+  payload: toJsonText({ text: 'Grüße, 世界 🚢', nested: [null, 0.5] }),
+  waits: [
+    { runId: 'run-a', seq: 3 },
+    { runId: 'run-b', seq: 1 },
+  ],
+  createdAt: BUILT_AT,
   ...over,
 })

@@ -1,6 +1,7 @@
 export {
   aMessage,
   anApproval,
+  anEmissionPart,
   anEvent,
   anIdempotencyRecord,
   aRun,
@@ -12,6 +13,7 @@ export {
 export { approvalStoreCases, approvalStoreContract } from './contracts/approval-store.contract.ts'
 export { auditLogCases, auditLogContract } from './contracts/audit-log.contract.ts'
 export type { ContractCase, ContractSkip, ContractSuite, StorageHarness } from './contracts/contract-case.ts'
+export { emissionStoreCases, emissionStoreContract } from './contracts/emission-store.contract.ts'
 export { eventLogCases, eventLogContract } from './contracts/event-log.contract.ts'
 export { idempotencyStoreCases, idempotencyStoreContract } from './contracts/idempotency-store.contract.ts'
 export { runStoreCases, runStoreContract } from './contracts/run-store.contract.ts'

@@ -40,6 +40,10 @@ export async function fallback<T>(
 function withEarlier(error: unknown, earlier: readonly unknown[]): unknown {
   const others = earlier.filter((other) => other !== error)
   // Reflect.set leaves a frozen error alone instead of throwing another one over it.
-  if (others.length > 0 && error instanceof Error && !('errors' in error)) Reflect.set(error, 'errors', others)
+  try {
+    if (others.length > 0 && error instanceof Error && !('errors' in error)) Reflect.set(error, 'errors', others)
+  } catch {
+    // What cannot be looked at is thrown as it is.
+  }
   return error
 }

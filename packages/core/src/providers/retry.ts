@@ -38,8 +38,7 @@ export type Retry = <T>(fn: RetryFn<T>, options?: RetryOptions) => Promise<T>
 
 /**
  * Makes `retry`. Core has neither timers nor randomness, so whoever composes the program makes it, once; agent authors
- * are to get it ready-made, from `@berth/server-app` and as a member of `ctx`. On Node:
- * `createRetry({ timers: systemTimers, clock: systemClock, random: Math.random })`.
+ * get it ready-made from `@berth/server-app`.
  */
 export function createRetry(deps: RetryDeps): Retry {
   return async (fn, options = {}) => {

@@ -1,7 +1,8 @@
-import { AppError, type RunStore, type Visibility } from '@berth/ports'
+import { AppError, type RunStore, type StepStore, type Visibility } from '@berth/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
+import { usageWithChildren } from './budget.ts'
 import { announce, type EndPlan, type EndRunDeps, planEnd } from './end-run.ts'
 import { outcomeReply } from './run-outcome.ts'
 import { isTerminal } from './run-states.ts'
@@ -9,6 +10,7 @@ import type { Runner } from './runner.ts'
 
 export interface AbortRunDeps extends CommitOnceDeps, EndRunDeps {
   readonly runs: RunStore
+  readonly steps: StepStore
   readonly runner: Runner
 }
 
@@ -38,7 +40,8 @@ export function createAbortRun(deps: AbortRunDeps): AbortRun {
       plan = undefined
       if (run.status === 'aborted') return { writes: [], reply: outcomeReply(run, basePath), remember: true }
       if (isTerminal(run.status)) throw new AppError('run-not-active', { message: `the run is ${run.status}` })
-      plan = planEnd(deps, run, { status: 'aborted', finishReason: 'aborted', reason: reason ?? 'aborted' })
+      const usage = await usageWithChildren(deps, run)
+      plan = planEnd(deps, run, { status: 'aborted', finishReason: 'aborted', reason: reason ?? 'aborted', usage })
       return { writes: plan.writes, reply: outcomeReply(plan.ended, basePath), remember: true }
     })
     if (once.kind === 'replayed') return once.reply

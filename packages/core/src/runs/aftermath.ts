@@ -9,7 +9,7 @@ import {
   type StepStore,
   type UnitOfWork,
 } from '@berth/ports'
-import { approvalEvents } from '../approvals/approval-events.ts'
+import { closeApproval } from '../approvals/expire-approval.ts'
 import type { SettleWait } from '../steps/settle-wait.ts'
 import type { AbortRun } from './abort-run.ts'
 import { eachRun } from './each-run.ts'
@@ -43,7 +43,7 @@ export async function reconcileRuns(deps: AftermathDeps): Promise<void> {
   }
   for (const approval of await pendingApprovals(deps, {})) {
     const run = await deps.runs.find(approval.runId, EVERY_ROW)
-    if (run === undefined || isTerminal(run.status)) await expire(deps, approval)
+    if (run === undefined || isTerminal(run.status)) await closeApproval(deps, approval)
   }
 }
 
@@ -64,14 +64,15 @@ async function settleParent({ steps, settleWait, clock }: AftermathDeps, child: 
   if (child.parentRunId === undefined || !isTerminal(child.status)) return
   const step = await steps.waitingForChild(child.id)
   if (step === undefined) return
-  const { result, error, status } = child
+  const { result, error, status, usage } = child
+  const settledAt = clock.now()
   if (status === 'completed') {
-    await settleWait(step, result === undefined ? {} : { result })
+    await settleWait(step, { change: { status, result, usage, settledAt } })
     return
   }
   const message = `the agent ${step.name} ${status}${error === undefined ? '' : `: ${error.message}`}`
   await settleWait(step, {
-    change: { status: 'failed', error: { code: 'step-failed', message }, settledAt: clock.now() },
+    change: { status: 'failed', error: { code: 'step-failed', message }, usage, settledAt },
   })
 }
 
@@ -87,7 +88,7 @@ async function abortChildren({ runs, abortRun }: AftermathDeps, parent: RunRecor
 }
 
 async function expireApprovals(deps: AftermathDeps, run: RunRecord): Promise<void> {
-  for (const approval of await pendingApprovals(deps, { runId: run.id })) await expire(deps, approval)
+  for (const approval of await pendingApprovals(deps, { runId: run.id })) await closeApproval(deps, approval)
 }
 
 /** A run ends with few approvals open, and a start finds few whose run has ended: one page after the other is enough. */
@@ -103,15 +104,4 @@ async function pendingApprovals(
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined)
   return found
-}
-
-async function expire({ unitOfWork, clock }: AftermathDeps, approval: ApprovalRecord): Promise<void> {
-  const at = clock.now()
-  const resolution = { status: 'expired', reason: 'the run has ended', resolvedAt: at } as const
-  // The log of the run is closed by the event of its end; the inbox and the session still hear of this.
-  const told = approvalEvents({ ...approval, ...resolution }, 'approval.expired', at)
-  await unitOfWork.commit([
-    { type: 'approval.resolve', id: approval.id, resolution },
-    { type: 'event.append', events: told.map((event) => ({ ...event, runId: undefined })) },
-  ])
 }

@@ -1,6 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { describe, expect, it } from 'vitest'
-import { checkInput } from './check-input.ts'
+import { checkInput as check } from './check-input.ts'
+
+const checkInput = async (...given: Parameters<typeof check>) => check(...given)
 
 const schemaOf = (validate: StandardSchemaV1['~standard']['validate']) => ({
   input: { '~standard': { version: 1, vendor: 'test', validate } } as StandardSchemaV1,

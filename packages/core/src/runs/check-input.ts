@@ -1,10 +1,19 @@
 import { AppError } from '@berth/ports'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RunTarget } from './run-target.ts'
 
-/** The input as the target's schema makes it; as it is without a schema. @throws AppError `invalid-input` with the paths */
-export async function checkInput({ input: schema }: Pick<RunTarget, 'input'>, input: unknown): Promise<unknown> {
+/**
+ * The input as the target's schema makes it; as it is without a schema. A promise only when the schema answers with one.
+ *
+ * @throws AppError `invalid-input` with the paths
+ */
+export function checkInput({ input: schema }: Pick<RunTarget, 'input'>, input: unknown): unknown {
   if (schema === undefined) return input ?? null
-  const checked = await schema['~standard'].validate(input)
+  const checked = schema['~standard'].validate(input)
+  return checked instanceof Promise ? checked.then(outputOf) : outputOf(checked)
+}
+
+function outputOf(checked: StandardSchemaV1.Result<unknown>): unknown {
   if (checked.issues === undefined) return checked.value
   throw new AppError('invalid-input', {
     message: checked.issues.map(({ message, path }) => `input${pathText(path)}: ${message}`).join('; '),

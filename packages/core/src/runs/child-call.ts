@@ -1,6 +1,9 @@
-import { AppError, NO_USAGE, type RunRecord, type StepRecord, toJsonText } from '@berth/ports'
+import { AppError, type JsonText, NO_USAGE, type RunRecord, type StepRecord, toJsonText } from '@berth/ports'
+import { jsonProblem } from '../approvals/check-approval-options.ts'
 import type { CallScope } from '../steps/call-scope.ts'
+import { refuseProblems } from '../steps/check-options.ts'
 import { callWait } from '../steps/wait-call.ts'
+import { checkInput } from './check-input.ts'
 import { lifecycleEvent } from './run-events.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 
@@ -18,30 +21,13 @@ const MAX_DEPTH = 8
 /** Runs an agent as a child: its record and the parent's wait are one commit, its end settles the wait. */
 export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild {
   return async (scope, agentId, input) => {
-    const { run, ids, clock } = scope
-    const agent = targets.find('agent', agentId)
+    const { run, budget, ledger } = scope
     // What is refused takes no place in the order of calls.
-    refuseChild(run, { agentId, agent })
-    return callWait(scope, { kind: 'child', name: agentId }, (seq) => {
-      const child: RunRecord = {
-        id: ids.newId('run'),
-        kind: 'agent',
-        targetId: agentId,
-        sessionId: run.sessionId,
-        owner: run.owner,
-        userId: run.userId,
-        status: 'queued',
-        input: toJsonText(input ?? null),
-        usage: NO_USAGE,
-        attempt: 1,
-        timeoutMs: agent?.timeoutMs,
-        parentRunId: run.id,
-        parentSeq: seq,
-        depth: run.depth + 1,
-        traceparent: run.traceparent,
-        metadata: run.metadata,
-        createdAt: clock.now(),
-      }
+    const agent = agentFor(targets, run, agentId)
+    const checked = checkedInput(scope, agent, input)
+    const text = checked instanceof Promise ? await ledger.busy(() => checked) : checked
+    const settled = await callWait(scope, { kind: 'child', name: agentId }, (seq) => {
+      const child = childOf(scope, agent, { seq, input: text })
       return {
         detail: { childRunId: child.id },
         writes: [{ type: 'run.insert', run: child }],
@@ -49,14 +35,51 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
         onRecorded: () => relaunch(child),
       }
     })
+    budget.countChild(settled)
+    return settled
   }
 }
 
+/** @throws AppError `budget-exhausted` when nothing is left for it */
+function childOf(
+  { run, ids, clock, budget }: CallScope,
+  agent: RunTarget,
+  { seq, input }: { readonly seq: number; readonly input: JsonText },
+): RunRecord {
+  const { sessionId, owner, userId, deadlineAt, depth, traceparent, metadata } = run
+  return {
+    id: ids.newId('run'),
+    kind: 'agent',
+    targetId: agent.id,
+    ...{ sessionId, owner, userId, deadlineAt, traceparent, metadata },
+    status: 'queued',
+    input,
+    usage: NO_USAGE,
+    budget: budget.shareWithChild(),
+    attempt: 1,
+    timeoutMs: agent.timeoutMs,
+    parentRunId: run.id,
+    parentSeq: seq,
+    depth: depth + 1,
+    createdAt: clock.now(),
+  }
+}
+
+/** The input as the agent's schema makes it. @throws AppError `invalid-input`, `validation-failed` */
+function checkedInput(scope: CallScope, agent: RunTarget, input: unknown): JsonText | Promise<JsonText> {
+  const name = `the input of the agent ${agent.id}`
+  const toText = (value: unknown): JsonText => {
+    refuseProblems('ctx.agents.run', [jsonProblem(name, value, scope.maxResultBytes)])
+    return toJsonText(value)
+  }
+  const checked = checkInput(agent, input)
+  return checked instanceof Promise ? checked.then(toText) : toText(checked)
+}
+
 /** @throws AppError `step-failed` over the depth, `agent-not-found` */
-function refuseChild(
-  run: RunRecord,
-  { agentId, agent }: { readonly agentId: string; readonly agent: RunTarget | undefined },
-) {
+function agentFor(targets: RunTargets, run: RunRecord, agentId: string): RunTarget {
+  const agent = targets.find('agent', agentId)
   if (run.depth >= MAX_DEPTH) throw new AppError('step-failed', { message: `runs nest at most ${MAX_DEPTH} deep` })
   if (agent === undefined) throw new AppError('agent-not-found', { message: `no agent is registered as ${agentId}` })
+  return agent
 }

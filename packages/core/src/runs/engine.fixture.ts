@@ -19,6 +19,7 @@ import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
 import type { Reply } from '../reply.ts'
+import type { FireEventTriggers } from '../workflows/emit-event.ts'
 import type { WorkflowRegistration } from '../workflows/workflow.ts'
 import type { StartRunRequest } from './start-run.ts'
 import { createAgentRegistry, createWorkflowRegistry } from './target-registry.ts'
@@ -29,6 +30,7 @@ export interface EngineOptions {
   readonly storage?: Storage
   readonly meter?: Meter
   readonly services?: CreateRunServices
+  readonly fireEventTriggers?: FireEventTriggers
   readonly concurrency?: number
   readonly maxQueued?: number
   readonly clock?: ReturnType<typeof createManualClock>
@@ -64,6 +66,7 @@ export function createEngine(options: EngineOptions) {
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
     services: options.services ?? (() => ({})),
     render: createRenderEnvelope({ meter, policy: 'redact' }),
+    fireEventTriggers: options.fireEventTriggers,
     unitOfWork: withPublication(storage.unitOfWork, hub),
     limits: { ...LIMITS, concurrency, maxQueued },
   })

@@ -15,6 +15,8 @@ import type { CreateRunServices } from '../agents/run-services.ts'
 import { isLongerThan } from '../json-members.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { createLedger, type Ledger } from '../steps/ledger.ts'
+import { isAppError } from '../thrown-value.ts'
+import type { RequireTimers } from '../timers/require-timers.ts'
 import { type Budget, type BudgetDeps, createBudget } from './budget.ts'
 import type { CallChild } from './child-call.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
@@ -34,6 +36,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly maxResultBytes: number
   readonly callChild: CallChild
   readonly services: CreateRunServices
+  readonly requireTimers: RequireTimers
   readonly onDue: (dueAt: number) => void
 }
 
@@ -78,7 +81,7 @@ export async function startExecution(
     read: () => steps.list(run.id),
   })
   const journal = createJournal(deps, run)
-  const budget = createBudget(deps, run, journal)
+  const budget = createBudget(deps, run, { journal, recorded })
   const scope: CallScope = { ...deps, run, journal, ledger, signal, budget }
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
   const context = createRunContext(scope, { ...deps, logger, resume })
@@ -146,7 +149,7 @@ const suspendItself = (deps: ExecutionDeps, { run, ledger }: CallScope, suspensi
 })
 
 function failureOf(thrown: unknown): RunEnd {
-  const isSpent = thrown instanceof AppError && thrown.id === 'budget-exhausted'
+  const isSpent = isAppError(thrown, 'budget-exhausted')
   return { status: 'failed', finishReason: isSpent ? 'budget-exhausted' : 'error', error: toRunError(thrown) }
 }
 

@@ -1,4 +1,5 @@
-import type { RunRecord, RunStore } from '@berth/ports'
+import type { RunRecord, RunStore, StepStore } from '@berth/ports'
+import { usageWithChildren } from './budget.ts'
 import { eachRun } from './each-run.ts'
 import { type EndRunDeps, endRun } from './end-run.ts'
 import { lifecycleEvent } from './run-events.ts'
@@ -7,6 +8,7 @@ import type { Runner } from './runner.ts'
 
 export interface RecoverRunsDeps extends EndRunDeps {
   readonly runs: RunStore
+  readonly steps: StepStore
   readonly targets: RunTargets
 }
 
@@ -46,13 +48,16 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget 
     await endRun(deps, run, {
       status: 'failed',
       finishReason: 'interrupted',
+      usage: await usageWithChildren(deps, run),
       error: { code: 'run-interrupted', message },
     })
     return false
   }
   if (run.attempt >= target.maxAttempts) {
     const message = `the run was attempted ${run.attempt} times and never finished`
-    await endRun(deps, run, { status: 'failed', finishReason: 'error', error: { code: 'attempts-exhausted', message } })
+    const error = { code: 'attempts-exhausted', message }
+    const usage = await usageWithChildren(deps, run)
+    await endRun(deps, run, { status: 'failed', finishReason: 'error', error, usage })
     return false
   }
   const next: RunRecord = { ...run, status: 'queued', attempt: run.attempt + 1 }

@@ -1,85 +1,71 @@
 import {
   AppError,
-  type ApprovalRecord,
   type ApprovalStore,
-  EVERY_ROW,
   type RunRecord,
   type RunStore,
-  type UnitOfWork,
+  type StepStore,
   type Visibility,
 } from '@berth/ports'
-import type { Decision, ResolveApproval } from '../approvals/resolve-approval.ts'
+import type { DecideApprovals, Decided, Deciding } from '../approvals/decide-approvals.ts'
+import { decisionAudit, isOpenTo, resolutionOf } from '../approvals/decision.ts'
+import { type DecisionRef, matchDecisions } from '../approvals/match-decisions.ts'
 import type { Principal } from '../auth/principal.ts'
-import { type CommitOnceDeps, commitOnce, reservation } from '../idempotency/commit-once.ts'
+import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { answerAgain } from '../idempotency/recall.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { Reply } from '../reply.ts'
-import type { ReadRuns } from './read-runs.ts'
 import type { ResumeSuspended } from './resume-suspended.ts'
-import { settledReply } from './run-outcome.ts'
+import { outcomeReply, settledReply } from './run-outcome.ts'
 import type { Settlements } from './settlements.ts'
 import { awaitsResume } from './suspension.ts'
+import { waitsOf } from './waits-of.ts'
 
 export interface ResumeRunDeps extends CommitOnceDeps {
   readonly runs: RunStore
+  readonly steps: StepStore
   readonly approvals: ApprovalStore
-  readonly unitOfWork: UnitOfWork
   readonly settlements: Settlements
   readonly phase: PhaseHolder
-  readonly resolveApproval: ResolveApproval
+  readonly decideApprovals: DecideApprovals
   readonly resumeSuspended: ResumeSuspended
-  readonly readRuns: ReadRuns
   readonly basePath: string
-}
-
-export interface ResumeDecision extends Decision {
-  readonly id?: string | undefined
-  readonly toolCallId?: string | undefined
 }
 
 export interface ResumeRunRequest {
   readonly runId: string
   readonly payload?: unknown
-  readonly approvals?: readonly ResumeDecision[] | undefined
+  readonly approvals?: readonly DecisionRef[] | undefined
   readonly principal: Principal
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
 /**
- * Lets a suspended run go on: decides the named approvals, or resumes a plain pause with a payload. Answers what the
- * run comes to, or where it stands when it still waits for something else.
+ * Lets a suspended run go on: decides the named approvals, all of them or none, or resumes a plain pause with a payload.
+ * Answers what the run comes to, or where it stands when it still waits for something else.
  *
- * @throws AppError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `server-draining`
+ * @throws AppError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `scope-denied`,
+ *   `server-draining`
  */
 export type ResumeRun = (request: ResumeRunRequest) => Promise<Reply>
 
 export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
-  const { runs, phase, settlements, readRuns, basePath } = deps
+  const { phase, settlements, basePath } = deps
 
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
-    const run = await findSuspended(runs, request)
-    const decisions = await matchDecisions(deps, run, request.approvals ?? [])
+    const run = await findSuspended(deps, request)
     const settled = settlements.wait(run.id)
     settled.catch(() => undefined)
-
-    if (decisions.length === 0) {
-      const replayed = await resumeWithPayload(deps, run, request)
-      return replayed ?? settledReply(await settled, basePath)
-    }
-    for (const { approval, decision } of decisions) await resolve(deps, request, { approval, decision })
-    const now = await runs.find(run.id, EVERY_ROW)
-    const stillWaits = now?.status === 'suspended'
-    const reply = stillWaits ? await readRuns.outcome(run.id, EVERY_ROW) : settledReply(await settled, basePath)
-    const once = await commitOnce(deps, request.key, async () => ({ writes: [], reply, remember: true }))
-    return once.kind === 'replayed' ? once.reply : reply
+    const isDecision = (request.approvals ?? []).length > 0
+    const reply = await (isDecision ? decide(deps, request) : resumeWithPayload(deps, run, request))
+    return reply ?? settledReply(await settled, basePath)
   }
 }
 
 async function findSuspended(
-  runs: RunStore,
+  { runs }: ResumeRunDeps,
   { runId, visibility, approvals = [] }: ResumeRunRequest,
 ): Promise<RunRecord> {
   const run = await runs.find(runId, visibility)
@@ -92,47 +78,47 @@ async function findSuspended(
   })
 }
 
-interface Matched {
-  readonly approval: ApprovalRecord
-  readonly decision: ResumeDecision
+/** `undefined` when the run goes on: what it comes to is the answer, also under the key. */
+async function decide(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<Reply | undefined> {
+  let goesOn = false
+  const once = await deps.decideApprovals({
+    runId: request.runId,
+    key: request.key,
+    prepare: async () => {
+      const deciding = await prepare(deps, request)
+      return {
+        ...deciding,
+        answer(resumed) {
+          goesOn = resumed !== undefined
+          return goesOn ? { reply: { status: 200 }, remember: false, runId: request.runId } : deciding.answer(resumed)
+        },
+      }
+    },
+  })
+  if (once.kind === 'replayed') return once.reply
+  return goesOn ? undefined : once.decision.reply
 }
 
-async function matchDecisions(
-  { approvals }: ResumeRunDeps,
-  run: RunRecord,
-  decisions: readonly ResumeDecision[],
-): Promise<readonly Matched[]> {
-  if (decisions.length === 0) return []
-  const { items } = await approvals.list({ runId: run.id }, { limit: 200, order: 'desc' }, EVERY_ROW)
-  const matched = decisions.map((decision) => {
-    const { id, toolCallId } = decision
-    if ((id === undefined) === (toolCallId === undefined)) {
-      throw new AppError('validation-failed', { message: 'approvals: each needs either id or toolCallId' })
-    }
-    const approval = items.find((item) => (id === undefined ? item.toolCallId === toolCallId : item.id === id))
-    if (approval === undefined) throw new AppError('approval-not-found')
-    return { approval, decision }
-  })
-  const ids = new Set(matched.map(({ approval }) => approval.id))
-  if (ids.size < matched.length) throw new AppError('validation-failed', { message: 'approvals: one is decided twice' })
-  return matched
+async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<Deciding> {
+  const { clock, basePath } = deps
+  const { principal, payload, approvals = [] } = request
+  const run = await findSuspended(deps, request)
+  const matched = await matchDecisions(deps, { run, principal }, approvals)
+  const at = clock.now()
+  const decided = matched
+    .filter(({ approval, decision }) => isOpenTo(approval, decision))
+    .map(({ approval, decision }): Decided => ({ approval, resolution: resolutionOf(decision, principal, at) }))
+  const waits = await waitsOf(deps, run)
+  const ids = new Set(decided.map(({ approval }) => approval.id))
+  const waitingFor = waits.filter(({ approvalId }) => approvalId === undefined || !ids.has(approvalId))
+  return {
+    run,
+    decided,
+    payload,
+    writes: decided.map(({ approval, resolution }) => decisionAudit(approval.id, principal, resolution)),
+    answer: () => ({ reply: outcomeReply(run, basePath, { waitingFor }), remember: true }),
+  }
 }
-
-const resolve = (
-  { resolveApproval }: ResumeRunDeps,
-  { principal, payload }: ResumeRunRequest,
-  { approval, decision }: Matched,
-) =>
-  resolveApproval({
-    approvalId: approval.id,
-    granted: decision.granted,
-    reason: decision.reason,
-    payload: decision.payload,
-    resumePayload: payload,
-    by: principal.subject,
-    tokenId: principal.tokenId,
-    visibility: EVERY_ROW,
-  })
 
 /** The answer of an earlier request with this key; `undefined` when the run goes on. */
 async function resumeWithPayload(
@@ -142,15 +128,9 @@ async function resumeWithPayload(
 ): Promise<Reply | undefined> {
   const reply: Reply = { status: 200 }
   const writes = reservation(deps, key, { reply, remember: false, runId: run.id, writes: [] })
-  const outcome = await deps.resumeSuspended.withPayload(run, payload, { writes, events: [] })
+  const outcome = await deps.resumeSuspended(run, { payload, writes })
   if (outcome === 'settled') return undefined
-  if (
-    outcome !== 'over' &&
-    !outcome.committed &&
-    outcome.conflict.type === 'idempotency.reserve' &&
-    key !== undefined
-  ) {
-    return answerAgain(outcome.conflict.current, key, deps)
-  }
+  const isKnown = outcome !== 'over' && !outcome.committed && outcome.conflict.type === 'idempotency.reserve'
+  if (isKnown && key !== undefined) return answerAgain(outcome.conflict.current, key, deps)
   throw new AppError('run-not-suspended', { message: 'the run was resumed in the meantime' })
 }

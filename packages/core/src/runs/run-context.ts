@@ -49,7 +49,11 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     sleep: (name, until) => callSleep(scope, name, until),
     waitForEvent: (name, options = {}) => callWaitForEvent(scope, name, options),
     approval: (name, options = {}) => callApproval(scope, name, options),
-    suspend: (request = {}) => suspensionOf(request),
+    suspend(request = {}) {
+      const suspension = suspensionOf(request, scope.maxResultBytes)
+      if (suspension.approvals?.some(({ timeoutMs }) => timeoutMs !== undefined)) scope.requireTimers()
+      return suspension
+    },
     tool: (call) => callTool(scope, call),
     usage: async (report) => {
       checkUsage(report)

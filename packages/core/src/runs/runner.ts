@@ -112,13 +112,14 @@ export function createRunner(deps: RunnerDeps): Runner {
       const end = { ...verdict.end, ...(events === undefined ? {} : { events }) }
       return (await persistently(deps, () => endRun(deps, run, end))) !== undefined
     }
-    const { suspended, writes, waitingFor } = verdict.plan()
+    const { suspended, writes, waitingFor, dueAt } = verdict.plan()
     if (writes.length > 0) {
       const rest = { type: 'event.append', events: events ?? [] } as const
       const fence = { type: 'run.fence', runId: run.id, attempt: run.attempt } as const
       const outcome = await persistently(deps, () => unitOfWork.commit([fence, rest, ...writes]))
       if (!outcome.committed) return false
     }
+    if (dueAt !== undefined) deps.onDue(dueAt)
     announce(deps, suspended, { waitingFor })
     return true
   }

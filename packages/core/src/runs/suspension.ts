@@ -1,8 +1,11 @@
 import { fromJsonText, type JsonText, type RunRecord, toJsonText } from '@berth/ports'
 import type { ApprovalOptions } from '../approvals/approval-options.ts'
+import { checkApprovalOptions, jsonProblem, textProblem } from '../approvals/check-approval-options.ts'
+import { checkName } from '../steps/call-arguments.ts'
+import { objectProblem, refuseProblems } from '../steps/check-options.ts'
 
-/** A decision that a suspended run needs. It waits for as long as it takes; `ctx.approval` is the one that can expire. */
-export interface SuspendApproval extends Omit<ApprovalOptions, 'timeoutMs'> {
+/** A decision that a suspended run needs. */
+export interface SuspendApproval extends ApprovalOptions {
   readonly name: string
   readonly toolCallId?: string
 }
@@ -22,7 +25,39 @@ export interface Suspension extends SuspendRequest {
   readonly [MARK]: true
 }
 
-export const suspensionOf = (request: SuspendRequest): Suspension => ({ ...request, [MARK]: true })
+const MAX_APPROVALS = 100
+
+/**
+ * What is asked for, as it is at the call.
+ *
+ * @throws AppError `validation-failed` for what cannot be kept or asked
+ */
+export function suspensionOf(request: SuspendRequest, maxStateBytes: number): Suspension {
+  const { approvals = [], state } = checkedRequest(request)
+  const areApprovals = Array.isArray(approvals) && approvals.length <= MAX_APPROVALS
+  refuseProblems('ctx.suspend', [
+    areApprovals ? undefined : `approvals must be an array of at most ${MAX_APPROVALS}`,
+    jsonProblem('state', state, maxStateBytes),
+  ])
+  for (const approval of approvals) checkApproval(approval)
+  return { ...(fromJsonText(toJsonText({ approvals, state })) as SuspendRequest), [MARK]: true }
+}
+
+function checkedRequest(request: SuspendRequest): SuspendRequest {
+  refuseProblems('ctx.suspend', [objectProblem('what it takes', request)])
+  return request ?? {}
+}
+
+function checkApproval(approval: SuspendApproval): void {
+  refuseProblems('an approval of ctx.suspend', [
+    approval === undefined ? 'it is missing' : objectProblem('it', approval),
+  ])
+  checkName(approval.name)
+  refuseProblems(`the approval ${approval.name}`, [textProblem('toolCallId', approval.toolCallId, MAX_ID_LENGTH)])
+  checkApprovalOptions(approval)
+}
+
+const MAX_ID_LENGTH = 256
 
 export const isSuspension = (result: unknown): result is Suspension =>
   typeof result === 'object' && result !== null && MARK in result

@@ -1,6 +1,6 @@
 import { type ApprovalStore, EVERY_ROW, type RunRecord, type StepRecord, type StepStore } from '@berth/ports'
 import type { WaitingFor } from './run-outcome.ts'
-import { awaitsResume } from './suspension.ts'
+import { awaitsResume, readSuspension } from './suspension.ts'
 
 /** What a suspended run waits for. */
 export async function waitsOf(
@@ -9,9 +9,14 @@ export async function waitsOf(
 ): Promise<readonly WaitingFor[]> {
   if (!awaitsResume(run))
     return (await steps.list(run.id)).filter(({ status }) => status === 'waiting').map(toWaitingFor)
-  const { items } = await approvals.list({ runId: run.id, status: 'pending' }, { limit: 200, order: 'asc' }, EVERY_ROW)
-  if (items.length === 0) return [{ kind: 'resume', name: 'resume' }]
-  return items.map(({ id, name }) => ({ kind: 'approval', name, approvalId: id }))
+  const { approvalIds = [] } = readSuspension(run) ?? {}
+  if (approvalIds.length === 0) return [{ kind: 'resume', name: 'resume' }]
+  const asked = await Promise.all(approvalIds.map((id) => approvals.find(id, EVERY_ROW)))
+  return asked.flatMap((one) =>
+    one?.status === 'pending'
+      ? [{ kind: 'approval', name: one.name, approvalId: one.id, dueAt: isoOf(one.expiresAt) }]
+      : [],
+  )
 }
 
 export const toWaitingFor = ({ kind, name, approvalId, childRunId, dueAt }: StepRecord): WaitingFor => ({
@@ -19,5 +24,7 @@ export const toWaitingFor = ({ kind, name, approvalId, childRunId, dueAt }: Step
   name,
   approvalId,
   runId: childRunId,
-  dueAt: dueAt === undefined ? undefined : new Date(dueAt).toISOString(),
+  dueAt: isoOf(dueAt),
 })
+
+export const isoOf = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())

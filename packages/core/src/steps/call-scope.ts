@@ -2,6 +2,7 @@ import type { Clock, IdGenerator, RunRecord, Timers } from '@berth/ports'
 import type { Budget } from '../runs/budget.ts'
 import type { Journal } from '../runs/journal.ts'
 import type { RunMeter } from '../runs/run-meter.ts'
+import type { RequireTimers } from '../timers/require-timers.ts'
 import type { Ledger } from './ledger.ts'
 
 /** What every durable call of one execution shares. */
@@ -16,6 +17,8 @@ export interface CallScope {
   readonly budget: Budget
   readonly runMeter: RunMeter
   readonly maxResultBytes: number
+  /** Before a wait that ends at a time. */
+  readonly requireTimers: RequireTimers
   /** Tells the timer driver of a call that is due earlier than what it knows. */
   readonly onDue: (dueAt: number) => void
 }

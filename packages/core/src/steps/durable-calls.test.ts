@@ -340,7 +340,7 @@ describe('ctx.waitForEvent', () => {
     const reply = await engine.emitEvent({ name: 'order.paid', payload: { amount: 3 } })
     await settled(engine.clock)
 
-    expect(reply.body).toEqual({ name: 'order.paid', wokenRunIds: [runId] })
+    expect(reply.body).toEqual({ name: 'order.paid', wokenRunIds: [runId], fireIds: [] })
     expect(await engine.find(runId)).toMatchObject({ status: 'completed', result: '{"amount":3}' })
   })
 

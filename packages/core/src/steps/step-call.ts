@@ -13,8 +13,10 @@ import { approvalRequest } from '../approvals/approval-request.ts'
 import { isLongerThan } from '../json-members.ts'
 import type { Entry } from '../runs/journal.ts'
 import { toRunError } from '../runs/run-error.ts'
+import { isAppError } from '../thrown-value.ts'
 import { checkName } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
+import { checkStepOptions } from './check-step-options.ts'
 import type { StepFn, StepOptions } from './step.ts'
 import { settledEvents, stepEvent } from './step-events.ts'
 import { pauseBefore, withTimeout } from './step-retry.ts'
@@ -25,12 +27,17 @@ import { pauseBefore, withTimeout } from './step-retry.ts'
  * @throws AppError `step-failed` when its tries are used up or it may not be repeated after a crash;
  *   `workflow-divergence` when another call is recorded at this place
  */
-export const callStep = <T>(
+export const callStep = async <T>(
   scope: CallScope,
   name: string,
   { fn, options }: { readonly fn: StepFn<T>; readonly options: StepOptions },
-): Promise<T> =>
-  callWork<T>(scope, name, { options, perform: (step, attempt) => perform(scope, step, { fn, options, attempt }) })
+): Promise<T> => {
+  checkStepOptions(fn, options)
+  return callWork<T>(scope, name, {
+    options,
+    perform: (step, attempt) => perform(scope, step, { fn, options, attempt }),
+  })
+}
 
 /** A durable piece of work, and how one try does it and records what it came to. */
 export interface Work {
@@ -224,4 +231,4 @@ function outcomeOf<T>({ status, name, result, error }: StepRecord): T {
 const stepFailed = (name: string, { message }: RunError, cause: unknown) =>
   new AppError('step-failed', { message: `${name}: ${message}`, cause })
 
-const isOver = (thrown: unknown) => thrown instanceof AppError && thrown.id === 'run-not-active'
+const isOver = (thrown: unknown) => isAppError(thrown, 'run-not-active')

@@ -1,6 +1,7 @@
 import { type EpochMs, fromJsonText, type StepRecord, type Write } from '@berth/ports'
 import type { ApprovalDecision, ApprovalOptions } from '../approvals/approval-options.ts'
 import { approvalRequest } from '../approvals/approval-request.ts'
+import { checkApprovalOptions } from '../approvals/check-approval-options.ts'
 import type { Entry } from '../runs/journal.ts'
 import { checkName, instantAfter, instantOf } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
@@ -55,6 +56,7 @@ const isoOf = (at: EpochMs | undefined) => (at === undefined ? undefined : new D
 /** `ctx.sleep`: until a moment, or for a number of milliseconds. */
 export async function callSleep(scope: CallScope, name: string, until: number | Date): Promise<void> {
   const dueAt = instantOf(scope.clock.now(), until)
+  scope.requireTimers()
   await callWait(scope, { kind: 'sleep', name }, () => ({ detail: { dueAt } }))
 }
 
@@ -66,6 +68,7 @@ export async function callWaitForEvent(
 ): Promise<unknown> {
   checkEventName(name)
   const dueAt = timeoutMs === undefined ? undefined : instantAfter(scope.clock.now(), timeoutMs)
+  if (dueAt !== undefined) scope.requireTimers()
   const settled = await callWait(scope, { kind: 'event', name }, () => ({ detail: { eventName: name, dueAt } }))
   return settled.result === undefined ? null : fromJsonText(settled.result)
 }
@@ -76,7 +79,8 @@ export async function callApproval(
   name: string,
   options: ApprovalOptions & { readonly toolCallId?: string },
 ): Promise<ApprovalDecision> {
-  if (options.timeoutMs !== undefined) instantAfter(scope.clock.now(), options.timeoutMs)
+  checkApprovalOptions(options)
+  if (options.timeoutMs !== undefined) scope.requireTimers()
   const settled = await callWait(scope, { kind: 'approval', name }, (seq) => {
     const { approval, events } = approvalRequest(scope, { ...options, name, seq })
     return {

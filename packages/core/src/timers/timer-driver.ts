@@ -12,6 +12,7 @@ import {
   toJsonText,
 } from '@berth/ports'
 import { approvalEvents } from '../approvals/approval-events.ts'
+import type { ExpireApproval } from '../approvals/expire-approval.ts'
 import type { SettleWait, WaitEnd } from '../steps/settle-wait.ts'
 
 export interface TimerDriverDeps {
@@ -22,6 +23,7 @@ export interface TimerDriverDeps {
   readonly timers: Timers
   readonly logger: Logger
   readonly settleWait: SettleWait
+  readonly expireApproval: ExpireApproval
   /** Ends a run whose budget of time is used up. */
   readonly expire: (run: RunRecord) => Promise<void>
 }
@@ -42,7 +44,7 @@ const LONGEST_MS = 30_000
 const AFTER_FAILURE_MS = 1_000
 
 export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
-  const { steps, runs, clock, timers, logger, settleWait, expire } = deps
+  const { steps, runs, approvals, clock, timers, logger, settleWait, expireApproval, expire } = deps
   let cancel = () => {}
   let wakeAt = Number.POSITIVE_INFINITY
   let working: Promise<void> | undefined
@@ -79,14 +81,15 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
       const now = clock.now()
       const due = await steps.due(now, BATCH)
       const late = await runs.pastDeadline(now, BATCH)
-      await Promise.all([...due.map(settleDue), ...late.map(expire)])
-      if (due.length < BATCH && late.length < BATCH) return nextAt()
+      const open = await approvals.due(now, BATCH)
+      await Promise.all([...due.map(settleDue), ...late.map(expire), ...open.map(expireApproval)])
+      if (Math.max(due.length, late.length, open.length) < BATCH) return nextAt()
     }
   }
 
   const nextAt = async () => {
-    const [step, run] = await Promise.all([steps.nextDueAt(), runs.nextDeadlineAt()])
-    return Math.min(step ?? Number.POSITIVE_INFINITY, run ?? Number.POSITIVE_INFINITY)
+    const known = await Promise.all([steps.nextDueAt(), runs.nextDeadlineAt(), approvals.nextDueAt()])
+    return Math.min(...known.map((at) => at ?? Number.POSITIVE_INFINITY))
   }
 
   const settleDue = async (step: StepRecord) => {

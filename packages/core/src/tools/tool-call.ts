@@ -1,5 +1,6 @@
-import { AppError, toJsonText } from '@berth/ports'
+import { type JsonText, toJsonText } from '@berth/ports'
 import { TOOL_FAILURES, type ToolFailureKind } from '@berth/protocol'
+import { isLongerThan } from '../json-members.ts'
 import { toRunError } from '../runs/run-error.ts'
 import { runEvent } from '../runs/run-events.ts'
 import type { CallScope } from '../steps/call-scope.ts'
@@ -7,12 +8,16 @@ import type { StepTry } from '../steps/step.ts'
 import { callStep } from '../steps/step-call.ts'
 import { withTimeout } from '../steps/step-retry.ts'
 import { callApproval } from '../steps/wait-call.ts'
+import { isAppError } from '../thrown-value.ts'
+import { checkToolCall } from './check-tool-call.ts'
 import type { ToolCall, ToolOutcome } from './tool.ts'
 
 /** `ctx.tool`: asks when it has to, runs the tool once, and answers its failure as data. */
 export async function callTool<T>(scope: CallScope, call: ToolCall<T>): Promise<ToolOutcome<T>> {
+  checkToolCall(call)
   const { name, args, approval } = call
-  if (approval !== undefined && approval !== false) {
+  const readable = jsonOf(args)
+  if (readable !== undefined && approval !== undefined && approval !== false) {
     const options = approval === true ? {} : approval
     const ask = {
       ...options,
@@ -31,7 +36,7 @@ export async function callTool<T>(scope: CallScope, call: ToolCall<T>): Promise<
 
 async function execute<T>(scope: CallScope, call: ToolCall<T>, attempt: StepTry): Promise<ToolOutcome<T>> {
   const { run, clock, journal } = scope
-  const { name, args, timeoutMs } = call
+  const { name, args } = call
   const startedMs = clock.monotonicMs()
   const identity = { toolCallId: attempt.effectId, toolName: name }
   const tell = (type: string, detail: object) =>
@@ -39,14 +44,12 @@ async function execute<T>(scope: CallScope, call: ToolCall<T>, attempt: StepTry)
       events: [runEvent(run, { type, payload: toJsonText({ ...identity, ...detail }), at: clock.now() })],
     })
 
-  await tell('tool.execute.start', { args })
+  const isReadable = jsonOf(args) !== undefined
+  await tell('tool.execute.start', isReadable ? { args } : {})
   await scope.budget.countToolCall()
-  const outcome = await withTimeout(scope, timeoutMs, async (signal) =>
-    call.execute(args, { ...attempt, signal }),
-  ).then(
-    (value): ToolOutcome<T> => ({ ok: true, value }),
-    (thrown: unknown): ToolOutcome<T> => failureOf(scope, thrown),
-  )
+  const outcome = isReadable
+    ? await perform(scope, call, attempt)
+    : failed('invalid_input', 'the arguments are no JSON: they hold a BigInt or refer to themselves')
   scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
   const durationMs = Math.round(clock.monotonicMs() - startedMs)
   await (outcome.ok
@@ -55,13 +58,43 @@ async function execute<T>(scope: CallScope, call: ToolCall<T>, attempt: StepTry)
   return outcome
 }
 
+async function perform<T>(scope: CallScope, call: ToolCall<T>, attempt: StepTry): Promise<ToolOutcome<T>> {
+  let value: T
+  try {
+    value = await withTimeout(scope, call.timeoutMs, async (signal) => call.execute(call.args, { ...attempt, signal }))
+  } catch (thrown) {
+    return failureOf(scope, thrown)
+  }
+  return recordable(scope, value)
+}
+
+/** What a tool hands back is recorded, so it has to be JSON of a bounded size. */
+function recordable<T>({ maxResultBytes }: CallScope, value: T): ToolOutcome<T> {
+  const outcome = { ok: true, value } as const
+  const text = jsonOf(outcome)
+  if (text === undefined) return failed('invalid_output', 'the result is no JSON, such as a BigInt or a cycle')
+  if (!isLongerThan(text, maxResultBytes)) return outcome
+  return failed('invalid_output', `the result is longer than ${maxResultBytes} bytes`)
+}
+
+/** `undefined` for what has no JSON text. */
+function jsonOf(value: unknown): JsonText | undefined {
+  try {
+    return toJsonText(value)
+  } catch {
+    return undefined
+  }
+}
+
 const failed = (kind: ToolFailureKind, message: string) => ({ ok: false, error: { kind, message } }) as const
 
 /** An untyped exception of a tool is `execution_failed`. */
-function failureOf({ signal }: CallScope, thrown: unknown) {
-  const { kind, message } = toRunError(thrown)
+function failureOf({ signal, maxResultBytes }: CallScope, thrown: unknown) {
+  const { kind, message: whole } = toRunError(thrown)
+  // The failure is recorded as a result; six bytes are the most that JSON makes of a character.
+  const message = whole.slice(0, Math.max(0, Math.floor((maxResultBytes - 100) / 6)))
   if (signal.aborted) return failed('aborted', message)
-  if (thrown instanceof AppError && thrown.id === 'step-failed') return failed('timeout', message)
+  if (isAppError(thrown, 'step-failed')) return failed('timeout', message)
   return failed(
     kind !== undefined && Object.hasOwn(TOOL_FAILURES, kind) ? (kind as ToolFailureKind) : 'execution_failed',
     message,

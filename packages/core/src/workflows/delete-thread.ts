@@ -1,25 +1,30 @@
-import { AppError, EVERY_ROW } from '@berth/ports'
+import { AppError, EVERY_ROW, type RunStore } from '@berth/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import type { AbortRun } from '../runs/abort-run.ts'
-import { isTerminal } from '../runs/run-states.ts'
+import { eachRun } from '../runs/each-run.ts'
 import type { ThreadRef, WorkflowThreads } from './workflow-threads.ts'
 
 export interface DeleteThreadDeps extends CommitOnceDeps {
+  readonly runs: RunStore
   readonly threads: WorkflowThreads
   readonly abortRun: AbortRun
 }
 
-/** Removes a thread with its runs, calls, approvals and events; what still executes is aborted first. @throws AppError `thread-not-found` */
+/** Removes a thread with its runs, calls, approvals and events; every run of it that has not ended is aborted first. @throws AppError `thread-not-found` */
 export type DeleteThread = (request: ThreadRef & { readonly key?: KeyedRequest | undefined }) => Promise<Reply>
 
+const ACTIVE = ['queued', 'running', 'suspended'] as const
+
 export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
-  const { threads, abortRun } = deps
+  const { runs, threads, abortRun } = deps
 
   return async ({ workflowId, threadId, key }) => {
-    const run = await threads.newestRun({ workflowId, threadId })
-    if (!isTerminal(run.status)) await abortIfActive(abortRun, run.id)
+    await threads.newestRun({ workflowId, threadId })
+    for await (const run of eachRun(runs, { kind: 'workflow', targetId: workflowId, threadId, statuses: ACTIVE })) {
+      await abortIfActive(abortRun, run.id)
+    }
     const once = await commitOnce(deps, key, async () => ({
       writes: [{ type: 'thread.delete', workflowId, threadId }],
       reply: { status: 204 },

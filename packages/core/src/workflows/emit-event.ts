@@ -1,56 +1,130 @@
-import { type JsonText, type StepStore, toJsonText } from '@berth/ports'
+import {
+  type EmissionPart,
+  type EpochMs,
+  type IdGenerator,
+  type JsonText,
+  type StepRecord,
+  toJsonText,
+  type Write,
+} from '@berth/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import { checkEventName } from '../steps/event-name.ts'
-import type { SettleWait } from '../steps/settle-wait.ts'
+import { planEventWaits } from './event-waits.ts'
+import { type HandOutEmissionsDeps, handOutEmissions } from './hand-out-emissions.ts'
 
-export interface EmitEventDeps extends CommitOnceDeps {
-  readonly steps: StepStore
-  readonly settleWait: SettleWait
+export interface EmitEventDeps extends CommitOnceDeps, HandOutEmissionsDeps {
+  readonly ids: IdGenerator
+  readonly fireEventTriggers: FireEventTriggers
+  /** Calls that are settled in one commit; 200 when missing. */
+  readonly wakesPerCommit?: number | undefined
 }
+
+/** A named event as it is accepted. */
+export interface NamedEvent {
+  readonly name: string
+  readonly payload: JsonText
+  readonly at: EpochMs
+}
+
+/** What an event fires besides the runs it wakes: written in the commit that accepts it. */
+export interface EventFires {
+  readonly writes: readonly Write[]
+  readonly fireIds: readonly string[]
+  /** Called once the commit is durable: starts what was fired. */
+  readonly committed?: (() => void) | undefined
+  /** Undoes what was prepared in memory when the commit met a conflict or failed; the event is then decided again. */
+  readonly discard?: (() => void) | undefined
+}
+
+/** Decides which triggers an event fires; may be called again for the same event until its commit goes through. */
+export type FireEventTriggers = (event: NamedEvent) => Promise<EventFires>
 
 export interface EmitEventRequest {
   readonly name: string
   readonly payload?: unknown
-  /** Only this run hears of it; every run that waits for the name when missing. */
+  /** Only this run hears of it; every run that waits for the name when missing. It fires no trigger then. */
   readonly runId?: string
   readonly key?: KeyedRequest | undefined
 }
 
-/** Lets every run go on that waits for the named event now; nobody who waits later hears of it. */
+/**
+ * Lets every run go on that waits for the named event now, each once; nobody who waits later hears of it. What the event
+ * does, or that it has to be done, is one commit with the record of the key: a retry never takes effect again.
+ *
+ * @throws AppError `validation-failed` for a name that no event can have; `idempotency-conflict`
+ */
 export type EmitEvent = (request: EmitEventRequest) => Promise<Reply>
 
-const BATCH = 200
+const WAKES_PER_COMMIT = 200
+/** How often a commit of all waits may meet runs that have moved on, before it is only promised. */
+const MAX_TRIES = 3
+
+export const NO_FIRES: FireEventTriggers = async () => ({ writes: [], fireIds: [] })
 
 export function createEmitEvent(deps: EmitEventDeps): EmitEvent {
+  const { steps, clock, fireEventTriggers, wakesPerCommit = WAKES_PER_COMMIT } = deps
+
   return async ({ name, payload, runId, key }) => {
     checkEventName(name)
-    const woken = await wake(deps, { name, runId, result: toJsonText(payload ?? null) })
-    // A wait is settled once whoever emits, so the key is only the memory of the answer.
-    const reply: Reply = { status: 202, body: { name, wokenRunIds: [...woken] } }
-    const once = await commitOnce(deps, key, async () => ({ writes: [], reply, remember: true }))
-    return once.kind === 'replayed' ? once.reply : reply
+    const text = toJsonText(payload ?? null)
+    let tries = 0
+    let after: () => Promise<void> | void = () => undefined
+    const once = await commitOnce(deps, key, async () => {
+      const event: NamedEvent = { name, payload: text, at: clock.now() }
+      const waits = await steps.waitingForEvent(name, EVERY_ONE, runId)
+      const isFew = waits.length <= wakesPerCommit && ++tries <= MAX_TRIES
+      const plan = isFew ? await wakeNow(deps, event, waits) : promise(deps, event, waits)
+      const fires = runId === undefined ? await fireEventTriggers(event) : await NO_FIRES(event)
+      after = () => {
+        fires.committed?.()
+        return plan.after()
+      }
+      return {
+        writes: [...plan.writes, ...fires.writes],
+        reply: { status: 202, body: { name, wokenRunIds: plan.runIds, fireIds: fires.fireIds } },
+        remember: true,
+        discard: () => fires.discard?.(),
+      }
+    })
+    if (once.kind === 'replayed') return once.reply
+    await after()
+    return once.decision.reply
   }
 }
 
-interface Emitted {
-  readonly name: string
-  readonly runId: string | undefined
-  readonly result: JsonText
+const EVERY_ONE = Number.MAX_SAFE_INTEGER
+
+interface EmitPlan {
+  readonly writes: readonly Write[]
+  readonly runIds: readonly string[]
+  readonly after: () => Promise<void> | void
 }
 
-/** Settles every wait for the event, one per run: a run that waits for the name again has heard this one already. */
-async function wake(
-  { steps, settleWait }: EmitEventDeps,
-  { name, runId, result }: Emitted,
-): Promise<ReadonlySet<string>> {
-  const woken = new Set<string>()
-  for (;;) {
-    const found = await steps.waitingForEvent(name, BATCH, runId)
-    const waiting = found.filter((step) => !woken.has(step.runId))
-    const settled = await Promise.all(waiting.map((step) => settleWait(step, { result })))
-    for (const [index, step] of waiting.entries()) if (settled[index] === 'settled') woken.add(step.runId)
-    if (found.length < BATCH || waiting.length === 0) return woken
+/** Settles all waits in the commit that accepts the event. */
+async function wakeNow(deps: EmitEventDeps, { payload }: NamedEvent, waits: readonly StepRecord[]): Promise<EmitPlan> {
+  const { writes, woken } = await planEventWaits(deps, waits, payload)
+  return {
+    writes,
+    runIds: woken.map(({ run }) => run.id),
+    after() {
+      for (const { run, settlement } of woken) deps.goOn(run, settlement)
+    },
+  }
+}
+
+/** Writes down which waits are to be settled: whatever happens, each of them will be, and no later one. */
+function promise(deps: EmitEventDeps, { name, payload, at }: NamedEvent, waits: readonly StepRecord[]): EmitPlan {
+  const { wakesPerCommit = WAKES_PER_COMMIT } = deps
+  const parts: EmissionPart[] = []
+  for (let from = 0; from < waits.length; from += wakesPerCommit) {
+    const places = waits.slice(from, from + wakesPerCommit).map(({ runId, seq }) => ({ runId, seq }))
+    parts.push({ id: deps.ids.newId('emission'), eventName: name, payload, waits: places, createdAt: at })
+  }
+  return {
+    writes: parts.map((part) => ({ type: 'emission.insert', part })),
+    runIds: [...new Set(waits.map(({ runId }) => runId))],
+    after: () => handOutEmissions(deps),
   }
 }

@@ -50,7 +50,7 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
   const copies = [...taken].sort((a, b) => (a.order ?? 0) - (b.order ?? 0))
   const writes: Write[] = [
     { type: 'run.insert', run: fork },
-    ...copies.flatMap(({ order: _, ...step }): Write[] => [
+    ...copies.flatMap(({ order: _, usage: _usage, ...step }): Write[] => [
       { type: 'step.insert', step: { ...step, runId, status: 'started', settledAt: undefined } },
       {
         type: 'step.change',

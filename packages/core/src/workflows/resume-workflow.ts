@@ -42,7 +42,7 @@ export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
     const reply = acceptedReply({ ...run, status: 'queued' }, basePath)
     const writes: readonly Write[] = reservation(deps, key, { reply, remember: true, writes: [] })
     const outcome: ResumeResult = awaitsResume(run)
-      ? await resumeSuspended.withPayload(run, payload, { writes, events: [] })
+      ? await resumeSuspended(run, { payload, writes })
       : await settleWait(waitOf(await steps.list(run.id), request), { result: toJsonText(payload ?? null), writes })
     if (outcome === 'settled') return reply
     if (

@@ -1,4 +1,7 @@
+import { createRecall } from '@berth/core'
+import { createInMemoryStorage } from '@berth/in-memory'
 import { EVERY_ROW } from '@berth/ports'
+import { createManualClock } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTestApp, post, refusalOf } from '../app.fixture.ts'
 
@@ -121,4 +124,37 @@ describe('idempotency', () => {
     expect(await refusalOf(await send({}))).toEqual({ status: 501, error: 'not-implemented' })
     expect(await refusalOf(await send({}))).toEqual({ status: 501, error: 'not-implemented' })
   })
+
+  it('answers as the first a request that is refused because the first took effect in between', async () => {
+    const { app, deps } = racing()
+    const start = () => post('/agents/hold/run', {}, { 'Idempotency-Key': 'k9', Prefer: 'respond-async' })
+    const first = await app.fetch(start())
+
+    deps.misses = 1
+    const second = await app.fetch(start())
+
+    expect(second.status).toBe(202)
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    expect(await second.text()).toBe(await first.text())
+    deps.misses = 1
+    expect(await refusalOf(await app.fetch(post('/agents/hold/run', {}, { 'Idempotency-Key': 'k10' })))).toEqual({
+      status: 409,
+      error: 'agent-busy',
+    })
+  })
 })
+
+/** An app whose look at a key comes too early as often as `misses` says. */
+function racing() {
+  const deps = { misses: 0 }
+  const clock = createManualClock()
+  const storage = createInMemoryStorage()
+  const { app } = createTestApp({
+    on: { storage, clock },
+    deps: {
+      recall: async (key) =>
+        deps.misses-- > 0 ? undefined : createRecall({ idempotency: storage.idempotency, clock })(key),
+    },
+  })
+  return { app, deps }
+}

@@ -10,4 +10,8 @@ export const EmittedEventName = v.pipe(
 export const EmitEventRequest = strictObject({ payload: v.optional(v.unknown()) })
 
 /** What the event set in motion. */
-export const EmittedEvent = v.object({ name: v.string(), wokenRunIds: v.array(v.string()) })
+export const EmittedEvent = v.object({
+  name: v.string(),
+  wokenRunIds: v.array(v.string()),
+  fireIds: v.array(v.string()),
+})

@@ -46,12 +46,17 @@ export const WaitingFor = v.object({
   dueAt: v.optional(Timestamp),
 })
 
+/** A hundred years: what is longer is no end of anything, and its instant could not be written down. */
+const LONGEST_MS = 36_525 * 86_400_000
+
+export const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS))
+
 /** What a run may use up at most; over it the run ends with finish reason `budget-exhausted`. */
 export const Budget = strictObject({
   tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   costUsd: v.optional(v.pipe(v.number(), v.gtValue(0))),
   toolCalls: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  wallClockMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  wallClockMs: v.optional(TimeoutMs),
 })
 
 /** What a run came to: the body of every answer that starts or awaits one. */
@@ -99,8 +104,6 @@ export const Run = v.object({
   budget: v.optional(Budget),
   links: RunLinks,
 })
-
-export const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2_147_483_647))
 
 export const RunRequest = strictObject({
   input: v.optional(v.unknown()),

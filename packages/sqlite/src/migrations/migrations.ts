@@ -9,6 +9,7 @@ import { approvals } from './0008-approvals.ts'
 import { durableRuns } from './0009-durable-runs.ts'
 import { audit } from './0010-audit.ts'
 import { tokenFamilies } from './0011-token-families.ts'
+import { emissionsAndExpiry } from './0012-emissions-and-expiry.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. Append only. */
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   durableRuns,
   audit,
   tokenFamilies,
+  emissionsAndExpiry,
 ]

@@ -9,6 +9,7 @@ import {
 } from '@berth/ports'
 import { expect } from 'vitest'
 import { anApproval, aRun, aSession } from '../builders.ts'
+import { approvalExpiryCases } from './approval-expiry.contract.ts'
 import { approvalListCases } from './approval-list.contract.ts'
 import { commit, insertApprovals, insertRuns, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
@@ -161,7 +162,12 @@ const resolveCases: readonly ContractCase[] = [
   },
 ]
 
-export const approvalStoreCases: readonly ContractCase[] = [...roundTripCases, ...resolveCases, ...approvalListCases]
+export const approvalStoreCases: readonly ContractCase[] = [
+  ...roundTripCases,
+  ...resolveCases,
+  ...approvalListCases,
+  ...approvalExpiryCases,
+]
 
 /** What every `ApprovalStore`, and the writes of approvals, must do. */
 export const approvalStoreContract = (harness: StorageHarness): void =>

@@ -1,6 +1,16 @@
 import { type Conflict, EVERY_ROW, type Storage, type Write, type WriteType } from '@berth/ports'
 import { expect } from 'vitest'
-import { aMessage, anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep, aToken } from '../builders.ts'
+import {
+  aMessage,
+  anApproval,
+  anEmissionPart,
+  anEvent,
+  anIdempotencyRecord,
+  aRun,
+  aSession,
+  aStep,
+  aToken,
+} from '../builders.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
@@ -32,6 +42,8 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'approval.insert', approval: APPROVAL },
     { type: 'approval.insert', approval: anApproval({ id: 'apr-flow', runId: FLOW.id }) },
     ...[TOKEN, OLD_TOKEN, CHILD_TOKEN, OTHER_TOKEN].map((token) => ({ type: 'token.insert', token }) as const),
+    { type: 'emission.insert', part: anEmissionPart() },
+    { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
     { type: 'idempotency.reserve', record: EXECUTING, now: at(0) },
     { type: 'idempotency.reserve', record: DEAD, now: at(0) },
     { type: 'idempotency.reserve', record: PRUNABLE, now: at(0) },
@@ -73,6 +85,8 @@ const CHANGES: {
     id: APPROVAL.id,
     resolution: { status: 'granted', resolvedAt: at(1), by: 'bob' },
   },
+  'emission.insert': { type: 'emission.insert', part: anEmissionPart({ id: 'emi-2' }) },
+  'emission.finish': { type: 'emission.finish', id: anEmissionPart().id },
   'event.append': {
     type: 'event.append',
     events: [anEvent({ runId: RUN.id }), anEvent({ sessionId: SESSION.id }), anEvent({ topic: 'topic' })],
@@ -113,6 +127,8 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
     id: 'apr-unknown',
     resolution: { status: 'denied', resolvedAt: at(1) },
   },
+  'emission.insert': { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
+  'emission.finish': { type: 'emission.finish', id: 'emi-unknown' },
   'session.insert': { type: 'session.insert', session: aSession({ id: SESSION.id }) },
   'message.append': { type: 'message.append', message: aMessage({ id: 'm3', sessionId: 'ses-unknown' }) },
   'token.insert': { type: 'token.insert', token: aToken({ id: 'tok-3', digest: TOKEN.digest }) },
@@ -122,7 +138,8 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
 }
 
 /** Everything the ports show of what `seed` and `CHANGES` touch. */
-async function snapshot({ runs, steps, approvals, sessions, tokens, events, idempotency, audit }: Storage) {
+async function snapshot(storage: Storage) {
+  const { runs, steps, approvals, emissions, sessions, tokens, events, idempotency, audit } = storage
   const all = { limit: 200, order: 'asc' } as const
   const range = { after: 0, limit: 200 }
   return {
@@ -131,6 +148,7 @@ async function snapshot({ runs, steps, approvals, sessions, tokens, events, idem
     steps: await Promise.all([RUN, FLOW].map(({ id }) => steps.list(id))),
     waiting: [await steps.due(at(1), 10), await steps.nextDueAt(), await steps.waitingForEvent('e', 10)],
     approvals: await approvals.list({}, all, EVERY_ROW),
+    emissions: await emissions.list(10),
     sessions: await sessions.list(all, EVERY_ROW),
     messages: await sessions.messages(SESSION.id, all),
     tokens: await tokens.list(all),

@@ -15,6 +15,7 @@ const CHANGE: Required<StepChange> = {
   error: { kind: 'timeout', message: 'too slow' },
   dueAt: at(10),
   approvalId: 'apr_2',
+  usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.5, toolCalls: 3 },
   settledAt: at(20),
 }
 

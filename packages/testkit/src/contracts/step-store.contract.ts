@@ -14,6 +14,7 @@ const OPTIONALS: Optionals<StepRecord> = {
   eventName: 'invoice.paid',
   approvalId: 'apr_1',
   childRunId: 'run_child',
+  usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.5, toolCalls: 3 },
   order: 7,
   settledAt: at(5),
 }

@@ -3,6 +3,7 @@ import { anEvent, aRun } from '../builders.ts'
 import { approvalStoreCases } from './approval-store.contract.ts'
 import { auditLogCases } from './audit-log.contract.ts'
 import { type ContractCase, type ContractSuite, registerContract, type StorageHarness } from './contract-case.ts'
+import { emissionStoreCases } from './emission-store.contract.ts'
 import { eventLogCases } from './event-log.contract.ts'
 import { idempotencyStoreCases } from './idempotency-store.contract.ts'
 import { runStoreCases } from './run-store.contract.ts'
@@ -59,6 +60,7 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'RunStore', cases: runStoreCases },
   { port: 'StepStore', cases: stepStoreCases },
   { port: 'ApprovalStore', cases: approvalStoreCases },
+  { port: 'EmissionStore', cases: emissionStoreCases },
   { port: 'EventLog', cases: eventLogCases },
   { port: 'IdempotencyStore', cases: idempotencyStoreCases },
   { port: 'SessionStore', cases: sessionStoreCases },

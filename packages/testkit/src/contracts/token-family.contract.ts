@@ -77,8 +77,7 @@ const revokeCases: readonly ContractCase[] = [
 
         const outcome = await refused(storage, { type: 'token.insert', token })
 
-        expect(outcome.conflict.type).toBe('token.insert')
-        expect(outcome.conflict.current).toEqual(parent)
+        expect(outcome.conflict).toEqual({ type: 'token.insert', current: parent })
         expect(await storage.tokens.find('child')).toBeUndefined()
       },
     }),

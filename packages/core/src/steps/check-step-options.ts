@@ -1,0 +1,23 @@
+import { LONGEST_MS, numberProblem, objectProblem, refuseProblems } from './check-options.ts'
+import type { StepOptions } from './step.ts'
+
+const ON_CRASH: readonly unknown[] = [undefined, 'retry', 'fail', 'ask']
+const DELAY = { min: 0, max: LONGEST_MS }
+
+/** @throws AppError `validation-failed` for a step that could not do what it says */
+export function checkStepOptions(fn: unknown, options: StepOptions): void {
+  refuseProblems('a step', [
+    typeof fn === 'function' ? undefined : 'its second argument must be the function to call',
+    objectProblem('its options', options),
+    objectProblem('retry', options?.retry),
+  ])
+  const { retry = {}, timeoutMs, onCrash } = options
+  refuseProblems('a step', [
+    ON_CRASH.includes(onCrash) ? undefined : "onCrash must be 'retry', 'fail' or 'ask'",
+    numberProblem('timeoutMs', timeoutMs, { min: 1, max: LONGEST_MS }),
+    numberProblem('retry.maxAttempts', retry.maxAttempts, { min: 1, max: 1_000, isWhole: true }),
+    numberProblem('retry.initialDelayMs', retry.initialDelayMs, DELAY),
+    numberProblem('retry.maxDelayMs', retry.maxDelayMs, DELAY),
+    numberProblem('retry.factor', retry.factor, { min: 1, max: 100 }),
+  ])
+}

@@ -1,0 +1,26 @@
+import { AppError, type ApprovalStore, type StepStore } from '@berth/ports'
+
+/** Refuses a wait that only a durable timer can end. @throws AppError `timer-driver-store-unsupported` */
+export type RequireTimers = () => void
+
+/**
+ * Whether the storage can tell what is due. An adapter without types may lack these reads; a wait that it would never end is
+ * refused at the call.
+ */
+export const canHoldTimers = ({
+  steps,
+  approvals,
+}: {
+  readonly steps: StepStore
+  readonly approvals: ApprovalStore
+}): boolean =>
+  [steps.due, steps.nextDueAt, approvals.due, approvals.nextDueAt].every((read) => typeof read === 'function')
+
+export const createRequireTimers =
+  (areHeld: boolean): RequireTimers =>
+  () => {
+    if (areHeld) return
+    throw new AppError('timer-driver-store-unsupported', {
+      hint: 'use a storage adapter that passes the contracts of StepStore and ApprovalStore, or wait without a time',
+    })
+  }

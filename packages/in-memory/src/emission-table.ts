@@ -1,0 +1,34 @@
+import type { EmissionPart, EmissionStore } from '@berth/ports'
+import { putEntry } from './undo-log.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export interface EmissionTable {
+  readonly store: EmissionStore
+  readonly appliers: Pick<WriteAppliers, 'emission.insert' | 'emission.finish'>
+}
+
+export function createEmissionTable(): EmissionTable {
+  const parts = new Map<string, EmissionPart>()
+
+  return {
+    store: { list: async (limit) => Array.from(parts.values()).slice(0, limit) },
+    appliers: {
+      'emission.insert'({ type, part }, { undo }) {
+        if (parts.has(part.id)) return { type }
+        putEntry(parts, [part.id, part], undo)
+        return 1
+      },
+      'emission.finish'({ type, id }, { undo }) {
+        if (!parts.has(id)) return { type }
+        // Taking it back must not move it behind those that came later.
+        const before = [...parts]
+        undo.push(() => {
+          parts.clear()
+          for (const [key, part] of before) parts.set(key, part)
+        })
+        parts.delete(id)
+        return 1
+      },
+    },
+  }
+}

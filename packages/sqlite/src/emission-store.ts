@@ -1,0 +1,49 @@
+import type { EmissionPart, EpochMs, JsonText } from '@berth/ports'
+import type { Selectable } from 'kysely'
+import type { Connection } from './connection.ts'
+import { compile, from, placesFor } from './query.ts'
+import type { EmissionTable } from './schema.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export const listEmissions = (db: Connection, limit: number): readonly EmissionPart[] =>
+  db.all(selectOldest, { limit }).map(toRecord)
+
+export const emissionWrites: WriteAppliers<'emission.insert' | 'emission.finish'> = {
+  'emission.insert': ({ db }, { type, part }) => (db.run(insertPart, toRow(part)).changes === 1 ? 1 : { type }),
+  'emission.finish': ({ db }, { type, id }) => (db.run(deletePart, { id }).changes === 1 ? 1 : { type }),
+}
+
+type NewRow = Omit<EmissionTable, 'key'>
+
+const COLUMNS = ['id', 'event_name', 'created_at', 'waits', 'payload'] as const
+
+const selectOldest = compile<{ limit: number }, Selectable<EmissionTable>>((place) =>
+  from.selectFrom('emissions').selectAll().orderBy('key').limit(place('limit')),
+)
+
+const insertPart = compile<NewRow, unknown>((place) =>
+  from
+    .insertInto('emissions')
+    .values(placesFor(place, COLUMNS))
+    .onConflict((conflict) => conflict.column('id').doNothing()),
+)
+
+const deletePart = compile<{ id: string }, unknown>((place) =>
+  from.deleteFrom('emissions').where('id', '=', place('id')),
+)
+
+const toRow = ({ id, eventName, createdAt, waits, payload }: EmissionPart): NewRow => ({
+  id,
+  event_name: eventName,
+  created_at: createdAt,
+  waits: JSON.stringify(waits.map(({ runId, seq }) => [runId, seq])),
+  payload,
+})
+
+const toRecord = (row: Selectable<EmissionTable>): EmissionPart => ({
+  id: row.id,
+  eventName: row.event_name,
+  createdAt: row.created_at as EpochMs,
+  waits: (JSON.parse(row.waits) as [string, number][]).map(([runId, seq]) => ({ runId, seq })),
+  payload: row.payload as JsonText,
+})

@@ -14,6 +14,7 @@ import { createEngine, type Engine } from './engine.ts'
 import { execute, type Program } from './engine-program.fixture.ts'
 import { createRecall } from './idempotency/recall.ts'
 import { createPhase } from './lifecycle/phase.ts'
+import { createRenderEnvelope } from './realtime/envelope.ts'
 import { createEventHub, withPublication } from './realtime/event-hub.ts'
 import { agentOf, workflowOf } from './runs/engine.fixture.ts'
 import type { RunTarget } from './runs/run-target.ts'
@@ -162,6 +163,7 @@ export function startProcess(around: Surroundings): Process {
   const engine = createEngine({
     ...{ clock: wall, timers, ids, logger, meter: noMeter, agents, workflows, phase, basePath: '/v1' },
     services: () => ({}),
+    render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
     runs: guardedPort(storage.runs),
     events: guardedPort(storage.events),
     sessions: guardedPort(storage.sessions),

@@ -6,6 +6,7 @@ import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
 import type { PhaseHolder } from './lifecycle/phase.ts'
+import type { RenderEnvelope } from './realtime/envelope.ts'
 import { createReplay } from './replay/replay.ts'
 import { createAbortAgent } from './runs/abort-agent.ts'
 import { createAbortRun } from './runs/abort-run.ts'
@@ -49,6 +50,7 @@ export interface EngineDeps
   readonly ids: IdGenerator
   readonly logger: Logger
   readonly meter: Meter
+  readonly render: RenderEnvelope
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
   readonly phase: PhaseHolder

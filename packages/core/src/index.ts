@@ -72,10 +72,22 @@ export { ProviderError, type ProviderErrorOptions } from './providers/provider-e
 export { createRetry, type Retry, type RetryDeps, type RetryFn, type RetryOptions } from './providers/retry.ts'
 export { ToolError, type ToolErrorOptions } from './providers/tool-error.ts'
 export { createSlidingWindow, type SlidingWindow, type Take } from './rate-limit/sliding-window.ts'
-export { type EnvelopeView, renderEnvelope } from './realtime/envelope.ts'
+export {
+  type AuthorizeSubject,
+  couldFollow,
+  createAuthorizeSubject,
+  type Followed,
+} from './realtime/authorize-subject.ts'
+export { createRenderEnvelope, type EnvelopeView, type RenderEnvelope } from './realtime/envelope.ts'
 export type { EventEnvelope } from './realtime/event-envelope.ts'
+export { createEventFeed, type DeliveredEvent, type EventFeed, type EventSource } from './realtime/event-feed.ts'
 export { createEventHub, type EventHub, withPublication } from './realtime/event-hub.ts'
 export { type Cursor, formatEventId, parseEventId } from './realtime/event-id.ts'
+export { createHotCache, type HotCache, type HotCacheLimits, type HotCacheStats } from './realtime/hot-cache.ts'
+export type { IssueTicket } from './realtime/issue-ticket.ts'
+export { createRealtime, type Realtime, type RealtimeDeps } from './realtime/realtime.ts'
+export type { SanitizerPolicy } from './realtime/sanitize.ts'
+export type { Tickets } from './realtime/tickets.ts'
 export { createReplay, type Recording, type Replay } from './replay/replay.ts'
 export type { Reply } from './reply.ts'
 export type { AbortAgent } from './runs/abort-agent.ts'

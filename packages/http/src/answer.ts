@@ -1,7 +1,7 @@
 import type { Reply } from '@berth/core'
 import { AppError, EVERY_ROW } from '@berth/ports'
 import { acceptsEventStream } from './accept.ts'
-import type { Exchange } from './exchange.ts'
+import { type Exchange, hangUpOf } from './exchange.ts'
 import type { Answer } from './handlers.ts'
 import type { OpenRunStream } from './http-app-deps.ts'
 import { isStreamingStart } from './operation-traits.ts'
@@ -11,18 +11,19 @@ import { SECURITY_HEADERS } from './security-headers.ts'
  * The response of an answer, fresh or recalled. A run that was started by this request, or by an earlier one with the
  * same key, is shown as the stream of its events where the operation offers one and the client accepts it.
  */
-export async function toResponse(
-  { request, route, headers }: Exchange,
-  answer: Answer,
-  openRunStream: OpenRunStream,
-): Promise<Response> {
+export async function toResponse(exchange: Exchange, answer: Answer, openRunStream: OpenRunStream): Promise<Response> {
+  const { request, route, headers, principal } = exchange
+  const { tokenId } = principal
+  const hangUp = hangUpOf(exchange)
   if (answer instanceof Response) return answer
   const { location, replayed, runId } = answer
   if (location !== undefined) headers.set('Location', location)
   if (replayed === true) headers.set('Idempotency-Replayed', 'true')
   const mayStream = route !== undefined && isStreamingStart(route.mounted.operation)
   if (mayStream && runId !== undefined && acceptsEventStream(request.headers.get('accept'))) {
-    return streamOrLinks(answer, () => openRunStream({ runId, visibility: EVERY_ROW, lastEventId: undefined }))
+    return streamOrLinks(answer, () =>
+      openRunStream({ runId, visibility: EVERY_ROW, tokenId, hangUp, lastEventId: undefined }),
+    )
   }
   return toJsonResponse(answer)
 }

@@ -4,10 +4,13 @@ import {
   createAudit,
   createAuth,
   createEngine,
+  createEventHub,
   createManageTokens,
   createPhase,
   createReadHealth,
+  createRealtime,
   createRecall,
+  createRenderEnvelope,
   createTriggers,
   createWorkflowRegistry,
   type RunContext,
@@ -15,6 +18,7 @@ import {
 } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
 import {
+  AppError,
   type CronSchedule,
   type Digest,
   type LogFields,
@@ -89,12 +93,14 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ main: storage, keys: NO_AUDIT_KEY, clock, timers: systemTimers, ids, logger, digest: testDigest },
     events: 'privileged',
   })
+  const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const engine = createEngine({
     services: () => ({}),
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     ...storage,
     ...{ unitOfWork: audit.unitOfWork },
     ...{ clock, timers: clock, ids, meter: noMeter, agents, workflows, phase, logger, basePath: '/v1' },
+    render,
     limits: {
       ...{ concurrency: 64, maxQueued: 100, idempotencyTtlMs: 86_400_000 },
       ...{ maxResultBytes: 1_000_000, maxEventBytes: 1_000, abortGraceMs: 5_000 },
@@ -111,6 +117,15 @@ export function createTestApp(options: AppOptions = {}) {
     logger,
     peppers,
   }
+  const openStream = async (request: unknown) => {
+    streams.push(request)
+    const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' }
+    return new Response('id: e1.0\ndata:\n\n', { headers })
+  }
+  const realtime = createRealtime({
+    ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render },
+    ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2 },
+  })
   const gate = createAuth({
     ...{ ...shared, kind: auth, blockValid, sealer: testSealer, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   })
@@ -128,18 +143,21 @@ export function createTestApp(options: AppOptions = {}) {
     ...engine,
     ...gate,
     ...triggers,
-    openReplayStream: (recording, speed) => new Response(JSON.stringify({ recording, speed })),
+    openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
       readTriggerHealth: triggers.daemon.health,
+      replayBuffer: () => ({ events: 0, subjects: 0, bytes: 0 }),
     }),
     readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
-    async openRunStream(request) {
-      streams.push(request)
-      const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-cache, no-transform' }
-      return new Response('id: e1.0\ndata:\n\n', { headers })
+    async openSessionStream(request) {
+      const session = await storage.sessions.find(request.sessionId, request.visibility)
+      if (session === undefined) throw new AppError('session-not-found')
+      return openStream(request)
     },
+    openRunStream: openStream,
+    issueTicket: realtime.issueTicket,
     ...audit,
     async onAnswer(note) {
       notes.push(note)

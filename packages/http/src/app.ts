@@ -1,4 +1,5 @@
 import type { AppError } from '@berth/ports'
+import { type AdmittedUpgrade, admitUpgrade } from './admit-upgrade.ts'
 import { finishResponse, toResponse } from './answer.ts'
 import { noteOf } from './answer-note.ts'
 import { endWithCredential } from './credential-stream.ts'
@@ -17,6 +18,7 @@ import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
+import { realtimeRoutes } from './routes/realtime.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { tokenRoutes } from './routes/tokens.ts'
@@ -26,6 +28,8 @@ import { workflowRoutes } from './routes/workflows.ts'
 export interface HttpApp {
   /** Answers a request; never rejects. */
   fetch(request: Request, env?: HttpEnv): Promise<Response>
+  /** Whether an upgrade request may become a WebSocket; the refusal otherwise. Never rejects. */
+  admitUpgrade(request: Request, env?: HttpEnv): Promise<AdmittedUpgrade | Response>
 }
 
 /** The REST face: every operation of the table, behind one pipeline. */
@@ -35,20 +39,38 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const pipeline = createPipeline(deps)
   const reporter = createReporter(deps)
 
+  const exchangeOf = (request: Request, env: HttpEnv) =>
+    createExchange(request, env, { router, startedMs: clock.monotonicMs() })
+
+  /** What the work comes to, once it is recorded where that is due. */
+  const answer = async (exchange: Exchange, work: () => Promise<Response>) => {
+    const { response, error } = await guarded(exchange, work)
+    const sent = await guarded(exchange, async () => {
+      await onAnswer?.(noteOf(exchange, { status: response.status, error }, deps))
+      return response
+    })
+    if (sent.response !== response) await response.body?.cancel()
+    reporter.answered(exchange, sent.response.status, sent.error ?? error)
+    return finishResponse(exchange, sent.response)
+  }
+
   return {
-    async fetch(request, env = {}) {
-      const exchange = createExchange(request, env, { router, startedMs: clock.monotonicMs() })
-      const { response, error } = await guarded(exchange, async () => {
-        const answer = await toResponse(exchange, await pipeline(exchange), openRunStream)
-        return endWithCredential(answer, exchange.principal, watchCredential)
+    fetch(request, env = {}) {
+      const exchange = exchangeOf(request, env)
+      return answer(exchange, async () => {
+        const response = await toResponse(exchange, await pipeline.lead(exchange), openRunStream)
+        return endWithCredential(response, exchange.principal, watchCredential)
       })
-      const sent = await guarded(exchange, async () => {
-        await onAnswer?.(noteOf(exchange, { status: response.status, error }, deps))
-        return response
-      })
-      if (sent.response !== response) await response.body?.cancel()
-      reporter.answered(exchange, sent.response.status, sent.error ?? error)
-      return finishResponse(exchange, sent.response)
+    },
+    async admitUpgrade(request, env = {}) {
+      const exchange = exchangeOf(request, env)
+      try {
+        const refusal = await pipeline.leadToRoute(exchange)
+        if (refusal === undefined) return admitUpgrade(exchange, config)
+        return answer(exchange, () => toResponse(exchange, refusal, openRunStream))
+      } catch (thrown) {
+        return answer(exchange, () => Promise.reject(thrown))
+      }
     },
   }
 }
@@ -77,6 +99,7 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     audit: auditRoutes(deps),
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
+    realtime: realtimeRoutes(deps),
     tokens: tokenRoutes(deps),
     triggers: triggerRoutes(deps),
     events: namedEventRoutes(deps),

@@ -65,6 +65,12 @@ export function createExchange(
   }
 }
 
+/** Cuts the connection of the answer; missing where there is none. */
+export function hangUpOf({ env }: Pick<Exchange, 'env'>): (() => void) | undefined {
+  const { outgoing } = env
+  return outgoing === undefined ? undefined : () => void outgoing.destroy()
+}
+
 export const isAnonymous = ({ principal }: Exchange) => principal === NOBODY
 
 /** What a handler sees of the exchange. */
@@ -80,6 +86,8 @@ export function toCall({ request, route, ...exchange }: Exchange): Call<Operatio
     traceparent,
     prefer: parsePrefer(request.headers.get('prefer')),
     acceptsEventStream: acceptsEventStream(request.headers.get('accept')),
+    hangUp: hangUpOf(exchange),
+    origin: request.headers.get('origin') ?? undefined,
     lastEventId: request.headers.get('last-event-id') || undefined,
   }
 }

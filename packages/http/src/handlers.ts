@@ -24,6 +24,10 @@ export interface Call<Op extends Operation> {
   readonly prefer: Preferences
   readonly traceparent: string | undefined
   readonly acceptsEventStream: boolean
+  /** Of the page that asks, where a browser says so. */
+  readonly origin: string | undefined
+  /** Cuts the connection of the answer; missing where there is none. */
+  readonly hangUp: (() => void) | undefined
   /** The header of a reconnecting event stream. */
   readonly lastEventId: string | undefined
 }

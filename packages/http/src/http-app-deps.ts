@@ -10,6 +10,7 @@ import type {
   EmitEvent,
   ExportAudit,
   FireByHand,
+  IssueTicket,
   ListAudit,
   ManageTriggers,
   ReadAgents,
@@ -53,15 +54,26 @@ export interface HttpConfig {
   readonly metricsRequireAuth: boolean
 }
 
-/** Opens the Server-Sent Events of a run. @throws AppError `run-not-found`, `overloaded` */
-export type OpenRunStream = (request: {
-  readonly runId: string
+interface OpenStreamRequest {
   readonly visibility: Visibility
-  readonly lastEventId?: string | undefined
-}) => Promise<Response>
+  /** Of who asks; the stream ends when it is lost. */
+  readonly tokenId: string | undefined
+  readonly lastEventId: string | undefined
+  /** Cuts off a reader that takes nothing. */
+  readonly hangUp: (() => void) | undefined
+}
+
+/** Opens the Server-Sent Events of a run. @throws AppError `run-not-found`, `overloaded` */
+export type OpenRunStream = (request: OpenStreamRequest & { readonly runId: string }) => Promise<Response>
+
+/** Opens the Server-Sent Events of a session. @throws AppError `session-not-found`, `overloaded` */
+export type OpenSessionStream = (request: OpenStreamRequest & { readonly sessionId: string }) => Promise<Response>
 
 /** Opens the Server-Sent Events of a replay. @throws AppError `overloaded` */
-export type OpenReplayStream = (recording: Recording, speed: number | undefined) => Response
+export type OpenReplayStream = (
+  recording: Recording,
+  request: Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> & { readonly speed: number | undefined },
+) => Response
 
 /** What a request is about to be answered, and everything that may be recorded of it. */
 export type AnswerNote = AnsweredRequest
@@ -88,8 +100,10 @@ export interface UseCases {
   readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
   readonly readMetrics: () => Promise<Exposition>
   readonly openRunStream: OpenRunStream
+  readonly openSessionStream: OpenSessionStream
   readonly replay: Replay
   readonly openReplayStream: OpenReplayStream
+  readonly issueTicket: IssueTicket
   readonly tokens: TokenUseCases
   readonly listAudit: ListAudit
   readonly exportAudit: ExportAudit

@@ -5,6 +5,7 @@ export interface HttpEnv {
     /** Names and values in turn, as received. */
     readonly rawHeaders?: readonly string[]
   }
+  readonly outgoing?: { destroy(): unknown }
 }
 
 const SINGLE = new Set(['authorization', 'host', 'content-type', 'idempotency-key', 'origin'])

@@ -1,3 +1,4 @@
+export type { AdmittedUpgrade } from './admit-upgrade.ts'
 export { createHttpApp, type HttpApp } from './app.ts'
 export { type Client, type ClientOf, createClientOf } from './client.ts'
 export { toEnvelope } from './error-envelope.ts'

@@ -37,18 +37,31 @@ export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]>
 ]
 
 /** Leads an exchange to its answer. @throws AppError of the stage or use case that refuses it */
-export type Pipeline = (exchange: Exchange) => Promise<Answer>
+export interface Pipeline {
+  lead(exchange: Exchange): Promise<Answer>
+  /** Leads it only as far as its route: a WebSocket finds out itself who asks. */
+  leadToRoute(exchange: Exchange): Promise<Answer | undefined>
+}
 
 export function createPipeline(deps: HttpAppDeps): Pipeline {
-  const stages = STAGES.map(([, create]) => create(deps))
+  const stages = STAGES.map(([name, create]) => ({ name, pass: create(deps) }))
+  const beforeRoute = stages.slice(0, stages.findIndex(({ name }) => name === 'route') + 1)
 
-  return async (exchange) => {
-    for (const stage of stages) {
-      const answer = await stage(exchange)
+  const passAll = async (passed: typeof stages, exchange: Exchange) => {
+    for (const { pass } of passed) {
+      const answer = await pass(exchange)
       if (answer !== undefined) return answer
     }
-    // The route stage lets nothing pass that has no route.
-    return handle(exchange, exchange.route as Route).catch((error: unknown) => answeredMeanwhile(deps, exchange, error))
+    return undefined
+  }
+
+  // The route stage lets nothing pass that has no route.
+  const finish = (exchange: Exchange) =>
+    handle(exchange, exchange.route as Route).catch((error: unknown) => answeredMeanwhile(deps, exchange, error))
+
+  return {
+    lead: async (exchange) => (await passAll(stages, exchange)) ?? finish(exchange),
+    leadToRoute: (exchange) => passAll(beforeRoute, exchange),
   }
 }
 

@@ -36,6 +36,10 @@ export function createEventTable(epoch: string): EventTable {
         const end = countThrough(events, before - 1)
         return events.slice(Math.max(0, end - limit), end).reverse()
       },
+      async count(stream, { after, through }) {
+        const events = streams.get(streamName(stream)) ?? []
+        return Math.max(0, countThrough(events, through) - countThrough(events, after))
+      },
       head: async () => ({ epoch, position: head, trimmedThrough: 0 }),
     },
     appliers: {

@@ -44,5 +44,7 @@ export interface EventLog {
     stream: EventStream,
     range: { readonly before: number; readonly limit: number },
   ): Promise<readonly StoredEvent[]>
+  /** How many events of the stream lie after one position and at or before another. */
+  count(stream: EventStream, range: { readonly after: number; readonly through: number }): Promise<number>
   head(): Promise<LogHead>
 }

@@ -138,6 +138,36 @@ export const ServerConfigSchema = strictObject({
     sseHeartbeatMs: field(milliseconds(100), 15_000, {
       note: 'Comment heartbeat of an idle SSE stream, in milliseconds.',
     }),
+    stallMs: field(milliseconds(100), 10_000, {
+      note: 'How long a reader may take nothing while events wait for it, in milliseconds.',
+    }),
+    maxTicketsPerToken: field(count(1), 16, { note: 'Unused WebSocket tickets of one token at most.' }),
+    ticketTtlMs: field(milliseconds(1_000), 30_000, { note: 'How long a ticket may be used, in milliseconds.' }),
+    webSocket: section({
+      maxConnections: field(count(1), 1_000, { note: 'Open WebSockets at most.' }),
+      maxConnectionsPerToken: field(count(1), 20, { note: 'Open WebSockets of one token at most.' }),
+      maxSubscriptions: field(count(1), 200, { note: 'Subscriptions of one WebSocket at most.' }),
+      maxFrameBytes: field(bytes, 65_536, { note: 'Largest message of a client, in bytes; a longer one closes 1009.' }),
+      maxMessages: field(count(1), 100, { note: 'Messages of one client in 10 s at most; more close 4005.' }),
+      heartbeatMs: field(milliseconds(100), 25_000, {
+        note: 'How often the server pings, in milliseconds; two missed pongs end the connection.',
+      }),
+      maxUnsentBytes: field(bytes, 1_048_576, {
+        note: 'Bytes that may wait for a slow client as long as realtime.stallMs; more close 4006.',
+      }),
+      maxUnsentBurstBytes: field(bytes, 8_388_608, { note: 'Bytes that may ever wait for a client; more close 4006.' }),
+    }),
+    cache: section({
+      maxEvents: field(count(0), 1_000, { note: 'Recent events of one subject kept in memory at most.' }),
+      ttlMs: field(milliseconds(0), 300_000, { note: 'How long an event is kept in memory, in milliseconds.' }),
+      maxSubjectBytes: field(bytes, 2_097_152, { note: 'Memory for the recent events of one subject, in bytes.' }),
+      maxBytes: field(bytes, 67_108_864, { note: 'Memory for all recent events, in bytes.' }),
+    }),
+    sanitizer: section({
+      policy: field(v.picklist(['redact', 'strip', 'pass']), 'redact', {
+        note: 'What becomes of credentials and addresses in commentary and reasoning: named, removed, or passed on.',
+      }),
+    }),
   }),
   audit: section({
     enabled: field(boolean, false, {

@@ -40,8 +40,8 @@ const OF_APPROVAL = [...OF_RUN, 'approvals'] as const
 const lifecycle = { subjects: OF_LIFECYCLE, payload: LifecycleEvent, emittedBy: 'server', lifecycle: true } as const
 const toolCall = { subjects: OF_RUN, payload: ToolCallEvent, emittedBy: 'agent' } as const
 const toolExecution = { subjects: OF_RUN, payload: ToolExecutionEvent, emittedBy: 'agent' } as const
-const approval = { subjects: OF_APPROVAL, payload: ApprovalEvent, emittedBy: 'server', pending: true } as const
-const step = { subjects: OF_RUN, payload: StepEvent, emittedBy: 'server', pending: true } as const
+const approval = { subjects: OF_APPROVAL, payload: ApprovalEvent, emittedBy: 'server' } as const
+const step = { subjects: OF_RUN, payload: StepEvent, emittedBy: 'server' } as const
 const session = { subjects: ['session'], payload: SessionEvent, emittedBy: 'server' } as const
 const trigger = { subjects: ['trigger'], payload: TriggerEvent, emittedBy: 'server' } as const
 const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server', pending: true } as const
@@ -51,8 +51,8 @@ const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server', pending
 export const EVENTS = {
   'run.queued': { ...lifecycle, summary: 'The run waits for a place.' },
   'run.started': { ...lifecycle, summary: 'An attempt of the run begins.' },
-  'run.suspended': { ...lifecycle, pending: true, summary: 'The run waits for time, an event or a decision.' },
-  'run.resumed': { ...lifecycle, pending: true, summary: 'The run goes on after a suspension.' },
+  'run.suspended': { ...lifecycle, summary: 'The run waits for time, an event or a decision.' },
+  'run.resumed': { ...lifecycle, summary: 'The run goes on after a suspension.' },
   'run.completed': { ...lifecycle, summary: 'The run returned its result.' },
   'run.failed': { ...lifecycle, summary: 'The run ended with an error.' },
   'run.aborted': { ...lifecycle, summary: 'The run was ended from outside.' },
@@ -66,15 +66,15 @@ export const EVENTS = {
   'tool.execute.progress': { ...toolExecution, summary: 'The tool tells how far it is.' },
   'tool.execute.end': { ...toolExecution, summary: 'The tool answered.' },
   'tool.execute.error': { ...toolExecution, summary: 'The tool failed; the run may go on.' },
-  'tool.approval.requested': { ...approval, summary: 'A tool call waits for a decision.' },
+  'tool.approval.requested': { ...approval, subjects: OF_RUN, summary: 'A tool call waits for a decision.' },
   'approval.requested': { ...approval, summary: 'The run waits for a decision.' },
   'approval.resolved': { ...approval, summary: 'The decision was made.' },
   'approval.expired': { ...approval, summary: 'Nobody decided in time.' },
   'step.start': { ...step, summary: 'A durable step begins.' },
   'step.end': { ...step, summary: 'The result of the step is stored.' },
   'step.error': { ...step, summary: 'The step failed.' },
-  'checkpoint.written': { subjects: OF_RUN, payload: CheckpointEvent, emittedBy: 'server', pending: true, summary: 'The thread has a new checkpoint.' },
-  usage: { subjects: OF_RUN, payload: UsageEvent, emittedBy: 'server', pending: true, summary: 'A provider call used tokens.' },
+  'checkpoint.written': { subjects: OF_RUN, payload: CheckpointEvent, emittedBy: 'server', summary: 'The thread has a new checkpoint.' },
+  usage: { subjects: OF_RUN, payload: UsageEvent, emittedBy: 'server', summary: 'A provider call used tokens.' },
   'session.created': { ...session, summary: 'The session exists.' },
   'session.updated': { ...session, pending: true, summary: 'The session changed.' },
   'session.deleted': { ...session, pending: true, summary: 'The session and what belongs to it is gone.' },

@@ -34,7 +34,7 @@ export const METRICS = {
   svc_queued_runs: { type: 'gauge', labels: [], help: 'Runs that wait for a place.' },
   svc_rate_limited_total: { type: 'counter', labels: [], help: 'Requests over the rate limit.' },
   svc_redaction_drops_total: { type: 'counter', labels: ['rule'], help: 'Matches that the delivery sanitizer removed.' },
-  svc_replay_buffer_events: { type: 'gauge', labels: [], pending: true, help: 'Events in the replay buffer.' },
+  svc_replay_buffer_events: { type: 'gauge', labels: [], help: 'Events in the replay buffer.' },
   svc_run_duration_seconds: { type: 'histogram', labels: ['kind'], buckets: LONG, help: 'Time from the start to the end of a run.' },
   svc_storage_commit_duration_seconds: { type: 'histogram', labels: [], buckets: FAST, help: 'Time from handing in a commit until it is durable.' },
   svc_storage_wal_size_bytes: { type: 'gauge', labels: [], help: 'Size of the write-ahead log.' },
@@ -43,7 +43,7 @@ export const METRICS = {
   svc_trigger_fires_total: { type: 'counter', labels: ['kind', 'status'], help: 'Fires of triggers, counted at every status they come to.' },
   svc_uptime_seconds: { type: 'gauge', labels: [], help: 'Time since the server started.' },
   svc_workflow_runs_total: { type: 'counter', labels: ['workflow', 'status'], help: 'Workflow runs that ended.' },
-  svc_ws_connections: { type: 'gauge', labels: [], pending: true, help: 'Open WebSocket connections.' },
+  svc_ws_connections: { type: 'gauge', labels: [], help: 'Open WebSocket connections.' },
 } as const satisfies Record<string, MetricSpec>
 
 export type MetricName = keyof typeof METRICS

@@ -1,28 +1,27 @@
+import { createEventFeed } from '@berth/core'
 import type { EventLog } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import { followEvents } from './follow.ts'
-import { createRunLog, RUN_ID, settled } from './run-log.fixture.ts'
+import { createRunLog, SOURCE, settled } from './run-log.fixture.ts'
 
-const stream = { runId: RUN_ID }
 const many = (count: number) => Array.from({ length: count }, () => 'text.delta')
 
 describe('followEvents', () => {
   it('reads a complete log of several pages to its end', async () => {
-    const { storage, hub, append } = await createRunLog()
+    const { feed, append } = await createRunLog()
     await append(...many(450))
     const options = { after: 5, isComplete: true, signal: new AbortController().signal }
 
     const positions: number[] = []
-    for await (const { position } of followEvents({ events: storage.events, hub }, stream, options))
-      positions.push(position)
+    for await (const { position } of followEvents(feed, SOURCE, options)) positions.push(position)
 
     expect(positions).toEqual(Array.from({ length: 445 }, (_, index) => index + 6))
   })
 
   it('waits for what is appended', async () => {
-    const { storage, hub, append } = await createRunLog()
+    const { feed, append } = await createRunLog()
     const options = { after: 0, isComplete: false, signal: new AbortController().signal }
-    const events = followEvents({ events: storage.events, hub }, stream, options)
+    const events = followEvents(feed, SOURCE, options)
     const first = events.next()
     await settled()
 
@@ -34,7 +33,7 @@ describe('followEvents', () => {
   })
 
   it('misses nothing that is appended while it reads', async () => {
-    const { storage, hub, append } = await createRunLog()
+    const { storage, hub, render, append } = await createRunLog()
     const appendedDuringRead: EventLog = {
       ...storage.events,
       async read(of, range) {
@@ -44,21 +43,25 @@ describe('followEvents', () => {
       },
     }
     const options = { after: 0, isComplete: false, signal: new AbortController().signal }
-    const events = followEvents({ events: appendedDuringRead, hub }, stream, options)
+    const events = followEvents(
+      createEventFeed({ events: appendedDuringRead, hub: { ...hub, recent: () => undefined }, render }),
+      SOURCE,
+      options,
+    )
 
     expect((await events.next()).value).toMatchObject({ type: 'late' })
     await events.return()
   })
 
   it('watches nothing any more when it is aborted, left or done', async () => {
-    const { storage, hub, append } = await createRunLog()
+    const { feed, append } = await createRunLog()
     await append('a')
     let watching = 0
-    const counting: typeof hub = {
-      ...hub,
+    const counting: typeof feed = {
+      ...feed,
       watch(of, wake) {
         watching += 1
-        const unwatch = hub.watch(of, wake)
+        const unwatch = feed.watch(of, wake)
         return () => {
           watching -= 1
           unwatch()
@@ -66,7 +69,7 @@ describe('followEvents', () => {
       },
     }
     const follow = (isComplete: boolean, signal = new AbortController().signal) =>
-      followEvents({ events: storage.events, hub: counting }, stream, { after: 0, isComplete, signal })
+      followEvents(counting, SOURCE, { after: 0, isComplete, signal })
     const aborting = new AbortController()
     const aborted = follow(false, aborting.signal)
     const left = follow(false)

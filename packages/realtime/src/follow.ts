@@ -1,10 +1,4 @@
-import type { EventHub } from '@berth/core'
-import type { EventLog, EventStream, StoredEvent } from '@berth/ports'
-
-export interface FollowDeps {
-  readonly events: EventLog
-  readonly hub: EventHub
-}
+import type { DeliveredEvent, EventFeed, EventSource } from '@berth/core'
 
 export interface FollowOptions {
   /** Exclusive position to start from. */
@@ -18,23 +12,23 @@ export interface FollowOptions {
 const PAGE_LIMIT = 200
 
 /**
- * Every event of a stream after a position, in order, each once: first what the log holds, then what is appended. Reads
+ * Every event of a source after a position, in order, each once: first what the log holds, then what is appended. Reads
  * only as fast as it is iterated.
  */
 export async function* followEvents(
-  { events, hub }: FollowDeps,
-  stream: EventStream,
+  feed: EventFeed,
+  source: EventSource,
   { after, isComplete, signal }: FollowOptions,
-): AsyncGenerator<StoredEvent, void, void> {
+): AsyncGenerator<DeliveredEvent, void, void> {
   const bell = createBell()
-  const unwatch = hub.watch(stream, bell.ring)
+  const unwatch = feed.watch(source, bell.ring)
   signal.addEventListener('abort', bell.ring)
   try {
     let position = after
     while (!signal.aborted) {
       // Silenced before the read: what is appended during the read rings again and is not missed.
       bell.silence()
-      const page = await events.read(stream, { after: position, limit: PAGE_LIMIT })
+      const page = await feed.read(source, { after: position, limit: PAGE_LIMIT })
       for (const event of page) {
         if (signal.aborted) return
         yield event

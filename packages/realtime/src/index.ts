@@ -1,2 +1,10 @@
-export { type FollowDeps, type FollowOptions, followEvents } from './follow.ts'
-export { createRunStreams, type OpenRunStreamRequest, type RunStreams, type RunStreamsDeps } from './run-streams.ts'
+export {
+  createEventStreams,
+  type EventStreams,
+  type EventStreamsDeps,
+  type OpenReplayStreamRequest,
+  type OpenStreamRequest,
+} from './event-streams.ts'
+export { type FollowOptions, followEvents } from './follow.ts'
+export type { WebSocketLimits } from './websocket/web-socket-limits.ts'
+export { createWebSockets, type Upgrade, type WebSockets, type WebSocketsDeps } from './websocket/web-sockets.ts'

@@ -1,3 +1,4 @@
+import { createRenderEnvelope } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
 import { noMeter, plusMs, toJsonText } from '@berth/ports'
 import { anEvent, BUILT_AT, createManualClock } from '@berth/testkit'
@@ -20,10 +21,14 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 describe('renderReplayBlocks', () => {
   it('shows everything recorded, across pages, in order', async () => {
     const { events } = await record(450, 0)
-    const blocks = renderReplayBlocks({ events, timers: createManualClock(), meter: noMeter }, recording, {
-      speed: undefined,
-      signal: new AbortController().signal,
-    })
+    const blocks = renderReplayBlocks(
+      { events, timers: createManualClock(), render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },
+      recording,
+      {
+        speed: undefined,
+        signal: new AbortController().signal,
+      },
+    )
 
     const payloads = []
     for await (const block of blocks) payloads.push(/"payload":(\d+)/.exec(block)?.[1])
@@ -34,10 +39,14 @@ describe('renderReplayBlocks', () => {
   it('paces the events by the speed', async () => {
     const { events } = await record(3, 1_000)
     const clock = createManualClock()
-    const blocks = renderReplayBlocks({ events, timers: clock, meter: noMeter }, recording, {
-      speed: 10,
-      signal: new AbortController().signal,
-    })
+    const blocks = renderReplayBlocks(
+      { events, timers: clock, render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },
+      recording,
+      {
+        speed: 10,
+        signal: new AbortController().signal,
+      },
+    )
     const seen: string[] = []
     const reading = (async () => {
       for await (const block of blocks) seen.push(block)
@@ -59,10 +68,14 @@ describe('renderReplayBlocks', () => {
   it('ends when its reader leaves during a pause', async () => {
     const { events } = await record(2, 60_000)
     const leaving = new AbortController()
-    const blocks = renderReplayBlocks({ events, timers: createManualClock(), meter: noMeter }, recording, {
-      speed: 1,
-      signal: leaving.signal,
-    })
+    const blocks = renderReplayBlocks(
+      { events, timers: createManualClock(), render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },
+      recording,
+      {
+        speed: 1,
+        signal: leaving.signal,
+      },
+    )
     await blocks.next()
     const rest = blocks.next()
 

@@ -1,11 +1,11 @@
-import { formatEventId, type Recording, renderEnvelope } from '@berth/core'
-import type { EventLog, Meter, Timers } from '@berth/ports'
+import { formatEventId, type Recording, type RenderEnvelope } from '@berth/core'
+import type { EventLog, Timers } from '@berth/ports'
 import { formatBlock } from './sse/block.ts'
 
 export interface ReplayStreamDeps {
   readonly events: EventLog
   readonly timers: Timers
-  readonly meter: Meter
+  readonly render: RenderEnvelope
 }
 
 const PAGE_LIMIT = 200
@@ -16,7 +16,7 @@ const LONGEST_PAUSE_MS = 60_000
  * apart as they were, divided by it; without one they follow at once.
  */
 export async function* renderReplayBlocks(
-  { events, timers, meter }: ReplayStreamDeps,
+  { events, timers, render }: ReplayStreamDeps,
   { stream, subject, raw }: Recording,
   { speed, signal }: { readonly speed: number | undefined; readonly signal: AbortSignal },
 ): AsyncGenerator<string, void, void> {
@@ -31,7 +31,7 @@ export async function* renderReplayBlocks(
       previousAt = event.at
       after = event.position
       const id = formatEventId({ epoch, position: event.position })
-      yield formatBlock({ id, event: event.type, data: renderEnvelope(event, { subject, epoch, raw, meter }) })
+      yield formatBlock({ id, event: event.type, data: render(event, { subject, epoch, raw }) })
     }
     if (page.length < PAGE_LIMIT) return
   }

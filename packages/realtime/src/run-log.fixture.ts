@@ -1,9 +1,9 @@
-import { createEventHub, withPublication } from '@berth/core'
+import { createEventFeed, createEventHub, createHotCache, createRenderEnvelope, withPublication } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
 import { EVERY_ROW, type EventLog, type Logger, noMeter, toJsonText } from '@berth/ports'
 import { anEvent, aRun, createManualClock, type ManualClock } from '@berth/testkit'
 import { createEventSourceParser, type EventSourceParser } from './event-source.fixture.ts'
-import { createRunStreams, type RunStreamsDeps } from './run-streams.ts'
+import { createEventStreams, type EventStreamsDeps } from './event-streams.ts'
 
 export const RUN_ID = aRun().id
 export const SUBJECT = `agent:echo/runs/${RUN_ID}/events`
@@ -11,11 +11,14 @@ export const SUBJECT = `agent:echo/runs/${RUN_ID}/events`
 const ignore = () => undefined
 const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
+export const CACHE = { maxEvents: 1_000, ttlMs: 300_000, maxSubjectBytes: 2 ** 21, maxBytes: 2 ** 26 }
+export const SOURCE = { stream: { runId: RUN_ID }, subject: SUBJECT, epoch: 'e1' }
+
 /** One running run in in-memory storage, what appends to its log, and streams over it. */
-export async function createRunLog(over: Partial<RunStreamsDeps> = {}) {
+export async function createRunLog(over: Partial<EventStreamsDeps> = {}) {
   const storage = createInMemoryStorage({ epoch: 'e1' })
   const clock: ManualClock = createManualClock()
-  const hub = createEventHub()
+  const hub = createEventHub(createHotCache(clock, CACHE))
   const unitOfWork = withPublication(storage.unitOfWork, hub)
   await unitOfWork.commit([{ type: 'run.insert', run: aRun({ status: 'running' }) }])
   let count = 0
@@ -25,14 +28,18 @@ export async function createRunLog(over: Partial<RunStreamsDeps> = {}) {
     await unitOfWork.commit([{ type: 'event.append', events }])
   }
 
-  const streams = createRunStreams({
-    ...{ runs: storage.runs, events: storage.events, hub, timers: clock, logger: silentLogger, meter: noMeter },
-    ...{ maxStreams: 10, heartbeatMs: 15_000 },
+  const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
+  const { events = storage.events } = over
+  const feed = createEventFeed({ events, hub, render })
+  const streams = createEventStreams({
+    ...{ runs: storage.runs, sessions: storage.sessions, events, feed, render, timers: clock, logger: silentLogger },
+    ...{ maxStreams: 10, heartbeatMs: 15_000, stallMs: 10_000 },
+    watchCredential: () => () => undefined,
     ...over,
   })
 
   return {
-    ...{ storage, clock, hub, unitOfWork, streams, append },
+    ...{ storage, clock, hub, feed, render, unitOfWork, streams, append },
     /** Events of another run, so that positions are not those of one stream. */
     async appendElsewhere() {
       await unitOfWork.commit([{ type: 'event.append', events: [anEvent({ runId: 'run_other' })] }])

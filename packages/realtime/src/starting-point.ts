@@ -20,20 +20,28 @@ export interface StartingPoint {
 /** The oldest event of the stream after a position. */
 export type FirstAfter = (position: number) => Promise<StoredEvent | undefined>
 
+/** Where a reader without a cursor starts: at the first event of the stream, or with what comes from now on. */
+export type StartsAt = 'first' | 'head'
+
+export interface Reading {
+  readonly lastEventId: string | undefined
+  readonly startsAt: StartsAt
+}
+
 const MAX_ECHO = 128
 
 /**
- * Where a reader starts: without a cursor at the first event of the stream, with one right after it. A cursor that is
- * malformed, of another database, ahead of the log or older than retention is a gap, followed by what is available.
+ * Where a reader starts: with a cursor right after it, without one where `startsAt` says. A cursor that is malformed, of
+ * another database, ahead of the log or older than retention is a gap, followed by what is available.
  */
 export async function findStartingPoint(
   head: LogHead,
-  lastEventId: string | undefined,
+  { lastEventId, startsAt }: Reading,
   firstAfter: FirstAfter,
 ): Promise<StartingPoint> {
   const { epoch, trimmedThrough } = head
   if (lastEventId === undefined) {
-    const after = positionBefore(await firstAfter(0), trimmedThrough)
+    const after = startsAt === 'head' ? head.position : positionBefore(await firstAfter(0), trimmedThrough)
     return { after, cursor: formatEventId({ epoch, position: after }) }
   }
 

@@ -4,8 +4,11 @@ import {
   createAuth,
   createEngine,
   createEventHub,
+  createHotCache,
   createReadHealth,
+  createRealtime,
   createRecall,
+  createRenderEnvelope,
   createTriggers,
   type Daemon,
   type PhaseHolder,
@@ -18,13 +21,14 @@ import { createHttpApp, type HttpConfig } from '@berth/http'
 import { createNodeSealer, type Vitals } from '@berth/platform-node'
 import type { Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
-import { createRunStreams } from '@berth/realtime'
+import { createEventStreams, createWebSockets } from '@berth/realtime'
 import type { Adapters } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
 import type { AuditPlace } from './audit-place.ts'
 import { withCommitTiming } from './commit-timing.ts'
 import type { Secrets } from './pre-bind.ts'
 import { createScrape } from './scrape.ts'
+import { createUpgrades } from './upgrades.ts'
 import { version } from './version.ts'
 
 export interface Parts {
@@ -56,7 +60,8 @@ export function compose(parts: Parts) {
   const timers: Timers = { after: (delayMs, fn) => outside(() => adapters.timers.after(delayMs, fn)) }
   const committing: UnitOfWork = { commit: (writes) => outside(() => storage.unitOfWork.commit(writes)) }
 
-  const hub = createEventHub()
+  const hub = createEventHub(createHotCache(clock, realtime.cache))
+  const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
   const published = withPublication(withCommitTiming(committing, { clock, meter }), hub)
   const audit = createAudit({
     ...{ clock, timers, ids, digest, logger, ...parts.auditPlace },
@@ -69,7 +74,7 @@ export function compose(parts: Parts) {
   const idempotency = withReadCache(storage.idempotency, meter)
   const engine = createEngine({
     ...storage,
-    ...{ unitOfWork, clock, timers, ids, logger, meter, agents, workflows, phase, basePath },
+    ...{ unitOfWork, clock, timers, ids, logger, meter, render, agents, workflows, phase, basePath },
     services: () => ({}),
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     limits: { ...limits, idempotencyTtlMs },
@@ -81,7 +86,7 @@ export function compose(parts: Parts) {
   })
   engine.observeRuns(triggers.observe)
   const readHealth = createReadHealth({
-    ...{ storage, phase, clock, version },
+    ...{ storage, phase, clock, version, replayBuffer: hub.stats },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
     secretsStore: secrets.health.active,
     cipher: parts.cipher,
@@ -95,10 +100,18 @@ export function compose(parts: Parts) {
     ...{ tokens, unitOfWork, digest, clock, timers, ids, logger, sealer, basePath, idempotencyTtlMs },
   })
 
-  const streams = createRunStreams({
-    ...{ runs, events, hub, timers, logger, meter },
-    maxStreams: realtime.maxSseStreams,
-    heartbeatMs: realtime.sseHeartbeatMs,
+  const { issueTicket, ...live } = createRealtime({
+    ...{ ...storage, ...realtime, unitOfWork, clock, ids, digest, hub, render, phase, sealer, idempotencyTtlMs },
+  })
+  const { authenticate, watchCredential } = gate
+  const streams = createEventStreams({
+    ...{ ...storage, ...live, render, timers, logger, watchCredential },
+    ...{ maxStreams: realtime.maxSseStreams, heartbeatMs: realtime.sseHeartbeatMs, stallMs: realtime.stallMs },
+  })
+  const webSockets = createWebSockets({
+    ...{ ...live, runs, events, clock, timers, ids, logger, version, authenticate },
+    ...{ limits: realtime.webSocket, stallMs: realtime.stallMs },
+    ...{ abortRun: engine.abortRun, watchCredential, isReady: () => phase.current() === 'ready' },
   })
   const app = createHttpApp({
     config: httpConfigOf(config),
@@ -106,8 +119,10 @@ export function compose(parts: Parts) {
     ...{ admit, onAnswer, listAudit, exportAudit, verifyAudit },
     recall: createRecall({ idempotency, clock, sealer }),
     openRunStream: streams.openRunStream,
+    openSessionStream: streams.openSessionStream,
     openReplayStream: streams.openReplayStream,
-    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams }),
+    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams, webSockets, hub }),
+    issueTicket,
     readSecretsHealth: () => secrets.health,
     readHealth,
     ...engine,
@@ -116,8 +131,9 @@ export function compose(parts: Parts) {
   })
 
   const daemons: readonly Daemon[] = [triggers.daemon]
+  const onUpgrade = createUpgrades({ app, webSockets, logger })
 
-  return { app, streams, engine, triggers, audit, daemons }
+  return { app, onUpgrade, streams, webSockets, engine, triggers, audit, daemons }
 }
 
 const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({

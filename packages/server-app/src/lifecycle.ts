@@ -87,7 +87,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
 
     await composition.triggers.declare(parts.triggers)
 
-    const listener = await listen(composition.app.fetch, config.server)
+    const listener = await listen({ fetch: composition.app.fetch, onUpgrade: composition.onUpgrade }, config.server)
     undo.push(() => closeListener(listener))
     running = composition
     await composition.engine.start()
@@ -156,7 +156,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     phase.enter('stopped')
   }
 
-  const drain = async ({ engine, streams, daemons }: Composition, { closing }: StopBudget) => {
+  const drain = async ({ engine, streams, webSockets, daemons }: Composition, { closing }: StopBudget) => {
     running = undefined
     const stopping = Promise.all(daemons.map(stopDaemon))
     try {
@@ -166,7 +166,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
       logger.error('runs not taken out of this process in order', error)
     }
     await Promise.race([stopping, closing])
-    await waitAtMost(timers, STREAM_GRACE_MS, [streams.closeAll()])
+    await waitAtMost(timers, STREAM_GRACE_MS, [Promise.all([streams.closeAll(), webSockets.closeAll()])])
+    webSockets.terminateAll()
   }
 
   const stopDaemon = async ({ name, stop }: Daemon) => {

@@ -1,8 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Listener, type ListenerLimits, listen } from './listener.ts'
-
-type Fetch = Parameters<typeof listen>[0]
+import { type Answering, type Listener, type ListenerLimits, listen } from './listener.ts'
 
 const LIMITS: ListenerLimits = {
   headersTimeoutMs: 10_000,
@@ -18,11 +16,11 @@ afterEach(async () => {
   for (const listener of opened.splice(0)) await listener.close(0)
 })
 
-const echo: Fetch = async (request) =>
+const echo: Answering['fetch'] = async (request) =>
   Response.json({ method: request.method, url: request.url, sent: await request.text() })
 
-async function open(fetch: Fetch = echo, limits: Partial<ListenerLimits> = {}): Promise<Listener> {
-  const listener = await listen(fetch, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
+async function open(fetch: Answering['fetch'] = echo, limits: Partial<ListenerLimits> = {}): Promise<Listener> {
+  const listener = await listen({ fetch }, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
   opened.push(listener)
   return listener
 }

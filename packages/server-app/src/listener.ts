@@ -7,6 +7,7 @@ import { answerParserError } from './parser-error.ts'
 import { refuse, refuseOn, toRefusal } from './refuse.ts'
 import { createUnanswered, type Unanswered } from './unanswered.ts'
 import { refusalOf, unreadable } from './unreadable-request.ts'
+import type { OnUpgrade } from './upgrades.ts'
 
 export interface Address {
   readonly host: string
@@ -19,6 +20,12 @@ export interface Listener extends Address {
 }
 
 type Fetch = Parameters<typeof getRequestListener>[0]
+
+export interface Answering {
+  readonly fetch: Fetch
+  /** Without it, requests that ask for another protocol are answered as if they did not. */
+  readonly onUpgrade?: OnUpgrade | undefined
+}
 
 /** What a client may send, and how long it may take. */
 export interface ListenerLimits {
@@ -43,15 +50,20 @@ function serverOptionsOf({ headersTimeoutMs, requestTimeoutMs, headerLimitBytes 
   }
 }
 
+/** An offer of HTTP/2 is declined by answering in HTTP/1.1. Releases of Node that do not know the option upgrade all. */
+const UPGRADE_OPTIONS: object = {
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+}
+
 /** Binds the address. @throws StartError `address-in-use`, `bind-failed` */
-export async function listen(fetch: Fetch, address: Address & ListenerLimits): Promise<Listener> {
-  const server = serve(fetch, address)
+export async function listen(answering: Answering, address: Address & ListenerLimits): Promise<Listener> {
+  const server = serve(answering, address)
   const bound = await bind(server, address)
   return { host: address.host, port: bound.port, close: (graceMs) => close(server, graceMs) }
 }
 
 /** Every request gets the envelope or what `fetch` answers; none gets an empty refusal of Node's own. */
-function serve(fetch: Fetch, { host, ...limits }: Address & ListenerLimits): Server {
+function serve({ fetch, onUpgrade }: Answering, { host, ...limits }: Address & ListenerLimits): Server {
   const unanswered = createUnanswered()
   const hostname = isIPv6(host) ? `[${host}]` : host
   const pass = getRequestListener(fetch, { hostname, errorHandler: answerFailure })
@@ -63,7 +75,16 @@ function serve(fetch: Fetch, { host, ...limits }: Address & ListenerLimits): Ser
     else refuse(incoming, outgoing, refusal)
   }
 
-  const server = createServer(serverOptionsOf(limits), answer)
+  const server = createServer({ ...serverOptionsOf(limits), ...UPGRADE_OPTIONS }, answer)
+  if (onUpgrade !== undefined) {
+    server.on('upgrade', (incoming, socket, head) => {
+      socket.on('error', () => socket.destroy())
+      const refusal = refusalOf(incoming, limits.maxHeaders)
+      if (unanswered.isOwedOn(socket)) socket.destroy()
+      else if (refusal !== undefined) refuseOn(socket, refusal, incoming)
+      else onUpgrade(incoming, socket, head)
+    })
+  }
   server.maxHeadersCount = 0 // Node drops what is beyond; refusalOf counts.
   server.on('checkExpectation', answer)
   server.on('connect', (incoming, socket) => refuseTunnel(incoming, socket, unanswered))

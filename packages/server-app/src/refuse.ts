@@ -13,9 +13,26 @@ export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, erro
 
 /** Answers on a connection where no answer is under way, and closes it. */
 export function refuseOn(socket: Duplex, error: AppError, incoming?: IncomingMessage): void {
-  const { status, headers, body } = toAnswer(error, incoming)
+  write(socket, toAnswer(error, incoming))
+}
+
+interface WholeAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+function write(socket: Duplex, { status, headers, body }: WholeAnswer): void {
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.once('finish', () => socket.destroy())
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`)
+}
+
+/** Writes a whole answer on a connection where none is under way, and closes it. */
+export async function sendOn(socket: Duplex, response: Response): Promise<void> {
+  const body = await response.text()
+  const headers = { ...Object.fromEntries(response.headers), 'content-length': String(Buffer.byteLength(body)) }
+  write(socket, { status: response.status, headers: { ...headers, connection: 'close' }, body })
 }
 
 /** The same as an answer of `fetch`. */
@@ -24,7 +41,7 @@ export function toRefusal(error: AppError): Response {
   return new Response(body, { status, headers })
 }
 
-function toAnswer(error: AppError, incoming?: IncomingMessage) {
+function toAnswer(error: AppError, incoming?: IncomingMessage): WholeAnswer {
   const sent = incoming?.headers['x-request-id']
   const requestId = requestIdOf(typeof sent === 'string' ? sent : undefined, { randomBytes })
   const body = JSON.stringify(toEnvelope(error, requestId))
@@ -34,6 +51,9 @@ function toAnswer(error: AppError, incoming?: IncomingMessage) {
     'X-Request-Id': requestId,
     ...SECURITY_HEADERS,
     Connection: 'close',
+    ...(error.retryAfterMs === undefined
+      ? {}
+      : { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))) }),
   }
   return { status: ERRORS[error.id].status, headers, body }
 }

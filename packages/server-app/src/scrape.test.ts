@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -134,6 +135,9 @@ async function scenario() {
   const { runId } = await jsonOf(await post('/agents/holds/stream'))
   await post('/agents/holds/stream')
   await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
+  const { ticket } = (await (await post('/session/ws-ticket')).json()) as { readonly ticket: string }
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, ['svc.protocol.v1', `ticket.${ticket}`])
+  await once(socket, 'open')
   while ((await get('/agents')).status !== 429);
 }
 
@@ -196,6 +200,8 @@ describe('GET /metrics', () => {
       storage: { status: () => Promise.reject(new Error('closed')) },
       engine: { readLoad: () => ({ executing: { agent: 0, workflow: 2 }, queued: 0 }) },
       streams: { size: () => 0 },
+      webSockets: { size: () => 0, subscriptions: () => 0 },
+      hub: { stats: () => ({ events: 0, subjects: 0, bytes: 0 }) },
     })
 
     expect((await read()).text).toContain('svc_inflight_runs{kind="workflow"} 2')

@@ -1,7 +1,7 @@
-import type { Engine } from '@berth/core'
+import type { Engine, EventHub } from '@berth/core'
 import type { Vitals } from '@berth/platform-node'
 import type { Clock, Exposition, ReadableMeter, Storage } from '@berth/ports'
-import type { RunStreams } from '@berth/realtime'
+import type { EventStreams, WebSockets } from '@berth/realtime'
 import { version } from './version.ts'
 
 export interface ScrapeDeps {
@@ -10,12 +10,14 @@ export interface ScrapeDeps {
   readonly vitals: Vitals
   readonly storage: Pick<Storage, 'status'>
   readonly engine: Pick<Engine, 'readLoad'>
-  readonly streams: Pick<RunStreams, 'size'>
+  readonly streams: Pick<EventStreams, 'size'>
+  readonly webSockets: Pick<WebSockets, 'size' | 'subscriptions'>
+  readonly hub: Pick<EventHub, 'stats'>
 }
 
 /** What a scrape answers. Gauges are read then; the database is asked for nothing but its status. */
 export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
-  const { meter, clock, vitals, storage, engine, streams } = deps
+  const { meter, clock, vitals, storage, engine, streams, webSockets, hub } = deps
   const startedMs = clock.monotonicMs()
   meter.gauge('svc_build_info', { version, node: process.version }, 1)
 
@@ -25,6 +27,9 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
     meter.gauge('svc_inflight_runs', { kind: 'workflow' }, executing.workflow)
     meter.gauge('svc_queued_runs', {}, queued)
     meter.gauge('svc_subscriptions', { transport: 'sse' }, streams.size())
+    meter.gauge('svc_subscriptions', { transport: 'websocket' }, webSockets.subscriptions())
+    meter.gauge('svc_ws_connections', {}, webSockets.size())
+    meter.gauge('svc_replay_buffer_events', {}, hub.stats().events)
     meter.gauge('svc_event_loop_delay_seconds', {}, vitals.eventLoopDelaySeconds())
     meter.gauge('svc_process_resident_memory_bytes', {}, vitals.residentMemoryBytes())
     meter.gauge('svc_uptime_seconds', {}, (clock.monotonicMs() - startedMs) / 1_000)

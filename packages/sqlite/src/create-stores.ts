@@ -28,6 +28,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
   events: {
     read: (stream, range) => host.read('events.read', { stream, range }),
     readBefore: (stream, range) => host.read('events.readBefore', { stream, range }),
+    count: (stream, range) => host.read('events.count', { stream, range }),
     head: () => host.read('events.head', undefined),
   },
   idempotency: { find: (id, now) => host.read('idempotency.find', { id, now }) },

@@ -10,6 +10,11 @@ export interface EventsBefore {
   readonly limit: number
 }
 
+export interface EventsBetween {
+  readonly after: number
+  readonly through: number
+}
+
 export function readEvents(db: Connection, { stream, range }: { stream: EventStream; range: EventRange }) {
   const [carrier, id] = carrierOf(stream)
   return db.all(READ_AFTER[carrier], { id, position: range.after, limit: range.limit }).map(toRecord)
@@ -20,6 +25,11 @@ export function readEventsBefore(db: Connection, { stream, range }: { stream: Ev
   return db.all(READ_BEFORE[carrier], { id, position: range.before, limit: range.limit }).map(toRecord)
 }
 
+export function countEvents(db: Connection, { stream, range }: { stream: EventStream; range: EventsBetween }): number {
+  const [carrier, id] = carrierOf(stream)
+  return db.get(COUNT[carrier], { id, ...range })?.count ?? 0
+}
+
 export const readLogHead = (db: Connection): LogHead => ({
   epoch: readMeta(db, 'epoch'),
   position: db.get(selectHead, {})?.seq ?? 0,
@@ -28,15 +38,18 @@ export const readLogHead = (db: Connection): LogHead => ({
 
 type Carrier = 'run' | 'session' | 'topic'
 
-interface StreamValues {
+interface StreamId {
   readonly id: string
+}
+
+interface StreamValues extends StreamId {
   readonly position: number
   readonly limit: number
 }
 
 type EventRow = Omit<EventTable, 'position' | 'run_key'> & { readonly position: number; readonly run_id: string | null }
 
-const isCarriedBy: Record<Carrier, (place: Place<StreamValues>) => RawBuilder<SqlBool>> = {
+const isCarriedBy: Record<Carrier, (place: Place<StreamId>) => RawBuilder<SqlBool>> = {
   run: (place) => sql`run_key = (select key from run_keys where run_id = ${place('id')})`,
   session: (place) => sql`session_id = ${place('id')}`,
   topic: (place) => sql`topic = ${place('id')}`,
@@ -68,6 +81,18 @@ export const READ_BEFORE = {
   session: selectStream('session', ['<', 'desc']),
   topic: selectStream('topic', ['<', 'desc']),
 }
+
+const countStream = (carrier: Carrier): Query<StreamId & EventsBetween, { count: number }> =>
+  compile((place) =>
+    from
+      .selectFrom('events')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where(isCarriedBy[carrier](place))
+      .where('position', '>', place('after'))
+      .where('position', '<=', place('through')),
+  )
+
+export const COUNT = { run: countStream('run'), session: countStream('session'), topic: countStream('topic') }
 
 /** The sequence outlives the events: retention never lets a position be given twice. */
 const selectHead = compile<object, { seq: number }>(() =>

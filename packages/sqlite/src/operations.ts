@@ -2,7 +2,7 @@ import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './
 import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './audit-log.ts'
 import { commitWrites } from './commit-writes.ts'
 import { listEmissions } from './emission-store.ts'
-import { readEvents, readEventsBefore, readLogHead } from './event-log.ts'
+import { countEvents, readEvents, readEventsBefore, readLogHead } from './event-log.ts'
 import { findFire, firstPendingFires, listFires } from './fire-store.ts'
 import { findIdempotency } from './idempotency-store.ts'
 import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
@@ -40,6 +40,7 @@ export const READS = {
   'emissions.list': listEmissions,
   'events.read': readEvents,
   'events.readBefore': readEventsBefore,
+  'events.count': countEvents,
   'events.head': readLogHead,
   'idempotency.find': findIdempotency,
   'sessions.find': findSession,

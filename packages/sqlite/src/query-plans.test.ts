@@ -2,7 +2,7 @@ import { type ApprovalFilter, EVERY_ROW, type PageQuery, type RunFilter, type Vi
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approval-store.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { READ_AFTER, READ_BEFORE } from './event-log.ts'
+import { COUNT, READ_AFTER, READ_BEFORE } from './event-log.ts'
 import { FIRST_PENDING, fireListQuery } from './fire-store.ts'
 import { PRUNE_FIRES } from './fire-writes.ts'
 import { applyMigrations } from './migrate.ts'
@@ -193,6 +193,7 @@ describe('the list of sessions', () => {
 describe('the event log', () => {
   it.each(['run', 'session', 'topic'] as const)('goes straight to a position in the stream of a %s', (carrier) => {
     expect(planOf(READ_AFTER[carrier])).toMatch(new RegExp(`events_by_${carrier} \\(\\w+=\\? AND rowid>\\?\\)`))
+    expect(planOf(COUNT[carrier])).toContain(`events_by_${carrier}`)
     expect(planOf(READ_BEFORE[carrier])).toMatch(new RegExp(`events_by_${carrier} \\(\\w+=\\? AND rowid<\\?\\)`))
   })
 })

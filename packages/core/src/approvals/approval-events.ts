@@ -7,7 +7,7 @@ export type ApprovalEventType = 'approval.requested' | 'approval.resolved' | 'ap
 /** The event of an approval, in its run, its session and the inbox; one that a tool asked for also says so. */
 export function approvalEvents(approval: ApprovalRecord, type: ApprovalEventType, at: EpochMs): readonly NewEvent[] {
   const { id, runId, sessionId, name, title, payload, status, by, reason, toolCallId } = approval
-  const decision = status === 'pending' ? undefined : status
+  const decision = status === 'granted' || status === 'denied' ? status : undefined
   const event: NewEvent = {
     runId,
     sessionId,

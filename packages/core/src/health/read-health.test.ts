@@ -16,6 +16,7 @@ function setUp(status: () => Promise<StorageStatus>, triggers: TriggerHealth = s
     ...{ storage: { status }, phase, clock },
     ...{ version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
     readTriggerHealth: () => triggers,
+    replayBuffer: () => ({ events: 3, subjects: 2, bytes: 100 }),
   })
   return { health, clock, phase }
 }
@@ -41,7 +42,7 @@ describe('createReadHealth', () => {
         encryption: { status: 'disabled', enabled: false },
         consolidator: { status: 'disabled', queueDepth: 0, deadLetters: 0, running: false },
         triggers: { status: 'ok', running: false, active: 0, disabled: 0, nextFireAt: null },
-        replayBuffer: { status: 'disabled', events: 0, subjects: 0, bytes: 0 },
+        replayBuffer: { status: 'ok', events: 3, subjects: 2, bytes: 100 },
       },
     })
   })

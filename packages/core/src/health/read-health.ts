@@ -1,6 +1,7 @@
 import type { Clock, Storage, StorageStatus } from '@berth/ports'
 import type { AuditHealth } from '../audit/audit.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
+import type { HotCacheStats } from '../realtime/hot-cache.ts'
 import type { TriggerHealth } from '../triggers/trigger-daemon.ts'
 
 export interface ReadHealthDeps {
@@ -9,6 +10,8 @@ export interface ReadHealthDeps {
   readonly clock: Clock
   readonly version: string
   readonly walWarnThresholdBytes: number
+  /** What the cache in front of the event log holds. */
+  readonly replayBuffer: () => HotCacheStats
   /** The scheme that resolved the secrets, for example `env`. */
   readonly secretsStore: string
   /** Of the database file; `undefined` when it is not encrypted. */
@@ -59,7 +62,7 @@ async function readStatus({ storage }: ReadHealthDeps): Promise<StorageStatus> {
 }
 
 function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
-  const { walWarnThresholdBytes, secretsStore, cipher, readAuditHealth, readTriggerHealth } = deps
+  const { walWarnThresholdBytes, secretsStore, cipher, readAuditHealth, readTriggerHealth, replayBuffer } = deps
   const { walBytes, dbBytes, writable, message } = storage
   const audit = readAuditHealth?.() ?? { status: 'ok' }
   const isLong = walBytes > walWarnThresholdBytes
@@ -81,7 +84,7 @@ function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
     },
     consolidator: { status: 'disabled' as CheckStatus, queueDepth: 0, deadLetters: 0, running: false },
     triggers: triggersCheck(readTriggerHealth()),
-    replayBuffer: { status: 'disabled' as CheckStatus, events: 0, subjects: 0, bytes: 0 },
+    replayBuffer: { status: 'ok' as CheckStatus, ...replayBuffer() },
   }
 }
 

@@ -2,15 +2,16 @@ import { createInMemoryMeter } from '@berth/in-memory'
 import { type JsonText, type Meter, noMeter, type StoredEvent } from '@berth/ports'
 import { anEvent, BUILT_AT } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
-import { renderEnvelope } from './envelope.ts'
+import { createRenderEnvelope } from './envelope.ts'
 
 const SUBJECT = 'agent:echo/runs/run_1/events'
 const stored = (over: Partial<StoredEvent> = {}): StoredEvent => ({ ...anEvent(), position: 7, ...over })
-const view = { subject: SUBJECT, epoch: 'e1', meter: noMeter }
+const view = { subject: SUBJECT, epoch: 'e1' }
+const renderEnvelope = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
 const rendered = (over?: Partial<StoredEvent>, meter: Meter = noMeter) =>
-  JSON.parse(renderEnvelope(stored(over), { ...view, meter }))
+  JSON.parse(createRenderEnvelope({ meter, policy: 'redact' })(stored(over), view))
 
-describe('renderEnvelope', () => {
+describe('createRenderEnvelope', () => {
   it('shows an event of a run', () => {
     expect(rendered({ runId: 'run_1', sessionId: 'chat', topic: 'agent:echo/events' })).toEqual({
       eventId: 'e1.7',

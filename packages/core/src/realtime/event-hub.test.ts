@@ -1,9 +1,11 @@
 import { createInMemoryStorage } from '@berth/in-memory'
 import type { EventStream, StoredEvent } from '@berth/ports'
-import { anEvent, aRun } from '@berth/testkit'
+import { anEvent, aRun, createManualClock } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { createEventHub, type EventHub, withPublication } from './event-hub.ts'
+import { createHotCache } from './hot-cache.ts'
 
+const LIMITS = { maxEvents: 10, ttlMs: 1_000, maxSubjectBytes: 10_000, maxBytes: 10_000 }
 const stored = (over: Partial<StoredEvent> = {}): StoredEvent => ({ ...anEvent(), position: 1, ...over })
 
 /** The names of the watchers that were woken, in order. */
@@ -93,6 +95,20 @@ describe('withPublication', () => {
     ])
 
     expect(await Promise.all(seen)).toEqual([outcome.committed ? outcome.events : 'not committed'])
+  })
+
+  it('forgets what it holds when a commit has deleted something', async () => {
+    const storage = createInMemoryStorage()
+    const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
+    const { commit } = withPublication(storage.unitOfWork, hub)
+    const recent = () => hub.recent({ topic: 'x' }, { after: 0, limit: 10 })
+    await commit([{ type: 'event.append', events: [anEvent({ topic: 'x' })] }])
+    expect(recent()).toHaveLength(1)
+
+    await commit([{ type: 'thread.delete', workflowId: 'flow', threadId: 'thr_1' }])
+
+    expect(recent()).toBeUndefined()
+    expect(hub.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
   })
 
   it('publishes nothing of a commit that conflicts or writes no event', async () => {

@@ -1,23 +1,35 @@
-import type { EventStream, StoredEvent, UnitOfWork } from '@berth/ports'
+import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@berth/ports'
+import type { HotCache, HotCacheStats } from './hot-cache.ts'
+import { streamKey, streamKeysOf } from './stream-key.ts'
 
-/** Wakes readers of the event log. It carries no events: a reader is a position in the log and reads from there. */
+/** Wakes readers of the event log and holds its recent end. A reader is a position in the log, not a queue. */
 export interface EventHub {
   /** Tells every watcher of every stream these events belong to. Called after they are durable. */
   publish(events: readonly StoredEvent[]): void
+  /** Forgets what it holds: something was deleted from the log. */
+  forget(): void
   /** Calls `wake` after each publication to the stream. Returns a function that ends it. */
   watch(stream: EventStream, wake: () => void): () => void
+  /** The next events of the stream after a position, from memory; `undefined` when only the log can tell. */
+  recent(stream: EventStream, range: EventRange): readonly StoredEvent[] | undefined
+  stats(): HotCacheStats
 }
 
-export function createEventHub(): EventHub {
+const NOTHING: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
+
+/** Without a cache every reader reads the log. */
+export function createEventHub(cache?: HotCache): EventHub {
   const watchers = new Map<string, Set<() => void>>()
 
   return {
     publish(events) {
-      const keys = new Set(events.flatMap(keysOf))
+      cache?.add(events)
+      const keys = new Set(events.flatMap(streamKeysOf))
       for (const key of keys) for (const wake of watchers.get(key) ?? []) wake()
     },
+    forget: () => cache?.clear(),
     watch(stream, wake) {
-      const key = keyOf(stream)
+      const key = streamKey(stream)
       const set = watchers.get(key) ?? new Set()
       watchers.set(key, set.add(wake))
       return () => {
@@ -25,29 +37,22 @@ export function createEventHub(): EventHub {
         if (set.size === 0 && watchers.get(key) === set) watchers.delete(key)
       }
     },
+    recent: (stream, range) => cache?.read(stream, range),
+    stats: () => cache?.stats() ?? NOTHING,
   }
 }
 
-/** Publishes the events of every commit once it is durable. */
+/** Publishes the events of every commit once it is durable, and forgets what a commit may have deleted. */
 export function withPublication(unitOfWork: UnitOfWork, hub: EventHub): UnitOfWork {
   return {
     async commit(writes) {
       const outcome = await unitOfWork.commit(writes)
-      if (outcome.committed && outcome.events.length > 0) hub.publish(outcome.events)
+      if (!outcome.committed) return outcome
+      if (writes.some(deletes)) hub.forget()
+      if (outcome.events.length > 0) hub.publish(outcome.events)
       return outcome
     },
   }
 }
 
-function keyOf(stream: EventStream): string {
-  if ('runId' in stream) return `run ${stream.runId}`
-  return 'sessionId' in stream ? `session ${stream.sessionId}` : `topic ${stream.topic}`
-}
-
-function keysOf({ runId, sessionId, topic }: StoredEvent): string[] {
-  const keys: string[] = []
-  if (runId !== undefined) keys.push(keyOf({ runId }))
-  if (sessionId !== undefined) keys.push(keyOf({ sessionId }))
-  if (topic !== undefined) keys.push(keyOf({ topic }))
-  return keys
-}
+const deletes = ({ type }: Write): boolean => type.endsWith('.delete')

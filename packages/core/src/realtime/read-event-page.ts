@@ -3,12 +3,11 @@ import {
   type EventLog,
   type EventStream,
   fromJsonText,
-  type Meter,
   type Page,
   type PageQuery,
   type StoredEvent,
 } from '@berth/ports'
-import { renderEnvelope } from './envelope.ts'
+import type { RenderEnvelope } from './envelope.ts'
 import type { EventEnvelope } from './event-envelope.ts'
 import { formatEventId, parseEventId } from './event-id.ts'
 
@@ -17,7 +16,7 @@ export interface EventView {
   readonly subject: string
   /** Without the sanitizer of delivery. */
   readonly raw?: boolean
-  readonly meter: Meter
+  readonly render: RenderEnvelope
 }
 
 /** A page of a stream's log; the cursor is an event id. @throws AppError `validation-failed` for a foreign cursor */
@@ -28,7 +27,7 @@ export async function readEventPage(events: EventLog, view: EventView, page: Pag
   const last = shown.at(-1)
   const hasMore = read.length > page.limit && last !== undefined
   return {
-    items: shown.map((event) => fromJsonText(renderEnvelope(event, { ...view, epoch })) as EventEnvelope),
+    items: shown.map((event) => fromJsonText(view.render(event, { ...view, epoch })) as EventEnvelope),
     nextCursor: hasMore ? formatEventId({ epoch, position: last.position }) : null,
   }
 }

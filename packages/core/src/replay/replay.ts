@@ -4,7 +4,6 @@ import {
   EVERY_ROW,
   type EventLog,
   type EventStream,
-  type Meter,
   type Page,
   type PageQuery,
   type RunStore,
@@ -18,6 +17,7 @@ import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { RenderEnvelope } from '../realtime/envelope.ts'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
 import { readEventPage } from '../realtime/read-event-page.ts'
 import type { Reply } from '../reply.ts'
@@ -28,7 +28,7 @@ export interface ReplayDeps extends CommitOnceDeps {
   readonly sessions: SessionStore
   readonly events: EventLog
   readonly clock: Clock
-  readonly meter: Meter
+  readonly render: RenderEnvelope
 }
 
 export interface ReplayRequest {
@@ -54,14 +54,14 @@ export interface Replay {
 }
 
 export function createReplay(deps: ReplayDeps): Replay {
-  const { unitOfWork, events, meter } = deps
+  const { unitOfWork, events, render } = deps
 
   return {
     async page({ page, key, ...request }) {
       const recorded = await find(deps, request)
       const once = await recording(() =>
         commitOnce(deps, key, async () => {
-          const body: Page<EventEnvelope> = await readEventPage(events, { ...recorded, meter }, page)
+          const body: Page<EventEnvelope> = await readEventPage(events, { ...recorded, render }, page)
           return { writes: entryOf(deps, request), reply: { status: 200, body }, remember: true }
         }),
       )

@@ -1,5 +1,7 @@
 import {
   AppError,
+  type EpochMs,
+  type NewEvent,
   NO_USAGE,
   type RunBudget,
   type RunRecord,
@@ -27,6 +29,11 @@ export interface Budget {
   readonly exhaustion: Promise<never>
   /** By the run and by its children that have ended. */
   used(): RunUsage
+}
+
+const usageEvent = (run: RunRecord, report: UsageReport, at: EpochMs): NewEvent => {
+  const amounts = { inputTokens: 0, outputTokens: 0, costUsd: 0, ...report }
+  return runEvent(run, { type: 'usage', payload: toJsonText({ runId: run.id, ...amounts }), at })
 }
 
 export interface BudgetDeps extends Pick<JournalDeps, 'clock'> {
@@ -78,8 +85,7 @@ export function createBudget(
   /** The usage is part of the run's record; only this execution changes it. */
   const write = (next: RunUsage, report?: UsageReport): Promise<void> => {
     own = next
-    const events =
-      report === undefined ? [] : [runEvent(run, { type: 'usage', payload: toJsonText(report), at: clock.now() })]
+    const events = report === undefined ? [] : [usageEvent(run, report, clock.now())]
     return journal.record({
       writes: [
         { type: 'run.transition', runId: run.id, from: ['running'], attempt: run.attempt, change: { usage: next } },

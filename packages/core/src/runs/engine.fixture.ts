@@ -16,6 +16,7 @@ import type { CreateRunServices } from '../agents/run-services.ts'
 import { createEngine as createRunEngine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
+import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
 import type { Reply } from '../reply.ts'
 import type { FireEventTriggers } from '../triggers/fire-event-triggers.ts'
@@ -64,6 +65,7 @@ export function createEngine(options: EngineOptions) {
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
     services: options.services ?? (() => ({})),
+    render: createRenderEnvelope({ meter, policy: 'redact' }),
     fireEventTriggers: options.fireEventTriggers,
     unitOfWork: withPublication(storage.unitOfWork, hub),
     limits: { ...LIMITS, concurrency, maxQueued },

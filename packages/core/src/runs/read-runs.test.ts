@@ -2,6 +2,7 @@ import { createInMemoryStorage } from '@berth/in-memory'
 import { EVERY_ROW, noMeter, type PageQuery, type RunRecord, toJsonText } from '@berth/ports'
 import { anEvent, aRun, BUILT_AT } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
+import { createRenderEnvelope } from '../realtime/envelope.ts'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
 import { createReadRuns, type ListRunsQuery } from './read-runs.ts'
 
@@ -17,6 +18,8 @@ const laterRun = aRun({
   deadlineAt: (BUILT_AT + 9) as RunRecord['createdAt'],
 })
 
+const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
+
 async function setUp({ events = 0 } = {}) {
   const storage = createInMemoryStorage({ epoch: 'e1' })
   const ticks = Array.from({ length: events }, (_, n) => [
@@ -27,7 +30,7 @@ async function setUp({ events = 0 } = {}) {
     ...[agentRun, workflowRun, laterRun].map((run) => ({ type: 'run.insert', run }) as const),
     { type: 'event.append', events: ticks.flat() },
   ])
-  return createReadRuns({ ...storage, meter: noMeter, basePath: '/v1' })
+  return createReadRuns({ ...storage, render, basePath: '/v1' })
 }
 
 describe('get', () => {

@@ -3,7 +3,6 @@ import {
   type ApprovalStore,
   type EpochMs,
   type EventLog,
-  type Meter,
   type Page,
   type PageQuery,
   type RunFilter,
@@ -13,6 +12,7 @@ import {
   type StepStore,
   type Visibility,
 } from '@berth/ports'
+import type { RenderEnvelope } from '../realtime/envelope.ts'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
 import { readEventPage } from '../realtime/read-event-page.ts'
 import type { Reply } from '../reply.ts'
@@ -25,7 +25,7 @@ export interface ReadRunsDeps {
   readonly events: EventLog
   readonly steps: StepStore
   readonly approvals: ApprovalStore
-  readonly meter: Meter
+  readonly render: RenderEnvelope
   readonly basePath: string
 }
 
@@ -46,7 +46,7 @@ export interface ReadRuns {
   events(runId: string, page: PageQuery, visibility: Visibility): Promise<Page<EventEnvelope>>
 }
 
-export function createReadRuns({ runs, events, steps, approvals, meter, basePath }: ReadRunsDeps): ReadRuns {
+export function createReadRuns({ runs, events, steps, approvals, render, basePath }: ReadRunsDeps): ReadRuns {
   const find = async (runId: string, visibility: Visibility): Promise<RunRecord> => {
     const run = await runs.find(runId, visibility)
     if (run === undefined) throw new AppError('run-not-found')
@@ -68,7 +68,7 @@ export function createReadRuns({ runs, events, steps, approvals, meter, basePath
 
     async events(runId, page, visibility) {
       const run = await find(runId, visibility)
-      return readEventPage(events, { stream: { runId }, subject: runSubject(run), meter }, page)
+      return readEventPage(events, { stream: { runId }, subject: runSubject(run), render }, page)
     },
   }
 }

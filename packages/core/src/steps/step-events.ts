@@ -17,7 +17,7 @@ export function stepEvent(
   }: { readonly step: Pick<StepRecord, 'seq' | 'kind' | 'name'>; readonly at: EpochMs; readonly detail?: object },
 ): NewEvent {
   const { seq, kind, name } = step
-  return runEvent(run, { type, payload: toJsonText({ step: name, seq, kind, ...detail }), at })
+  return runEvent(run, { type, payload: toJsonText({ runId: run.id, step: name, seq, kind, ...detail }), at })
 }
 
 /** The events of a call that came out well. A result of a workflow is a checkpoint of its thread. */

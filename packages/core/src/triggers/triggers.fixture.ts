@@ -15,6 +15,7 @@ import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
 import { createEngine } from '../engine.ts'
 import { createPhase } from '../lifecycle/phase.ts'
+import { createRenderEnvelope } from '../realtime/envelope.ts'
 import type { Reply } from '../reply.ts'
 import { silentLogger } from '../runs/engine.fixture.ts'
 import { createAgentRegistry, createWorkflowRegistry, targetsOf } from '../runs/target-registry.ts'
@@ -74,6 +75,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     services: () => ({}),
+    render: createRenderEnvelope({ meter, policy: 'redact' }),
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     limits: { ...LIMITS, concurrency, maxQueued },
   })

@@ -19,6 +19,7 @@ describe('/health', () => {
       ...{ storage: readOnly, phase: createPhase(), clock: createManualClock(), version: '0.1.0' },
       ...{ walWarnThresholdBytes: 1_000, secretsStore: 'env' },
       readTriggerHealth: () => ({ state: 'stopped', active: 0, disabled: 0 }),
+      replayBuffer: () => ({ events: 0, subjects: 0, bytes: 0 }),
     })
 
     const response = await createTestApp({ deps: { readHealth } }).app.fetch(get('/health'))

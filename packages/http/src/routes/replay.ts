@@ -10,6 +10,7 @@ interface ReplayCall<Params> {
   readonly principal: Principal
   readonly key: KeyedRequest | undefined
   readonly acceptsEventStream: boolean
+  readonly hangUp: (() => void) | undefined
 }
 
 type Of = Parameters<UseCases['replay']['open']>[0]['of']
@@ -20,9 +21,10 @@ export const replayWith =
     { replay, openReplayStream }: Pick<UseCases, 'replay' | 'openReplayStream'>,
     ofParams: (params: Params) => Of,
   ) =>
-  async ({ params, body, principal, key, acceptsEventStream }: ReplayCall<Params>): Promise<Answer> => {
+  async ({ params, body, principal, key, acceptsEventStream, hangUp }: ReplayCall<Params>): Promise<Answer> => {
     const { raw = false, limit = 50, cursor, order = 'asc', speed } = body
     const request = { of: ofParams(params), raw, principal }
-    if (acceptsEventStream) return openReplayStream(await replay.open(request), speed)
+    if (acceptsEventStream)
+      return openReplayStream(await replay.open(request), { speed, tokenId: principal.tokenId, hangUp })
     return replay.page({ ...request, page: { limit, cursor, order }, key })
   }

@@ -20,9 +20,10 @@ export const runRoutes = ({
   },
   getRun: async ({ params, visibility }) => ({ status: 200, body: await readRuns.get(params.runId, visibility) }),
   getRunState: ({ params, visibility }) => readRuns.outcome(params.runId, visibility),
-  async getRunEvents({ params: { runId }, query, visibility, acceptsEventStream, lastEventId }) {
+  async getRunEvents({ params: { runId }, query, visibility, acceptsEventStream, ...call }) {
     if (acceptsEventStream) {
-      return openRunStream({ runId, visibility, lastEventId: lastEventId || query.lastEventId || undefined })
+      const lastEventId = call.lastEventId || query.lastEventId || undefined
+      return openRunStream({ runId, visibility, lastEventId, tokenId: call.principal.tokenId, hangUp: call.hangUp })
     }
     return { status: 200, body: await readRuns.events(runId, query, visibility) }
   },

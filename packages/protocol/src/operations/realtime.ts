@@ -12,7 +12,6 @@ export const realtimeOperations = {
     responses: { 201: { schema: WsTicket, description: 'The ticket, shown once.' } },
     errors: ['ticket-limit-exceeded', 'server-draining'],
     summary: 'Issue a single-use ticket for a WebSocket of a browser.',
-    pending: true,
   },
   openWebSocket: {
     id: 'realtime.open-ws',
@@ -23,6 +22,5 @@ export const realtimeOperations = {
     responses: { 101: { stream: 'websocket', description: 'The connection speaks svc.protocol.v1.' } },
     errors: ['validation-failed', 'cors-denied', 'overloaded', 'server-draining'],
     summary: 'Open a WebSocket.',
-    pending: true,
   },
 } as const satisfies OperationTable

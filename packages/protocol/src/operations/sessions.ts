@@ -113,7 +113,6 @@ export const sessionOperations = {
     responses: { 200: { stream: 'event-stream', description: 'Live events, from the cursor when one is given.' } },
     errors: ['session-not-found', 'overloaded'],
     summary: 'Follow the events of a session.',
-    pending: true,
   },
   replaySession: {
     id: 'sessions.replay',

@@ -48,8 +48,10 @@ export const StepEvent = v.object({
   runId: v.string(),
   step: v.string(),
   seq: v.number(),
-  result: v.optional(v.unknown()),
+  kind: v.picklist(['step', 'sleep', 'event', 'approval', 'child']),
+  dueAt: v.optional(v.string()),
   error: v.optional(RunError),
+  willRetry: v.optional(v.boolean()),
 })
 
 export const CheckpointEvent = v.object({

@@ -1,16 +1,21 @@
 import type { Logger, Timers } from '@berth/ports'
-import { HEARTBEAT } from './block.ts'
+import { createDeadline } from '../deadline.ts'
+import { HEARTBEAT, type SseChunk } from './block.ts'
 
 export interface BlockStreamDeps {
   readonly timers: Timers
   readonly heartbeatMs: number
+  /** How long a reader may take nothing while blocks wait for it; then the stream is cut off. */
+  readonly stallMs: number
   readonly logger: Logger
 }
 
 export interface BlockSource {
-  readonly blocks: AsyncGenerator<string, void, void>
+  readonly blocks: AsyncGenerator<SseChunk, void, void>
   /** Called once, when the stream has ended for whatever reason. Must wake `blocks` if they wait. */
   readonly onEnd: () => void
+  /** Cuts off a reader that takes nothing; without it, its stream fails. */
+  readonly hangUp?: (() => void) | undefined
 }
 
 export interface BlockStream {
@@ -23,19 +28,21 @@ const BUFFERED_BYTES = 65_536
 
 /**
  * Bytes of an event stream. Takes the next block only when its reader has room, so that a slow reader holds one buffer;
- * sends heartbeats while it waits.
+ * one that takes nothing is cut off. Sends heartbeats while it waits.
  */
-export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd }: BlockSource): BlockStream {
-  const { timers, heartbeatMs, logger } = deps
+export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd, hangUp }: BlockSource): BlockStream {
+  const { timers, heartbeatMs, stallMs, logger } = deps
   const encoder = new TextEncoder()
   let isOpen = true
   let cancelHeartbeat = () => {}
   let close = () => {}
+  let cut = () => {}
 
   const finish = () => {
     if (!isOpen) return
     isOpen = false
     cancelHeartbeat()
+    stall.clear()
     onEnd()
     blocks.return().catch((error: unknown) => logger.error('event stream not released', error))
   }
@@ -44,10 +51,16 @@ export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd }: Bloc
     finish()
   }
 
+  const stall = createDeadline(timers, stallMs, () => {
+    if (isOpen) cut()
+    finish()
+  })
+
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
         close = () => controller.close()
+        cut = hangUp ?? (() => controller.error(new Error('the reader took nothing for too long')))
         const beat = () => {
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(HEARTBEAT))
           cancelHeartbeat = timers.after(heartbeatMs, beat)
@@ -55,10 +68,15 @@ export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd }: Bloc
         cancelHeartbeat = timers.after(heartbeatMs, beat)
       },
       async pull(controller) {
+        stall.clear()
         try {
           const next = await blocks.next()
           if (next.done === true) end()
-          else if (isOpen) controller.enqueue(encoder.encode(next.value))
+          else if (isOpen) {
+            const { value } = next
+            controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
+            if ((controller.desiredSize ?? 0) <= 0) stall.start()
+          }
         } catch (error) {
           logger.error('event stream broken off', error)
           end()

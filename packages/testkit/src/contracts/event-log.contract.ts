@@ -57,6 +57,23 @@ const storedCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'counts the events of one stream after one position and through another',
+    async run(storage) {
+      const own = positions(await appendMixed(storage, 4))
+      const [first = 0, second = 0, , last = 0] = own
+      const count = (after: number, through: number, stream: EventStream = RUN) =>
+        storage.events.count(stream, { after, through })
+
+      expect(await count(0, last)).toBe(4)
+      expect(await count(first, last)).toBe(3)
+      expect(await count(first, second)).toBe(1)
+      expect(await count(0, first - 1)).toBe(0)
+      expect(await count(last, first)).toBe(0)
+      expect(await count(0, last, { runId: 'run-unknown' })).toBe(0)
+      expect(await count(0, last, { topic: 'other' })).toBe(4)
+    },
+  },
+  {
     title: 'a stream nothing was appended to is empty in both directions',
     async run(storage) {
       await insertCarriers(storage)

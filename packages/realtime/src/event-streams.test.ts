@@ -1,4 +1,5 @@
-import { AppError, EVERY_ROW } from '@berth/ports'
+import { AppError, EVERY_ROW, type NewEvent } from '@berth/ports'
+import { anEvent, aSession } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { createClient, createRunLog, RUN_ID, SUBJECT, settled, trimmed } from './run-log.fixture.ts'
 
@@ -193,12 +194,63 @@ describe('openRunStream', () => {
     const response = await open()
     await settled()
     const readsOfIdleClient = reads
-    clock.advance(600_000)
+    clock.advance(9_999)
     await settled()
 
     expect(readsOfIdleClient).toBeLessThan(6)
     expect(reads).toBe(readsOfIdleClient)
     await response.body?.cancel()
+  })
+
+  it('cuts off a client that takes nothing of what waits for it, but not one that takes it slowly', async () => {
+    const log = await createRunLog()
+    for (let page = 0; page < 20; page++) await log.append(...Array.from({ length: 200 }, () => 'text.delta'))
+    const stuck = await log.open()
+    const slow = createClient(await log.open())
+    await settled()
+
+    for (let second = 0; second < 10; second++) {
+      for (let chunk = 0; chunk < 200; chunk++) await slow.read()
+      await settled()
+      log.clock.advance(1_000)
+    }
+
+    expect(log.streams.size()).toBe(1)
+    await expect(stuck.body?.getReader().read()).rejects.toThrow('took nothing')
+    expect(slow.events.length).toBeGreaterThan(1_000)
+    await slow.close()
+  })
+
+  it('leaves an idle client of an idle stream alone', async () => {
+    const { open, clock, streams } = await createRunLog()
+    const response = await open()
+    await settled()
+
+    clock.advance(600_000)
+    await settled()
+
+    expect(streams.size()).toBe(1)
+    await response.body?.cancel()
+  })
+
+  it('ends when the token of its reader is lost', async () => {
+    const lost: (() => void)[] = []
+    const { streams, append } = await createRunLog({
+      watchCredential: (_tokenId, onLost) => {
+        lost.push(() => onLost('revoked'))
+        return () => undefined
+      },
+    })
+    await append('a')
+    const response = await streams.openRunStream({ runId: RUN_ID, visibility: EVERY_ROW, tokenId: 'tok_1' })
+    const client = createClient(response)
+    await client.readUntil(2)
+
+    for (const lose of lost) lose()
+    await client.readToEnd()
+
+    expect(typesOf(client.events)).toEqual(['message', 'a'])
+    expect(streams.size()).toBe(0)
   })
 
   it('ends its stream when the log cannot be read', async () => {
@@ -218,6 +270,59 @@ describe('openRunStream', () => {
     await createClient(response).readToEnd()
 
     expect(streams.size()).toBe(0)
+  })
+})
+
+describe('openSessionStream', () => {
+  const inSession = (type: string) => anEvent({ sessionId: 'chat', type })
+
+  async function openChat() {
+    const log = await createRunLog()
+    const commit = (...events: readonly NewEvent[]) => log.unitOfWork.commit([{ type: 'event.append', events }])
+    await log.unitOfWork.commit([{ type: 'session.insert', session: aSession({ id: 'chat' }) }])
+    await commit(inSession('note.before'))
+    const open = (lastEventId?: string) =>
+      log.streams.openSessionStream({ sessionId: 'chat', visibility: EVERY_ROW, lastEventId })
+    return { ...log, commit, open }
+  }
+
+  it('is live only without a cursor, and goes on after one', async () => {
+    const { open, commit } = await openChat()
+    const client = createClient(await open())
+    await client.read()
+    await commit(inSession('note.live'), anEvent({ sessionId: 'other', type: 'note.other' }))
+    await client.readUntil(2)
+    const resumed = createClient(await open('e1.0'))
+    await resumed.readUntil(3)
+
+    expect(client.events.map(({ type, lastEventId }) => [type, lastEventId])).toEqual([
+      ['message', 'e1.1'],
+      ['note.live', 'e1.2'],
+    ])
+    expect(typesOf(resumed.events)).toEqual(['message', 'note.before', 'note.live'])
+    expect(JSON.parse(resumed.events[1]?.data ?? '')).toMatchObject({ subject: 'session:chat/events' })
+    await Promise.all([client.close(), resumed.close()])
+  })
+
+  it('does not end with a run of the session', async () => {
+    const { open, commit } = await openChat()
+    const client = createClient(await open('e1.0'))
+    await commit(inSession('run.completed'), inSession('note.after'))
+    await client.readUntil(4)
+
+    expect(typesOf(client.events)).toEqual(['message', 'note.before', 'run.completed', 'note.after'])
+    await client.close()
+  })
+
+  it('hides sessions that do not exist or may not be seen', async () => {
+    const { streams } = await openChat()
+
+    for (const request of [
+      { sessionId: 'none', visibility: EVERY_ROW },
+      { sessionId: 'chat', visibility: { owner: 'bob' } },
+    ] as const) {
+      expect((await refusalOf(streams.openSessionStream(request)))?.id).toBe('session-not-found')
+    }
   })
 })
 

@@ -1,0 +1,207 @@
+import type { EventStream, StoredEvent } from '@berth/ports'
+import { toJsonText } from '@berth/ports'
+import { anEvent, createManualClock } from '@berth/testkit'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createHotCache, type HotCacheLimits } from './hot-cache.ts'
+
+const ROOMY: HotCacheLimits = { maxEvents: 1_000, ttlMs: 300_000, maxSubjectBytes: 2 ** 21, maxBytes: 2 ** 26 }
+const RUN: EventStream = { runId: 'r' }
+
+const event = (position: number, over: Partial<StoredEvent> = {}): StoredEvent => ({
+  ...anEvent({ runId: 'r' }),
+  position,
+  ...over,
+})
+
+const setUp = (limits: Partial<HotCacheLimits> = {}) => {
+  const clock = createManualClock()
+  return { clock, cache: createHotCache(clock, { ...ROOMY, ...limits }) }
+}
+
+const positionsOf = (events: readonly StoredEvent[] | undefined) => events?.map(({ position }) => position)
+const all = { after: 0, limit: 1_000 }
+
+describe('createHotCache', () => {
+  it('says nothing before it has seen anything', () => {
+    const { cache } = setUp()
+
+    expect(cache.read(RUN, all)).toBeUndefined()
+    expect(cache.read(RUN, { after: 99, limit: 1 })).toBeUndefined()
+  })
+
+  it('knows what came since it began, and nothing of before', () => {
+    const { cache } = setUp()
+    cache.add([event(5), event(6, { runId: 'other' }), event(7)])
+
+    expect(positionsOf(cache.read(RUN, { after: 4, limit: 10 }))).toEqual([5, 7])
+    expect(positionsOf(cache.read(RUN, { after: 5, limit: 10 }))).toEqual([7])
+    expect(positionsOf(cache.read(RUN, { after: 4, limit: 1 }))).toEqual([5])
+    expect(cache.read(RUN, { after: 3, limit: 10 })).toBeUndefined()
+    expect(cache.read({ topic: 'idle' }, { after: 4, limit: 10 })).toEqual([])
+    expect(cache.read({ topic: 'idle' }, { after: 3, limit: 10 })).toBeUndefined()
+  })
+
+  it.each<[string, StoredEvent, EventStream]>([
+    ['run', event(1, { runId: 'x' }), { runId: 'x' }],
+    ['session', event(1, { runId: undefined, sessionId: 'x' }), { sessionId: 'x' }],
+    ['topic', event(1, { runId: undefined, topic: 'x' }), { topic: 'x' }],
+  ])('finds an event by its %s', (_, stored, stream) => {
+    const { cache } = setUp()
+    cache.add([stored])
+
+    expect(positionsOf(cache.read(stream, all))).toEqual([1])
+  })
+
+  it('forgets an event at the end of its time to live exactly', () => {
+    const { cache, clock } = setUp({ ttlMs: 1_000 })
+    cache.add([event(1)])
+    clock.advance(500)
+    cache.add([event(2)])
+
+    clock.advance(499)
+    expect(positionsOf(cache.read(RUN, all))).toEqual([1, 2])
+    clock.advance(1)
+    expect(cache.read(RUN, all)).toBeUndefined()
+    expect(positionsOf(cache.read(RUN, { after: 1, limit: 10 }))).toEqual([2])
+    clock.advance(500)
+    expect(cache.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
+    expect(cache.read(RUN, { after: 2, limit: 10 })).toEqual([])
+  })
+
+  it('keeps the newest events of a subject', () => {
+    const { cache } = setUp({ maxEvents: 2 })
+    cache.add([event(1), event(2), event(3)])
+
+    expect(cache.read(RUN, all)).toBeUndefined()
+    expect(positionsOf(cache.read(RUN, { after: 1, limit: 10 }))).toEqual([2, 3])
+    expect(cache.stats()).toMatchObject({ events: 2, subjects: 1 })
+  })
+
+  it('keeps no more bytes of a subject, and of all, than it may', () => {
+    const { cache } = setUp({ maxSubjectBytes: 40_000, maxBytes: 100_000 })
+    const payload = toJsonText('x'.repeat(5_000))
+    for (let position = 1; position <= 60; position++) {
+      cache.add([event(position, { runId: `r${position % 7}`, payload })])
+      const { bytes } = cache.stats()
+      expect(bytes).toBeLessThanOrEqual(100_000)
+    }
+
+    expect(cache.stats().events).toBeGreaterThan(5)
+  })
+
+  it('holds nothing of an event that is larger than a subject may be', () => {
+    const { cache } = setUp({ maxSubjectBytes: 1_000 })
+    cache.add([event(1, { payload: toJsonText('x'.repeat(2_000)) })])
+
+    expect(cache.stats().events).toBe(0)
+    expect(cache.read(RUN, all)).toBeUndefined()
+    expect(cache.read(RUN, { after: 1, limit: 1 })).toEqual([])
+  })
+
+  it('counts a text by its UTF-8 form', () => {
+    const payload = toJsonText('a€é😀')
+    const cost = (text: typeof payload) => {
+      const { cache } = setUp()
+      cache.add([event(1, { payload: text })])
+      return cache.stats().bytes
+    }
+
+    expect(cost(payload) - cost(toJsonText(''))).toBe(2 * (1 + 3 + 2 + 4))
+  })
+
+  it('leaves to the log what it may have missed between two commits', () => {
+    const { cache } = setUp()
+    cache.add([event(1)])
+    cache.add([event(3)])
+
+    expect(cache.read(RUN, { after: 1, limit: 10 })).toBeUndefined()
+    expect(positionsOf(cache.read(RUN, { after: 2, limit: 10 }))).toEqual([3])
+    cache.add([event(2)])
+    expect(cache.read(RUN, { after: 1, limit: 10 })).toBeUndefined()
+    expect(positionsOf(cache.read(RUN, { after: 2, limit: 10 }))).toEqual([3])
+  })
+
+  it('knows nothing of before it was cleared', () => {
+    const { cache } = setUp()
+    cache.add([event(1), event(2)])
+    cache.clear()
+    cache.add([event(3)])
+
+    expect(cache.read(RUN, { after: 1, limit: 10 })).toBeUndefined()
+    expect(positionsOf(cache.read(RUN, { after: 2, limit: 10 }))).toEqual([3])
+    expect(cache.stats()).toMatchObject({ events: 1, subjects: 1 })
+  })
+})
+
+type Step =
+  | { readonly do: 'commit'; readonly streams: readonly number[] }
+  | { readonly do: 'foreign' }
+  | { readonly do: 'late' }
+  | { readonly do: 'pass'; readonly ms: number }
+  | { readonly do: 'clear' }
+  | { readonly do: 'read'; readonly stream: number; readonly back: number; readonly limit: number }
+
+const stream = fc.integer({ min: 0, max: 3 })
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    arbitrary: fc.record({ do: fc.constant('commit' as const), streams: fc.array(stream, { maxLength: 6 }) }),
+    weight: 6,
+  },
+  { arbitrary: fc.constant({ do: 'foreign' } as const), weight: 1 },
+  { arbitrary: fc.constant({ do: 'late' } as const), weight: 1 },
+  { arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 700 }) }), weight: 2 },
+  { arbitrary: fc.constant({ do: 'clear' } as const), weight: 1 },
+  {
+    arbitrary: fc.record({
+      ...{ do: fc.constant('read' as const), stream },
+      ...{ back: fc.integer({ min: 0, max: 12 }), limit: fc.integer({ min: 1, max: 5 }) },
+    }),
+    weight: 6,
+  },
+)
+
+describe('what the cache answers', () => {
+  it('is what the log answers, whatever came, went or was told late', () => {
+    let answered = 0
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+        const { cache, clock } = setUp({ maxEvents: 4, ttlMs: 1_000, maxSubjectBytes: 4_000, maxBytes: 6_000 })
+        const log: StoredEvent[] = []
+        let untold: StoredEvent[] = []
+        let toldThrough = 0
+        const tell = (events: readonly StoredEvent[]) => {
+          cache.add(events)
+          toldThrough = Math.max(toldThrough, events.at(-1)?.position ?? 0)
+        }
+        const append = (run: number) => {
+          log.push(event(log.length + 1, { runId: `r${run}` }))
+          return log.at(-1) as StoredEvent
+        }
+
+        for (const one of steps) {
+          if (one.do === 'commit') tell(one.streams.map(append))
+          else if (one.do === 'foreign') append(0)
+          else if (one.do === 'late') {
+            // The promise of an earlier commit resolves after that of a later one.
+            tell(untold)
+            untold = [append(1)]
+          } else if (one.do === 'pass') clock.advance(one.ms)
+          else if (one.do === 'clear') cache.clear()
+          else {
+            const range = { after: Math.max(0, log.length - one.back), limit: one.limit }
+            const told = cache.read({ runId: `r${one.stream}` }, range)
+            if (told === undefined) continue
+            answered++
+            const truth = log.filter(({ runId, position }) => runId === `r${one.stream}` && position > range.after)
+            // What is committed and not told yet may be missing at the end, and only there.
+            const isWhole = toldThrough === log.length
+            expect(positionsOf(told)).toEqual(positionsOf(truth.slice(0, isWhole ? one.limit : told.length)))
+          }
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(answered).toBeGreaterThan(2_000)
+  }, 60_000)
+})

@@ -1,0 +1,172 @@
+import type { Clock, EventRange, EventStream, StoredEvent } from '@berth/ports'
+import { streamKey, streamKeysOf } from './stream-key.ts'
+
+export interface HotCacheLimits {
+  readonly maxEvents: number // per stream
+  readonly ttlMs: number // on the monotonic clock
+  readonly maxSubjectBytes: number // per stream; what its events and their rendered forms may cost
+  readonly maxBytes: number // of all streams
+}
+
+export interface HotCacheStats {
+  readonly events: number
+  readonly subjects: number
+  readonly bytes: number
+}
+
+/**
+ * Recent events in memory, in front of the log. It answers only what it knows whole: a read either gives exactly what the
+ * log would, or nothing at all.
+ */
+export interface HotCache {
+  /** Takes what was made durable. Events are known whole as long as every position of the log comes by, in order. */
+  add(events: readonly StoredEvent[]): void
+  /** The next events after a position; `undefined` when only the log can tell. */
+  read(stream: EventStream, range: EventRange): readonly StoredEvent[] | undefined
+  /** Empties it; to be called when something was deleted from the log. */
+  clear(): void
+  stats(): HotCacheStats
+}
+
+interface Entry {
+  readonly event: StoredEvent
+  readonly bytes: number
+  readonly addedMs: number
+}
+
+interface Ring {
+  entries: Entry[]
+  /** Index of the oldest entry that is still kept. */
+  first: number
+  bytes: number
+  /** Every event of the stream after this position is in the ring. */
+  wholeAfter: number
+}
+
+const COMPACT_AT = 512
+/** Objects, arrays and the envelope around a payload. */
+const OVERHEAD_BYTES = 512
+
+export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
+  /** The stream that was published to longest ago comes first. */
+  const rings = new Map<string, Ring>()
+  let bytes = 0
+  let through = 0
+  /** What no ring holds is known not to exist after this position only. */
+  let floor = Number.POSITIVE_INFINITY
+
+  const removeOldest = (ring: Ring) => {
+    const entry = ring.entries[ring.first] as Entry
+    ring.entries[ring.first] = undefined as unknown as Entry
+    ring.first++
+    ring.bytes -= entry.bytes
+    bytes -= entry.bytes
+    ring.wholeAfter = entry.event.position
+    if (ring.first < COMPACT_AT) return
+    ring.entries = ring.entries.slice(ring.first)
+    ring.first = 0
+  }
+
+  const isOver = (ring: Ring) => {
+    const oldest = ring.entries[ring.first]
+    if (oldest === undefined) return false
+    const count = ring.entries.length - ring.first
+    return count > limits.maxEvents || ring.bytes > limits.maxSubjectBytes || isExpired(oldest)
+  }
+
+  const isExpired = ({ addedMs }: Entry) => clock.monotonicMs() - addedMs >= limits.ttlMs
+
+  const trim = (ring: Ring) => {
+    while (isOver(ring)) removeOldest(ring)
+  }
+
+  const drop = (key: string, ring: Ring) => {
+    rings.delete(key)
+    bytes -= ring.bytes
+    floor = Math.max(floor, ring.entries.at(-1)?.event.position ?? ring.wholeAfter, ring.wholeAfter)
+  }
+
+  /** Drops what is expired or too much, longest untouched streams first. */
+  const sweep = () => {
+    for (const [key, ring] of rings) {
+      const newest = ring.entries.at(-1)
+      const isDead = ring.first === ring.entries.length || newest === undefined || isExpired(newest)
+      if (!isDead && bytes <= limits.maxBytes) return
+      drop(key, ring)
+    }
+  }
+
+  const forget = (from: number) => {
+    rings.clear()
+    bytes = 0
+    floor = from
+  }
+
+  const put = (key: string, entry: Entry) => {
+    const ring = rings.get(key) ?? { entries: [], first: 0, bytes: 0, wholeAfter: floor }
+    rings.delete(key)
+    rings.set(key, ring)
+    ring.entries.push(entry)
+    ring.bytes += entry.bytes
+    bytes += entry.bytes
+    trim(ring)
+  }
+
+  return {
+    add(events) {
+      for (const event of events) {
+        const { position } = event
+        if (position <= through) continue
+        // Another process wrote in between, or a later commit was told of first: what lies before is the log's to tell.
+        if (position !== through + 1 || floor === Number.POSITIVE_INFINITY) forget(position - 1)
+        through = position
+        const entry = { event, bytes: costOf(event), addedMs: clock.monotonicMs() }
+        for (const key of streamKeysOf(event)) put(key, entry)
+      }
+      sweep()
+    },
+    read(stream, { after, limit }) {
+      const ring = rings.get(streamKey(stream))
+      if (ring === undefined) return after >= floor ? [] : undefined
+      trim(ring)
+      if (after < ring.wholeAfter) return undefined
+      const start = firstAfter(ring, after)
+      return ring.entries.slice(start, start + limit).map(({ event }) => event)
+    },
+    clear: () => forget(floor === Number.POSITIVE_INFINITY ? floor : through),
+    stats() {
+      sweep()
+      let events = 0
+      for (const ring of rings.values()) {
+        trim(ring)
+        events += ring.entries.length - ring.first
+      }
+      return { events, subjects: rings.size, bytes }
+    },
+  }
+}
+
+/** Index of the oldest kept entry after a position. */
+function firstAfter({ entries, first }: Ring, after: number): number {
+  let low = first
+  let high = entries.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((entries[middle] as Entry).event.position <= after) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The payload as it is stored and once more as it is rendered. */
+const costOf = ({ payload }: StoredEvent): number => OVERHEAD_BYTES + 2 * utf8Length(payload)
+
+function utf8Length(text: string): number {
+  let length = text.length
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit > 0x7ff) length += unit >= 0xd800 && unit <= 0xdfff ? 1 : 2
+    else if (unit > 0x7f) length++
+  }
+  return length
+}

@@ -1,0 +1,34 @@
+import { AppError } from '@berth/ports'
+import type { Principal } from '../auth/principal.ts'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { PhaseHolder } from '../lifecycle/phase.ts'
+import type { Reply } from '../reply.ts'
+import type { Tickets } from './tickets.ts'
+
+export interface IssueTicketRequest {
+  readonly principal: Principal
+  /** Of the page that asks; the ticket then opens sockets of this origin only. */
+  readonly origin: string | undefined
+  readonly key?: KeyedRequest | undefined
+}
+
+/** Issues a WebSocket ticket. @throws AppError `ticket-limit-exceeded`, `server-draining` */
+export type IssueTicket = (request: IssueTicketRequest) => Promise<Reply>
+
+export interface IssueTicketDeps extends CommitOnceDeps {
+  readonly tickets: Tickets
+  readonly phase: PhaseHolder
+}
+
+export function createIssueTicket(deps: IssueTicketDeps): IssueTicket {
+  return async ({ principal, origin, key }) => {
+    if (deps.phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
+    const once = await commitOnce(deps, key, async () => {
+      const { ticket, expiresAt, ttlMs } = deps.tickets.issue(principal, origin)
+      const body = { ticket, expiresAt: new Date(expiresAt).toISOString(), ttlMs }
+      return { writes: [], reply: { status: 201, body }, remember: true }
+    })
+    return once.kind === 'replayed' ? once.reply : once.decision.reply
+  }
+}

@@ -1,0 +1,33 @@
+import type { Clock, Digest, IdGenerator, Storage } from '@berth/ports'
+import type { CommitOnceDeps } from '../idempotency/commit-once.ts'
+import type { PhaseHolder } from '../lifecycle/phase.ts'
+import { createAuthorizeSubject } from './authorize-subject.ts'
+import type { RenderEnvelope } from './envelope.ts'
+import { createEventFeed } from './event-feed.ts'
+import type { EventHub } from './event-hub.ts'
+import { createIssueTicket } from './issue-ticket.ts'
+import { createTickets } from './tickets.ts'
+
+export interface RealtimeDeps extends CommitOnceDeps, Pick<Storage, 'runs' | 'sessions' | 'events' | 'tokens'> {
+  readonly clock: Clock
+  readonly ids: Pick<IdGenerator, 'randomBytes'>
+  readonly digest: Pick<Digest, 'sha256'>
+  readonly hub: EventHub
+  readonly phase: PhaseHolder
+  readonly render: RenderEnvelope
+  readonly ticketTtlMs: number
+  readonly maxTicketsPerToken: number
+}
+
+export type Realtime = ReturnType<typeof createRealtime>
+
+/** What both transports of events are made of, wired once. */
+export function createRealtime(deps: RealtimeDeps) {
+  const tickets = createTickets({ ...deps, ttlMs: deps.ticketTtlMs, maxPerToken: deps.maxTicketsPerToken })
+  return {
+    feed: createEventFeed(deps),
+    authorizeSubject: createAuthorizeSubject(deps),
+    tickets,
+    issueTicket: createIssueTicket({ ...deps, tickets }),
+  }
+}

@@ -1,0 +1,17 @@
+import { AppError } from '@berth/ports'
+import type { realtimeOperations } from '@berth/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+/** `/session/ws-ticket`, `/ws`: the way to a WebSocket. An upgrade itself does not come by here. */
+export const realtimeRoutes = ({
+  issueTicket,
+}: Pick<UseCases, 'issueTicket'>): Handlers<typeof realtimeOperations> => ({
+  createWsTicket: ({ principal, origin, key }) => issueTicket({ principal, origin, key }),
+  openWebSocket() {
+    throw new AppError('validation-failed', {
+      message: 'this route is a WebSocket',
+      hint: 'send the headers Upgrade: websocket and Sec-WebSocket-Protocol: svc.protocol.v1',
+    })
+  },
+})

@@ -1,0 +1,46 @@
+import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } from '@berth/core'
+import { toJsonText } from '@berth/ports'
+import { REPLAY_GAP } from '@berth/protocol'
+import { formatBlock, formatEventBlock, type SseChunk } from './sse/block.ts'
+import type { StartingPoint } from './starting-point.ts'
+
+export interface StreamBlocks {
+  readonly source: EventSource
+  /** Where the stream is that of one run: it ends with it. */
+  readonly runId: string | undefined
+  readonly start: StartingPoint
+  /** The cursor the reader came with. */
+  readonly lastEventId: string | undefined
+}
+
+const RETRY_MS = 1_000
+const LAST_EVENTS = new Set(['run.completed', 'run.failed', 'run.aborted'])
+
+/** The blocks of a stream: a cursor, the gap if there is one, the events; of a run, up to the event that ends it. */
+export async function* renderStreamBlocks(
+  { source, runId, start, lastEventId }: StreamBlocks,
+  events: AsyncIterable<DeliveredEvent>,
+): AsyncGenerator<SseChunk, void, void> {
+  const { epoch } = source
+  yield formatBlock({ retryMs: RETRY_MS, id: primingId(start, lastEventId), data: '' })
+  if (start.gap !== undefined) yield gapBlock(start, { subject: source.subject, epoch, runId })
+  for await (const { position, type, envelope } of events) {
+    yield formatEventBlock({ id: formatEventId({ epoch, position }), event: type, data: envelope })
+    if (runId !== undefined && LAST_EVENTS.has(type)) return
+  }
+}
+
+/** With a gap the reader keeps its own cursor, so that losing the connection before the gap is told does not hide it. */
+const primingId = ({ cursor, gap }: StartingPoint, lastEventId: string | undefined): string =>
+  gap !== undefined && lastEventId !== undefined && parseEventId(lastEventId) !== undefined ? lastEventId : cursor
+
+/** Moves the reader's cursor past the gap, never back. */
+function gapBlock(
+  { cursor, gap }: StartingPoint,
+  { subject, epoch, runId }: { readonly subject: string; readonly epoch: string; readonly runId: string | undefined },
+): string {
+  const came = parseEventId(gap?.lastEventId ?? '')
+  const isBack = came?.epoch === epoch && came.position > (parseEventId(cursor)?.position ?? 0)
+  const data = toJsonText({ subject, type: REPLAY_GAP, payload: gap, runId })
+  return formatBlock({ ...(isBack ? {} : { id: cursor }), event: REPLAY_GAP, data })
+}

@@ -1,0 +1,185 @@
+import {
+  createAuthorizeSubject,
+  createEventFeed,
+  createEventHub,
+  createHotCache,
+  createRenderEnvelope,
+  createSlidingWindow,
+  type HotCacheLimits,
+  type Principal,
+  withPublication,
+} from '@berth/core'
+import { createInMemoryStorage } from '@berth/in-memory'
+import { AppError, type EventLog, type Logger, noMeter, type Storage } from '@berth/ports'
+import { createManualClock, type ManualClock } from '@berth/testkit'
+import { type Connection, createConnection, type Socket } from './connection.ts'
+import { createMethods, type MethodDeps } from './methods.ts'
+import type { WebSocketLimits } from './web-socket-limits.ts'
+
+const ignore = () => undefined
+const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+export const LIMITS: WebSocketLimits = {
+  ...{ maxConnections: 10, maxConnectionsPerToken: 5, maxSubscriptions: 3, maxFrameBytes: 65_536, maxMessages: 100 },
+  ...{ heartbeatMs: 25_000, maxUnsentBytes: 2 ** 20, maxUnsentBurstBytes: 2 ** 23 },
+}
+const CACHE: HotCacheLimits = { maxEvents: 1_000, ttlMs: 300_000, maxSubjectBytes: 2 ** 21, maxBytes: 2 ** 26 }
+
+/** A frame as loosely typed as a client sees it. */
+export interface Frame {
+  readonly id?: number | string | null
+  readonly kind?: string
+  readonly code?: string
+  readonly subscriptionId?: string
+  readonly eventId?: string
+  readonly type?: string
+  readonly data?: { readonly firstAvailable: string | null; readonly lastEventId: string }
+  readonly result?: Readonly<Record<string, unknown>>
+  readonly error?: { readonly code: number }
+}
+
+/** The client's end of a connection: takes bytes only when it is told to. */
+export interface FakeSocket extends Socket {
+  readonly frames: readonly Frame[]
+  readonly pings: number
+  readonly closed: { readonly code: number; readonly reason: string } | undefined
+  readonly isTerminated: boolean
+  /** Takes what was sent, up to so many frames. */
+  take(frames?: number): void
+  /** From now on takes everything at once. */
+  keepTaking(): void
+}
+
+export function createFakeSocket(): FakeSocket {
+  const frames: Frame[] = []
+  const sent: { readonly text: string; readonly onWritten: () => void }[] = []
+  let unsent = 0
+  let isTaking = false
+  let pings = 0
+  let isTerminated = false
+  let closed: { code: number; reason: string } | undefined
+
+  const take = (count: number) => {
+    for (const { text, onWritten } of sent.splice(0, count)) {
+      frames.push(JSON.parse(text) as Frame)
+      unsent -= text.length
+      onWritten()
+    }
+  }
+
+  return {
+    frames,
+    get bufferedAmount() {
+      return unsent
+    },
+    get pings() {
+      return pings
+    },
+    get closed() {
+      return closed
+    },
+    get isTerminated() {
+      return isTerminated
+    },
+    send(data, onWritten) {
+      const text = typeof data === 'string' ? data : new TextDecoder().decode(data)
+      unsent += text.length
+      sent.push({ text, onWritten })
+      if (isTaking) queueMicrotask(() => take(sent.length))
+    },
+    close(code, reason) {
+      closed ??= { code, reason }
+    },
+    ping() {
+      pings++
+    },
+    terminate() {
+      isTerminated = true
+    },
+    take: (count = Number.POSITIVE_INFINITY) => take(count),
+    keepTaking() {
+      isTaking = true
+      take(sent.length)
+    },
+  }
+}
+
+export interface WorldOptions {
+  readonly epoch?: string
+  readonly clock?: ManualClock
+  readonly cache?: Partial<HotCacheLimits>
+  readonly limits?: Partial<WebSocketLimits>
+  /** The log as the connections see it. */
+  readonly eventsOf?: (storage: Storage) => EventLog
+  readonly abortRun?: MethodDeps['abortRun']
+}
+
+export const ANYONE: Principal = { subject: 'alice', scopes: ['admin:*'] }
+
+/** Connections over in-memory storage, without a network. */
+export function createWorld(options: WorldOptions = {}) {
+  const storage = createInMemoryStorage({ epoch: options.epoch ?? 'e1' })
+  const clock = options.clock ?? createManualClock()
+  const events = options.eventsOf?.(storage) ?? storage.events
+  const hub = createEventHub(createHotCache(clock, { ...CACHE, ...options.cache }))
+  const unitOfWork = withPublication(storage.unitOfWork, hub)
+  let rendered = 0
+  const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
+  const feed = createEventFeed({
+    ...{ events, hub },
+    render(event, view) {
+      rendered++
+      return render(event, view)
+    },
+  })
+  const limits = { ...LIMITS, ...options.limits }
+  let ids = 0
+  const callMethod = createMethods({
+    ...{
+      authorizeSubject: createAuthorizeSubject(storage),
+      runs: storage.runs,
+      events,
+      clock,
+      limits,
+      version: '0.0.0',
+    },
+    abortRun: options.abortRun ?? (() => Promise.reject(new AppError('run-not-found'))),
+    newId: (prefix) => `${prefix}_${++ids}`,
+  })
+  const messages = createSlidingWindow(clock, { limit: limits.maxMessages, windowMs: 10_000, maxKeys: 100 })
+
+  return {
+    ...{ storage, clock, hub, unitOfWork },
+    rendered: () => rendered,
+    connect(principal: Principal = ANYONE): { readonly connection: Connection; readonly socket: FakeSocket } {
+      const socket = createFakeSocket()
+      const deps = { feed, callMethod, timers: clock, logger: silentLogger, limits, stallMs: 10_000, messages }
+      const connection = createConnection(deps, { connectionId: `con_${++ids}`, principal, socket })
+      return { connection, socket }
+    },
+  }
+}
+
+/** Lets every promise that is ready run. */
+export const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+let lastId = 0
+/** Sends a request and gives the id it has. */
+export function request(connection: Connection, method: string, params?: object): number {
+  const id = ++lastId
+  connection.receive(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+  return id
+}
+
+/** A client that takes everything at once, initialized. */
+export async function connected(world: ReturnType<typeof createWorld>, principal?: Principal) {
+  const { connection, socket } = world.connect(principal)
+  socket.keepTaking()
+  const call = async (method: string, params?: object) => {
+    const id = request(connection, method, params)
+    await settled()
+    return socket.frames.find((frame) => frame.id === id) as Frame
+  }
+  await call('initialize', {})
+  return { connection, socket, call }
+}

@@ -1,0 +1,161 @@
+import {
+  type AbortRun,
+  type AuthorizeSubject,
+  authorize,
+  formatEventId,
+  type Principal,
+  parseEventId,
+} from '@berth/core'
+import {
+  AppError,
+  type Clock,
+  EVERY_ROW,
+  type EventLog,
+  type RunStore,
+  toJsonText,
+  type Visibility,
+} from '@berth/ports'
+import { REPLAY_GAP, type RPC_METHODS, type RpcErrorName, type RpcMethod, runOperations } from '@berth/protocol'
+import type { InferOutput } from 'valibot'
+import { openSource } from '../open-source.ts'
+import type { Delivery } from './delivery.ts'
+import { MESSAGE_WINDOW_MS, type WebSocketLimits } from './web-socket-limits.ts'
+
+export interface MethodDeps {
+  readonly authorizeSubject: AuthorizeSubject
+  readonly abortRun: AbortRun
+  readonly runs: Pick<RunStore, 'find'>
+  readonly events: EventLog
+  readonly clock: Pick<Clock, 'now'>
+  readonly version: string
+  readonly limits: WebSocketLimits
+  /** `prefix_` and something nobody can guess. */
+  readonly newId: (prefix: string) => string
+}
+
+/** What a method knows of the connection that calls it. */
+export interface Caller {
+  readonly connectionId: string
+  readonly principal: Principal
+  readonly delivery: Delivery
+}
+
+/** What a method answers, and what follows its answer on the wire. */
+export interface Outcome {
+  readonly result: object
+  readonly after?: (send: (frame: string) => void) => void
+}
+
+/** A refusal that has a code of the protocol but none of the server's errors. */
+export interface Refused {
+  readonly refused: RpcErrorName
+  readonly message: string
+}
+
+type ParamsOf<Method extends RpcMethod> = InferOutput<(typeof RPC_METHODS)[Method]['params']>
+
+type Methods = {
+  readonly [Method in RpcMethod]: (caller: Caller, params: ParamsOf<Method>) => Promise<Outcome | Refused>
+}
+
+/** What each method of the protocol does. @throws AppError of the use case that refuses */
+export type CallMethod = (caller: Caller, method: RpcMethod, params: unknown) => Promise<Outcome | Refused>
+
+export function createMethods(deps: MethodDeps): CallMethod {
+  const { limits, version, clock } = deps
+
+  const methods: Methods = {
+    initialize: async ({ connectionId, principal }) => ({
+      result: {
+        serverInfo: { name: 'berth', version },
+        connectionId,
+        principal: { subject: principal.subject, scopes: principal.scopes },
+        limits: {
+          maxFrameBytes: limits.maxFrameBytes,
+          maxSubscriptions: limits.maxSubscriptions,
+          maxMessages: limits.maxMessages,
+          messageWindowMs: MESSAGE_WINDOW_MS,
+        },
+        heartbeatMs: limits.heartbeatMs,
+      },
+    }),
+    'subscription.subscribe': (caller, params) => subscribe(deps, caller, params),
+    'subscription.unsubscribe': async ({ delivery }, { subscriptionId }) =>
+      delivery.unfollow(subscriptionId)
+        ? { result: { unsubscribed: true } }
+        : { refused: 'subscription-not-found', message: 'this connection has no such subscription' },
+    'run.cancel': (caller, params) => cancelRun(deps, caller, params),
+    ping: async (_, { nonce }) => ({ result: { nonce, at: new Date(clock.now()).toISOString() } }),
+  }
+  return (caller, method, params) => {
+    const call = methods[method] as (caller: Caller, params: unknown) => Promise<Outcome | Refused>
+    return call(caller, params)
+  }
+}
+
+async function subscribe(
+  { authorizeSubject, events, limits, newId }: MethodDeps,
+  { principal, delivery }: Caller,
+  params: ParamsOf<'subscription.subscribe'>,
+): Promise<Outcome | Refused> {
+  const { subject } = params
+  const lastEventId = cursorOf(params)
+  if (delivery.size() >= limits.maxSubscriptions) {
+    return { refused: 'rate-limited', message: `a connection has at most ${limits.maxSubscriptions} subscriptions` }
+  }
+  const followed = await authorizeSubject(principal, subject)
+  const { source, start, head } = await openSource(events, followed, lastEventId)
+  const { after, gap } = start
+  const replayedCount = await events.count(source.stream, { after, through: head.position })
+  const subscriptionId = newId('sub')
+  return {
+    result: {
+      subscriptionId,
+      subject,
+      recovered: lastEventId !== undefined && gap === undefined,
+      replayedCount,
+      headEventId: formatEventId(head),
+    },
+    after(send) {
+      if (gap !== undefined) {
+        const message = 'events after the cursor are no longer available, or it is not a cursor of this log'
+        send(toJsonText({ kind: 'error', code: REPLAY_GAP, message, subject, subscriptionId, data: gap }))
+      }
+      delivery.follow({ subscriptionId, source, after })
+    },
+  }
+}
+
+/** @throws AppError `validation-failed` */
+function cursorOf({ lastEventId, sinceEventId }: ParamsOf<'subscription.subscribe'>): string | undefined {
+  const cursor = lastEventId ?? sinceEventId
+  if (sinceEventId !== undefined && sinceEventId !== cursor) {
+    throw new AppError('validation-failed', {
+      message: 'sinceEventId: differs from lastEventId, which it is an alias of',
+    })
+  }
+  if (cursor !== undefined && parseEventId(cursor) === undefined) {
+    throw new AppError('validation-failed', {
+      message: 'lastEventId: is no event id',
+      hint: 'give it as it was received',
+    })
+  }
+  return cursor
+}
+
+async function cancelRun(
+  { abortRun, runs }: MethodDeps,
+  { principal }: Caller,
+  { runId, reason }: ParamsOf<'run.cancel'>,
+): Promise<Outcome> {
+  const visibility: Visibility = authorize(principal, runOperations.abortRun.scope, { runId })
+  try {
+    await abortRun({ runId, reason, visibility })
+  } catch (error) {
+    // It has ended in another way: nothing is left to cancel, and its status says so.
+    if (!(error instanceof AppError && error.id === 'run-not-active')) throw error
+  }
+  const run = await runs.find(runId, EVERY_ROW)
+  if (run === undefined) throw new AppError('run-not-found')
+  return { result: { runId, status: run.status } }
+}

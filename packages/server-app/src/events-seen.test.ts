@@ -1,0 +1,165 @@
+import type { AgentContext, RunContext } from '@berth/core'
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { Logger } from '@berth/ports'
+import { EVENTS, type EventSpec, type EventType, parseSubject } from '@berth/protocol'
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BerthServer } from './berth-server.ts'
+import { createServer } from './create-server.ts'
+import { connect, type Frame, type SocketClient } from './web-socket-client.fixture.ts'
+
+const ignore = () => undefined
+const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+const SPECS: Readonly<Record<string, EventSpec>> = EVENTS
+const LIVE = Object.entries(SPECS).filter(([, { pending }]) => pending !== true)
+const TOOL = { toolCallId: 'call-1', toolName: 'search' }
+
+const agents = [
+  {
+    id: 'works',
+    description: 'Says and does everything there is.',
+    agent: {
+      id: 'works',
+      async run(_: unknown, { emit, tool, step, usage, approval }: AgentContext) {
+        emit('text.delta', { delta: 'hel' })
+        emit('text.complete', { text: 'hello' })
+        emit('reasoning.delta', { delta: 'let me see' })
+        emit('tool.call.start', TOOL)
+        emit('tool.call.delta', TOOL)
+        emit('tool.call.end', { ...TOOL, args: {} })
+        emit('tool.execute.progress', TOOL)
+        await usage({ provider: 'acme', model: 'small', inputTokens: 1 })
+        await tool({ name: 'search', execute: () => 1 })
+        await tool({ name: 'broken', execute: () => Promise.reject(new Error('no')) })
+        await step('fetch', () => 1)
+        await step('flaky', () => Promise.reject(new Error('no')), { retry: { maxAttempts: 1 } }).catch(ignore)
+        await approval('soon', { timeoutMs: 1 })
+        await tool({ name: 'delete', approval: true, execute: () => 1 })
+        return 'done'
+      },
+    },
+  },
+  { id: 'fails', description: 'Fails.', agent: { id: 'fails', run: () => Promise.reject(new Error('no')) } },
+  {
+    id: 'holds',
+    description: 'Runs until it is aborted, one at a time.',
+    concurrency: 'single',
+    onBusy: 'queue',
+    agent: {
+      id: 'holds',
+      run: (_: unknown, { signal }: AgentContext) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
+    },
+  },
+] as const
+const workflows = [
+  {
+    id: 'flow',
+    description: 'Makes one step.',
+    workflow: { id: 'flow', execute: (_: unknown, { step }: RunContext) => step('one', () => 1) },
+  },
+]
+
+let server: BerthServer
+let url: string
+let client: SocketClient
+
+beforeAll(async () => {
+  server = await createServer({
+    config: { auth: { kind: 'none' }, server: { port: 0, rateLimit: { perIpRequests: 10_000 } } },
+    adapters: { storage: createInMemoryStorage(), logger },
+    ...{ agents, workflows },
+  })
+  const { host, port, basePath } = await server.start()
+  url = `http://${host}:${port}${basePath}`
+  client = await connect(url)
+  await client.initialize()
+  for (const subject of [
+    ...['session:chat/events', 'approvals/events', 'workflow:flow/events'],
+    ...['agent:works/events', 'agent:fails/events', 'agent:holds/events'],
+  ]) {
+    await client.subscribe(subject)
+  }
+  await scenario()
+})
+afterAll(() => server.stop({ force: true }))
+
+interface Started {
+  readonly runId: string
+  readonly subject: string
+}
+
+const post = async (path: string, body: object) => {
+  const headers = { 'content-type': 'application/json' }
+  return (await (await fetch(url + path, { method: 'POST', body: JSON.stringify(body), headers })).json()) as Started
+}
+
+const ended = (runId: string, type: string) =>
+  client.until((frame) => frame.type === type && (frame.payload as Started).runId === runId)
+
+/** Runs everything, over every subject that carries a run. */
+async function scenario() {
+  const works = await post('/agents/works/stream', { sessionId: 'chat' })
+  await client.subscribe(works.subject)
+  await client.subscribe(`session:chat/runs/${works.runId}/events`)
+  const asked = (frame: Frame) =>
+    frame.type === 'approval.requested' && (frame.payload as { readonly name: string }).name === 'delete'
+  const { payload } = await client.until(asked)
+  await post(`/approvals/${(payload as { readonly approvalId: string }).approvalId}/resolve`, { granted: true })
+  await ended(works.runId, 'run.completed')
+
+  const fails = await post('/agents/fails/stream', {})
+  await ended(fails.runId, 'run.failed')
+
+  const held = await post('/agents/holds/stream', {})
+  const queued = await post('/agents/holds/stream', {})
+  for (const { runId } of [queued, held]) {
+    await client.call('run.cancel', { runId })
+    await ended(runId, 'run.aborted')
+  }
+
+  const flow = await post('/workflows/flow/execute', {})
+  await client.subscribe(`workflow:flow/runs/${flow.runId}/events`)
+  await ended(flow.runId, 'run.completed')
+  await client.until(({ type }) => type === 'checkpoint.written')
+}
+
+const seen = (wanted: string) => client.frames.filter(({ kind, type }) => kind === 'event' && type === wanted)
+const carrierOf = ({ subject }: Frame) => parseSubject(subject ?? '')?.name
+
+describe('the event table', () => {
+  it.each(LIVE)('has real code behind %s, with the payload and on the subjects of its row', (type, row) => {
+    const frames = seen(type)
+
+    expect(frames.length).toBeGreaterThan(0)
+    for (const frame of frames) {
+      expect(v.safeParse(row.payload, frame.payload).issues).toBeUndefined()
+      expect(row.subjects).toContain(carrierOf(frame))
+    }
+  })
+
+  it.each<[EventType, string]>([
+    ['run.started', 'agent'],
+    ['run.started', 'workflow'],
+    ['run.started', 'agentRun'],
+    ['run.started', 'workflowRun'],
+    ['run.started', 'session'],
+    ['run.started', 'sessionRun'],
+    ['approval.requested', 'approvals'],
+    ['approval.expired', 'approvals'],
+    ['session.message', 'session'],
+  ])('lets %s be seen on the subject of its %s', (type, subject) => {
+    expect(seen(type).map(carrierOf)).toContain(subject)
+  })
+
+  it('gives every event of a subject once and in order', () => {
+    const bySubject = Map.groupBy(
+      client.frames.filter(({ kind }) => kind === 'event'),
+      ({ subject }) => subject,
+    )
+    for (const frames of bySubject.values()) {
+      const positions = frames.map(({ eventId }) => Number(eventId?.split('.')[1]))
+      expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b))
+    }
+  })
+})

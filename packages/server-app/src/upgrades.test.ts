@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { Logger } from '@berth/ports'
+import { ERRORS, type ErrorCode, realtimeOperations, type ServerConfigInput } from '@berth/protocol'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { BerthServer } from './berth-server.ts'
+import { parseConfig } from './config.ts'
+import { createServer } from './create-server.ts'
+import { openTokenAdmin } from './token-admin.ts'
+import { connect } from './web-socket-client.fixture.ts'
+
+const ignore = () => undefined
+const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+process.env.TEST_PEPPER = 'x'.repeat(32)
+
+const agents = [
+  {
+    id: 'echo',
+    description: 'Answers its input.',
+    agent: { id: 'echo', run: async (input: unknown) => input },
+  },
+  { id: 'hold', description: 'Never ends.', agent: { id: 'hold', run: () => new Promise<never>(() => {}) } },
+]
+
+const open: BerthServer[] = []
+const sockets: Duplex[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  for (const server of open.splice(0)) await server.stop({ force: true })
+})
+
+async function start(over: ServerConfigInput = {}) {
+  const storage = createInMemoryStorage()
+  const config: ServerConfigInput = {
+    auth: { pepperRef: 'env:TEST_PEPPER' },
+    ...over,
+    server: { port: 0, ...over.server },
+  }
+  const server = await createServer({ config, agents, adapters: { storage, logger } })
+  open.push(server)
+  const { host, port, basePath } = await server.start()
+  const openAdmin = () => openTokenAdmin(parseConfig(config), { adapters: { logger, storage } })
+  const mint = async (...scopes: readonly string[]) => (await openAdmin()).mint({ name: 'test', scopes })
+  const revoke = async (id: string) => (await openAdmin()).revoke(id)
+  return { server, mint, revoke, url: `http://${host}:${port}${basePath}` }
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+  readonly socket?: Duplex
+}
+
+/** Asks for a WebSocket as raw HTTP, so that a refusal before the upgrade can be seen. */
+const upgrade = (url: string, headers: Readonly<Record<string, string | undefined>> = {}): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const fields = {
+      ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+      ...{ 'sec-websocket-key': randomBytes(16).toString('base64'), 'sec-websocket-protocol': 'svc.protocol.v1' },
+      ...headers,
+    }
+    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+    const request = httpRequest(`${url}/ws`, { headers: given as Record<string, string> })
+    request.on('error', reject)
+    request.on('upgrade', (response, socket) => {
+      sockets.push(socket)
+      socket.on('error', ignore)
+      resolve({ status: 101, headers: response.headers, body: '', socket })
+    })
+    request.on('response', async (response) => {
+      let body = ''
+      for await (const chunk of response) body += chunk
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
+    })
+    request.end()
+  })
+
+const refusal = ({ status, body }: Answer) => ({
+  status,
+  error: (JSON.parse(body) as { readonly error: string }).error,
+})
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+const ticketOf = async (url: string, token: string, origin?: string) => {
+  const headers = { ...bearer(token), ...(origin === undefined ? {} : { origin }) }
+  const response = await fetch(`${url}/session/ws-ticket`, { method: 'POST', headers })
+  return (await response.json()) as { readonly ticket: string; readonly ttlMs: number }
+}
+
+/** How to be refused before the upgrade with each error that the operation declares, and a few more. */
+const REFUSALS: Partial<Record<ErrorCode, () => Promise<Answer>>> = {
+  'validation-failed': async () => upgrade((await start()).url, { 'sec-websocket-protocol': 'other' }),
+  'cors-denied': async () => upgrade((await start()).url, { origin: 'https://evil.example' }),
+  'host-denied': async () => upgrade((await start({ auth: { kind: 'none' } })).url, { host: 'evil.example' }),
+  async 'rate-limit-exceeded'() {
+    const { url } = await start({ server: { rateLimit: { perIpRequests: 1 } } })
+    await upgrade(url)
+    return upgrade(url)
+  },
+  async overloaded() {
+    const { url, mint } = await start({ realtime: { webSocket: { maxConnections: 1 } } })
+    const { token } = await mint('agents:read')
+    await upgrade(url, bearer(token))
+    return upgrade(url, bearer(token))
+  },
+  async 'server-draining'() {
+    const { server, url, mint } = await start()
+    const { token } = await mint('agents:read', 'agents:invoke')
+    const headers = { ...bearer(token), 'content-type': 'application/json' }
+    await fetch(`${url}/agents/hold/stream`, { method: 'POST', headers, body: '{}' })
+    const stopping = server.stop()
+    const answer = await upgrade(url, bearer(token))
+    await server.stop({ force: true })
+    await stopping
+    return answer
+  },
+}
+
+describe('an upgrade', () => {
+  it.each([...realtimeOperations.openWebSocket.errors, 'host-denied', 'rate-limit-exceeded'] as ErrorCode[])(
+    'is refused before it with %s',
+    async (code) => {
+      const answer = await REFUSALS[code]?.()
+
+      expect(refusal(answer as Answer)).toEqual({ status: ERRORS[code].status, error: code })
+      expect(answer?.headers['x-request-id']).toMatch(/./)
+      expect(answer?.headers.connection).toBe('close')
+      expect(answer?.headers['retry-after'] !== undefined).toBe(
+        ERRORS[code].status === 503 || ERRORS[code].status === 429,
+      )
+    },
+  )
+
+  it.each<[string, Readonly<Record<string, string | undefined>>]>([
+    ['no subprotocol', { 'sec-websocket-protocol': undefined }],
+    ['a ticket alone', { 'sec-websocket-protocol': 'ticket.abc' }],
+    ['a subprotocol twice', { 'sec-websocket-protocol': 'svc.protocol.v1, svc.protocol.v1' }],
+    ['no key', { 'sec-websocket-key': undefined }],
+    ['a malformed key', { 'sec-websocket-key': 'short' }],
+    ['another version', { 'sec-websocket-version': '8' }],
+  ])('with %s is a bad request', async (_, headers) => {
+    const { url } = await start()
+
+    expect(refusal(await upgrade(url, headers))).toEqual({ status: 400, error: 'validation-failed' })
+  })
+
+  it('on another path is no WebSocket', async () => {
+    const { url } = await start()
+
+    expect(refusal(await upgrade(`${url}/nothing`))).toEqual({ status: 404, error: 'route-not-found' })
+    expect(refusal(await upgrade(url.replace('/v1', '/v1/agents?x=')))).toMatchObject({ status: 400 })
+  })
+
+  it('to another protocol is answered as if it had not been asked for', async () => {
+    const { url } = await start()
+
+    const health = await new Promise<number | undefined>((resolve, reject) => {
+      const headers = { connection: 'Upgrade', upgrade: 'h2c' }
+      const request = httpRequest(`${url}/health/live`, { headers }, (response) => resolve(response.statusCode))
+      request.on('error', reject).end()
+    })
+    expect(health).toBe(200)
+  })
+
+  it('from a listed origin or the server itself is taken, and echoes the subprotocol alone', async () => {
+    const { url, mint } = await start({ server: { cors: { allowOrigins: ['https://app.example.com'] } } })
+    const { token } = await mint('agents:read')
+    const { ticket } = await ticketOf(url, token)
+
+    const listed = await upgrade(url, {
+      ...{ origin: 'https://app.example.com', 'sec-websocket-protocol': `svc.protocol.v1, ticket.${ticket}` },
+    })
+    const own = await upgrade(url, { ...bearer(token), origin: new URL(url).origin })
+
+    expect([listed.status, own.status]).toEqual([101, 101])
+    expect(listed.headers['sec-websocket-protocol']).toBe('svc.protocol.v1')
+    expect(listed.headers['sec-websocket-extensions']).toBeUndefined()
+  })
+
+  it('where nobody needs credentials is not for every page, though every page is listed', async () => {
+    const { url } = await start({ auth: { kind: 'none' }, server: { cors: { allowOrigins: ['*'] } } })
+
+    expect(refusal(await upgrade(url, { origin: 'https://evil.example' }))).toEqual({
+      status: 403,
+      error: 'cors-denied',
+    })
+    expect((await upgrade(url)).status).toBe(101)
+  })
+
+  it('takes so many connections of one token', async () => {
+    const { url, mint } = await start({ realtime: { webSocket: { maxConnectionsPerToken: 2 } } })
+    const { token } = await mint('agents:read')
+    const other = await mint('agents:read')
+    const first = await upgrade(url, bearer(token))
+    await upgrade(url, bearer(token))
+
+    expect(refusal(await upgrade(url, bearer(token)))).toEqual({ status: 503, error: 'overloaded' })
+    expect((await upgrade(url, bearer(other.token))).status).toBe(101)
+    first.socket?.destroy()
+    await expect.poll(async () => (await upgrade(url, bearer(token))).status).toBe(101)
+  })
+})
+
+describe('a credential that is not good', () => {
+  const closeOf = async (url: string, ticket?: string) =>
+    (await connect(url, ticket === undefined ? {} : { ticket })).closed
+
+  it('closes 4001 when there is none', async () => {
+    expect(await closeOf((await start()).url)).toEqual({ code: 4001, reason: 'auth.required' })
+  })
+
+  it('closes 4002 for an unknown ticket, a used one, and one of another origin', async () => {
+    const { url, mint } = await start()
+    const { token } = await mint('agents:read')
+    const { ticket } = await ticketOf(url, token)
+    const { ticket: elsewhere } = await ticketOf(url, token, new URL(url).origin)
+    const client = await connect(url, { ticket })
+    await client.initialize()
+
+    for (const bad of ['x'.repeat(43), ticket, elsewhere]) {
+      expect(await closeOf(url, bad)).toEqual({ code: 4002, reason: 'auth.invalid' })
+    }
+    client.socket.close()
+  })
+
+  it('closes 4003 when the token of a ticket was revoked after it was issued', async () => {
+    const { url, mint, revoke } = await start()
+    const { token, record } = await mint('agents:read')
+    const { ticket } = await ticketOf(url, token)
+    await revoke(record.id)
+
+    expect(await closeOf(url, ticket)).toEqual({ code: 4003, reason: 'auth.revoked' })
+  })
+
+  it('closes 4004 when no scope allows any subscription', async () => {
+    const { url, mint } = await start()
+    const { token } = await mint('agents:invoke', 'tokens:read')
+    const { ticket } = await ticketOf(url, token)
+
+    expect(await closeOf(url, ticket)).toEqual({ code: 4004, reason: 'auth.scope_denied' })
+  })
+
+  it('closes 4003 on an open connection, and ends an open stream, when the token is revoked', async () => {
+    const { url, mint, revoke } = await start()
+    const { token, record } = await mint('agents:read', 'agents:invoke', 'sessions:read')
+    const headers = { ...bearer(token), 'content-type': 'application/json' }
+    await fetch(`${url}/agents/echo/run`, { method: 'POST', headers, body: '{"sessionId":"chat"}' })
+    const stream = await fetch(`${url}/sessions/chat/events`, { headers })
+    const client = await connect(url, { ticket: (await ticketOf(url, token)).ticket })
+    await client.initialize()
+
+    await revoke(record.id)
+
+    expect(await client.closed).toEqual({ code: 4003, reason: 'auth.revoked' })
+    expect(await stream.text()).toContain('retry: 1000')
+  })
+})
+
+describe('a ticket', () => {
+  it('is the same one again under the same key', async () => {
+    const { url, mint } = await start()
+    const { token } = await mint('agents:read')
+    const headers = { ...bearer(token), 'idempotency-key': 'k' }
+    const ask = async () => (await fetch(`${url}/session/ws-ticket`, { method: 'POST', headers })).json()
+
+    expect(await ask()).toEqual(await ask())
+  })
+
+  it('can be had by any principal, so many at once', async () => {
+    const { url, mint } = await start({ realtime: { maxTicketsPerToken: 2 } })
+    const { token } = await mint('secrets:read')
+    const ask = () => fetch(`${url}/session/ws-ticket`, { method: 'POST', headers: bearer(token) })
+
+    const [first, , third] = [await ask(), await ask(), await ask()]
+
+    expect(first.status).toBe(201)
+    expect(first.headers.get('cache-control')).toBe('no-store')
+    expect(await first.json()).toEqual({
+      ticket: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      expiresAt: expect.stringMatching(/Z$/),
+      ttlMs: 30_000,
+    })
+    expect(third.status).toBe(429)
+    expect(third.headers.get('retry-after')).toBe('30')
+  })
+})

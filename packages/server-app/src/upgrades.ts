@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { HttpApp } from '@berth/http'
+import { AppError, type Logger } from '@berth/ports'
+import type { WebSockets } from '@berth/realtime'
+import { refuseOn, sendOn } from './refuse.ts'
+import { unreadable } from './unreadable-request.ts'
+
+export interface UpgradesDeps {
+  readonly app: Pick<HttpApp, 'admitUpgrade'>
+  readonly webSockets: Pick<WebSockets, 'accept'>
+  readonly logger: Logger
+}
+
+/** Takes over the connection of a request that asks for another protocol. */
+export type OnUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void
+
+/** Answers an upgrade like any other request, in HTTP, until nothing is left but who asks. */
+export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpgrade {
+  const take = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const request = toRequest(incoming)
+    if (request === undefined) return refuseOn(socket, unreadable('request: cannot be read'), incoming)
+    const admitted = await app.admitUpgrade(request, { incoming })
+    if (admitted instanceof Response) return sendOn(socket, admitted)
+    await webSockets.accept({ incoming, socket, head, clientAddress: admitted.clientAddress })
+  }
+
+  return (incoming, socket, head) => {
+    take(incoming, socket, head).catch((error: unknown) => {
+      if (!(error instanceof AppError)) logger.error('upgrade failed', error)
+      refuseOn(socket, error instanceof AppError ? error : new AppError('internal-error', { cause: error }), incoming)
+    })
+  }
+}
+
+/** The request as the stages of HTTP see it. */
+function toRequest({ url = '', headers }: IncomingMessage): Request | undefined {
+  const target = url.startsWith('/') ? `http://${headers.host ?? 'localhost'}${url}` : url
+  const fields = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.join(', ') : (value ?? ''),
+  ])
+  try {
+    return new Request(target, { headers: fields as [string, string][] })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { connect as connectTo, type Socket } from 'node:net'
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { Logger } from '@berth/ports'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BerthServer } from './berth-server.ts'
+import { createServer } from './create-server.ts'
+import { decodeFrames, encodeFrame, type RawFrame, type ServerFrame, textFrame } from './raw-frames.fixture.ts'
+import { connect } from './web-socket-client.fixture.ts'
+
+const FRAMES = Number(process.env.WS_FUZZ_FRAMES ?? 10_000)
+const FRAMES_PER_CONNECTION = 10
+const ALLOWED = new Set([1002, 1003, 1007, 1009, 4005, 4008])
+
+const errors: unknown[] = []
+const logger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: (...said) => errors.push(said),
+}
+
+let server: BerthServer
+let url: string
+let port: number
+
+beforeAll(async () => {
+  server = await createServer({
+    config: { auth: { kind: 'none' }, server: { port: 0, rateLimit: { perIpRequests: 1_000_000 } } },
+    adapters: { storage: createInMemoryStorage(), logger },
+  })
+  const started = await server.start()
+  port = started.port
+  url = `http://${started.host}:${port}${started.basePath}`
+})
+afterAll(() => server.stop({ force: true }))
+
+const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}'
+const asBytes = (text: string): Uint8Array => Buffer.from(text)
+const ping = '{"jsonrpc":"2.0","id":2,"method":"ping"}'
+const payload = fc.oneof(
+  { arbitrary: fc.constantFrom(initialize, ping, '{', '[]', '').map(asBytes), weight: 12 },
+  { arbitrary: fc.json().map(asBytes), weight: 8 },
+  { arbitrary: fc.uint8Array({ maxLength: 200 }), weight: 1 },
+  { arbitrary: fc.constantFrom(65_536, 65_537, 70_000).map((length) => new Uint8Array(length).fill(0x20)), weight: 1 },
+)
+const mostly = <T>(usual: T, other: fc.Arbitrary<T>) =>
+  fc.oneof({ arbitrary: fc.constant(usual), weight: 30 }, { arbitrary: other, weight: 1 })
+
+const frame: fc.Arbitrary<RawFrame> = fc.record({
+  fin: mostly(true, fc.boolean()),
+  rsv: mostly(0, fc.integer({ min: 0, max: 7 })),
+  opcode: mostly(1, fc.integer({ min: 0, max: 15 })),
+  isMasked: mostly(true, fc.boolean()),
+  payload,
+  announced: mostly<number | undefined>(undefined, fc.integer({ min: 0, max: 2 ** 31 })),
+})
+
+/** Answered last, if everything before it leaves the connection open. */
+const MARK = '{"jsonrpc":"2.0","id":"last","method":"ping"}'
+
+/** Opens a socket, sends the frames at once and gives what came back until the server hung up or all is answered. */
+async function attack(frames: readonly RawFrame[]): Promise<readonly ServerFrame[]> {
+  const socket: Socket = connectTo(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  const chunks: Buffer[] = []
+  const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  const opened = Promise.withResolvers<void>()
+  const marked = Promise.withResolvers<void>()
+  let head = ''
+  socket.on('data', (chunk: Buffer) => {
+    if (head.includes('\r\n\r\n')) {
+      chunks.push(chunk)
+      const isOver = ({ opcode, body }: ServerFrame) => opcode === 8 || body.includes('"last"')
+      if (decodeFrames(Buffer.concat(chunks)).some(isOver)) marked.resolve()
+      return
+    }
+    head += chunk.toString('latin1')
+    const end = head.indexOf('\r\n\r\n')
+    if (end === -1) return
+    chunks.push(Buffer.from(head.slice(end + 4), 'latin1'))
+    opened.resolve()
+  })
+  socket.write(
+    `GET /v1/ws HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+      `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\nSec-WebSocket-Version: 13\r\n` +
+      'Sec-WebSocket-Protocol: svc.protocol.v1\r\n\r\n',
+  )
+  await opened.promise
+  expect(head).toMatch(/^HTTP\/1.1 101 /)
+  for (const one of frames) socket.write(encodeFrame(one))
+  socket.write(encodeFrame(textFrame(MARK)))
+  const isWhole = frames.every(({ announced }) => announced === undefined)
+  if (isWhole) await Promise.race([ended, marked.promise])
+  socket.end(encodeFrame({ ...textFrame(''), opcode: 8, payload: Buffer.from([0x03, 0xe8]) }))
+  await ended
+  return decodeFrames(Buffer.concat(chunks))
+}
+
+describe('frames of any kind', () => {
+  it('close with a code of the list or are answered, and harm nobody else', async () => {
+    const bystander = await connect(url)
+    await bystander.initialize()
+    const seed = Date.now() % 2 ** 31
+    // biome-ignore lint/suspicious/noConsole: the seed repeats a failure
+    console.log(`seed ${seed}`)
+    const all = fc.sample(frame, { numRuns: FRAMES, seed })
+    const codes = new Map<number, number>()
+    let answers = 0
+
+    for (let start = 0; start < all.length; start += FRAMES_PER_CONNECTION) {
+      for (const { opcode, body } of await attack(all.slice(start, start + FRAMES_PER_CONNECTION))) {
+        if (opcode === 8 && body.length >= 2) {
+          const code = body.readUInt16BE(0)
+          // What the client itself has closed with is said back to it.
+          if (code !== 1000) codes.set(code, (codes.get(code) ?? 0) + 1)
+        }
+        if (opcode === 1) answers++
+      }
+    }
+
+    // biome-ignore lint/suspicious/noConsole: what the run has seen
+    console.log(`${all.length} frames, ${answers} answers, closed ${JSON.stringify([...codes])}`)
+    expect([...codes.keys()].filter((code) => !ALLOWED.has(code))).toEqual([])
+    expect([...codes.keys()]).toEqual(expect.arrayContaining([1002, 1007, 1009, 4008]))
+    expect(answers).toBeGreaterThan(FRAMES / 10)
+    expect(errors).toEqual([])
+    expect((await bystander.call('ping')).result).toBeDefined()
+    bystander.socket.close()
+    await bystander.closed
+  }, 120_000)
+})

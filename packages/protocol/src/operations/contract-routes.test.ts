@@ -145,7 +145,6 @@ const PENDING_IDS = [
   'triggers.disable',
   'triggers.enable',
   'triggers.fires',
-  'docs.asyncapi',
   'docs.page',
 ]
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BerthError } from './berth-error.ts'
 import type { ClientOptions, ConnectionChange } from './client-options.ts'
 import { collect } from './collect.fixture.ts'
@@ -104,6 +104,25 @@ describe('a closed connection', () => {
 
     const delays = closings(changes).map(([, retryInMs]) => retryInMs)
     expect(delays).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 200])
+  })
+})
+
+describe('a page whose network is back', () => {
+  it('connects at once instead of waiting on', async () => {
+    const listeners = new Set<() => void>()
+    vi.stubGlobal('addEventListener', (_: string, listener: () => void) => listeners.add(listener))
+    vi.stubGlobal('removeEventListener', (_: string, listener: () => void) => listeners.delete(listener))
+    onTestFinished(() => vi.unstubAllGlobals())
+    const { server, pace } = setUp()
+    server.greetWith(1011, 1011, 1011, 1011, 1011, 1011)
+    await pace.advance(11_000)
+    const before = server.upgrades.length
+
+    for (const tellOnline of [...listeners]) tellOnline()
+    await settle()
+
+    expect(server.upgrades.length).toBe(before + 1)
+    expect(listeners.size).toBe(0)
   })
 })
 

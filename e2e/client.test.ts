@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type BerthClient, createClient, type SubscriptionItem } from '../packages/client/src/index.ts'
+import { type BerthClient, createClient, type Event, type SubscriptionItem } from '../packages/client/src/index.ts'
 import {
   CLIENT_CONFIG,
   createPlace,
@@ -218,14 +218,17 @@ describe('many clients over connections that are cut, and a server that restarts
       return runs.filter(({ status }) => status !== 'completed').map(({ id, status }) => `${id} ${status}`)
     }
     await expect.poll(unfinished, { timeout: 60_000 }).toEqual([])
-    for (const { sessionId, lastEventId } of followed) {
-      const log = await logOf(direct, sessionId, lastEventId)
-      const ended = log.filter((item) => item.type === 'event' && item.event.type === 'run.completed')
-      expect(ended.length).toBe(1 + (runsOf.get(sessionId)?.length ?? 0))
-      for (const { name, items } of readers.filter((one) => one.sessionId === sessionId)) {
-        await expect.poll(() => idsOf(items).at(-1), { timeout: 60_000, message: name }).toBe(idsOf(log).at(-1))
-        expect(idsOf(items), name).toEqual(idsOf(log))
-        expect(items, name).toEqual(log)
+    for (const one of followed) {
+      const recorded = await recordedOf(direct, one)
+      const ended = recorded.filter(({ type }) => type === 'run.completed')
+      expect(ended.length).toBe(1 + (runsOf.get(one.sessionId)?.length ?? 0))
+      for (const { name, items } of readers.filter(({ sessionId }) => sessionId === one.sessionId)) {
+        const newest = recorded.at(-1)?.eventId
+        await expect.poll(() => idsOf(items).at(-1), { timeout: 60_000, message: name }).toBe(newest)
+        expect(idsOf(items), name).toEqual(recorded.map(({ eventId }) => eventId))
+        expect(items.map((item) => item.type === 'event' && item.event.payload)).toEqual(
+          recorded.map(({ payload }) => payload),
+        )
       }
     }
     const count = readers.reduce((sum, { items }) => sum + items.length, 0)
@@ -238,17 +241,14 @@ describe('many clients over connections that are cut, and a server that restarts
 
 const unknown: Followed = { sessionId: '', lastEventId: '' }
 
-/** Everything a session has after a cursor, up to the event that ends its last run. */
-async function logOf(client: BerthClient, sessionId: string, lastEventId: string): Promise<SubscriptionItem[]> {
-  const newest = await client.runs.list({ sessionId, limit: 200 }).all()
-  const lasts = await Promise.all(
-    newest.map(async ({ id }) => (await client.runs.events(id, { order: 'desc', limit: 1 })).items[0]?.eventId ?? '.0'),
-  )
-  const end = Math.max(...lasts.map(positionOf))
-  const seen: SubscriptionItem[] = []
-  for await (const item of client.subscribe(`session:${sessionId}/events`, { lastEventId, transport: 'websocket' })) {
-    seen.push(item)
-    if (item.type === 'event' && positionOf(item.event.eventId) >= end) break
+/** Everything that is recorded of a session after a cursor: read page by page, not followed. */
+async function recordedOf(client: BerthClient, { sessionId, lastEventId }: Followed) {
+  const recorded: Event[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = { limit: 200, order: 'asc', ...(cursor === undefined ? {} : { cursor }) } as const
+    const { items, nextCursor } = await client.sessions.replay(sessionId, page)
+    recorded.push(...items)
+    cursor = nextCursor
   }
-  return seen
+  return recorded.filter(({ eventId }) => positionOf(eventId) > positionOf(lastEventId))
 }

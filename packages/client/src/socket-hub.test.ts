@@ -112,7 +112,9 @@ describe('a page whose network is back', () => {
     const listeners = new Set<() => void>()
     vi.stubGlobal('addEventListener', (_: string, listener: () => void) => listeners.add(listener))
     vi.stubGlobal('removeEventListener', (_: string, listener: () => void) => listeners.delete(listener))
-    onTestFinished(() => vi.unstubAllGlobals())
+    onTestFinished(() => {
+      vi.unstubAllGlobals()
+    })
     const { server, pace } = setUp()
     server.greetWith(1011, 1011, 1011, 1011, 1011, 1011)
     await pace.advance(11_000)

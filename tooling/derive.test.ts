@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { configFields, ERRORS, EVENTS, METRICS, OPERATIONS, SCOPES, SUBJECTS } from '@berth/protocol'
 import { describe, expect, it } from 'vitest'
+import { clientTables } from './derive/client-tables.ts'
 import { layers, withLayerTable } from './derive/layer-table.ts'
 import { table } from './derive/markdown.ts'
 import { deriveReference } from './derive/reference.ts'
@@ -22,6 +23,22 @@ describe('docs/reference', () => {
 
   it('is derived the same each time', () => {
     expect(deriveReference()).toEqual(pages)
+  })
+})
+
+describe('clientTables', () => {
+  it('are in the client as they would be derived now', () => {
+    expect(readFileSync(join(root, 'packages/client/src/protocol-tables.ts'), 'utf8')).toBe(clientTables())
+  })
+
+  it('hold every operation that is not only a stream of events', () => {
+    const text = clientTables()
+    const followed = ['realtime.open-ws', 'sessions.events']
+
+    for (const { id, path } of OPERATIONS.filter((operation) => !followed.includes(operation.id))) {
+      expect(text, id).toContain(`path: '${path}'`)
+    }
+    expect(text).not.toContain("path: '/ws'")
   })
 })
 

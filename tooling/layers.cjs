@@ -9,6 +9,7 @@ module.exports = {
   'platform-node': ['protocol', 'ports'],
   http: ['protocol', 'ports', 'core'],
   realtime: ['protocol', 'ports', 'core'],
+  client: ['protocol'],
   'server-app': ['protocol', 'ports', 'core', 'sqlite', 'in-memory', 'platform-node', 'http', 'realtime'],
   cli: ['protocol', 'ports', 'core', 'sqlite', 'platform-node', 'server-app'],
 }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { clientTables } from './client-tables.ts'
 import { withLayerTable } from './layer-table.ts'
 import { deriveReference } from './reference.ts'
 
@@ -9,6 +10,8 @@ const architecture = join(root, 'ARCHITECTURE.md')
 
 mkdirSync(reference, { recursive: true })
 for (const [name, text] of Object.entries(deriveReference())) writeFileSync(join(reference, name), text)
+
+writeFileSync(join(root, 'packages/client/src/protocol-tables.ts'), clientTables())
 
 const document = existsSync(architecture) ? readFileSync(architecture, 'utf8') : undefined
 const derived = document === undefined ? undefined : withLayerTable(document)

@@ -127,7 +127,6 @@ const PENDING_IDS = [
   'mcp.remove',
   'mcp.tools',
   'mcp.call',
-  'docs.asyncapi',
   'docs.page',
 ]
 

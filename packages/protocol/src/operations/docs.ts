@@ -19,10 +19,9 @@ export const docsOperations = {
     path: '/asyncapi.json',
     scope: null,
     idempotent: false,
-    responses: { 200: { schema: v.looseObject({ asyncapi: v.string() }), description: 'The AsyncAPI document.' } },
+    responses: { 200: { schema: v.looseObject({ asyncapi: v.string() }), description: 'The AsyncAPI 3.0 document.' } },
     errors: [],
     summary: 'Read the AsyncAPI document.',
-    pending: true,
   },
   getDocs: {
     id: 'docs.page',

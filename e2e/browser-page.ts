@@ -1,0 +1,77 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { rolldown } from 'rolldown'
+
+export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
+export const hasChromium = existsSync(CHROMIUM)
+
+/** A page on an origin of its own, in a real browser, with the client bundled as an application would bundle it. */
+export interface BrowserPage {
+  readonly origin: string
+  readonly context: BrowserContext
+  /** A fresh page with `window.berth`. */
+  load(): Promise<Page>
+  close(): Promise<void>
+}
+
+const HTML = '<!doctype html><meta charset="utf-8"><title>berth</title><script type="module" src="/page.js"></script>'
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+]
+
+async function bundlePage(): Promise<string> {
+  const bundle = await rolldown({
+    input: join(import.meta.dirname, 'fixtures/browser-page.mjs'),
+    platform: 'browser',
+    resolve: { conditionNames: ['berth-source', 'import', 'default'] },
+    logLevel: 'silent',
+  })
+  const { output } = await bundle.generate({ format: 'esm', minify: true })
+  await bundle.close()
+  return output[0].code
+}
+
+export async function openBrowserPage(): Promise<BrowserPage> {
+  const script = await bundlePage()
+  const server = createServer((request, response) => {
+    const isScript = request.url === '/page.js'
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
+    response.end(isScript ? script : HTML)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const profile = mkdtempSync(join(tmpdir(), 'berth-chromium-'))
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: CHROMIUM,
+    headless: true,
+    args: FLAGS,
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  return {
+    origin,
+    context,
+    async load() {
+      const page = await context.newPage()
+      await page.goto(origin)
+      await page.waitForFunction('window.berth !== undefined')
+      return page
+    },
+    async close() {
+      await context.close()
+      server.closeAllConnections()
+      server.close()
+      rmSync(profile, { recursive: true, force: true })
+    },
+  }
+}

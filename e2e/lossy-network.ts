@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A way to a server on loopback that loses its connections when it is told to. */
+export interface LossyNetwork {
+  /** `http://127.0.0.1:port`, the same for as long as it lives. */
+  readonly origin: string
+  /** Where connections go from now on. */
+  target(port: number): void
+  /** Ends every connection without a word. */
+  cut(): void
+  /** Ends each connection after a time of its own, from now on; `undefined`: no longer. Milliseconds. */
+  tear(lifetimeMs: (() => number) | undefined): void
+  /** Connections ended so far. */
+  torn(): number
+  /** Takes no connection until it is opened again, and ends those that are there. */
+  shut(): void
+  open(): void
+  /** Takes nothing more from the server, so that it has to wait; until `flow`. */
+  stall(): void
+  flow(): void
+  close(): Promise<void>
+}
+
+export async function createLossyNetwork(): Promise<LossyNetwork> {
+  const pairs = new Set<readonly [Socket, Socket]>()
+  let port = 0
+  let isShut = false
+  let lifetimeMs: (() => number) | undefined
+  let torn = 0
+
+  const end = (pair: readonly [Socket, Socket]) => {
+    if (!pairs.delete(pair)) return
+    torn += 1
+    for (const socket of pair) socket.resetAndDestroy()
+  }
+
+  const server = createServer((client) => {
+    if (isShut) {
+      client.destroy()
+      return
+    }
+    const upstream = connect({ host: '127.0.0.1', port, noDelay: true })
+    const pair = [client, upstream] as const
+    pairs.add(pair)
+    if (lifetimeMs !== undefined) setTimeout(() => lifetimeMs !== undefined && end(pair), lifetimeMs())
+    for (const [from, to] of [pair, [upstream, client] as const]) {
+      from.pipe(to)
+      from.on('error', () => to.destroy())
+      from.on('close', () => {
+        pairs.delete(pair)
+        to.destroy()
+      })
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  const cut = () => {
+    for (const pair of [...pairs]) end(pair)
+  }
+
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    target(next) {
+      port = next
+    },
+    cut,
+    tear(next) {
+      lifetimeMs = next
+    },
+    torn: () => torn,
+    shut() {
+      isShut = true
+      cut()
+    },
+    open() {
+      isShut = false
+    },
+    stall() {
+      for (const [client, upstream] of pairs) upstream.unpipe(client).pause()
+    },
+    flow() {
+      for (const [client, upstream] of pairs) upstream.pipe(client)
+    },
+    async close() {
+      cut()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

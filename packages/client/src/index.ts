@@ -1,0 +1,17 @@
+export { BerthError, type BerthErrorCode, type ClientErrorCode, isBerthError } from './berth-error.ts'
+export type {
+  ClientOptions,
+  ConnectionChange,
+  CredentialRequest,
+  WebSocketConstructor,
+  WebSocketLike,
+} from './client-options.ts'
+export { type BerthClient, createClient } from './create-client.ts'
+export type { ListCall, Page } from './list-call.ts'
+export type { Pace } from './pace.ts'
+export { createRestClient } from './rest-client.ts'
+export type { RestClient } from './rest-methods.ts'
+export type { CallOptions } from './send-request.ts'
+export { readSseBlocks, type SseBlock } from './sse-blocks.ts'
+export { createSseClient, type SseClient } from './sse-client.ts'
+export type { Event, Gap, SubscribeOptions, Subscription, SubscriptionItem } from './subscription.ts'

@@ -1,0 +1,58 @@
+import { type ClientContext, type ClientOptions, createContext } from './client-options.ts'
+import { createListCall, type Page } from './list-call.ts'
+import { ROUTES } from './protocol-tables.ts'
+import type { RestClient } from './rest-methods.ts'
+import type { Route, RouteTable } from './route.ts'
+import { type CallOptions, sendRequest } from './send-request.ts'
+
+/** The REST operations alone, without subscriptions. */
+export const createRestClient = (options: ClientOptions): RestClient => buildRestClient(createContext(options))
+
+export function buildRestClient(context: ClientContext): RestClient {
+  const groups = Object.entries<RouteTable[string]>(ROUTES).map(([group, routes]) => [
+    group,
+    Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, methodOf(context, route)])),
+  ])
+  // The table and the type are derived from the same rows; a test compares their names.
+  return Object.fromEntries(groups) as RestClient
+}
+
+type Query = Readonly<Record<string, unknown>>
+
+function methodOf(context: ClientContext, route: Route): (...values: unknown[]) => Promise<unknown> {
+  const parameters = route.path.match(/:\w+/g) ?? []
+  return (...values) => {
+    const path = parameters.reduce((text, name, index) => text.replace(name, segment(values[index], name)), route.path)
+    const rest = values.slice(parameters.length)
+    const input = route.input === undefined ? undefined : rest.shift()
+    const options = (rest[0] ?? {}) as CallOptions
+
+    const call = async (query: Query | undefined) => {
+      const body = route.input === 'body' ? input : undefined
+      const { data } = await sendRequest(context, { route, path: `${path}${formatQuery(query)}`, body, options })
+      return data
+    }
+    const query = route.input === 'query' ? (input as Query | undefined) : undefined
+    if (route.isList !== true) return call(query)
+    const readPage = async (cursor?: string) => {
+      const page = await call(cursor === undefined ? query : { ...query, cursor })
+      return (page ?? { items: [], nextCursor: null }) as Page<unknown>
+    }
+    return createListCall(readPage)
+  }
+}
+
+/** @throws TypeError for what cannot be an id: an empty segment or a dot would address another path. */
+function segment(value: unknown, name: string): string {
+  if (typeof value !== 'string' || value === '' || value === '.' || value === '..') {
+    throw new TypeError(`${name.slice(1)} must be a non-empty id`)
+  }
+  // What String.replace would read as a pattern.
+  return encodeURIComponent(value).replaceAll('$', '%24')
+}
+
+function formatQuery(query: Query | undefined): string {
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined)
+  const text = new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString()
+  return text === '' ? '' : `?${text}`
+}

@@ -1,0 +1,70 @@
+import type { OPERATION_TABLES, Operation } from '@berth/protocol'
+import type { GenericSchema, InferInput, InferOutput } from 'valibot'
+import type { ListCall } from './list-call.ts'
+import type { CallOptions } from './send-request.ts'
+
+type Tables = typeof OPERATION_TABLES
+type Row = { [Group in keyof Tables]: Tables[Group][keyof Tables[Group]] }[keyof Tables]
+
+/** Operations that are called. What is only a stream of events is followed instead. */
+type CallableRow = Exclude<Row, { readonly id: 'realtime.open-ws' | 'sessions.events' }>
+
+type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Text
+type GroupOf<Id extends string> = Id extends `${infer Group}.${string}` ? Group : never
+type MethodOf<Id extends string> = Id extends `${string}.${infer Verb}` ? Camel<Verb> : never
+
+/** Path parameters in their order. */
+type Params<Path extends string> = Path extends `${string}/:${infer Rest}`
+  ? Rest extends `${string}/${infer More}`
+    ? [string, ...Params<`/${More}`>]
+    : [string]
+  : []
+
+/** A query travels as text: what the server reads as a number may be given as one. */
+type Query<Input> = {
+  readonly [Key in keyof Input]: string extends Exclude<Input[Key], undefined> ? Input[Key] | number : Input[Key]
+}
+
+type InputOf<R extends Operation> = R extends { readonly body: infer Body extends GenericSchema }
+  ? InferInput<Body>
+  : R extends { readonly query: infer Shape extends GenericSchema }
+    ? Query<InferInput<Shape>>
+    : never
+
+type InputArguments<Input> = [Input] extends [never]
+  ? []
+  : Record<string, never> extends Input
+    ? [input?: Input | undefined]
+    : [input: Input]
+
+/** What the answers with a JSON body hold; `undefined` for one without a body. */
+type DataOf<Spec> = Spec extends { readonly schema: infer Schema extends GenericSchema }
+  ? InferOutput<Schema>
+  : Spec extends { readonly stream: string }
+    ? never
+    : undefined
+
+type AnswerOf<R extends Operation, Data = DataOf<R['responses'][keyof R['responses']]>> = [Data] extends [never]
+  ? Promise<Response>
+  : R extends { readonly query: { readonly entries: { readonly cursor: unknown } } }
+    ? Exclude<Data, undefined> extends { readonly items: (infer Item)[] }
+      ? ListCall<Item>
+      : Promise<Data>
+    : Promise<Data>
+
+type Method<R extends Operation> = (
+  ...values: [...Params<R['path']>, ...InputArguments<InputOf<R>>, options?: CallOptions]
+) => AnswerOf<R>
+
+/**
+ * One method for each row of the operation table, by the name of its id: `client.agents.run(agentId, body, options)`. Path
+ * parameters come first, then the body or the query, if the operation takes one, then options. An operation that answers
+ * neither JSON nor nothing gives the `Response` itself.
+ */
+export type RestClient = {
+  readonly [Group in GroupOf<CallableRow['id']>]: {
+    readonly [R in Extract<CallableRow, { readonly id: `${Group}.${string}` }> as MethodOf<R['id']>]: Method<R>
+  }
+}

@@ -1,0 +1,239 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { BerthError } from './berth-error.ts'
+import type { ClientOptions, ConnectionChange } from './client-options.ts'
+import { collect } from './collect.fixture.ts'
+import { createClient } from './create-client.ts'
+import { createManualPace, settle } from './manual-pace.fixture.ts'
+import { createModelServer } from './model-server.fixture.ts'
+import { refusal } from './scripted-fetch.fixture.ts'
+
+const INBOX = 'approvals/events'
+
+function setUp(options: Partial<ClientOptions> = {}) {
+  const server = createModelServer()
+  const pace = createManualPace({ chance: 1 })
+  const changes: ConnectionChange[] = []
+  const client = createClient({
+    baseUrl: 'http://server/v1',
+    token: 'secret',
+    fetch: server.fetch,
+    WebSocket: server.WebSocket,
+    onConnection: (change) => changes.push(change),
+    pace,
+    ...options,
+  })
+  return { server, pace, client, changes, seen: collect(client.subscribe(INBOX)) }
+}
+
+const closings = (changes: readonly ConnectionChange[]) =>
+  changes.flatMap((change) => (change.state === 'closed' ? [[change.code, change.retryInMs]] : []))
+
+describe('a closed connection', () => {
+  it.each([1000, 1001, 1005, 1006, 1009, 1011, 1012, 4006, 4007])('is opened again after %i', async (code) => {
+    const { server, pace, seen, changes } = setUp()
+    await pace.advance(0)
+
+    server.closeAll(code)
+    await pace.advance(200)
+    server.publish(INBOX)
+    await settle()
+
+    expect(seen.ids()).toEqual(['e1.1'])
+    expect(closings(changes)).toEqual([[code, 200]])
+  })
+
+  it('is opened again only when the messages that were too many no longer count', async () => {
+    const { server, pace, changes, seen } = setUp()
+    await pace.advance(0)
+
+    server.closeAll(4005)
+    await settle()
+
+    expect(closings(changes)).toEqual([[4005, 10_200]])
+    await pace.advance(10_199)
+    expect(server.upgrades).toHaveLength(1)
+    await pace.advance(1)
+    server.publish(INBOX)
+    await settle()
+    expect(seen.ids()).toEqual(['e1.1'])
+  })
+
+  it.each([
+    [4001, 'auth-required'],
+    [4002, 'auth-invalid'],
+    [4003, 'auth-revoked'],
+    [4004, 'scope-denied'],
+  ])('gets one more ticket after %i, and is then final as %s', async (code, error) => {
+    const asked: boolean[] = []
+    const tickets = ({ isRefused }: { readonly isRefused: boolean }) => `t${asked.push(isRefused)}`
+    const { server, pace, seen } = setUp({ tickets })
+    server.greetWith(code, code)
+    await pace.advance(60_000)
+
+    expect(seen.ending()).toMatchObject({ name: 'BerthError', error, closeCode: code })
+    expect(asked).toEqual([false, true])
+  })
+
+  it.each([4001, 4002, 4003, 4004])('goes on after %i when the next ticket is good', async (code) => {
+    const { server, pace, seen } = setUp()
+    await pace.advance(60_000)
+    server.closeAll(code)
+    await pace.advance(0)
+
+    server.publish(INBOX)
+    await settle()
+
+    expect(seen.ids()).toEqual(['e1.1'])
+  })
+
+  it('is final after 4008: another attempt would violate the protocol again', async () => {
+    const { server, pace, seen } = setUp()
+    server.greetWith(4008)
+    await pace.advance(60_000)
+
+    expect(seen.ending()).toMatchObject({ error: 'protocol-violation', closeCode: 4008 })
+    expect(server.upgrades).toHaveLength(1)
+  })
+
+  it('is opened again later and later as long as it comes to nothing, and soon after a good one', async () => {
+    const { server, pace, changes } = setUp()
+    server.greetWith(1011, 1011, 1011, 1011, 1011, 1011, 1011, 1011)
+    await pace.advance(120_000)
+    server.closeAll(1006)
+    await settle()
+
+    const delays = closings(changes).map(([, retryInMs]) => retryInMs)
+    expect(delays).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 200])
+  })
+})
+
+describe('a page whose network is back', () => {
+  it('connects at once instead of waiting on', async () => {
+    const listeners = new Set<() => void>()
+    vi.stubGlobal('addEventListener', (_: string, listener: () => void) => listeners.add(listener))
+    vi.stubGlobal('removeEventListener', (_: string, listener: () => void) => listeners.delete(listener))
+    onTestFinished(() => {
+      vi.unstubAllGlobals()
+    })
+    const { server, pace } = setUp()
+    server.greetWith(1011, 1011, 1011, 1011, 1011, 1011)
+    await pace.advance(11_000)
+    const before = server.upgrades.length
+
+    for (const tellOnline of [...listeners]) tellOnline()
+    await settle()
+
+    expect(server.upgrades.length).toBe(before + 1)
+    expect(listeners.size).toBe(0)
+  })
+})
+
+describe('a server that no longer answers', () => {
+  it('is asked once, and left when it stays silent', async () => {
+    const { server, pace, changes } = setUp()
+    await pace.advance(0)
+    server.fallSilent()
+
+    await pace.advance(25_000)
+    expect(server.messages.filter((message) => message.startsWith('ping'))).toHaveLength(0)
+    await pace.advance(25_000)
+    expect(server.messages.filter((message) => message.startsWith('ping'))).toHaveLength(1)
+    expect(closings(changes)).toEqual([])
+    await pace.advance(25_000)
+
+    expect(closings(changes)).toEqual([[1006, 200]])
+  })
+
+  it('is kept when it answers the ping', async () => {
+    const { server, pace, changes } = setUp()
+    await pace.advance(600_000)
+
+    expect(closings(changes)).toEqual([])
+    expect(server.messages.filter((message) => message.startsWith('ping')).length).toBeGreaterThan(5)
+  })
+
+  it('is left when it does not even begin', async () => {
+    const { server, pace, changes } = setUp()
+    server.fallSilent()
+    await pace.advance(30_000)
+
+    expect(closings(changes)).toEqual([[1006, 200]])
+  })
+})
+
+describe('a ticket', () => {
+  it('that is refused for good ends the subscriptions with that error', async () => {
+    const { pace, seen, server } = setUp({ fetch: async () => refusal(403, 'scope-denied') })
+    await pace.advance(0)
+
+    expect(seen.ending()).toMatchObject({ error: 'scope-denied', status: 403 })
+    expect(server.upgrades).toEqual([])
+  })
+
+  it('that cannot be had now is asked for again', async () => {
+    let calls = 0
+    const tickets = async () => {
+      calls += 1
+      if (calls < 3) throw new TypeError('fetch failed')
+      return 'good'
+    }
+    const { pace, seen, server } = setUp({ tickets })
+    await pace.advance(60_000)
+    server.publish(INBOX)
+    await settle()
+
+    expect(seen.ids()).toEqual(['e1.1'])
+    expect(calls).toBe(3)
+  })
+
+  it('is not needed without a token', async () => {
+    const { pace, server } = setUp({ token: undefined })
+    await pace.advance(0)
+
+    expect(server.upgrades).toEqual([['svc.protocol.v1']])
+  })
+})
+
+describe('a refused subscription', () => {
+  it.each([
+    [-32602, 'validation-failed'],
+    [-32003, 'scope-denied'],
+    [-32010, 'run-not-found'],
+  ])('of %i ends as %s and leaves the others', async (code, error) => {
+    const { server, pace, client, seen } = setUp()
+    await pace.advance(0)
+    server.refuseSubscriptions(code)
+    const refused = collect(client.subscribe('audit/events'))
+    await settle()
+    server.publish(INBOX)
+    await settle()
+
+    expect(refused.ending()).toBeInstanceOf(BerthError)
+    expect(refused.ending()).toMatchObject({ error })
+    expect(seen.ids()).toEqual(['e1.1'])
+  })
+
+  it.each([-32603, -32004])('of %i is asked for again', async (code) => {
+    const { server, pace, client } = setUp()
+    await pace.advance(0)
+    server.refuseSubscriptions(code)
+    const seen = collect(client.subscribe('audit/events', { lastEventId: 'e1.0' }))
+    await settle()
+    server.publish('audit/events')
+    await pace.advance(4_000)
+
+    expect(seen.ids()).toEqual(['e1.1'])
+  })
+})
+
+describe('a socket that may not even be tried', () => {
+  it('counts as one that did not open', async () => {
+    function Forbidden(): never {
+      throw new Error('not from a secure page')
+    }
+    const { pace, changes } = setUp({ WebSocket: Forbidden as never })
+    await pace.advance(0)
+
+    expect(closings(changes)).toEqual([[1006, 200]])
+  })
+})

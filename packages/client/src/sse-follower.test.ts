@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import type { ClientOptions } from './client-options.ts'
+import { collect } from './collect.fixture.ts'
+import { createManualPace, settle } from './manual-pace.fixture.ts'
+import { noNetwork, refusal, scriptFetch } from './scripted-fetch.fixture.ts'
+import { createSseClient } from './sse-client.ts'
+
+const RUN = 'agent:echo/runs/run_1/events'
+
+function setUp(replies: Parameters<typeof scriptFetch>, options: Partial<ClientOptions> = {}) {
+  const pace = createManualPace({ chance: 1 })
+  const { fetch, requests } = scriptFetch(...replies)
+  const client = createSseClient({ baseUrl: 'http://server/v1', token: 'secret', fetch, pace, ...options })
+  return { client, requests, pace }
+}
+
+const stream = (...blocks: string[]) =>
+  new Response(blocks.map((block) => `${block}\n\n`).join(''), { headers: { 'content-type': 'text/event-stream' } })
+
+const block = (position: number, type = 'text.delta') =>
+  `id: e.${position}\nevent: ${type}\ndata: ${JSON.stringify({ eventId: `e.${position}`, subject: RUN, type })}`
+
+/** Opens and then says nothing. */
+const silentStream = () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })
+
+describe('createSseClient', () => {
+  it('follows a run by its path, with the token, to its last event', async () => {
+    const { client, requests, pace } = setUp([stream('id: e.0\ndata:', block(1), ': beat', block(2, 'run.completed'))])
+    const seen = collect(client.subscribe(RUN))
+    await pace.advance(0)
+
+    expect(seen.ids()).toEqual(['e.1', 'e.2'])
+    expect(seen.ending()).toBe('ended')
+    expect(requests[0]).toMatchObject({ method: 'GET', path: '/v1/runs/run_1/events' })
+    expect(requests[0]?.headers.get('authorization')).toBe('Bearer secret')
+    expect(requests[0]?.headers.get('accept')).toBe('text/event-stream')
+  })
+
+  it('resumes after its last event, as soon as the server told it to', async () => {
+    const { client, requests, pace } = setUp([
+      stream('retry: 3000\nid: e.0\ndata:', block(1)),
+      stream('id: e.1\ndata:', block(1), block(2, 'run.failed')),
+    ])
+    const seen = collect(client.subscribe(RUN))
+    await pace.advance(2_999)
+    expect(requests).toHaveLength(1)
+    await pace.advance(1)
+
+    expect(seen.ids()).toEqual(['e.1', 'e.2'])
+    expect(requests.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, 'e.1'])
+  })
+
+  it('ends where nothing will come any more', async () => {
+    const { client, pace } = setUp([new Response(null, { status: 204 })])
+    const seen = collect(client.subscribe(RUN, { lastEventId: 'e.9' }))
+    await pace.advance(0)
+
+    expect([seen.ids(), seen.ending()]).toEqual([[], 'ended'])
+  })
+
+  it('leaves out a block that broke off', async () => {
+    const broken = new Response(`${block(1)}\n\nid: e.2\nevent: text.delta\ndata: {"eventId":"e.2"`, {
+      headers: { 'content-type': 'text/event-stream' },
+    })
+    const { client, pace } = setUp([broken, stream(block(2), block(3, 'run.aborted'))])
+    const seen = collect(client.subscribe(RUN))
+    await pace.advance(10_000)
+
+    expect(seen.ids()).toEqual(['e.1', 'e.2', 'e.3'])
+  })
+
+  it.each([400, 403, 404, 501])('is refused for good by %i', async (status) => {
+    const { client, pace } = setUp([refusal(status, 'run-not-found')])
+    const seen = collect(client.subscribe(RUN))
+    await pace.advance(0)
+
+    expect(seen.ending()).toMatchObject({ name: 'BerthError', error: 'run-not-found', status })
+  })
+
+  it('waits out what passes: no network, a full server, a page of a proxy', async () => {
+    const { client, requests, pace } = setUp([
+      noNetwork(),
+      refusal(503, 'overloaded', { 'retry-after': '9' }),
+      new Response('<h1>hello</h1>'),
+      stream(block(1, 'run.completed')),
+    ])
+    const seen = collect(client.subscribe(RUN))
+    await pace.advance(250)
+    expect(requests).toHaveLength(2)
+    await pace.advance(9_499)
+    expect(requests).toHaveLength(2)
+    await pace.advance(1)
+    expect(requests).toHaveLength(3)
+    await pace.advance(60_000)
+
+    expect(seen.ids()).toEqual(['e.1'])
+  })
+
+  it('asks for another token once when it is refused', async () => {
+    const token = ({ isRefused }: { readonly isRefused: boolean }) => (isRefused ? 'new' : 'old')
+    const renewed = setUp([refusal(401, 'auth-expired'), stream(block(1, 'run.completed'))], { token })
+    const refused = setUp([refusal(401, 'auth-expired'), refusal(401, 'auth-invalid')], { token })
+    const fixed = setUp([refusal(401, 'auth-expired')])
+    const [seen, never, same] = [renewed, refused, fixed].map(({ client }) => collect(client.subscribe(RUN)))
+    await renewed.pace.advance(0)
+
+    expect(seen?.ids()).toEqual(['e.1'])
+    expect(renewed.requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer old', 'Bearer new'])
+    expect(never?.ending()).toMatchObject({ error: 'auth-invalid' })
+    expect(same?.ending()).toMatchObject({ error: 'auth-expired' })
+  })
+
+  it('leaves a stream that has gone silent', async () => {
+    const { client, requests, pace } = setUp([silentStream(), stream(block(1, 'run.completed'))])
+    const seen = collect(client.subscribe(RUN))
+    await pace.advance(44_999)
+    expect(requests).toHaveLength(1)
+    await pace.advance(60_000)
+
+    expect(seen.ids()).toEqual(['e.1'])
+  })
+
+  it('is not hurried by a reader that takes its time', async () => {
+    const { client, requests, pace } = setUp([stream(block(1), block(2, 'run.completed'))])
+    const iterator = client.subscribe(RUN)[Symbol.asyncIterator]()
+    await iterator.next()
+    await pace.advance(600_000)
+
+    expect(await iterator.next()).toMatchObject({ value: { event: { eventId: 'e.2' } } })
+    expect(requests).toHaveLength(1)
+  })
+
+  it('ends with the client, and leaves no timer', async () => {
+    const { client, pace } = setUp([silentStream()])
+    const seen = collect(client.subscribe(RUN))
+    await settle()
+
+    client.close()
+    await settle()
+
+    expect(seen.ending()).toBe('ended')
+    expect(pace.waiting()).toEqual([])
+  })
+})

@@ -1,0 +1,334 @@
+import { describe, expect, it } from 'vitest'
+import { BerthError } from './berth-error.ts'
+import type { ClientOptions, ConnectionChange } from './client-options.ts'
+import { collect, nameOf } from './collect.fixture.ts'
+import { createClient } from './create-client.ts'
+import { createManualPace, settle } from './manual-pace.fixture.ts'
+import { createModelServer } from './model-server.fixture.ts'
+
+const RUN = 'agent:echo/runs/run_1/events'
+const INBOX = 'approvals/events'
+const SESSION = 'session:ses_1/events'
+
+function setUp(options: Partial<ClientOptions> = {}) {
+  const server = createModelServer()
+  const pace = createManualPace()
+  const changes: ConnectionChange[] = []
+  const client = createClient({
+    baseUrl: 'http://server/v1',
+    token: 'secret',
+    fetch: server.fetch,
+    WebSocket: server.WebSocket,
+    onConnection: (change) => changes.push(change),
+    pace,
+    ...options,
+  })
+  return { server, pace, client, changes }
+}
+
+const publish = (server: ReturnType<typeof createModelServer>, count: number, subject = INBOX) =>
+  Array.from({ length: count }, () => server.publish(subject).eventId)
+
+describe('a subscription', () => {
+  it('opens nothing before it is iterated', async () => {
+    const { client, server } = setUp()
+
+    client.subscribe(INBOX)
+    await settle()
+
+    expect(server.upgrades).toEqual([])
+  })
+
+  it('gives what is published, over a socket that a ticket of its own opened', async () => {
+    const { client, server, pace, changes } = setUp()
+    const seen = collect(client.subscribe(INBOX))
+    await pace.advance(0)
+
+    const ids = publish(server, 3)
+    await settle()
+
+    expect(seen.ids()).toEqual(ids)
+    expect(seen.items[0]).toEqual({
+      type: 'event',
+      event: expect.objectContaining({ subject: INBOX, payload: { n: 1 } }),
+    })
+    expect(Object.keys(seen.items[0]?.type === 'event' ? seen.items[0].event : {})).not.toContain('subscriptionId')
+    expect(server.upgrades).toEqual([['svc.protocol.v1', 'ticket.t1']])
+    expect(changes).toEqual([{ state: 'connecting' }, { state: 'open' }])
+  })
+
+  it('shares one socket with all others, and leaves it a moment after the last', async () => {
+    const { client, server, pace } = setUp()
+    const subscriptions = ['a', 'b', 'c'].map((id) => client.subscribe(`agent:${id}/events`))
+    const seen = subscriptions.map(collect)
+    await pace.advance(0)
+
+    server.publish('agent:b/events')
+    await settle()
+    expect(seen.map(({ items }) => items.length)).toEqual([0, 1, 0])
+    expect(server.upgrades).toHaveLength(1)
+
+    for (const subscription of subscriptions) subscription.close()
+    await settle()
+    expect(seen.map(({ ending }) => ending())).toEqual(['ended', 'ended', 'ended'])
+    expect(server.openSockets()).toBe(1)
+    await pace.advance(1_000)
+    expect(server.openSockets()).toBe(0)
+    expect(pace.waiting()).toEqual([])
+  })
+
+  it('starts a run at its first event and ends after its last', async () => {
+    const { client, server, pace } = setUp()
+    publish(server, 2, RUN)
+
+    const seen = collect(client.subscribe(RUN))
+    await pace.advance(0)
+    server.publish(RUN, 'run.completed')
+    await settle()
+
+    expect(seen.ids()).toEqual(['e1.1', 'e1.2', 'e1.3'])
+    expect(seen.ending()).toBe('ended')
+  })
+
+  it('ends where the run has ended at its cursor', async () => {
+    const { client, server, pace } = setUp()
+    publish(server, 2, RUN)
+    const last = server.publish(RUN, 'run.failed')
+
+    const atEnd = collect(client.subscribe(RUN, { lastEventId: last.eventId }))
+    const before = collect(client.subscribe(RUN, { lastEventId: 'e1.2' }))
+    await pace.advance(0)
+
+    expect([atEnd.ids(), atEnd.ending()]).toEqual([[], 'ended'])
+    expect([before.ids(), before.ending()]).toEqual([['e1.3'], 'ended'])
+  })
+
+  it('resumes where it was, also when it had seen nothing yet', async () => {
+    const { client, server, pace } = setUp()
+    publish(server, 5)
+    const seen = collect(client.subscribe(INBOX))
+    await pace.advance(0)
+
+    server.cut()
+    await settle()
+    publish(server, 2)
+    await pace.advance(10_000)
+    server.cut()
+    await settle()
+    publish(server, 1)
+    await pace.advance(10_000)
+
+    expect(seen.ids()).toEqual(['e1.6', 'e1.7', 'e1.8'])
+    expect(new Set(server.upgrades.map(([, ticket]) => ticket)).size).toBe(3)
+  })
+
+  it('says where events are missing, before those that are left', async () => {
+    const { client, server, pace } = setUp()
+    const seen = collect(client.subscribe(INBOX))
+    await pace.advance(0)
+    publish(server, 1)
+    await settle()
+
+    server.cut()
+    await settle()
+    publish(server, 3)
+    server.trim(2)
+    await pace.advance(10_000)
+
+    expect(seen.ids()).toEqual(['e1.1', 'gap', 'e1.3', 'e1.4'])
+    expect(seen.items[1]).toEqual({ type: 'gap', subject: INBOX, firstAvailable: 'e1.3', lastEventId: 'e1.1' })
+  })
+
+  it('follows a log that began anew', async () => {
+    const { client, server, pace } = setUp()
+    const seen = collect(client.subscribe(INBOX))
+    await pace.advance(0)
+    publish(server, 3)
+    await settle()
+
+    server.renew()
+    publish(server, 2)
+    await pace.advance(10_000)
+    server.cut()
+    await pace.advance(10_000)
+    publish(server, 1)
+    await settle()
+
+    expect(seen.ids()).toEqual(['e1.1', 'e1.2', 'e1.3', 'gap', 'e2.1', 'e2.2', 'e2.3'])
+  })
+
+  it('tells the cursor of what it handed out', async () => {
+    const { client, server, pace } = setUp()
+    const subscription = client.subscribe(INBOX, { lastEventId: 'e1.0' })
+    expect(subscription.lastEventId).toBe('e1.0')
+    publish(server, 3)
+
+    for await (const item of subscription) if (nameOf(item) === 'e1.2') break
+
+    expect(subscription.lastEventId).toBe('e1.2')
+    await pace.advance(1_000)
+    expect(server.openSockets()).toBe(0)
+  })
+
+  it('that is closed before the server answered leaves nothing behind there', async () => {
+    const { client, server, pace } = setUp()
+    collect(client.subscribe(INBOX))
+    await pace.advance(0)
+    const hasty = client.subscribe('audit/events')
+    const seen = collect(hasty)
+    await Promise.resolve()
+
+    hasty.close()
+    await settle()
+
+    expect(seen.ending()).toBe('ended')
+    expect(server.messages.slice(-2)).toEqual([
+      'subscription.subscribe {"subject":"audit/events"}',
+      expect.stringMatching(/^subscription\.unsubscribe/),
+    ])
+  })
+
+  it('ends with its signal, also when that is aborted already', async () => {
+    const { client, pace } = setUp()
+    const controller = new AbortController()
+    const late = collect(client.subscribe(INBOX, { signal: controller.signal }))
+    await pace.advance(0)
+    controller.abort()
+    const never = collect(client.subscribe(INBOX, { signal: controller.signal }))
+    await settle()
+
+    expect([late.ending(), never.ending()]).toEqual(['ended', 'ended'])
+  })
+
+  it('ends when the client is closed, at once', async () => {
+    const { client, server, pace } = setUp()
+    const seen = collect(client.subscribe(INBOX))
+    await pace.advance(0)
+
+    client.close()
+    await settle()
+
+    expect(seen.ending()).toBe('ended')
+    expect(server.openSockets()).toBe(0)
+    expect(pace.waiting()).toEqual([])
+  })
+})
+
+describe('a slow reader', () => {
+  it('keeps a bounded number of items and loses none', async () => {
+    const { client, server, pace } = setUp()
+    const iterator = client.subscribe(INBOX, { bufferSize: 4 })[Symbol.asyncIterator]()
+    const first = iterator.next()
+    await pace.advance(0)
+    const ids = publish(server, 1)
+    await first
+
+    ids.push(...publish(server, 50))
+    await settle()
+    const asked = () => server.messages.filter((message) => message.startsWith('subscription.unsubscribe')).length
+    expect(asked()).toBe(1)
+
+    const seen = ['e1.1']
+    while (seen.length < ids.length) {
+      const next = iterator.next()
+      await pace.advance(0)
+      const { value } = await next
+      seen.push(nameOf(value))
+    }
+    expect(seen).toEqual(ids)
+    expect(asked()).toBeGreaterThan(5)
+  })
+})
+
+describe('many subscriptions', () => {
+  it('never send more messages than the server takes', async () => {
+    const { client, server, pace } = setUp()
+    const seen = Array.from({ length: 200 }, (_, n) => collect(client.subscribe(`agent:a${n}/events`)))
+    const limited = createModelServer({ maxMessages: 100 })
+    const slow = createClient({
+      baseUrl: 'http://server/v1',
+      fetch: limited.fetch,
+      WebSocket: limited.WebSocket,
+      pace,
+    })
+    const slowSeen = Array.from({ length: 200 }, (_, n) => collect(slow.subscribe(`agent:a${n}/events`)))
+
+    await pace.advance(0)
+    expect(limited.messages).toHaveLength(81)
+    await pace.advance(9_999)
+    expect(limited.messages).toHaveLength(81)
+    await pace.advance(20_001)
+
+    expect(limited.messages.filter((message) => message.startsWith('subscription'))).toHaveLength(200)
+    limited.publish('agent:a199/events')
+    server.publish('agent:a0/events')
+    await settle()
+    expect([slowSeen[199]?.items.length, seen[0]?.items.length]).toEqual([1, 1])
+  })
+})
+
+describe('where there is no WebSocket', () => {
+  it.each([
+    ['the environment has none', { WebSocket: null }, {}],
+    ['it is asked for', {}, { transport: 'sse' as const }],
+  ])('follows the event stream when %s', async (_, options, subscribeOptions) => {
+    const { client, server, pace } = setUp(options)
+    const seen = collect(client.subscribe(RUN, subscribeOptions))
+    publish(server, 2, RUN)
+    await pace.advance(0)
+    server.publish(RUN, 'run.completed')
+    await settle()
+
+    expect(seen.ids()).toEqual(['e1.1', 'e1.2', 'e1.3'])
+    expect(seen.ending()).toBe('ended')
+    expect(server.upgrades).toEqual([])
+  })
+
+  it('goes over to the event stream after two upgrades that never opened, and goes on at its cursor', async () => {
+    const { client, server, pace } = setUp()
+    const seen = collect(client.subscribe(SESSION))
+    await pace.advance(0)
+    publish(server, 2, SESSION)
+    await settle()
+
+    server.refuse(99)
+    server.cut()
+    await settle()
+    publish(server, 2, SESSION)
+    await pace.advance(60_000)
+
+    expect(seen.ids()).toEqual(['e1.1', 'e1.2', 'e1.3', 'e1.4'])
+    expect(server.upgrades).toHaveLength(3)
+  })
+
+  it('tries on for a subject that has no event stream, and where only a WebSocket is wanted', async () => {
+    const { client, server, pace } = setUp()
+    server.refuse(5)
+    const inbox = collect(client.subscribe(INBOX, { lastEventId: 'e1.0' }))
+    const session = collect(client.subscribe(SESSION, { lastEventId: 'e1.0', transport: 'websocket' }))
+    publish(server, 1)
+    publish(server, 1, SESSION)
+    await pace.advance(120_000)
+
+    expect([inbox.ids(), session.ids()]).toEqual([['e1.1'], ['e1.2']])
+    expect(server.upgrades).toHaveLength(6)
+  })
+
+  it('does not go over with tickets alone, which open no stream', async () => {
+    const { client, server, pace } = setUp({ token: undefined, tickets: async () => 'mine' })
+    server.refuse(3)
+    const seen = collect(client.subscribe(SESSION, { lastEventId: 'e1.0' }))
+    publish(server, 1, SESSION)
+    await pace.advance(120_000)
+
+    expect(seen.ids()).toEqual(['e1.1'])
+    expect(server.upgrades.at(-1)).toEqual(['svc.protocol.v1', 'ticket.mine'])
+    expect(server.requests).toEqual([])
+  })
+
+  it.each([INBOX, 'agent:*/events', 'nonsense'])('refuses %s for what needs a stream', (subject) => {
+    const { client } = setUp()
+
+    expect(() => client.subscribe(subject, { transport: 'sse' })).toThrow(BerthError)
+  })
+})

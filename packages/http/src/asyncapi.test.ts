@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import specifications from '@asyncapi/specs'
+import { AGENT_EVENT_SUBJECTS, CLOSE_CODES, EVENTS, type EventSpec, RPC_METHODS, SUBJECTS } from '@berth/protocol'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import { describe, expect, it } from 'vitest'
+import { buildAsyncApi } from './asyncapi.ts'
+
+interface Channel {
+  readonly address: string
+  readonly parameters?: Readonly<Record<string, unknown>>
+  readonly messages: Readonly<Record<string, { readonly $ref: string }>>
+}
+interface Message {
+  readonly name: string
+  readonly payload: object
+  readonly 'x-berth-pending'?: boolean
+}
+interface Document {
+  readonly channels: Readonly<Record<string, Channel & { readonly 'x-berth-close-codes'?: object }>>
+  readonly operations: Readonly<
+    Record<string, { readonly action: string; readonly channel: { readonly $ref: string } }>
+  >
+  readonly components: { readonly messages: Readonly<Record<string, Message>>; readonly schemas: object }
+}
+
+const built = buildAsyncApi({ basePath: '/v1', version: '0.1.0' })
+const document = JSON.parse(JSON.stringify(built)) as Document
+
+function validator() {
+  const ajv = new Ajv({ strict: false, allErrors: true, meta: false, validateSchema: false })
+  addFormats.default(ajv)
+  return ajv.compile(specifications.schemas['3.0.0'] as object)
+}
+
+function resolve(pointer: string): unknown {
+  const steps = pointer.replace(/^#\//, '').split('/')
+  return steps.reduce<unknown>(
+    (value, step) => (value as Readonly<Record<string, unknown>> | undefined)?.[step],
+    document,
+  )
+}
+
+const messageNames = ({ messages }: Channel) =>
+  Object.values(messages).map(({ $ref }) => (resolve($ref) as Message).name)
+
+describe('the AsyncAPI document', () => {
+  it('is valid by the schema of AsyncAPI 3.0.0', () => {
+    const validate = validator()
+
+    const isValid = validate(document)
+
+    expect(validate.errors).toBeNull()
+    expect(isValid).toBe(true)
+    expect(validate({ ...document, asyncapi: '3.0.0', channels: { broken: { address: 1 } } })).toBe(false)
+  })
+
+  it('has no error by redocly lint', { timeout: 120_000 }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'berth-asyncapi-'))
+    const file = join(folder, 'asyncapi.json')
+    await writeFile(file, JSON.stringify(document))
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+    const redocly = join(import.meta.dirname, '../../../node_modules/.bin/redocly')
+
+    const options = { cwd: folder, env, maxBuffer: 16_777_216 }
+    const { stdout } = await promisify(execFile)(redocly, ['lint', file, '--format=json'], options)
+
+    await rm(folder, { recursive: true })
+    expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ totals: { errors: 0 } })
+  })
+
+  it('has no dangling reference', () => {
+    const pointers = [...JSON.stringify(document).matchAll(/"\$ref":"(#[^"]+)"/g)].map(([, pointer = '']) => pointer)
+
+    expect(pointers.length).toBeGreaterThan(100)
+    expect(pointers.filter((pointer) => resolve(pointer) === undefined)).toEqual([])
+  })
+
+  it.each(Object.entries(SUBJECTS))('has the subject %s with the events it carries', (name, { pattern }) => {
+    const channel = document.channels[name]
+    const types = Object.entries<EventSpec>(EVENTS).filter(([, { subjects }]) => subjects.some((one) => one === name))
+    const ofAgents = AGENT_EVENT_SUBJECTS.some((one) => one === name) ? ['agentEvent'] : []
+
+    expect(channel?.address).toBe(pattern)
+    expect(Object.keys(channel?.parameters ?? {})).toEqual([...pattern.matchAll(/\{(\w+)\}/g)].map(([, id]) => id))
+    expect(channel && messageNames(channel)).toEqual([...types.map(([type]) => type), ...ofAgents, 'replay-gap'])
+  })
+
+  it('marks exactly the events that nothing writes yet', () => {
+    for (const [type, { pending }] of Object.entries<EventSpec>(EVENTS)) {
+      const message = Object.values(document.components.messages).find(({ name }) => name === type)
+      expect(message?.['x-berth-pending'], type).toBe(pending)
+    }
+  })
+
+  it('receives every method, and sends every subject and stream', () => {
+    const actions = Object.values(document.operations).map(({ action, channel }) => `${action} ${channel.$ref}`)
+    const count = (action: string) => actions.filter((one) => one.startsWith(action)).length
+
+    expect(count('receive')).toBe(Object.keys(RPC_METHODS).length)
+    expect(count('send')).toBe(Object.keys(document.channels).length - 1)
+    expect(document.channels.socket?.['x-berth-close-codes']).toEqual(CLOSE_CODES)
+    expect(document.channels.runsEventsStream?.address).toBe('/runs/{runId}/events')
+    expect(document.channels.sessionsEventsStream?.address).toBe('/sessions/{sessionId}/events')
+  })
+
+  it('describes a real event, and no other by its message', () => {
+    const ajv = new Ajv({ strict: false })
+    addFormats.default(ajv)
+    ajv.addSchema({ $id: 'document', components: document.components })
+    const payload = JSON.parse(
+      JSON.stringify(document.components.messages.textDelta?.payload).replaceAll('"#/', '"document#/'),
+    )
+    const event = {
+      eventId: 'epoch.7',
+      subject: 'agent:echo/runs/run_1/events',
+      type: 'text.delta',
+      payload: { delta: 'hel', messageId: 'm' },
+      at: '2026-01-01T00:00:00.000Z',
+    }
+
+    expect(ajv.validate(payload, event)).toBe(true)
+    expect(ajv.validate(payload, { ...event, type: 'text.complete' })).toBe(false)
+    expect(ajv.validate(payload, { ...event, payload: { delta: 7 } })).toBe(false)
+  })
+})

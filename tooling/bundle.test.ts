@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { rolldown } from 'rolldown'
+import { describe, expect, it } from 'vitest'
+
+const CLIENT = JSON.stringify(join(import.meta.dirname, '../packages/client/src/index.ts'))
+
+/** What a page loads that uses these names of the client and nothing else. */
+async function bundle(...names: string[]) {
+  const entry = `export { ${names.join(', ')} } from ${CLIENT}`
+  const build = await rolldown({
+    input: 'entry.ts',
+    platform: 'browser',
+    resolve: { conditionNames: ['berth-source', 'import', 'default'] },
+    plugins: [
+      {
+        name: 'entry',
+        resolveId: (id) => (id === 'entry.ts' ? id : null),
+        load: (id) => (id === 'entry.ts' ? entry : null),
+      },
+    ],
+  })
+  const { output } = await build.generate({ format: 'esm', minify: true })
+  await build.close()
+  const [{ code, imports, moduleIds }] = output
+  const text = moduleIds.filter((id) => id !== 'entry.ts').join('\n')
+  return { code, imports, text, gzipBytes: gzipSync(code).length }
+}
+
+describe('the client in a browser', () => {
+  it('brings one package along, no validation library and nothing of Node', async () => {
+    const { text, imports, gzipBytes } = await bundle('createClient', 'BerthError')
+
+    expect(text).toContain('eventsource-parser')
+    expect(text).not.toMatch(/valibot|packages[\\/]protocol/)
+    expect(imports).toEqual([])
+    expect(gzipBytes).toBeLessThan(11_000)
+  })
+
+  it.each([
+    ['createRestClient', /socket|sse|eventsource-parser/, 4_500],
+    ['createSseClient', /socket-|rest-client|rest-methods/, 5_000],
+    ['readSseBlocks', /socket|rest|follower/, 2_500],
+  ])('leaves out of %s alone what that does not need', async (name, unused, maxBytes) => {
+    const { text, gzipBytes } = await bundle(name)
+    const own = text.split('\n').map((id) => id.replace(/^.*packages[\\/]client[\\/]src/, ''))
+
+    expect(own.filter((id) => unused.test(id))).toEqual([])
+    expect(gzipBytes).toBeLessThan(maxBytes)
+  })
+})

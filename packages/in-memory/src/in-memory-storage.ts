@@ -3,7 +3,9 @@ import { createApprovalTable } from './approval-table.ts'
 import { createAuditTable } from './audit-table.ts'
 import { createEventTable } from './event-table.ts'
 import { createIdempotencyTable } from './idempotency-table.ts'
+import { createMcpServerTable } from './mcp-server-table.ts'
 import { createRunTable } from './run-table.ts'
+import { createSessionDeletion } from './session-deletion.ts'
 import { createSessionTable } from './session-table.ts'
 import { createStepTable } from './step-table.ts'
 import { createThreadDeletion } from './thread-deletion.ts'
@@ -21,10 +23,13 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const steps = createStepTable()
   const approvals = createApprovalTable()
   const events = createEventTable(options.epoch ?? crypto.randomUUID().replaceAll('-', ''))
-  const idempotency = createIdempotencyTable()
-  const sessions = createSessionTable()
+  const idempotency = createIdempotencyTable(runs.has)
+  const sessions = createSessionTable((id) =>
+    runs.ofSession(id).some(({ status }) => status === 'queued' || status === 'running'),
+  )
   const tokens = createTokenTable()
   const audit = createAuditTable()
+  const mcpServers = createMcpServerTable()
 
   return {
     unitOfWork: createUnitOfWork({
@@ -36,7 +41,13 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...sessions.appliers,
       ...tokens.appliers,
       ...audit.appliers,
+      ...mcpServers.appliers,
       ...createThreadDeletion(runs, [steps, approvals, events]),
+      ...createSessionDeletion({
+        ...{ sessions, runs, approvals, idempotency },
+        ofRuns: [steps, events],
+        ofSessions: [events],
+      }),
     }),
     runs: runs.store,
     steps: steps.store,
@@ -46,6 +57,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     sessions: sessions.store,
     tokens: tokens.store,
     audit: audit.log,
+    mcpServers: mcpServers.store,
     status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }),
     close: () => Promise.resolve(),
   }

@@ -9,6 +9,8 @@ import type { WriteAppliers } from './write-applier.ts'
 export interface RunTable extends ThreadRuns {
   readonly store: RunStore
   readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.fence'>
+  ofSession(sessionId: string): readonly RunRecord[]
+  has(runId: string): boolean
 }
 
 export function createRunTable(): RunTable {
@@ -64,6 +66,8 @@ export function createRunTable(): RunTable {
         return current?.status === 'running' && current.attempt === attempt ? 0 : { type, current }
       },
     },
+    ofSession: (sessionId) => runs.all().filter((run) => run.sessionId === sessionId),
+    has: (runId) => runs.get(runId) !== undefined,
     idsOfThread: (workflowId, threadId) =>
       (idsByThread.get(threadId) ?? []).filter((id) => {
         const run = runs.get(id)

@@ -2,6 +2,7 @@ import type { ApprovalStore } from './approval-store.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { EventLog } from './event-log.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
+import type { McpServerStore } from './mcp-server-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StepStore } from './step-store.ts'
@@ -27,6 +28,7 @@ export interface Storage {
   readonly sessions: SessionStore
   readonly tokens: TokenStore
   readonly audit: AuditLog
+  readonly mcpServers: McpServerStore
   /** Reads at most one row; never waits for a writer. */
   status(): Promise<StorageStatus>
   /** Waits for commits under way, then releases the files. Idempotent. */

@@ -3,8 +3,9 @@ import type { NewAuditEntry } from './audit-log.ts'
 import type { EpochMs } from './clock.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
+import type { McpServerRecord } from './mcp-server-store.ts'
 import type { RunChange, RunRecord, RunStatus } from './run-store.ts'
-import type { NewMessage, SessionRecord } from './session-store.ts'
+import type { NewMessage, SessionChange, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { TokenRecord } from './token-store.ts'
 
@@ -14,6 +15,10 @@ export type Write =
   | { readonly type: 'idempotency.reserve'; readonly record: IdempotencyRecord; readonly now: EpochMs }
   /** Answers the record that waits for this run; a no-op when there is none or it is already answered. */
   | { readonly type: 'idempotency.complete'; readonly runId: string; readonly response: StoredResponse }
+  /**
+   * Answers every record that still executes for no run: whoever executed it has died. Before anything executes only.
+   */
+  | { readonly type: 'idempotency.interrupt'; readonly response: StoredResponse }
   /** Deletes up to `limit` answered records with `expiresAt <= now`. */
   | { readonly type: 'idempotency.prune'; readonly now: EpochMs; readonly limit: number }
   /** Conflicts when the id is taken. */
@@ -53,6 +58,22 @@ export type Write =
   | { readonly type: 'event.append'; readonly events: readonly NewEvent[] }
   /** Conflicts when the id is taken. */
   | { readonly type: 'session.insert'; readonly session: SessionRecord }
+  /** Changes the session while its title and metadata are those of `from`, and sets `updatedAt`; conflicts otherwise. */
+  | {
+      readonly type: 'session.update'
+      readonly id: string
+      readonly from: Pick<SessionRecord, 'title' | 'metadata'>
+      readonly change: SessionChange
+      readonly at: EpochMs
+    }
+  /** Sets `updatedAt`; a no-op for an unknown session. */
+  | { readonly type: 'session.touch'; readonly id: string; readonly at: EpochMs }
+  /**
+   * Deletes the session with its messages and events, and its runs with their calls, approvals and events. Answers that
+   * hold content of any of these are replaced by `answer`, so that their keys stay used. Conflicts when there is no such
+   * session, and while one of its runs is queued, running or suspended.
+   */
+  | { readonly type: 'session.delete'; readonly id: string; readonly answer: StoredResponse }
   /** Appends to the transcript with the next `seq`; sets the session's `updatedAt`. Conflicts when there is no session. */
   | { readonly type: 'message.append'; readonly message: NewMessage }
   /**
@@ -86,6 +107,10 @@ export type Write =
    * conflicts, and counts the runs. The positions of the events are not given again.
    */
   | { readonly type: 'thread.delete'; readonly workflowId: string; readonly threadId: string }
+  /** Conflicts when the id is taken. */
+  | { readonly type: 'mcp-server.insert'; readonly server: McpServerRecord }
+  /** Conflicts when there is no such server. */
+  | { readonly type: 'mcp-server.delete'; readonly id: string }
   /** Appends the next link of the audit chain; never conflicts. */
   | { readonly type: 'audit.append'; readonly entry: NewAuditEntry }
 
@@ -97,7 +122,11 @@ export type Conflict =
   | { readonly type: 'run.insert' | 'run.transition' | 'run.fence'; readonly current?: RunRecord | undefined }
   | { readonly type: 'step.insert' | 'step.change' | 'step.fence'; readonly current?: StepRecord | undefined }
   | { readonly type: 'approval.insert' | 'approval.resolve'; readonly current?: ApprovalRecord | undefined }
-  | { readonly type: 'session.insert' | 'message.append'; readonly current?: SessionRecord | undefined }
+  | {
+      readonly type: 'session.insert' | 'session.update' | 'session.delete' | 'message.append'
+      readonly current?: SessionRecord | undefined
+    }
+  | { readonly type: 'mcp-server.insert' | 'mcp-server.delete'; readonly current?: McpServerRecord | undefined }
   | {
       readonly type: 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash'
       readonly current?: TokenRecord | undefined

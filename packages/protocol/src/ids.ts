@@ -10,6 +10,7 @@ export const ID_PREFIXES = {
   fire: 'fire',
   message: 'msg',
   approval: 'apr',
+  call: 'call',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

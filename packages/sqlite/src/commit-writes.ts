@@ -4,7 +4,9 @@ import { auditWrites } from './audit-log.ts'
 import type { Connection } from './connection.ts'
 import { eventWrites } from './event-writes.ts'
 import { idempotencyWrites } from './idempotency-writes.ts'
+import { mcpServerWrites } from './mcp-server-store.ts'
 import { runWrites } from './run-writes.ts'
+import { sessionDeletion } from './session-deletion.ts'
 import { sessionWrites } from './session-writes.ts'
 import { stepWrites } from './step-writes.ts'
 import { threadWrites } from './thread-writes.ts'
@@ -30,9 +32,11 @@ const APPLIERS: WriteAppliers = {
   ...eventWrites,
   ...idempotencyWrites,
   ...sessionWrites,
+  ...sessionDeletion,
   ...tokenWrites,
   ...threadWrites,
   ...auditWrites,
+  ...mcpServerWrites,
 }
 
 const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>

@@ -32,6 +32,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     find: (id, visibility) => host.read('sessions.find', { id, visibility }),
     list: (page, visibility) => host.read('sessions.list', { page, visibility }),
     messages: (sessionId, page) => host.read('sessions.messages', { sessionId, page }),
+    idleSince: (query) => host.read('sessions.idleSince', query),
   },
   tokens: {
     find: (id) => host.read('tokens.find', id),
@@ -40,4 +41,8 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     list: (page) => host.read('tokens.list', page),
   },
   audit: { read: (range) => host.read('audit.read', range) },
+  mcpServers: {
+    find: (id) => host.read('mcpServers.find', id),
+    list: () => host.read('mcpServers.list', undefined),
+  },
 })

@@ -3,8 +3,9 @@ import { readAudit } from './audit-log.ts'
 import { commitWrites } from './commit-writes.ts'
 import { readEvents, readEventsBefore, readLogHead } from './event-log.ts'
 import { findIdempotency } from './idempotency-store.ts'
+import { findMcpServer, listMcpServers } from './mcp-server-store.ts'
 import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
-import { findSession, listMessages, listSessions } from './session-store.ts'
+import { findSession, idleSessions, listMessages, listSessions } from './session-store.ts'
 import { dueSteps, findStep, listSteps, nextDueAt, stepsWaitingForEvent, stepWaitingForChild } from './step-store.ts'
 import { findToken, findTokenByDigest, findTokens, listTokens } from './token-store.ts'
 
@@ -32,11 +33,14 @@ export const READS = {
   'sessions.find': findSession,
   'sessions.list': listSessions,
   'sessions.messages': listMessages,
+  'sessions.idleSince': idleSessions,
   'tokens.find': findToken,
   'tokens.findMany': findTokens,
   'tokens.findByDigest': findTokenByDigest,
   'tokens.list': listTokens,
   'audit.read': readAudit,
+  'mcpServers.find': findMcpServer,
+  'mcpServers.list': listMcpServers,
 } as const
 
 /** Each runs inside a savepoint; the host undoes it when its result says `committed: false` or when it throws. */

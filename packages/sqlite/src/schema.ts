@@ -24,6 +24,7 @@ export interface Schema {
   readonly messages: MessageTable
   readonly tokens: TokenTable
   readonly audit_entries: AuditTable
+  readonly mcp_servers: McpServerTable
   readonly sqlite_sequence: { readonly name: string; readonly seq: number }
 }
 
@@ -32,6 +33,15 @@ export interface AuditTable {
   readonly hash: string
   readonly prev_hash: string
   readonly entry: string // canonical JSON
+}
+
+export interface McpServerTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly url: string
+  readonly headers_ref: string | null
+  readonly created_at: number
+  readonly created_by: string
 }
 
 export interface MetaTable {
@@ -135,6 +145,7 @@ export interface IdempotencyTable {
   readonly id: string
   readonly fingerprint: string
   readonly run_id: string | null
+  readonly content_of: string | null // the run, session or approval whose content the answer holds
   readonly created_at: number
   readonly expires_at: number
   readonly status: number | null // of the response; null while the request executes

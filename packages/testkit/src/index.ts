@@ -3,6 +3,7 @@ export {
   anApproval,
   anEvent,
   anIdempotencyRecord,
+  anMcpServer,
   aRun,
   aSession,
   aStep,
@@ -14,8 +15,17 @@ export { auditLogCases, auditLogContract } from './contracts/audit-log.contract.
 export type { ContractCase, ContractSkip, ContractSuite, StorageHarness } from './contracts/contract-case.ts'
 export { eventLogCases, eventLogContract } from './contracts/event-log.contract.ts'
 export { idempotencyStoreCases, idempotencyStoreContract } from './contracts/idempotency-store.contract.ts'
+export { mcpServerStoreCases, mcpServerStoreContract } from './contracts/mcp-server-store.contract.ts'
 export { runStoreCases, runStoreContract } from './contracts/run-store.contract.ts'
 export { sessionStoreCases, sessionStoreContract } from './contracts/session-store.contract.ts'
+export {
+  REFUSED_SKILL_PATHS,
+  type SkillFixture,
+  type SkillStoreCase,
+  type SkillStoreHarness,
+  skillStoreCases,
+  skillStoreContract,
+} from './contracts/skill-store.contract.ts'
 export { stepStoreCases, stepStoreContract } from './contracts/step-store.contract.ts'
 export { STORAGE_SUITES, storageContract } from './contracts/storage.contract.ts'
 export { tokenStoreCases, tokenStoreContract } from './contracts/token-store.contract.ts'

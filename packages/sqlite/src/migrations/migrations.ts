@@ -9,7 +9,9 @@ import { approvals } from './0008-approvals.ts'
 import { durableRuns } from './0009-durable-runs.ts'
 import { audit } from './0010-audit.ts'
 import { tokenFamilies } from './0011-token-families.ts'
+import { sessionLife } from './0018-session-life.ts'
 import type { Migration } from './migration.ts'
+import { reserved } from './reserved.ts'
 
 /** Every step of the schema, in order. Append only. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -24,4 +26,6 @@ export const MIGRATIONS: readonly Migration[] = [
   durableRuns,
   audit,
   tokenFamilies,
+  ...[12, 13, 14, 15, 16, 17].map(reserved),
+  sessionLife,
 ]

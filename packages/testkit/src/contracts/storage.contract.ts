@@ -5,6 +5,7 @@ import { auditLogCases } from './audit-log.contract.ts'
 import { type ContractCase, type ContractSuite, registerContract, type StorageHarness } from './contract-case.ts'
 import { eventLogCases } from './event-log.contract.ts'
 import { idempotencyStoreCases } from './idempotency-store.contract.ts'
+import { mcpServerStoreCases } from './mcp-server-store.contract.ts'
 import { runStoreCases } from './run-store.contract.ts'
 import { sessionStoreCases } from './session-store.contract.ts'
 import { stepStoreCases } from './step-store.contract.ts'
@@ -64,6 +65,7 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'SessionStore', cases: sessionStoreCases },
   { port: 'TokenStore', cases: tokenStoreCases },
   { port: 'AuditLog', cases: auditLogCases },
+  { port: 'McpServerStore', cases: mcpServerStoreCases },
   { port: 'Storage', cases: storageCases },
 ]
 

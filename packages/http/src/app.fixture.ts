@@ -4,14 +4,26 @@ import {
   createAuth,
   createEngine,
   createManageTokens,
+  createMcp,
   createPhase,
   createReadHealth,
   createRecall,
+  createSessions,
+  createSkills,
   createWorkflowRegistry,
   type RunContext,
+  type RunServices,
 } from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
-import { type Digest, type LogFields, type Logger, noMeter, type Sealer, type Storage } from '@berth/ports'
+import { createInMemorySkillStore, createInMemoryStorage } from '@berth/in-memory'
+import {
+  type Digest,
+  type LogFields,
+  type Logger,
+  type McpClient,
+  noMeter,
+  type Sealer,
+  type Storage,
+} from '@berth/ports'
 import { createManualClock, createSequenceIds, type ManualClock } from '@berth/testkit'
 import { createHttpApp } from './app.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
@@ -73,7 +85,7 @@ export function createTestApp(options: AppOptions = {}) {
   phase.enter('ready')
 
   const engine = createEngine({
-    services: () => ({}),
+    services: () => ({}) as RunServices,
     ...storage,
     ...{ clock, timers: clock, ids, meter: noMeter, agents, workflows, phase, logger, basePath: '/v1' },
     limits: {
@@ -82,7 +94,14 @@ export function createTestApp(options: AppOptions = {}) {
     },
   })
 
+  const recall = createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer })
   const shared = { ...storage, clock, timers: clock, ids, digest: testDigest, logger, peppers }
+  const named = { ...shared, recall, phase, meter: noMeter, basePath: '/v1', idempotencyTtlMs: 86_400_000 }
+  const services = {
+    ...createSessions({ ...named, abortRun: engine.abortRun, answers: { clear: () => undefined } }),
+    ...createSkills({ ...named, ...testSkills() }),
+    ...createMcp({ ...named, configured: [], allowHosts: ['mcp.example'], mcpClient }),
+  }
   const gate = createAuth({
     ...{ ...shared, kind: auth, blockValid, sealer: testSealer, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   })
@@ -90,8 +109,9 @@ export function createTestApp(options: AppOptions = {}) {
   const app = createHttpApp({
     config: { ...CONFIG, ...config },
     ...{ version: '0.1.0', clock, digest: testDigest, ids, logger, meter: noMeter },
-    recall: createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer }),
+    recall,
     ...engine,
+    ...services,
     ...gate,
     openReplayStream: (recording, speed) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
@@ -111,8 +131,27 @@ export function createTestApp(options: AppOptions = {}) {
   return { app, storage, clock, phase, lines, notes, streams, manage: createManageTokens(shared) }
 }
 
+function testSkills() {
+  const pdf = { name: 'pdf', description: 'Fills forms.', instructions: 'Open the form.' }
+  const sources = { 'team/doc': { ...pdf, name: 'doc' } }
+  return { skills: createInMemorySkillStore({ skills: [pdf], sources }), registered: { find: async () => undefined } }
+}
+
+/** Servers that all have one tool, which answers its arguments. */
+const mcpClient: McpClient = {
+  tools: async () => [{ name: 'echo', inputSchema: { type: 'object' } }],
+  call: async (_, call) => ({ ok: true, value: call.arguments }),
+  status: () => 'disconnected',
+  disconnect: async () => undefined,
+  close: async () => undefined,
+}
+
 export const testDigest: Digest = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  startSha256() {
+    const hash = createHash('sha256')
+    return { update: (text) => void hash.update(text), end: () => hash.digest('hex') }
+  },
   hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
   deriveKey: (secret, purpose) => new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32)),
   equals: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),

@@ -12,10 +12,12 @@ import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
+import { mcpRoutes } from './routes/mcp.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
+import { skillRoutes } from './routes/skills.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { workflowRoutes } from './routes/workflows.ts'
 
@@ -57,6 +59,8 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     approvals: approvalRoutes(deps),
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
+    skills: skillRoutes(deps),
+    mcp: mcpRoutes(deps),
     tokens: tokenRoutes(deps),
     events: namedEventRoutes(deps),
     health: healthRoutes(deps),

@@ -11,7 +11,7 @@ export const missing: AgentHandlers = { listAgents: complete.listAgents }
 export const misnamed: AgentHandlers = { ...complete, runAgents: complete.runAgent }
 
 // @ts-expect-error a pending operation has no handler
-export type Pending = Handlers<typeof sessionOperations>['listSessions']
+export type Pending = Handlers<typeof sessionOperations>['getSessionEvents']
 
 declare const call: Call<typeof runOperations.abortRun>
 export const runId: string = call.params.runId

@@ -2,14 +2,21 @@ import type {
   AbortAgent,
   AbortRun,
   Authenticate,
+  CreateSession,
   CsrfTokens,
+  DeleteSession,
   DeleteThread,
   EmitEvent,
+  ExportSession,
+  ManageMcp,
+  ManageSkills,
   Principal,
   ReadAgents,
   ReadApprovals,
   ReadHealth,
   ReadRuns,
+  ReadSessions,
+  ReadSkills,
   ReadWorkflows,
   Recall,
   Recording,
@@ -19,6 +26,8 @@ import type {
   ResumeWorkflow,
   StartRun,
   TokenUseCases,
+  UpdateSession,
+  UseMcp,
   WatchCredential,
   WorkflowThreads,
 } from '@berth/core'
@@ -87,6 +96,15 @@ export interface UseCases {
   readonly emitEvent: EmitEvent
   readonly readAgents: ReadAgents
   readonly readRuns: ReadRuns
+  readonly readSessions: ReadSessions
+  readonly createSession: CreateSession
+  readonly updateSession: UpdateSession
+  readonly deleteSession: DeleteSession
+  readonly exportSession: ExportSession
+  readonly readSkills: ReadSkills
+  readonly manageSkills: ManageSkills
+  readonly manageMcp: ManageMcp
+  readonly useMcp: UseMcp
   readonly readHealth: ReadHealth
   readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
   readonly readMetrics: () => Promise<Exposition>

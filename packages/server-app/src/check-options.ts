@@ -12,6 +12,8 @@ const OPTIONS = {
   config: 'anything',
   agents: 'array',
   workflows: 'array',
+  skills: 'array',
+  mcpServers: 'array',
   hooks: 'object',
   adapters: 'object',
   configDir: 'anything',
@@ -32,6 +34,8 @@ const ADAPTERS = {
   logger: 'object',
   meter: 'object',
   secretResolvers: 'array',
+  skills: 'object',
+  mcp: 'object',
 } as const satisfies Record<keyof Adapters, Kind>
 
 const REGISTRATION = {

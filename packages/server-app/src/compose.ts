@@ -1,5 +1,6 @@
 import {
   type AgentRegistry,
+  type ConfiguredMcpServer,
   createAuth,
   createEngine,
   createEventHub,
@@ -13,7 +14,7 @@ import {
 } from '@berth/core'
 import { createHttpApp, type HttpConfig } from '@berth/http'
 import { createNodeSealer, type Vitals } from '@berth/platform-node'
-import type { Timers, UnitOfWork } from '@berth/ports'
+import type { SkillStore, Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createRunStreams } from '@berth/realtime'
 import type { Adapters } from './adapters.ts'
@@ -21,6 +22,7 @@ import type { Attribution } from './attribution.ts'
 import { withCommitTiming } from './commit-timing.ts'
 import type { Secrets } from './pre-bind.ts'
 import { createScrape } from './scrape.ts'
+import { createServices } from './services.ts'
 import { version } from './version.ts'
 
 export interface Parts {
@@ -32,12 +34,15 @@ export interface Parts {
   readonly workflows: WorkflowRegistry
   readonly attribution: Attribution
   readonly phase: PhaseHolder
+  readonly registeredSkills: SkillStore
+  readonly mcpServers: readonly ConfiguredMcpServer[]
 }
 
 export type Composition = ReturnType<typeof compose>
 
 /** The one place where adapters meet the domain. Reads top to bottom: adapters, use cases, edges. */
-export function compose({ config, adapters, secrets, vitals, agents, workflows, attribution, phase }: Parts) {
+export function compose(parts: Parts) {
+  const { config, adapters, secrets, vitals, agents, workflows, attribution, phase } = parts
   const { server, runs: limits, realtime, health, auth } = config
   const { storage, clock, ids, digest, logger, meter } = adapters
   const { runs, events, tokens } = storage
@@ -51,19 +56,40 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   const hub = createEventHub()
   const unitOfWork = withPublication(withCommitTiming(committing, { clock, meter }), hub)
   const idempotency = withReadCache(storage.idempotency, meter)
+  const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
+  const sealer = createNodeSealer([secret, ...earlier])
+  const recall = createRecall({ idempotency, clock, sealer })
+  const services = createServices({
+    ...{
+      config,
+      storage,
+      unitOfWork,
+      clock,
+      ids,
+      digest,
+      logger,
+      meter,
+      phase,
+      outside,
+      recall,
+      basePath,
+      idempotencyTtlMs,
+    },
+    ...{ mcp: adapters.mcp, mcpServers: parts.mcpServers, answers: idempotency },
+    ...{ skills: adapters.skills, registeredSkills: parts.registeredSkills },
+  })
   const engine = createEngine({
     ...storage,
     ...{ unitOfWork, clock, timers, ids, logger, meter, agents, workflows, phase, basePath },
-    services: () => ({}),
+    services: services.forRuns,
     limits: { ...limits, idempotencyTtlMs },
   })
+  const { tokenFreshness, ...useCases } = services.forEdges(engine)
   const readHealth = createReadHealth({
     ...{ storage, phase, clock, version },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
     secretsStore: secrets.health.active,
   })
-  const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
-  const sealer = createNodeSealer([secret, ...earlier])
   const gate = createAuth({
     ...{ kind: auth.kind, blockValid: auth.lockout.blockValid, peppers: secrets.peppers },
     ...{ tokens, unitOfWork, digest, clock, timers, ids, logger, sealer, basePath, idempotencyTtlMs },
@@ -77,13 +103,14 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   const app = createHttpApp({
     config: httpConfigOf(config),
     ...{ version, clock, digest, ids, logger, meter },
-    recall: createRecall({ idempotency, clock, sealer }),
+    recall,
     openRunStream: streams.openRunStream,
     openReplayStream: streams.openReplayStream,
-    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams }),
+    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams, tokenFreshness }),
     readSecretsHealth: () => secrets.health,
     readHealth,
     ...engine,
+    ...useCases,
     ...gate,
   })
 

@@ -1,6 +1,13 @@
-import type { AgentRegistry, Daemon, PhaseHolder, WorkflowRegistry } from '@berth/core'
+import {
+  type AgentRegistry,
+  type ConfiguredMcpServer,
+  type Daemon,
+  interruptCalls,
+  type PhaseHolder,
+  type WorkflowRegistry,
+} from '@berth/core'
 import { openVitals } from '@berth/platform-node'
-import type { Storage } from '@berth/ports'
+import type { SkillStore, Storage } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { type Adapters, createPlatform, openStorage } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
@@ -9,6 +16,7 @@ import { type Composition, compose } from './compose.ts'
 import { type Hooks, runStartHook } from './hooks.ts'
 import { startIdempotencySweep } from './idempotency-sweep.ts'
 import { type Listener, listen } from './listener.ts'
+import { checkMcpSecrets } from './mcp-servers.ts'
 import { validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, waitAtMost } from './stop-budget.ts'
 
@@ -18,6 +26,8 @@ export interface LifecycleParts {
   readonly workflows: WorkflowRegistry
   readonly attribution: Attribution
   readonly phase: PhaseHolder
+  readonly registeredSkills: SkillStore
+  readonly mcpServers: readonly ConfiguredMcpServer[]
   readonly hooks: Hooks
   readonly given: Partial<Adapters>
   readonly configDir: string
@@ -59,11 +69,14 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
   const open = async () => {
     await runStartHook(hooks, 'beforeStart')
     const secrets = await validateBeforeBind(config, platform)
+    await checkMcpSecrets(parts.mcpServers, platform)
     const storage = given.storage ?? (await openOwnStorage())
     const vitals = openVitals()
     undo.push(vitals.close)
+    if (given.mcp === undefined) undo.push(platform.mcp.close)
     const composition = compose({ ...parts, secrets, vitals, adapters: { ...platform, storage } })
     const recovered = await composition.engine.recover()
+    await storage.unitOfWork.commit([interruptCalls])
     if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
 
     const listener = await listen(composition.app.fetch, config.server)
@@ -151,6 +164,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     fatal,
     async check() {
       await validateBeforeBind(config, platform)
+      await checkMcpSecrets(parts.mcpServers, platform)
     },
     async start() {
       starting ??= startUp()

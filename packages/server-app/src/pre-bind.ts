@@ -74,7 +74,8 @@ async function resolvePepper(deps: PreBindDeps, field: string, reference: string
   })
 }
 
-async function resolveSecret(
+/** @throws StartError `secret-unresolvable` */
+export async function resolveSecret(
   { secretResolvers, logger }: PreBindDeps,
   field: string,
   reference: string,

@@ -83,7 +83,8 @@ beforeAll(async () => {
   const { token } = await admin.mint({ name: 'test', scopes: ['admin:*'] })
   await admin.close()
   authorization = `Bearer ${token}`
-  server = await createServer({ config, agents, workflows, adapters: { logger } })
+  const mcpServers = [{ id: 'web', url: 'https://mcp.example/', tokenExpiresAt: '2100-01-01T00:00:00Z' }]
+  server = await createServer({ config, agents, workflows, mcpServers, adapters: { logger } })
   const { host, port, basePath } = await server.start()
   url = `http://${host}:${port}${basePath}`
   await scenario()
@@ -184,9 +185,12 @@ describe('GET /metrics', () => {
       storage: { status: () => Promise.reject(new Error('closed')) },
       engine: { readLoad: () => ({ executing: { agent: 0, workflow: 2 }, queued: 0 }) },
       streams: { size: () => 0 },
+      tokenFreshness: () => [{ server: 'web', seconds: 1.5 }],
     })
 
-    expect((await read()).text).toContain('svc_inflight_runs{kind="workflow"} 2')
+    const { text } = await read()
+    expect(text).toContain('svc_inflight_runs{kind="workflow"} 2')
+    expect(text).toContain('svc_oauth_token_freshness_seconds{server="web"} 1.5')
   })
 
   it('passes promtool', ({ skip }) => {

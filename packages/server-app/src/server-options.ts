@@ -1,12 +1,17 @@
 import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
+import type { InMemorySkill } from '@berth/in-memory'
 import type { ServerConfigInput } from '@berth/protocol'
 import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
+import type { McpServerRegistration } from './mcp-servers.ts'
 
 export interface ServerOptions {
   readonly config?: ServerConfigInput
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
+  /** Skills that have no folder; they come before those of `config.skills.directories`. */
+  readonly skills?: readonly InMemorySkill[]
+  readonly mcpServers?: readonly McpServerRegistration[]
   readonly hooks?: Hooks
   /** Any adapter, to swap it. What is passed in is never closed by the server. */
   readonly adapters?: Partial<Adapters>

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
 import { StartError } from '@berth/ports'
 import { isPlainObject, type ServerConfigInput } from '@berth/protocol'
-import type { Adapters, Hooks } from '@berth/server-app'
+import type { Adapters, Hooks, InMemorySkill, McpServerRegistration } from '@berth/server-app'
 import { type EnvOverride, readEnvOverrides, unknownVariables } from './env-overrides.ts'
 import { findConfigFile } from './find-config-file.ts'
 import { loadConfigModule, type PlainObject } from './load-config-module.ts'
@@ -24,6 +24,8 @@ export interface LoadedConfig {
   readonly input: ServerConfigInput
   readonly agents: readonly AgentRegistration[]
   readonly workflows: readonly WorkflowRegistration[]
+  readonly skills: readonly InMemorySkill[]
+  readonly mcpServers: readonly McpServerRegistration[]
   readonly hooks: Hooks | undefined
   readonly adapters: Partial<Adapters>
   /** What relative paths in the configuration start from. */
@@ -34,14 +36,15 @@ export interface LoadedConfig {
 }
 
 /** Members of the configuration module this release cannot serve yet. */
-const NOT_YET = ['triggers', 'skills', 'mcpServers', 'consolidator', 'embedder'] as const
+const NOT_YET = ['triggers', 'consolidator', 'embedder'] as const
 
 /** @throws StartError `config-invalid` */
 export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<LoadedConfig> {
   const configPath = findConfigFile(cwd, flags.config)
-  const { agents, workflows, hooks, adapters, ...members } =
+  const { agents, workflows, skills, mcpServers, hooks, adapters, ...members } =
     configPath === undefined ? {} : await loadConfigModule(configPath)
-  const sections = withoutUnavailable(members)
+  const areSkills = Array.isArray(skills)
+  const sections = withoutUnavailable(areSkills || skills === undefined ? members : { ...members, skills })
   const overrides = readEnvOverrides(env)
   const flagged = [
     { path: 'server.host', value: flags.host },
@@ -52,12 +55,14 @@ export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<Lo
     input: input as ServerConfigInput,
     agents: checkedList<AgentRegistration>('agents', agents),
     workflows: checkedList<WorkflowRegistration>('workflows', workflows),
+    skills: areSkills ? (skills as readonly InMemorySkill[]) : [],
+    mcpServers: checkedList<McpServerRegistration>('mcpServers', mcpServers),
     hooks: checkedObject('hooks', hooks) as Hooks | undefined,
     adapters: (checkedObject('adapters', adapters) ?? {}) as Partial<Adapters>,
     configDir: configPath === undefined ? cwd : dirname(configPath),
     configPath,
     overrides,
-    warnings: unknownVariables(env, referencedVariables(input)).map(
+    warnings: unknownVariables(env, referencedVariables([input, mcpServers])).map(
       (name) => `the environment variable ${name} is unknown and has no effect`,
     ),
   }
@@ -88,13 +93,18 @@ export function withValue(tree: PlainObject, path: string, value: unknown): Plai
   return isPlainObject(child) ? { ...tree, [name]: withValue(child, rest.join('.'), value) } : tree
 }
 
-function checkedList<Item>(name: 'agents' | 'workflows', value: unknown): readonly Item[] {
+const ITEMS = {
+  agents: '{ id, description, agent: { id, run } }',
+  workflows: '{ id, description, workflow: { id, execute } }',
+  mcpServers: '{ id, command, args }',
+} as const
+
+function checkedList<Item>(name: keyof typeof ITEMS, value: unknown): readonly Item[] {
   if (value === undefined) return []
   if (Array.isArray(value)) return value
-  const one = name === 'agents' ? 'agent: { id, run }' : 'workflow: { id, execute }'
   throw new StartError('config-invalid', {
     message: `${name}: expected an array`,
-    hint: `write ${name}: [{ id, description, ${one} }]`,
+    hint: `write ${name}: [${ITEMS[name]}]`,
   })
 }
 

@@ -7,9 +7,10 @@ module.exports = {
   testkit: ['protocol', 'ports'],
   sqlite: ['protocol', 'ports'],
   'platform-node': ['protocol', 'ports'],
+  mcp: ['protocol', 'ports'],
   http: ['protocol', 'ports', 'core'],
   realtime: ['protocol', 'ports', 'core'],
   client: ['protocol'],
-  'server-app': ['protocol', 'ports', 'core', 'sqlite', 'in-memory', 'platform-node', 'http', 'realtime'],
+  'server-app': ['protocol', 'ports', 'core', 'sqlite', 'in-memory', 'platform-node', 'mcp', 'http', 'realtime'],
   cli: ['protocol', 'ports', 'core', 'sqlite', 'platform-node', 'server-app'],
 }

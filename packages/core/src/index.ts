@@ -12,7 +12,8 @@ export type {
   RunContext,
 } from './agents/agent.ts'
 export type { AgentResource, AgentStateResource, ReadAgents } from './agents/read-agents.ts'
-export type { CreateRunServices, RunServices, ServiceCaller } from './agents/run-services.ts'
+export type { CreateRunServices, RunServices } from './agents/run-services.ts'
+export type { ServiceCaller } from './agents/service-caller.ts'
 export type { ApprovalDecision, ApprovalOptions } from './approvals/approval-options.ts'
 export type { ApprovalResource } from './approvals/approval-resource.ts'
 export type { Decision } from './approvals/decision.ts'
@@ -58,10 +59,15 @@ export {
   parseIdempotencyKey,
   type RequestIdentity,
 } from './idempotency/keyed-request.ts'
-export { withReadCache } from './idempotency/read-cache.ts'
+export { type AnswerCache, withReadCache } from './idempotency/read-cache.ts'
 export { createRecall, type Recall } from './idempotency/recall.ts'
 export type { Daemon } from './lifecycle/daemon.ts'
 export { createPhase, type Phase, type PhaseHolder } from './lifecycle/phase.ts'
+export type { ManageMcp } from './mcp/manage-mcp.ts'
+export { createMcp, createMcpService } from './mcp/mcp.ts'
+export type { ConfiguredMcpServer } from './mcp/mcp-servers.ts'
+export type { McpCallOptions, RunMcp } from './mcp/run-mcp.ts'
+export { interruptCalls, type UseMcp } from './mcp/use-mcp.ts'
 export {
   classifyProviderResponse,
   type ProviderHeaders,
@@ -109,6 +115,19 @@ export {
   type WorkflowRegistry,
 } from './runs/target-registry.ts'
 export type { UsageReport } from './runs/usage-report.ts'
+export type { CreateSession } from './sessions/create-session.ts'
+export type { DeleteSession } from './sessions/delete-session.ts'
+export type { ExportSession } from './sessions/export-session.ts'
+export type { ReadSessions } from './sessions/read-sessions.ts'
+export type { RunSession } from './sessions/run-session.ts'
+export type { MessageResource, SessionResource } from './sessions/session-resource.ts'
+export { createSessionService, createSessions } from './sessions/sessions.ts'
+export type { UpdateSession } from './sessions/update-session.ts'
+export type { ManageSkills } from './skills/manage-skills.ts'
+export type { ReadSkills } from './skills/read-skills.ts'
+export { createRunSkills, type RunSkills } from './skills/run-skills.ts'
+export { joinSkillStores } from './skills/skill-library.ts'
+export { createSkills } from './skills/skills.ts'
 export type { Effect } from './steps/effect.ts'
 export type { StepFn, StepOptions, StepRetry, StepTry } from './steps/step.ts'
 export type { ToolCall, ToolOutcome } from './tools/tool.ts'

@@ -6,23 +6,28 @@ import {
   createEngine,
   createEventHub,
   createManageTokens,
+  createMcp,
   createPhase,
   createReadHealth,
   createRealtime,
   createRecall,
   createRenderEnvelope,
+  createSessions,
+  createSkills,
   createTriggers,
   createWorkflowRegistry,
   type RunContext,
+  type RunServices,
   targetsOf,
 } from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
+import { createInMemorySkillStore, createInMemoryStorage } from '@berth/in-memory'
 import {
   AppError,
   type CronSchedule,
   type Digest,
   type LogFields,
   type Logger,
+  type McpClient,
   NO_AUDIT_KEY,
   noMeter,
   type Sealer,
@@ -95,8 +100,8 @@ export function createTestApp(options: AppOptions = {}) {
   })
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const engine = createEngine({
-    services: () => ({}),
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),
+    services: () => ({}) as RunServices,
     ...storage,
     ...{ unitOfWork: audit.unitOfWork },
     ...{ clock, timers: clock, ids, meter: noMeter, agents, workflows, phase, logger, basePath: '/v1' },
@@ -126,6 +131,13 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render },
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2 },
   })
+  const recall = createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer })
+  const named = { ...shared, recall, render, phase, meter: noMeter, basePath: '/v1', idempotencyTtlMs: 86_400_000 }
+  const services = {
+    ...createSessions({ ...named, abortRun: engine.abortRun, answers: { clear: () => undefined } }),
+    ...createSkills({ ...named, ...testSkills() }),
+    ...createMcp({ ...named, configured: [], allowHosts: ['mcp.example'], mcpClient }),
+  }
   const gate = createAuth({
     ...{ ...shared, kind: auth, blockValid, sealer: testSealer, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   })
@@ -139,8 +151,9 @@ export function createTestApp(options: AppOptions = {}) {
   const app = createHttpApp({
     config: { ...CONFIG, ...config },
     ...{ version: '0.1.0', clock, digest: testDigest, ids, logger, meter: noMeter },
-    recall: createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer }),
+    recall,
     ...engine,
+    ...services,
     ...gate,
     ...triggers,
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
@@ -179,8 +192,27 @@ const systemTimers: Timers = {
 /** Rules that name no instant. */
 const neverCron: CronSchedule = { problemOf: () => undefined, next: () => undefined }
 
+function testSkills() {
+  const pdf = { name: 'pdf', description: 'Fills forms.', instructions: 'Open the form.' }
+  const sources = { 'team/doc': { ...pdf, name: 'doc' } }
+  return { skills: createInMemorySkillStore({ skills: [pdf], sources }), registered: { find: async () => undefined } }
+}
+
+/** Servers that all have one tool, which answers its arguments. */
+const mcpClient: McpClient = {
+  tools: async () => [{ name: 'echo', inputSchema: { type: 'object' } }],
+  call: async (_, call) => ({ ok: true, value: call.arguments }),
+  status: () => 'disconnected',
+  disconnect: async () => undefined,
+  close: async () => undefined,
+}
+
 export const testDigest: Digest = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  startSha256() {
+    const hash = createHash('sha256')
+    return { update: (text) => void hash.update(text), end: () => hash.digest('hex') }
+  },
   hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
   deriveKey: (secret, purpose) => new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32)),
   equals: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),

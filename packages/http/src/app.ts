@@ -16,11 +16,13 @@ import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
+import { mcpRoutes } from './routes/mcp.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
 import { realtimeRoutes } from './routes/realtime.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
+import { skillRoutes } from './routes/skills.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { triggerRoutes } from './routes/triggers.ts'
 import { workflowRoutes } from './routes/workflows.ts'
@@ -100,6 +102,8 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
     realtime: realtimeRoutes(deps),
+    skills: skillRoutes(deps),
+    mcp: mcpRoutes(deps),
     tokens: tokenRoutes(deps),
     triggers: triggerRoutes(deps),
     events: namedEventRoutes(deps),

@@ -1,4 +1,4 @@
-import type { agentOperations, runOperations, sessionOperations } from '@berth/protocol'
+import type { agentOperations, Operation, runOperations } from '@berth/protocol'
 import type { Call, Handlers } from './handlers.ts'
 
 type AgentHandlers = Handlers<typeof agentOperations>
@@ -11,7 +11,7 @@ export const missing: AgentHandlers = { listAgents: complete.listAgents }
 export const misnamed: AgentHandlers = { ...complete, runAgents: complete.runAgent }
 
 // @ts-expect-error a pending operation has no handler
-export type Pending = Handlers<typeof sessionOperations>['listSessions']
+export type Pending = Handlers<{ readonly later: Operation & { readonly pending: true } }>['later']
 
 declare const call: Call<typeof runOperations.abortRun>
 export const runId: string = call.params.runId

@@ -4,19 +4,26 @@ import type {
   AdmitRequest,
   AnsweredRequest,
   Authenticate,
+  CreateSession,
   CreateTrigger,
   CsrfTokens,
+  DeleteSession,
   DeleteThread,
   EmitEvent,
   ExportAudit,
+  ExportSession,
   FireByHand,
   IssueTicket,
   ListAudit,
+  ManageMcp,
+  ManageSkills,
   ManageTriggers,
   ReadAgents,
   ReadApprovals,
   ReadHealth,
   ReadRuns,
+  ReadSessions,
+  ReadSkills,
   ReadTriggers,
   ReadWorkflows,
   Recall,
@@ -27,6 +34,8 @@ import type {
   ResumeWorkflow,
   StartRun,
   TokenUseCases,
+  UpdateSession,
+  UseMcp,
   VerifyAudit,
   WatchCredential,
   WorkflowThreads,
@@ -96,6 +105,15 @@ export interface UseCases {
   readonly fireByHand: FireByHand
   readonly readAgents: ReadAgents
   readonly readRuns: ReadRuns
+  readonly readSessions: ReadSessions
+  readonly createSession: CreateSession
+  readonly updateSession: UpdateSession
+  readonly deleteSession: DeleteSession
+  readonly exportSession: ExportSession
+  readonly readSkills: ReadSkills
+  readonly manageSkills: ManageSkills
+  readonly manageMcp: ManageMcp
+  readonly useMcp: UseMcp
   readonly readHealth: ReadHealth
   readonly readSecretsHealth: () => InferOutput<typeof SecretsHealth>
   readonly readMetrics: () => Promise<Exposition>

@@ -9,6 +9,7 @@ import type { WriteAppliers } from './write-applier.ts'
 export interface ApprovalTable extends RunBelongings {
   readonly store: ApprovalStore
   readonly appliers: Pick<WriteAppliers, 'approval.insert' | 'approval.resolve'>
+  idsOfRun(runId: string): readonly string[]
 }
 
 export function createApprovalTable(): ApprovalTable {
@@ -61,6 +62,7 @@ export function createApprovalTable(): ApprovalTable {
         return 1
       },
     },
+    idsOfRun: (runId) => idsByRun.get(runId) ?? [],
     removeRun(runId, undo) {
       for (const id of idsByRun.get(runId) ?? []) {
         approvals.delete(id, undo)

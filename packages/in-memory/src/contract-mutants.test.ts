@@ -4,6 +4,7 @@ import {
   type ContractCase,
   eventLogCases,
   idempotencyStoreCases,
+  mcpServerStoreCases,
   runStoreCases,
   sessionStoreCases,
   stepStoreCases,
@@ -272,6 +273,94 @@ const MUTANTS: readonly Mutant[] = [
     }),
     cases: approvalStoreCases,
     caughtBy: 'refuses to resolve an approval that is not pending and names how it came out',
+  },
+  {
+    fault: 'deletes a session while a run of it is active',
+    breakPorts: ({ unitOfWork, runs }) => ({
+      unitOfWork: {
+        async commit(writes) {
+          for (const write of writes) {
+            if (write.type !== 'session.delete') continue
+            const filter = { sessionId: write.id, statuses: ['queued', 'running', 'suspended'] } as const
+            const { items } = await runs.list(filter, { limit: 200, order: 'asc' }, EVERY_ROW)
+            for (const { id, status, attempt } of items) {
+              const end = { runId: id, from: [status], attempt, change: { status: 'aborted' } } as const
+              await unitOfWork.commit([{ type: 'run.transition', ...end }])
+            }
+          }
+          return unitOfWork.commit(writes)
+        },
+      },
+    }),
+    cases: sessionStoreCases,
+    caughtBy: 'refuses to delete a session while one of its runs is queued, running or suspended, and leaves all of it',
+  },
+  {
+    fault: 'leaves the answers that hold content of a deleted session',
+    breakPorts: rewriting((write) =>
+      write.type === 'idempotency.reserve' ? { ...write, record: { ...write.record, contentOf: undefined } } : write,
+    ),
+    cases: sessionStoreCases,
+    caughtBy: 'replaces the answers that hold content of a deleted session, and no others; their keys stay used',
+  },
+  {
+    fault: 'changes a session whatever the change was decided on',
+    breakPorts: rewriting(async (write, { sessions }) => {
+      if (write.type !== 'session.update') return write
+      const current = await sessions.find(write.id, EVERY_ROW)
+      return current === undefined ? write : { ...write, from: current }
+    }),
+    cases: sessionStoreCases,
+    caughtBy: 'refuses a change that was decided on another title or other metadata, and shows the session',
+  },
+  {
+    fault: 'finds idle sessions a millisecond late',
+    breakPorts: ({ sessions }) => ({
+      sessions: {
+        ...sessions,
+        idleSince: (query) => sessions.idleSince({ ...query, until: justBefore(query.until) }),
+      },
+    }),
+    cases: sessionStoreCases,
+    caughtBy: 'a session is idle from its last activity on, exactly, and the quietest comes first',
+  },
+  {
+    fault: 'takes a session with a running run for idle',
+    breakPorts: ({ sessions }) => ({
+      sessions: {
+        ...sessions,
+        async idleSince({ until }) {
+          const { items } = await sessions.list({ limit: 200, order: 'asc' }, EVERY_ROW)
+          return items.filter(({ updatedAt }) => updatedAt <= until)
+        },
+      },
+    }),
+    cases: sessionStoreCases,
+    caughtBy: 'a session with a queued or running run is not idle; one whose runs are suspended or over is',
+  },
+  {
+    fault: 'answers what still executes for a run as if its process had died',
+    breakPorts: ({ unitOfWork }) => ({
+      unitOfWork: {
+        async commit(writes) {
+          const outcome = await unitOfWork.commit(writes)
+          const interrupt = writes.find((write) => write.type === 'idempotency.interrupt')
+          if (interrupt === undefined) return outcome
+          await unitOfWork.commit([{ type: 'idempotency.complete', runId: 'run_1', response: interrupt.response }])
+          return outcome
+        },
+      },
+    }),
+    cases: idempotencyStoreCases,
+    caughtBy: 'answers the records that execute for no run, and only those',
+  },
+  {
+    fault: 'lists bound servers as they were bound',
+    breakPorts: ({ mcpServers }) => ({
+      mcpServers: { ...mcpServers, list: async () => Array.from(await mcpServers.list()).reverse() },
+    }),
+    cases: mcpServerStoreCases,
+    caughtBy: 'lists all servers by id in code-unit order, whenever they were bound',
   },
   {
     fault: 'lists approvals to whoever asks',

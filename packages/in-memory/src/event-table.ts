@@ -1,9 +1,10 @@
 import type { EventLog, EventStream, NewEvent, StoredEvent } from '@berth/ports'
+import type { SessionBelongings } from './session-deletion.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface EventTable extends RunBelongings {
+export interface EventTable extends RunBelongings, SessionBelongings {
   readonly log: EventLog
   readonly appliers: Pick<WriteAppliers, 'event.append'>
 }
@@ -22,6 +23,16 @@ export function createEventTable(epoch: string): EventTable {
       for (const carrier of carriers) carrier.pop()
     })
     return stored
+  }
+
+  /** Removes the events of the stream from every stream that carries them. */
+  const removeStream = (stream: EventStream, undo: UndoLog): void => {
+    const removed = new Set(streams.get(streamName(stream)))
+    const names = new Set(Array.from(removed).flatMap(streamNames))
+    for (const name of names) {
+      const kept = openStream(streams, name).filter((event) => !removed.has(event))
+      putEntry(streams, [name, kept], undo)
+    }
   }
 
   return {
@@ -48,14 +59,8 @@ export function createEventTable(epoch: string): EventTable {
         return events.length
       },
     },
-    removeRun(runId, undo) {
-      const removed = new Set(streams.get(streamName({ runId })))
-      const names = new Set(Array.from(removed).flatMap(streamNames))
-      for (const name of names) {
-        const kept = openStream(streams, name).filter((event) => !removed.has(event))
-        putEntry(streams, [name, kept], undo)
-      }
-    },
+    removeRun: (runId, undo) => removeStream({ runId }, undo),
+    removeSession: (sessionId, undo) => removeStream({ sessionId }, undo),
   }
 }
 

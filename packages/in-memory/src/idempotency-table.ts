@@ -1,16 +1,25 @@
-import type { EpochMs, IdempotencyRecord, IdempotencyStore } from '@berth/ports'
-import { putEntry } from './undo-log.ts'
+import type { EpochMs, IdempotencyRecord, IdempotencyStore, StoredResponse } from '@berth/ports'
+import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export interface IdempotencyTable {
   readonly store: IdempotencyStore
-  readonly appliers: Pick<WriteAppliers, 'idempotency.reserve' | 'idempotency.complete' | 'idempotency.prune'>
+  readonly appliers: Pick<
+    WriteAppliers,
+    'idempotency.reserve' | 'idempotency.complete' | 'idempotency.interrupt' | 'idempotency.prune'
+  >
+  /** Replaces the answers that hold content of any of these by `answer`. */
+  forget(ids: ReadonlySet<string>, answer: StoredResponse, undo: UndoLog): void
 }
 
-export function createIdempotencyTable(): IdempotencyTable {
+/** @param hasRun whether there is a run of this id */
+export function createIdempotencyTable(hasRun: (runId: string) => boolean): IdempotencyTable {
   const records = new Map<string, IdempotencyRecord>()
   /** Ids of the executing records, by the run that will answer them. */
   const waiting = new Map<string, readonly string[]>()
+
+  const answer = (record: IdempotencyRecord, response: StoredResponse, undo: UndoLog) =>
+    putEntry(records, [record.id, Object.freeze({ ...record, response })], undo)
 
   return {
     store: {
@@ -33,11 +42,20 @@ export function createIdempotencyTable(): IdempotencyTable {
       'idempotency.complete'({ runId, response }, { undo }) {
         const ids = waiting.get(runId) ?? []
         for (const id of ids) {
-          const record = records.get(id) as IdempotencyRecord
-          putEntry(records, [id, Object.freeze({ ...record, response })], undo)
+          answer(records.get(id) as IdempotencyRecord, response, undo)
         }
         putEntry(waiting, [runId, undefined], undo)
         return ids.length
+      },
+      'idempotency.interrupt'({ response }, { undo }) {
+        const left = Array.from(records.values()).filter(
+          (record) => record.response === undefined && !(record.runId !== undefined && hasRun(record.runId)),
+        )
+        for (const record of left) {
+          answer(record, response, undo)
+          if (record.runId !== undefined) putEntry(waiting, [record.runId, undefined], undo)
+        }
+        return left.length
       },
       'idempotency.prune'({ now, limit }, { undo }) {
         let pruned = 0
@@ -49,6 +67,13 @@ export function createIdempotencyTable(): IdempotencyTable {
         }
         return pruned
       },
+    },
+    forget(ids, response, undo) {
+      for (const record of records.values()) {
+        const { runId: _run, contentOf, ...rest } = record
+        if (contentOf === undefined || !ids.has(contentOf)) continue
+        putEntry(records, [record.id, Object.freeze({ ...rest, response })], undo)
+      }
     },
   }
 }

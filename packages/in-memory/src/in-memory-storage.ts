@@ -5,7 +5,9 @@ import { createEmissionTable } from './emission-table.ts'
 import { createEventTable } from './event-table.ts'
 import { createFireTable } from './fire-table.ts'
 import { createIdempotencyTable } from './idempotency-table.ts'
+import { createMcpServerTable } from './mcp-server-table.ts'
 import { createRunTable } from './run-table.ts'
+import { createSessionDeletion } from './session-deletion.ts'
 import { createSessionTable } from './session-table.ts'
 import { createStepTable } from './step-table.ts'
 import { createThreadDeletion } from './thread-deletion.ts'
@@ -25,12 +27,15 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const approvals = createApprovalTable()
   const emissions = createEmissionTable()
   const events = createEventTable(options.epoch ?? crypto.randomUUID().replaceAll('-', ''))
-  const idempotency = createIdempotencyTable()
-  const sessions = createSessionTable()
+  const idempotency = createIdempotencyTable(runs.has)
+  const sessions = createSessionTable((id) =>
+    runs.ofSession(id).some(({ status }) => status === 'queued' || status === 'running'),
+  )
   const tokens = createTokenTable()
   const audit = createAuditTable(events.appliers)
   const triggers = createTriggerTable(runs)
   const fires = createFireTable(triggers)
+  const mcpServers = createMcpServerTable()
 
   return {
     unitOfWork: createUnitOfWork({
@@ -45,7 +50,13 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...audit.appliers,
       ...triggers.appliers,
       ...fires.appliers,
+      ...mcpServers.appliers,
       ...createThreadDeletion(runs, [steps, approvals, events]),
+      ...createSessionDeletion({
+        ...{ sessions, runs, approvals, idempotency },
+        ofRuns: [steps, events],
+        ofSessions: [events],
+      }),
     }),
     runs: runs.store,
     steps: steps.store,
@@ -58,6 +69,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     audit: audit.log,
     triggers: triggers.store,
     fires: fires.store,
+    mcpServers: mcpServers.store,
     status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }),
     close: () => Promise.resolve(),
   }

@@ -5,6 +5,8 @@ import type { UndoLog } from './undo-log.ts'
 /** Records by id, listed in the order of their creation. */
 export interface RecordTable<T> {
   get(id: string): T | undefined
+  /** Every record, in the order of creation. */
+  all(): readonly T[]
   /** Inserts the record, or replaces the one of its id and `createdAt`. */
   put(record: T, undo: UndoLog): void
   /** Removes the record; a no-op for an unknown id. */
@@ -31,6 +33,7 @@ export function createRecordTable<T extends { readonly id: string; readonly crea
 
   return {
     get: (id) => byId.get(id),
+    all: () => records,
     put(record, undo) {
       const before = byId.get(record.id)
       undo.push(before === undefined ? () => remove(record) : () => set(before))

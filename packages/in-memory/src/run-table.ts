@@ -11,6 +11,8 @@ export interface RunTable extends ThreadRuns {
   activityOf(sessionId: string | undefined): Activity
   readonly store: RunStore
   readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.fence'>
+  ofSession(sessionId: string): readonly RunRecord[]
+  has(runId: string): boolean
 }
 
 export function createRunTable(): RunTable {
@@ -74,6 +76,8 @@ export function createRunTable(): RunTable {
       const isBusy = asked.some(({ status }) => status === 'queued' || status === 'running')
       return ends.length === 0 ? { isBusy } : { isBusy, endedAt: Math.max(...ends) as EpochMs }
     },
+    ofSession: (sessionId) => runs.all().filter((run) => run.sessionId === sessionId),
+    has: (runId) => runs.get(runId) !== undefined,
     idsOfThread: (workflowId, threadId) =>
       (idsByThread.get(threadId) ?? []).filter((id) => {
         const run = runs.get(id)

@@ -1,15 +1,20 @@
 import type { MessageRecord, SessionRecord, SessionStore } from '@berth/ports'
+import { changed } from './changed.ts'
 import { takePage } from './ordered-page.ts'
 import { createRecordTable } from './record-table.ts'
 import { isVisible } from './row-visibility.ts'
+import type { SessionBelongings } from './session-deletion.ts'
+import { putEntry } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface SessionTable {
+export interface SessionTable extends SessionBelongings {
   readonly store: SessionStore
-  readonly appliers: Pick<WriteAppliers, 'session.insert' | 'message.append'>
+  readonly appliers: Pick<WriteAppliers, 'session.insert' | 'session.update' | 'session.touch' | 'message.append'>
+  get(id: string): SessionRecord | undefined
 }
 
-export function createSessionTable(): SessionTable {
+/** @param isBusy whether a run of the session is queued or running */
+export function createSessionTable(isBusy: (sessionId: string) => boolean): SessionTable {
   const sessions = createRecordTable<SessionRecord>()
   const transcripts = new Map<string, MessageRecord[]>()
 
@@ -24,12 +29,31 @@ export function createSessionTable(): SessionTable {
         const records = transcripts.get(sessionId) ?? []
         return takePage({ records, placeOf: ({ seq, id }) => [seq, id] }, page, () => true)
       },
+      async idleSince({ until, limit, after }) {
+        return sessions
+          .all()
+          .filter((session) => session.updatedAt <= until && isAfter(session, after) && !isBusy(session.id))
+          .sort((one, other) => one.updatedAt - other.updatedAt || (one.id < other.id ? -1 : 1))
+          .slice(0, limit)
+      },
     },
     appliers: {
       'session.insert'({ type, session }, { undo }) {
         const current = sessions.get(session.id)
         if (current !== undefined) return { type, current }
         sessions.put(session, undo)
+        return 1
+      },
+      'session.update'({ type, id, from, change, at }, { undo }) {
+        const current = sessions.get(id)
+        if (current === undefined || !isSame(current, from)) return { type, current }
+        sessions.put(changed({ ...current, updatedAt: at }, change), undo)
+        return 1
+      },
+      'session.touch'({ id, at }, { undo }) {
+        const current = sessions.get(id)
+        if (current === undefined) return 0
+        sessions.put(Object.freeze({ ...current, updatedAt: at }), undo)
         return 1
       },
       'message.append'({ type, message }, { undo }) {
@@ -43,5 +67,16 @@ export function createSessionTable(): SessionTable {
         return 1
       },
     },
+    get: (id) => sessions.get(id),
+    removeSession(id, undo) {
+      sessions.delete(id, undo)
+      putEntry(transcripts, [id, undefined], undo)
+    },
   }
 }
+
+const isAfter = ({ updatedAt, id }: SessionRecord, after: Pick<SessionRecord, 'id' | 'updatedAt'> | undefined) =>
+  after === undefined || updatedAt > after.updatedAt || (updatedAt === after.updatedAt && id > after.id)
+
+const isSame = (session: SessionRecord, { title, metadata }: Pick<SessionRecord, 'title' | 'metadata'>): boolean =>
+  session.title === title && JSON.stringify(session.metadata) === JSON.stringify(metadata)

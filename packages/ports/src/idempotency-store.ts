@@ -15,6 +15,8 @@ export interface IdempotencyRecord {
   readonly id: string // SHA-256 of principal subject, method, route path and key; lower-case hex
   readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body; lower-case hex
   readonly runId?: string | undefined
+  /** Id of the run, the session or the approval whose content the answer holds; its deletion takes the answer along. */
+  readonly contentOf?: string | undefined
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs // from here on the record counts as absent, unless it is still executing
   readonly response?: StoredResponse | undefined

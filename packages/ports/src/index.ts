@@ -39,6 +39,8 @@ export type { IdGenerator } from './id-generator.ts'
 export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'
 export { fromJsonText, type JsonText, toJsonText } from './json-text.ts'
 export type { LogFields, Logger } from './logger.ts'
+export type { McpCall, McpClient, McpEndpoint, McpOutcome, McpStatus, McpTool } from './mcp-client.ts'
+export type { McpServerRecord, McpServerStore } from './mcp-server-store.ts'
 export { type Exposition, type Meter, type MetricLabels, noMeter, type ReadableMeter } from './meter.ts'
 export type { Page, PageQuery } from './page.ts'
 export { EVERY_ROW, type RowAccess, type Visibility } from './row-access.ts'
@@ -57,7 +59,15 @@ export {
 } from './run-store.ts'
 export type { Sealer } from './sealer.ts'
 export type { ResolvedSecret, SecretResolver } from './secret-resolver.ts'
-export type { MessageRecord, NewMessage, SessionRecord, SessionStore } from './session-store.ts'
+export type {
+  IdleQuery,
+  MessageRecord,
+  NewMessage,
+  SessionChange,
+  SessionRecord,
+  SessionStore,
+} from './session-store.ts'
+export type { SkillContent, SkillStore, SkillSummary } from './skill-store.ts'
 export type { StepChange, StepKind, StepRecord, StepStatus, StepStore } from './step-store.ts'
 export type { Storage, StorageStatus } from './storage.ts'
 export type { Timers } from './timers.ts'

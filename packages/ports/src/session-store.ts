@@ -12,7 +12,18 @@ export interface SessionRecord {
   readonly agentId?: string | undefined
   readonly metadata: Readonly<Record<string, string>>
   readonly createdAt: EpochMs
-  readonly updatedAt: EpochMs
+  readonly updatedAt: EpochMs // last activity: a change, a message, or the end of a run
+}
+
+/** What a change of a session may set; a missing member stays as it is. */
+export type SessionChange = Partial<Pick<SessionRecord, 'title' | 'metadata'>>
+
+/** Sessions that have been quiet, in the order in which they went quiet. */
+export interface IdleQuery {
+  readonly until: EpochMs // last activity at or before this
+  readonly limit: number
+  /** The last session of the page before. */
+  readonly after?: Pick<SessionRecord, 'id' | 'updatedAt'> | undefined
 }
 
 export interface NewMessage {
@@ -28,10 +39,16 @@ export interface MessageRecord extends NewMessage {
   readonly seq: number // from 1, without gaps, per session
 }
 
-/** Port. Reads of sessions and transcripts; every write goes through `UnitOfWork`. Passes `sessionStoreContract`. */
+/** Port. Reads of sessions and transcripts; every write goes through
+ * `UnitOfWork`. Passes `sessionStoreContract`. */
 export interface SessionStore {
   find(id: string, visibility: Visibility): Promise<SessionRecord | undefined>
   list(page: PageQuery, visibility: Visibility): Promise<Page<SessionRecord>>
   /** The transcript, ordered by `seq`. Empty for an unknown session. */
   messages(sessionId: string, page: PageQuery): Promise<Page<MessageRecord>>
+  /**
+   * Sessions with `updatedAt <= until` of which no run is queued or running, by `updatedAt`, ties by id. A suspended run
+   * waits for the outside and keeps no session busy.
+   */
+  idleSince(query: IdleQuery): Promise<readonly SessionRecord[]>
 }

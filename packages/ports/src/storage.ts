@@ -4,6 +4,7 @@ import type { EmissionStore } from './emission-store.ts'
 import type { EventLog } from './event-log.ts'
 import type { FireStore } from './fire-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
+import type { McpServerStore } from './mcp-server-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StepStore } from './step-store.ts'
@@ -33,6 +34,7 @@ export interface Storage {
   readonly audit: AuditLog
   readonly triggers: TriggerStore
   readonly fires: FireStore
+  readonly mcpServers: McpServerStore
   /** Reads at most one row; never waits for a writer. */
   status(): Promise<StorageStatus>
   /** Waits for commits under way, then releases the files. Idempotent. */

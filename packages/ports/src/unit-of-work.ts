@@ -6,8 +6,9 @@ import type { EmissionPart } from './emission-store.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
 import type { FireChange, FireRecord, FireStatus } from './fire-store.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
+import type { McpServerRecord } from './mcp-server-store.ts'
 import type { RunChange, RunRecord, RunStatus } from './run-store.ts'
-import type { NewMessage, SessionRecord } from './session-store.ts'
+import type { NewMessage, SessionChange, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { TokenRecord } from './token-store.ts'
 import type { TriggerRecord } from './trigger-store.ts'
@@ -18,6 +19,10 @@ export type Write =
   | { readonly type: 'idempotency.reserve'; readonly record: IdempotencyRecord; readonly now: EpochMs }
   /** Answers the record that waits for this run; a no-op when there is none or it is already answered. */
   | { readonly type: 'idempotency.complete'; readonly runId: string; readonly response: StoredResponse }
+  /**
+   * Answers every record that still executes for no run: whoever executed it has died. Before anything executes only.
+   */
+  | { readonly type: 'idempotency.interrupt'; readonly response: StoredResponse }
   /** Deletes up to `limit` answered records with `expiresAt <= now`. */
   | { readonly type: 'idempotency.prune'; readonly now: EpochMs; readonly limit: number }
   /** Conflicts when the id is taken. */
@@ -61,6 +66,22 @@ export type Write =
   | { readonly type: 'event.append'; readonly events: readonly NewEvent[] }
   /** Conflicts when the id is taken. */
   | { readonly type: 'session.insert'; readonly session: SessionRecord }
+  /** Changes the session while its title and metadata are those of `from`, and sets `updatedAt`; conflicts otherwise. */
+  | {
+      readonly type: 'session.update'
+      readonly id: string
+      readonly from: Pick<SessionRecord, 'title' | 'metadata'>
+      readonly change: SessionChange
+      readonly at: EpochMs
+    }
+  /** Sets `updatedAt`; a no-op for an unknown session. */
+  | { readonly type: 'session.touch'; readonly id: string; readonly at: EpochMs }
+  /**
+   * Deletes the session with its messages and events, and its runs with their calls, approvals and events. Answers that
+   * hold content of any of these are replaced by `answer`, so that their keys stay used. Conflicts when there is no such
+   * session, and while one of its runs is queued, running or suspended.
+   */
+  | { readonly type: 'session.delete'; readonly id: string; readonly answer: StoredResponse }
   /** Appends to the transcript with the next `seq`; sets the session's `updatedAt`. Conflicts when there is no session. */
   | { readonly type: 'message.append'; readonly message: NewMessage }
   /**
@@ -146,6 +167,10 @@ export type Write =
     }
   /** Deletes up to `limit` fires created before `before` that are neither pending nor started. */
   | { readonly type: 'fire.prune'; readonly before: EpochMs; readonly limit: number }
+  /** Conflicts when the id is taken. */
+  | { readonly type: 'mcp-server.insert'; readonly server: McpServerRecord }
+  /** Conflicts when there is no such server. */
+  | { readonly type: 'mcp-server.delete'; readonly id: string }
 
 /** The request in which something is done, for the audit chain. */
 export interface RequestOrigin {
@@ -164,7 +189,11 @@ export type Conflict =
   | { readonly type: 'step.insert' | 'step.change' | 'step.fence'; readonly current?: StepRecord | undefined }
   | { readonly type: 'approval.insert' | 'approval.resolve'; readonly current?: ApprovalRecord | undefined }
   | { readonly type: 'emission.insert' | 'emission.finish' }
-  | { readonly type: 'session.insert' | 'message.append'; readonly current?: SessionRecord | undefined }
+  | {
+      readonly type: 'session.insert' | 'session.update' | 'session.delete' | 'message.append'
+      readonly current?: SessionRecord | undefined
+    }
+  | { readonly type: 'mcp-server.insert' | 'mcp-server.delete'; readonly current?: McpServerRecord | undefined }
   | {
       readonly type: 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash'
       readonly current?: TokenRecord | undefined

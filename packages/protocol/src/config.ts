@@ -38,6 +38,13 @@ const basePath = v.pipe(
   v.string(),
   v.regex(/^(?:\/(?!\.\.?(?:\/|$))[A-Za-z0-9._~-]+)+$/, 'must look like /v1, without . and .. in it'),
 )
+const hostWithPort = v.pipe(
+  v.string(),
+  v.regex(
+    /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/,
+    'must be a host such as mcp.example.com or localhost:3000',
+  ),
+)
 const origin = v.union([
   v.literal('*'),
   v.pipe(v.string(), v.regex(/^https?:\/\/[^/\s]+$/, 'must be an origin such as https://app.example.com')),
@@ -168,6 +175,26 @@ export const ServerConfigSchema = strictObject({
         note: 'What becomes of credentials and addresses in commentary and reasoning: named, removed, or passed on.',
       }),
     }),
+  }),
+  skills: section({
+    directories: field(strings, [], {
+      note: 'Folders whose child folders with a SKILL.md are skills; the first one takes what is installed.',
+    }),
+    sources: field(strings, [], { note: 'Folders that skills may be installed from.' }),
+    maxFileBytes: field(bytes, 1_048_576, { note: 'Largest file of a skill that is read, in bytes.' }),
+    maxInstallBytes: field(bytes, 67_108_864, { note: 'Largest skill that is installed, in bytes.' }),
+  }),
+  mcp: section({
+    allowHosts: field(v.array(hostWithPort), [], {
+      note: 'Hosts, each with its port unless it is the default one, to which MCP servers may be bound over REST.',
+    }),
+    connectTimeoutMs: field(milliseconds(1), 10_000, {
+      note: 'How long connecting to an MCP server may take, in milliseconds.',
+    }),
+    callTimeoutMs: field(milliseconds(1), 60_000, {
+      note: 'How long a call of an MCP tool may take, in milliseconds.',
+    }),
+    maxResultBytes: field(bytes, 1_048_576, { note: 'Largest answer of an MCP tool, in bytes.' }),
   }),
   audit: section({
     enabled: field(boolean, false, {

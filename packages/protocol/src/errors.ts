@@ -76,6 +76,7 @@ export const ERRORS = {
   'timer-driver-store-unsupported': { status: 501, family: 'code', retryable: false, summary: 'The storage adapter cannot hold durable timers.' },
   SQLITE_BUSY: { status: 503, family: 'code', retryable: true, summary: 'The database is locked by another process. Also carries the kind sqlite-busy.' },
   'audit-unavailable': { status: 503, family: 'kind', retryable: true, summary: 'The audit entry could not be written, so nothing was done.' },
+  'mcp-server-unavailable': { status: 503, family: 'kind', retryable: true, summary: 'The MCP server cannot be reached, or does not behave like one.' },
   overloaded: { status: 503, family: 'kind', retryable: true, summary: 'A limit on open streams or connections is reached.' },
   'queue-full': { status: 503, family: 'code', retryable: true, summary: 'The queue of waiting runs is full.' },
   'server-draining': { status: 503, family: 'kind', retryable: true, summary: 'The server is shutting down and takes no new runs.' },

@@ -11,6 +11,7 @@ export const ID_PREFIXES = {
   message: 'msg',
   approval: 'apr',
   emission: 'emi',
+  call: 'call',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

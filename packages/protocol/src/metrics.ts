@@ -27,7 +27,7 @@ export const METRICS = {
   svc_idempotency_hit_ratio: { type: 'gauge', labels: [], help: 'Share of lookups that the read cache answered.' },
   svc_idempotency_requests_total: { type: 'counter', labels: ['outcome'], help: 'Requests to idempotent routes.' },
   svc_inflight_runs: { type: 'gauge', labels: ['kind'], help: 'Runs that execute now.' },
-  svc_oauth_token_freshness_seconds: { type: 'gauge', labels: ['server'], pending: true, help: 'Time until the OAuth token of an MCP server expires.' },
+  svc_oauth_token_freshness_seconds: { type: 'gauge', labels: ['server'], help: 'Time until the token of an MCP server expires, as configured; negative once it has.' },
   svc_process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'Resident memory of the process.' },
   svc_provider_cost_usd_total: { type: 'counter', labels: ['provider', 'model'], help: 'Cost of provider calls in US dollars.' },
   svc_provider_tokens_total: { type: 'counter', labels: ['provider', 'model', 'direction'], help: 'Tokens of provider calls.' },

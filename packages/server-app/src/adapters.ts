@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
+import { createMcpClient } from '@berth/mcp'
 import {
   createCronSchedule,
+  createFileSkillStore,
   createIdGenerator,
   createLogger,
   createPrometheusMeter,
@@ -17,13 +19,17 @@ import type {
   Digest,
   IdGenerator,
   Logger,
+  McpClient,
   ReadableMeter,
   SecretResolver,
+  SkillStore,
   Storage,
   Timers,
 } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { type Encryption, openSqliteStorage, type SqliteStorage } from '@berth/sqlite'
+import { resolveSecret } from './resolve-references.ts'
+import { version } from './version.ts'
 
 /** Everything impure. A caller may pass any of them to swap it; what was passed in is never closed by the server. */
 export interface Adapters {
@@ -36,28 +42,44 @@ export interface Adapters {
   readonly meter: ReadableMeter
   readonly cronSchedule: CronSchedule
   readonly secretResolvers: readonly SecretResolver[]
+  readonly skills: SkillStore
+  readonly mcp: McpClient
 }
 
 export type Platform = Omit<Adapters, 'storage'>
 
 /** The adapters that need no opening. */
 export function createPlatform(config: ServerConfig, configDir: string, given: Partial<Adapters>): Platform {
+  const { clock = systemClock, timers = systemTimers, logger = createLogger({ level: config.log.level }) } = given
+  const secretResolvers = [
+    ...(given.secretResolvers ?? []),
+    envSecretResolver(process.env),
+    fileSecretResolver({ baseDir: configDir }),
+    keyringSecretResolver(),
+  ]
+  const readSecret = async (reference: string) =>
+    new TextDecoder().decode(await resolveSecret({ secretResolvers, logger }, 'mcp', reference))
   return {
-    clock: given.clock ?? systemClock,
-    timers: given.timers ?? systemTimers,
+    ...{ clock, timers, logger, secretResolvers },
     ids: given.ids ?? createIdGenerator(),
     digest: given.digest ?? nodeDigest,
-    logger: given.logger ?? createLogger({ level: config.log.level }),
     meter: given.meter ?? createPrometheusMeter(),
     cronSchedule: given.cronSchedule ?? createCronSchedule(),
-    secretResolvers: [
-      ...(given.secretResolvers ?? []),
-      envSecretResolver(process.env),
-      fileSecretResolver({ baseDir: configDir }),
-      keyringSecretResolver(),
-    ],
+    skills: given.skills ?? createFileSkillStore(skillFolders(config, configDir)),
+    mcp:
+      given.mcp ??
+      createMcpClient({
+        ...{ clock, timers, logger, version, ...config.mcp, resolveSecret: readSecret },
+        fetch: (url, init) => fetch(url, init),
+      }),
   }
 }
+
+const skillFolders = ({ skills }: ServerConfig, configDir: string) => ({
+  ...skills,
+  directories: skills.directories.map((path) => resolve(configDir, path)),
+  sources: skills.sources.map((path) => resolve(configDir, path)),
+})
 
 export interface OpenStorage {
   readonly config: ServerConfig

@@ -13,6 +13,8 @@ const OPTIONS = {
   agents: 'array',
   workflows: 'array',
   triggers: 'array',
+  skills: 'array',
+  mcpServers: 'array',
   hooks: 'object',
   adapters: 'object',
   configDir: 'anything',
@@ -34,6 +36,8 @@ const ADAPTERS = {
   meter: 'object',
   cronSchedule: 'object',
   secretResolvers: 'array',
+  skills: 'object',
+  mcp: 'object',
 } as const satisfies Record<keyof Adapters, Kind>
 
 const REGISTRATION = {

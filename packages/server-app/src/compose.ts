@@ -1,5 +1,6 @@
 import {
   type AgentRegistry,
+  type ConfiguredMcpServer,
   createAudit,
   createAuth,
   createEngine,
@@ -19,7 +20,7 @@ import {
 } from '@berth/core'
 import { createHttpApp, type HttpConfig } from '@berth/http'
 import { createNodeSealer, type Vitals } from '@berth/platform-node'
-import type { Timers, UnitOfWork } from '@berth/ports'
+import type { SkillStore, Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createEventStreams, createWebSockets } from '@berth/realtime'
 import type { Adapters } from './adapters.ts'
@@ -28,6 +29,7 @@ import type { AuditPlace } from './audit-place.ts'
 import { withCommitTiming } from './commit-timing.ts'
 import type { Secrets } from './pre-bind.ts'
 import { createScrape } from './scrape.ts'
+import { createServices } from './services.ts'
 import { createUpgrades } from './upgrades.ts'
 import { version } from './version.ts'
 
@@ -43,6 +45,8 @@ export interface Parts {
   readonly workflows: WorkflowRegistry
   readonly attribution: Attribution
   readonly phase: PhaseHolder
+  readonly registeredSkills: SkillStore
+  readonly mcpServers: readonly ConfiguredMcpServer[]
 }
 
 export type Composition = ReturnType<typeof compose>
@@ -72,10 +76,19 @@ export function compose(parts: Parts) {
   })
   const { unitOfWork, admit, onAnswer, listAudit, exportAudit, verifyAudit } = audit
   const idempotency = withReadCache(storage.idempotency, meter)
+  const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
+  const sealer = createNodeSealer([secret, ...earlier])
+  const recall = createRecall({ idempotency, clock, sealer })
+  const services = createServices({
+    ...{ config, storage, unitOfWork, clock, ids, digest, logger, meter, phase, outside, recall, render, basePath },
+    idempotencyTtlMs,
+    ...{ mcp: adapters.mcp, mcpServers: parts.mcpServers, answers: idempotency },
+    ...{ skills: adapters.skills, registeredSkills: parts.registeredSkills },
+  })
   const engine = createEngine({
     ...storage,
     ...{ unitOfWork, clock, timers, ids, logger, meter, render, agents, workflows, phase, basePath },
-    services: () => ({}),
+    services: services.forRuns,
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     limits: { ...limits, idempotencyTtlMs },
   })
@@ -85,6 +98,7 @@ export function compose(parts: Parts) {
     ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun },
   })
   engine.observeRuns(triggers.observe)
+  const { tokenFreshness, ...useCases } = services.forEdges(engine)
   const readHealth = createReadHealth({
     ...{ storage, phase, clock, version, replayBuffer: hub.stats },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
@@ -93,8 +107,6 @@ export function compose(parts: Parts) {
     readAuditHealth: audit.health,
     readTriggerHealth: triggers.daemon.health,
   })
-  const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
-  const sealer = createNodeSealer([secret, ...earlier])
   const gate = createAuth({
     ...{ kind: auth.kind, blockValid: auth.lockout.blockValid, peppers: secrets.peppers },
     ...{ tokens, unitOfWork, digest, clock, timers, ids, logger, sealer, basePath, idempotencyTtlMs },
@@ -117,15 +129,16 @@ export function compose(parts: Parts) {
     config: httpConfigOf(config),
     ...{ version, clock, digest, ids, logger, meter },
     ...{ admit, onAnswer, listAudit, exportAudit, verifyAudit },
-    recall: createRecall({ idempotency, clock, sealer }),
+    recall,
     openRunStream: streams.openRunStream,
     openSessionStream: streams.openSessionStream,
     openReplayStream: streams.openReplayStream,
-    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams, webSockets, hub }),
+    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams, webSockets, hub, tokenFreshness }),
     issueTicket,
     readSecretsHealth: () => secrets.health,
     readHealth,
     ...engine,
+    ...useCases,
     ...gate,
     ...triggers,
   })

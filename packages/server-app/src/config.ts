@@ -1,15 +1,20 @@
 import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@berth/core'
+import type { InMemorySkill } from '@berth/in-memory'
 import { StartError } from '@berth/ports'
 import { configFields, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 import * as v from 'valibot'
 import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
+import type { McpServerRegistration } from './mcp-servers.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
-export type BerthConfig = ServerConfigInput & {
+export type BerthConfig = Omit<ServerConfigInput, 'skills'> & {
+  /** The section of the configuration; or skills that have no folder. */
+  readonly skills?: ServerConfigInput['skills'] | readonly InMemorySkill[]
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
   readonly triggers?: readonly TriggerRegistration[]
+  readonly mcpServers?: readonly McpServerRegistration[]
   readonly hooks?: Hooks
   /** Any adapter, to swap it. */
   readonly adapters?: Partial<Adapters>

@@ -10,6 +10,8 @@ import type { BerthServer } from './berth-server.ts'
 import { checkOptions, checkRegistration } from './check-options.ts'
 import { parseConfig } from './config.ts'
 import { createLifecycle } from './lifecycle.ts'
+import { readMcpServers } from './mcp-servers.ts'
+import { createRegisteredSkills } from './registered-skills.ts'
 import type { ServerOptions } from './server-options.ts'
 
 /** Makes a server from a configuration and registrations; nothing is opened before `start`. @throws StartError `config-invalid` */
@@ -37,6 +39,8 @@ export async function createServer(options: ServerOptions = {}): Promise<BerthSe
     triggers: options.triggers ?? [],
     attribution,
     phase: createPhase(),
+    registeredSkills: createRegisteredSkills(options.skills ?? []),
+    mcpServers: readMcpServers(options.mcpServers ?? []),
     hooks: options.hooks ?? {},
     given: options.adapters ?? {},
     configDir: options.configDir ?? process.cwd(),

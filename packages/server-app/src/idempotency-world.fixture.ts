@@ -1,7 +1,9 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@berth/core'
+import { createInMemorySkillStore } from '@berth/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest } from '@berth/platform-node'
 import { AppError, type IdGenerator, type Logger, NO_AUDIT_KEY, type Storage, type UnitOfWork } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { createPlatform } from './adapters.ts'
 import { createAttribution } from './attribution.ts'
 import { type Composition, compose } from './compose.ts'
 import { parseConfig } from './config.ts'
@@ -12,6 +14,7 @@ const PEPPER_REF = 'env:IDEMPOTENCY_MODEL_PEPPER'
 const PEPPER = 'p'.repeat(32)
 process.env.IDEMPOTENCY_MODEL_PEPPER = PEPPER
 
+const noSkills = createInMemorySkillStore({})
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
@@ -152,6 +155,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
     adapters: {
       ...{ storage: { ...storage, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
       ...{ meter: createPrometheusMeter(), cronSchedule: createCronSchedule(), secretResolvers: [] },
+      ...{ skills: noSkills, mcp: createPlatform(config(), '.', {}).mcp },
     },
     secrets: {
       peppers: [new TextEncoder().encode(PEPPER)],
@@ -161,6 +165,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
     ...{ auditPlace: {}, cipher: undefined },
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },
     ...{ agents, workflows: createWorkflowRegistry(), attribution: createAttribution(), phase },
+    ...{ registeredSkills: noSkills, mcpServers: [] },
   })
 
   return {

@@ -18,12 +18,14 @@ export {
   type TriggerRegistration,
   type WorkflowRegistration,
 } from '@berth/core'
+export type { InMemorySkill } from '@berth/in-memory'
 export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 export type { Adapters } from './adapters.ts'
 export type { BerthServer } from './berth-server.ts'
 export { type BerthConfig, defineConfig, parseConfig } from './config.ts'
 export { createServer } from './create-server.ts'
 export type { Hooks } from './hooks.ts'
+export type { McpServerRegistration } from './mcp-servers.ts'
 export { retry } from './retry.ts'
 export type { ServerOptions } from './server-options.ts'
 export { storageEncryption } from './storage-encryption.ts'

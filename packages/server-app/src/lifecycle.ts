@@ -1,13 +1,16 @@
 import {
   type AgentRegistry,
+  type ConfiguredMcpServer,
   checkTriggers,
   type Daemon,
+  interruptCalls,
   type PhaseHolder,
   type TriggerRegistration,
   targetsOf,
   type WorkflowRegistry,
 } from '@berth/core'
 import { openVitals } from '@berth/platform-node'
+import type { SkillStore } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { type Adapters, createPlatform, openStorage } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
@@ -17,6 +20,7 @@ import { type Composition, compose } from './compose.ts'
 import { type Hooks, runStartHook } from './hooks.ts'
 import { startIdempotencySweep } from './idempotency-sweep.ts'
 import { type Listener, listen } from './listener.ts'
+import { checkMcpSecrets } from './mcp-servers.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, waitAtMost } from './stop-budget.ts'
 
@@ -27,6 +31,8 @@ export interface LifecycleParts {
   readonly triggers: readonly TriggerRegistration[]
   readonly attribution: Attribution
   readonly phase: PhaseHolder
+  readonly registeredSkills: SkillStore
+  readonly mcpServers: readonly ConfiguredMcpServer[]
   readonly hooks: Hooks
   readonly given: Partial<Adapters>
   readonly configDir: string
@@ -67,6 +73,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
 
   const validate = async () => {
     const secrets = await validateBeforeBind(config, platform)
+    await checkMcpSecrets(parts.mcpServers, platform)
     checkTriggers({ targets: targetsOf(parts.agents, parts.workflows), ...platform }, parts.triggers)
     return secrets
   }
@@ -78,11 +85,13 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     const auditPlace = await openAudit(secrets)
     const vitals = openVitals()
     undo.push(vitals.close)
+    if (given.mcp === undefined) undo.push(platform.mcp.close)
     const adapters = { ...platform, storage }
     const composition = compose({ ...parts, secrets, vitals, adapters, auditPlace, cipher })
     undo.push(composition.audit.stop)
     await composition.audit.start()
     const recovered = await composition.engine.recover()
+    await storage.unitOfWork.commit([interruptCalls])
     if (recovered.interrupted + recovered.requeued > 0) logger.warn('runs recovered', { ...recovered })
 
     await composition.triggers.declare(parts.triggers)

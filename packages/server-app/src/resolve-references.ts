@@ -37,7 +37,8 @@ export async function resolveReferences(
 ): Promise<ResolvedReferences> {
   const secrets = new Map<string, Uint8Array>()
   const references = referencesOf(config).filter(({ field }) => fields?.includes(field) ?? true)
-  for (const reference of references) secrets.set(reference.field, await resolveReference(deps, reference))
+  for (const reference of references)
+    secrets.set(reference.field, await resolveSecret(deps, reference.field, reference.text))
   const { pepperRef } = config.auth
   return {
     secretOf: (field) => secrets.get(field),
@@ -49,7 +50,8 @@ export async function resolveReferences(
   }
 }
 
-async function resolveReference(deps: ResolveReferencesDeps, { field, text }: Reference): Promise<Uint8Array> {
+/** The secret that a reference names; errors name the field. @throws StartError `secret-unresolvable` */
+export async function resolveSecret(deps: ResolveReferencesDeps, field: string, text: string): Promise<Uint8Array> {
   const scheme = schemeOf(text)
   const resolver = deps.secretResolvers.find((candidate) => candidate.scheme === scheme)
   if (resolver === undefined) {

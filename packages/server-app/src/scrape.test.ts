@@ -92,7 +92,8 @@ beforeAll(async () => {
   const { token } = await admin.mint({ name: 'test', scopes: ['admin:*'] })
   await admin.close()
   authorization = `Bearer ${token}`
-  server = await createServer({ config, agents, workflows, triggers, adapters: { logger } })
+  const mcpServers = [{ id: 'web', url: 'https://mcp.example/', tokenExpiresAt: '2100-01-01T00:00:00Z' }]
+  server = await createServer({ config, agents, workflows, triggers, mcpServers, adapters: { logger } })
   const { host, port, basePath } = await server.start()
   url = `http://${host}:${port}${basePath}`
   await scenario()
@@ -202,9 +203,12 @@ describe('GET /metrics', () => {
       streams: { size: () => 0 },
       webSockets: { size: () => 0, subscriptions: () => 0 },
       hub: { stats: () => ({ events: 0, subjects: 0, bytes: 0 }) },
+      tokenFreshness: () => [{ server: 'web', seconds: 1.5 }],
     })
 
-    expect((await read()).text).toContain('svc_inflight_runs{kind="workflow"} 2')
+    const { text } = await read()
+    expect(text).toContain('svc_inflight_runs{kind="workflow"} 2')
+    expect(text).toContain('svc_oauth_token_freshness_seconds{server="web"} 1.5')
   })
 
   it('passes promtool', ({ skip }) => {

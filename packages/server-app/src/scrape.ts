@@ -13,6 +13,8 @@ export interface ScrapeDeps {
   readonly streams: Pick<EventStreams, 'size'>
   readonly webSockets: Pick<WebSockets, 'size' | 'subscriptions'>
   readonly hub: Pick<EventHub, 'stats'>
+  /** Seconds until each configured token of an MCP server expires. */
+  readonly tokenFreshness: () => readonly { readonly server: string; readonly seconds: number }[]
 }
 
 /** What a scrape answers. Gauges are read then; the database is asked for nothing but its status. */
@@ -33,6 +35,9 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
     meter.gauge('svc_event_loop_delay_seconds', {}, vitals.eventLoopDelaySeconds())
     meter.gauge('svc_process_resident_memory_bytes', {}, vitals.residentMemoryBytes())
     meter.gauge('svc_uptime_seconds', {}, (clock.monotonicMs() - startedMs) / 1_000)
+    for (const { server, seconds } of deps.tokenFreshness()) {
+      meter.gauge('svc_oauth_token_freshness_seconds', { server }, seconds)
+    }
     // A storage that failed is no reason to answer nothing.
     const status = await storage.status().catch(() => undefined)
     if (status !== undefined) meter.gauge('svc_storage_wal_size_bytes', {}, status.walBytes)

@@ -1,7 +1,9 @@
 import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@berth/core'
+import type { InMemorySkill } from '@berth/in-memory'
 import type { ServerConfigInput } from '@berth/protocol'
 import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
+import type { McpServerRegistration } from './mcp-servers.ts'
 
 export interface ServerOptions {
   readonly config?: ServerConfigInput
@@ -9,6 +11,9 @@ export interface ServerOptions {
   readonly workflows?: readonly WorkflowRegistration[]
   /** Rules by which runs start; those of an earlier start that are gone become orphans. */
   readonly triggers?: readonly TriggerRegistration[]
+  /** Skills that have no folder; they come before those of `config.skills.directories`. */
+  readonly skills?: readonly InMemorySkill[]
+  readonly mcpServers?: readonly McpServerRegistration[]
   readonly hooks?: Hooks
   /** Any adapter, to swap it. What is passed in is never closed by the server. */
   readonly adapters?: Partial<Adapters>

@@ -6,7 +6,9 @@ import { emissionWrites } from './emission-store.ts'
 import { eventWrites } from './event-writes.ts'
 import { fireWrites } from './fire-writes.ts'
 import { idempotencyWrites } from './idempotency-writes.ts'
+import { mcpServerWrites } from './mcp-server-store.ts'
 import { runWrites } from './run-writes.ts'
+import { sessionDeletion } from './session-deletion.ts'
 import { sessionWrites } from './session-writes.ts'
 import { stepWrites } from './step-writes.ts'
 import { threadWrites } from './thread-writes.ts'
@@ -34,11 +36,13 @@ const APPLIERS: WriteAppliers = {
   ...eventWrites,
   ...idempotencyWrites,
   ...sessionWrites,
+  ...sessionDeletion,
   ...tokenWrites,
   ...threadWrites,
   ...auditWrites,
   ...triggerWrites,
   ...fireWrites,
+  ...mcpServerWrites,
 }
 
 const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>

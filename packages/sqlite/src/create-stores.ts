@@ -36,6 +36,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     find: (id, visibility) => host.read('sessions.find', { id, visibility }),
     list: (page, visibility) => host.read('sessions.list', { page, visibility }),
     messages: (sessionId, page) => host.read('sessions.messages', { sessionId, page }),
+    idleSince: (query) => host.read('sessions.idleSince', query),
   },
   tokens: {
     find: (id) => host.read('tokens.find', id),
@@ -62,5 +63,9 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     find: (id) => host.read('fires.find', id),
     list: (filter, page) => host.read('fires.list', { filter, page }),
     firstPending: (limit) => host.read('fires.firstPending', limit),
+  },
+  mcpServers: {
+    find: (id) => host.read('mcpServers.find', id),
+    list: () => host.read('mcpServers.list', undefined),
   },
 })

@@ -18,11 +18,13 @@ const selectLive = compile<{ id: string; now: number }, Selectable<IdempotencyTa
 )
 
 function toRecord(row: Selectable<IdempotencyTable>): IdempotencyRecord {
-  const { id, fingerprint, run_id, created_at, expires_at, status, body, location, content_type, sealed } = row
+  const { id, fingerprint, run_id, content_of, created_at, expires_at, status, body, location, content_type, sealed } =
+    row
   return {
     id,
     fingerprint,
     runId: run_id ?? undefined,
+    contentOf: content_of ?? undefined,
     createdAt: created_at as EpochMs,
     expiresAt: expires_at as EpochMs,
     response:

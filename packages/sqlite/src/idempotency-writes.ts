@@ -1,10 +1,13 @@
 import type { IdempotencyRecord, StoredResponse } from '@berth/ports'
+import { sql } from 'kysely'
 import { findIdempotency } from './idempotency-store.ts'
 import { compile, from, placesFor } from './query.ts'
 import type { IdempotencyTable } from './schema.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export const idempotencyWrites: WriteAppliers<'idempotency.reserve' | 'idempotency.complete' | 'idempotency.prune'> = {
+export const idempotencyWrites: WriteAppliers<
+  'idempotency.reserve' | 'idempotency.complete' | 'idempotency.interrupt' | 'idempotency.prune'
+> = {
   'idempotency.reserve'({ db }, { type, record, now }) {
     const { changes } = db.run(reserveRecord, { ...toRow(record), now })
     if (changes === 1) return 1
@@ -14,11 +17,12 @@ export const idempotencyWrites: WriteAppliers<'idempotency.reserve' | 'idempoten
   },
   'idempotency.complete': ({ db }, { runId, response }) =>
     db.run(completeRecord, { run_id: runId, ...toResponseRow(response) }).changes,
+  'idempotency.interrupt': ({ db }, { response }) => db.run(interruptRecords, toResponseRow(response)).changes,
   'idempotency.prune': ({ db }, { now, limit }) => db.run(pruneRecords, { now, limit }).changes,
 }
 
 const RESPONSE_COLUMNS = ['status', 'location', 'content_type', 'body', 'sealed'] as const
-const COLUMNS = ['fingerprint', 'run_id', 'created_at', 'expires_at', ...RESPONSE_COLUMNS] as const
+const COLUMNS = ['fingerprint', 'run_id', 'content_of', 'created_at', 'expires_at', ...RESPONSE_COLUMNS] as const
 
 type IdempotencyRow = Omit<IdempotencyTable, 'key'>
 
@@ -44,6 +48,26 @@ const completeRecord = compile<Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[nu
     .where('status', 'is', null),
 )
 
+export const interruptRecords = compile<Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]>, unknown>((place) =>
+  from
+    .updateTable('idempotency')
+    .set(placesFor(place, RESPONSE_COLUMNS))
+    .where('status', 'is', null)
+    .where(sql<boolean>`(run_id is null or not exists (
+      select 1 from run_keys join runs using (key) where run_keys.run_id = idempotency.run_id))`),
+)
+
+/** Empties the answers that hold content of something that is deleted; their keys stay used. */
+export const FORGET_ANSWERS = compile<
+  Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]> & { readonly contentOf: string },
+  unknown
+>((place) =>
+  from
+    .updateTable('idempotency')
+    .set({ ...placesFor(place, RESPONSE_COLUMNS), run_id: null, content_of: null })
+    .where('content_of', '=', place('contentOf')),
+)
+
 const pruneRecords = compile<{ now: number; limit: number }, unknown>((place) =>
   from
     .deleteFrom('idempotency')
@@ -64,12 +88,13 @@ const toRow = (record: IdempotencyRecord): IdempotencyRow => ({
   id: record.id,
   fingerprint: record.fingerprint,
   run_id: record.runId ?? null,
+  content_of: record.contentOf ?? null,
   created_at: record.createdAt,
   expires_at: record.expiresAt,
   ...toResponseRow(record.response),
 })
 
-const toResponseRow = (
+export const toResponseRow = (
   response: StoredResponse | undefined,
 ): Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]> => ({
   status: response?.status ?? null,

@@ -5,8 +5,9 @@ import { listEmissions } from './emission-store.ts'
 import { countEvents, readEvents, readEventsBefore, readLogHead } from './event-log.ts'
 import { findFire, firstPendingFires, listFires } from './fire-store.ts'
 import { findIdempotency } from './idempotency-store.ts'
+import { findMcpServer, listMcpServers } from './mcp-server-store.ts'
 import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
-import { findSession, listMessages, listSessions } from './session-store.ts'
+import { findSession, idleSessions, listMessages, listSessions } from './session-store.ts'
 import { dueSteps, findStep, listSteps, nextDueAt, stepsWaitingForEvent, stepWaitingForChild } from './step-store.ts'
 import { findToken, findTokenByDigest, findTokens, listTokens } from './token-store.ts'
 import {
@@ -46,6 +47,7 @@ export const READS = {
   'sessions.find': findSession,
   'sessions.list': listSessions,
   'sessions.messages': listMessages,
+  'sessions.idleSince': idleSessions,
   'tokens.find': findToken,
   'tokens.findMany': findTokens,
   'tokens.findByDigest': findTokenByDigest,
@@ -64,6 +66,8 @@ export const READS = {
   'fires.find': findFire,
   'fires.list': listFires,
   'fires.firstPending': firstPendingFires,
+  'mcpServers.find': findMcpServer,
+  'mcpServers.list': listMcpServers,
 } as const
 
 /** Each runs inside a savepoint; the host undoes it when its result says `committed: false` or when it throws. */

@@ -5,10 +5,12 @@ import { type Connection, openConnection } from './connection.ts'
 import { COUNT, READ_AFTER, READ_BEFORE } from './event-log.ts'
 import { FIRST_PENDING, fireListQuery } from './fire-store.ts'
 import { PRUNE_FIRES } from './fire-writes.ts'
+import { FORGET_ANSWERS, interruptRecords } from './idempotency-writes.ts'
 import { applyMigrations } from './migrate.ts'
 import type { Query } from './query.ts'
 import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from './run-store.ts'
-import { sessionListQuery } from './session-store.ts'
+import { SESSION_DELETIONS, SESSION_QUERIES } from './session-deletion.ts'
+import { IDLE_SESSIONS, sessionListQuery } from './session-store.ts'
 import { STEP_QUERIES } from './step-store.ts'
 import { LAST_ORDER } from './step-writes.ts'
 import { RUN_DELETIONS, THREAD_RUNS } from './thread-writes.ts'
@@ -174,6 +176,35 @@ describe('the deletion of a thread', () => {
       expect(plan).toContain('SEARCH')
       expect(plan).not.toContain('SCAN')
     }
+  })
+})
+
+describe('the deletion of a session', () => {
+  it('finds its runs, and everything that refers to them and to it, without a scan', () => {
+    expect(planOf(SESSION_QUERIES.active)).toContain('runs_busy_by_session (session_id=?)')
+    expect(planOf(FORGET_ANSWERS)).toContain('idempotency_by_content (content_of=?)')
+    for (const query of [...SESSION_DELETIONS, ...Object.values(SESSION_QUERIES)]) {
+      const plan = planOf(query)
+
+      expect(plan).toContain('SEARCH')
+      expect(plan).not.toContain('SCAN')
+    }
+  })
+})
+
+describe('the search for idle sessions', () => {
+  it('walks the sessions in the order of their activity and looks at their active runs only', () => {
+    const plan = planOf(IDLE_SESSIONS)
+
+    expect(plan).toContain('sessions_by_activity')
+    expect(plan).toContain('runs_busy_by_session (session_id=?)')
+    expect(plan).not.toMatch(/SCAN|TEMP B-TREE/)
+  })
+})
+
+describe('the answers of calls that a crash has cut off', () => {
+  it('are looked for among the executing ones', () => {
+    expect(planOf(interruptRecords)).toContain('idempotency_executing')
   })
 })
 

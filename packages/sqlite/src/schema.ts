@@ -33,6 +33,7 @@ export interface Schema {
   readonly audit_sources: AuditSourceTable
   readonly triggers: TriggerTable
   readonly trigger_fires: FireTable
+  readonly mcp_servers: McpServerTable
   readonly sqlite_sequence: { readonly name: string; readonly seq: number }
 }
 
@@ -86,6 +87,15 @@ export interface AuditOutboxTable {
 
 export interface AuditSourceTable {
   readonly key: string
+}
+
+export interface McpServerTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly url: string
+  readonly headers_ref: string | null
+  readonly created_at: number
+  readonly created_by: string
 }
 
 export interface MetaTable {
@@ -199,6 +209,7 @@ export interface IdempotencyTable {
   readonly id: string
   readonly fingerprint: string
   readonly run_id: string | null
+  readonly content_of: string | null // the run, session or approval whose content the answer holds
   readonly created_at: number
   readonly expires_at: number
   readonly status: number | null // of the response; null while the request executes

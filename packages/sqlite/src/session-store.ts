@@ -1,6 +1,7 @@
 import {
   type EpochMs,
   EVERY_ROW,
+  type IdleQuery,
   type JsonText,
   type MessageRecord,
   type Page,
@@ -8,7 +9,7 @@ import {
   type SessionRecord,
   type Visibility,
 } from '@berth/ports'
-import { type Selectable, sql } from 'kysely'
+import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
 import { compile, from, type Query } from './query.ts'
@@ -42,6 +43,11 @@ export function listMessages(db: Connection, request: { sessionId: string; page:
   const rows = db.all(query, { sessionId, ...pageValues(page) })
   const toMessage = (row: Selectable<MessageTable>) => toMessageRecord(row, sessionId)
   return toPage(rows, page, { toRecord: toMessage, rankOf: (row) => row.seq })
+}
+
+export function idleSessions(db: Connection, { until, limit, after }: IdleQuery): readonly SessionRecord[] {
+  const place = { afterTime: after?.updatedAt ?? Number.MIN_SAFE_INTEGER, afterId: after?.id ?? '' }
+  return db.all(IDLE_SESSIONS, { until, limit, ...place }).map(toRecord)
 }
 
 type SessionRow = Selectable<SessionTable>
@@ -92,6 +98,29 @@ const messagesQuery = (page: PageQuery): Query<PageValues & { readonly sessionId
       .orderBy('seq', page.order)
       .limit(place('limit')),
   )
+
+interface IdleValues {
+  readonly until: number
+  readonly limit: number
+  readonly afterTime: number
+  readonly afterId: string
+}
+
+export const IDLE_SESSIONS = compile<IdleValues, SessionRow>((place) =>
+  from
+    .selectFrom('sessions')
+    .selectAll()
+    .where('updated_at', '<=', place('until'))
+    .where(sql<SqlBool>`(updated_at, id) > (${place('afterTime')}, ${place('afterId')})`)
+    .where(sql<SqlBool>`not exists (
+      select 1 from runs
+      where runs.session_id = sessions.id
+        and (status = 'queued' or status = 'running' or status = 'suspended')
+        and (status = 'queued' or status = 'running'))`)
+    .orderBy('updated_at')
+    .orderBy('id')
+    .limit(place('limit')),
+)
 
 const toRecord = (row: SessionRow): SessionRecord => ({
   id: row.id,

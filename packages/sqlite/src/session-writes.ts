@@ -4,11 +4,22 @@ import type { MessageTable, SessionTable } from './schema.ts'
 import { findAnySession } from './session-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export const sessionWrites: WriteAppliers<'session.insert' | 'message.append'> = {
+export const sessionWrites: WriteAppliers<'session.insert' | 'session.update' | 'session.touch' | 'message.append'> = {
   'session.insert'({ db }, { type, session }) {
     const { changes } = db.run(insertSession, toRow(session))
     return changes === 1 ? 1 : { type, current: findAnySession(db, session.id) }
   },
+  'session.update'({ db }, { type, id, from: before, change, at }) {
+    const after = { ...before, ...change }
+    const values = { id, updatedAt: at, wasTitle: before.title ?? null, wasMetadata: JSON.stringify(before.metadata) }
+    const { changes } = db.run(updateSession, {
+      ...values,
+      title: after.title ?? null,
+      metadata: JSON.stringify(after.metadata),
+    })
+    return changes === 1 ? 1 : { type, current: findAnySession(db, id) }
+  },
+  'session.touch': ({ db }, { id, at }) => db.run(touchSession, { id, updatedAt: at }).changes,
   'message.append'({ db }, { type, message }) {
     const session = db.get(takeSeq, { id: message.sessionId, updatedAt: message.createdAt })
     if (session === undefined) return { type }
@@ -38,6 +49,31 @@ const insertSession = compile<NewSessionRow, unknown>((place) =>
     .insertInto('sessions')
     .values(placesFor(place, COLUMNS))
     .onConflict((conflict) => conflict.column('id').doNothing()),
+)
+
+interface SessionUpdate {
+  readonly id: string
+  readonly updatedAt: number
+  readonly title: string | null
+  readonly metadata: string
+  readonly wasTitle: string | null
+  readonly wasMetadata: string
+}
+
+const updateSession = compile<SessionUpdate, unknown>((place) =>
+  from
+    .updateTable('sessions')
+    .set({ title: place('title'), metadata: place('metadata'), updated_at: place('updatedAt') })
+    .where('id', '=', place('id'))
+    .where('title', 'is', place('wasTitle'))
+    .where('metadata', '=', place('wasMetadata')),
+)
+
+const touchSession = compile<{ id: string; updatedAt: number }, unknown>((place) =>
+  from
+    .updateTable('sessions')
+    .set({ updated_at: place('updatedAt') })
+    .where('id', '=', place('id')),
 )
 
 const takeSeq = compile<{ id: string; updatedAt: number }, { key: number; last_seq: number }>((place) =>

@@ -10,7 +10,7 @@ export const threadWrites: WriteAppliers<'thread.delete'> = {
   },
 }
 
-interface RunNames {
+export interface RunNames {
   readonly key: number
   readonly id: string
 }

@@ -4,6 +4,7 @@ import {
   type EpochMs,
   type FireRecord,
   type IdempotencyRecord,
+  type McpServerRecord,
   type NewEvent,
   type NewMessage,
   NO_USAGE,
@@ -107,6 +108,15 @@ export const anIdempotencyRecord = (over: Partial<IdempotencyRecord> = {}): Idem
   fingerprint: 'f'.repeat(64),
   createdAt: BUILT_AT,
   expiresAt: (BUILT_AT + 86_400_000) as EpochMs,
+  ...over,
+})
+
+/** A server bound over REST; only its required fields are set. */
+export const anMcpServer = (over: Partial<McpServerRecord> = {}): McpServerRecord => ({
+  id: 'files',
+  url: 'https://mcp.example/mcp',
+  createdAt: BUILT_AT,
+  createdBy: 'alice',
   ...over,
 })
 

@@ -5,6 +5,7 @@ export {
   anEmissionPart,
   anEvent,
   anIdempotencyRecord,
+  anMcpServer,
   aRun,
   aSession,
   aStep,
@@ -20,8 +21,17 @@ export { emissionStoreCases, emissionStoreContract } from './contracts/emission-
 export { eventLogCases, eventLogContract } from './contracts/event-log.contract.ts'
 export { fireStoreCases, fireStoreContract } from './contracts/fire-store.contract.ts'
 export { idempotencyStoreCases, idempotencyStoreContract } from './contracts/idempotency-store.contract.ts'
+export { mcpServerStoreCases, mcpServerStoreContract } from './contracts/mcp-server-store.contract.ts'
 export { runStoreCases, runStoreContract } from './contracts/run-store.contract.ts'
 export { sessionStoreCases, sessionStoreContract } from './contracts/session-store.contract.ts'
+export {
+  REFUSED_SKILL_PATHS,
+  type SkillFixture,
+  type SkillStoreCase,
+  type SkillStoreHarness,
+  skillStoreCases,
+  skillStoreContract,
+} from './contracts/skill-store.contract.ts'
 export { stepStoreCases, stepStoreContract } from './contracts/step-store.contract.ts'
 export { STORAGE_SUITES, storageContract } from './contracts/storage.contract.ts'
 export { tokenStoreCases, tokenStoreContract } from './contracts/token-store.contract.ts'

@@ -57,7 +57,7 @@ describe('loadConfig', () => {
     expect(loaded.adapters).toHaveProperty('clock')
   })
 
-  it.each(['skills', 'mcpServers', 'consolidator', 'embedder'])(
+  it.each(['consolidator', 'embedder'])(
     'refuses %s when it holds something and takes it when it is empty',
     async (name) => {
       await write('full.mjs', `export default { ${name}: [{ id: 'x' }] }`)

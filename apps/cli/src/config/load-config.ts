@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@berth/core'
 import { StartError } from '@berth/ports'
 import { isPlainObject, type ServerConfigInput } from '@berth/protocol'
-import type { Adapters, Hooks } from '@berth/server-app'
+import type { Adapters, Hooks, InMemorySkill, McpServerRegistration } from '@berth/server-app'
 import { type EnvOverride, readEnvOverrides, unknownVariables } from './env-overrides.ts'
 import { findConfigFile } from './find-config-file.ts'
 import { loadConfigModule, type PlainObject } from './load-config-module.ts'
@@ -25,6 +25,8 @@ export interface LoadedConfig {
   readonly agents: readonly AgentRegistration[]
   readonly workflows: readonly WorkflowRegistration[]
   readonly triggers: readonly TriggerRegistration[]
+  readonly skills: readonly InMemorySkill[]
+  readonly mcpServers: readonly McpServerRegistration[]
   readonly hooks: Hooks | undefined
   readonly adapters: Partial<Adapters>
   /** What relative paths in the configuration start from. */
@@ -35,14 +37,15 @@ export interface LoadedConfig {
 }
 
 /** Members of the configuration module this release cannot serve yet. */
-const NOT_YET = ['skills', 'mcpServers', 'consolidator', 'embedder'] as const
+const NOT_YET = ['consolidator', 'embedder'] as const
 
 /** @throws StartError `config-invalid` */
 export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<LoadedConfig> {
   const configPath = findConfigFile(cwd, flags.config)
-  const { agents, workflows, triggers, hooks, adapters, ...members } =
+  const { agents, workflows, triggers, skills, mcpServers, hooks, adapters, ...members } =
     configPath === undefined ? {} : await loadConfigModule(configPath)
-  const sections = withoutUnavailable(members)
+  const areSkills = Array.isArray(skills)
+  const sections = withoutUnavailable(areSkills || skills === undefined ? members : { ...members, skills })
   const overrides = readEnvOverrides(env)
   const flagged = [
     { path: 'server.host', value: flags.host },
@@ -54,12 +57,14 @@ export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<Lo
     agents: checkedList<AgentRegistration>('agents', agents),
     workflows: checkedList<WorkflowRegistration>('workflows', workflows),
     triggers: checkedList<TriggerRegistration>('triggers', triggers),
+    skills: areSkills ? (skills as readonly InMemorySkill[]) : [],
+    mcpServers: checkedList<McpServerRegistration>('mcpServers', mcpServers),
     hooks: checkedObject('hooks', hooks) as Hooks | undefined,
     adapters: (checkedObject('adapters', adapters) ?? {}) as Partial<Adapters>,
     configDir: configPath === undefined ? cwd : dirname(configPath),
     configPath,
     overrides,
-    warnings: unknownVariables(env, referencedVariables(input)).map(
+    warnings: unknownVariables(env, referencedVariables([input, mcpServers])).map(
       (name) => `the environment variable ${name} is unknown and has no effect`,
     ),
   }
@@ -94,6 +99,7 @@ const EXAMPLES = {
   agents: '{ id, description, agent: { id, run } }',
   workflows: '{ id, description, workflow: { id, execute } }',
   triggers: '{ id, kind, target: { agentId }, … }',
+  mcpServers: '{ id, command, args }',
 } as const
 
 function checkedList<Item>(name: keyof typeof EXAMPLES, value: unknown): readonly Item[] {

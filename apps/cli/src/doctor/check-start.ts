@@ -8,13 +8,15 @@ import { type Finding, failFrom, ok, warn } from './finding.ts'
 /** The pre-bind validation of the server itself: registrations, contradictions, and every secret reference. */
 export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Promise<readonly Finding[]> {
   const warnings: string[] = []
-  const { agents, workflows, triggers, hooks, adapters, configDir } = loaded
+  const { agents, workflows, triggers, skills, mcpServers, hooks, adapters, configDir } = loaded
   try {
     const server = await createServer({
       config,
       agents,
       workflows,
       triggers,
+      skills,
+      mcpServers,
       configDir,
       ...(hooks === undefined ? {} : { hooks }),
       adapters: { ...adapters, logger: collector(warnings) },

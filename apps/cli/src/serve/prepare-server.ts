@@ -18,13 +18,15 @@ export async function prepareServer(
   { stderr }: Terminal,
   { config, loaded, agents, json }: ServerSetup,
 ): Promise<{ readonly server: BerthServer; readonly log: Logger }> {
-  const { configDir, hooks, adapters, workflows, triggers } = loaded
+  const { configDir, hooks, adapters, workflows, triggers, skills, mcpServers } = loaded
   const log = adapters?.logger ?? createLogger({ level: config.log.level, json, stream: stderr })
   const server = await createServer({
     config,
     agents,
     workflows,
     triggers,
+    skills,
+    mcpServers,
     configDir,
     adapters: { ...adapters, logger: log },
     ...(hooks === undefined ? {} : { hooks }),

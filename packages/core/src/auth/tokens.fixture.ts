@@ -9,6 +9,10 @@ export const PEPPER = new TextEncoder().encode('p'.repeat(32))
 export const testDigest: Digest = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
   hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
+  startSha256() {
+    const hash = createHash('sha256')
+    return { update: (text) => void hash.update(text), end: () => hash.digest('hex') }
+  },
   deriveKey: (secret, purpose) => new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32)),
   equals: (a, b) => a === b,
 }

@@ -31,6 +31,11 @@ export interface Decision {
   readonly runId?: string
   /** Whether `reply` itself is the answer to remember. */
   readonly remember: boolean
+  /**
+   * Id of the run, session or approval whose content the answer holds, so that it goes with it; the run's, or what the
+   * path of the request names, when missing. `null` for none.
+   */
+  readonly contentOf?: string | null
   /** Undoes what was prepared in memory when the decision was not committed. */
   readonly discard?: () => void
 }
@@ -87,11 +92,17 @@ export function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefi
     id: request.id,
     fingerprint: request.fingerprint,
     runId: decision.runId,
+    contentOf: contentOf(request, decision),
     createdAt: now,
     expiresAt: plusMs(now, deps.idempotencyTtlMs),
     response: decision.remember ? sealIfAsked(deps, request, toStoredResponse(decision.reply)) : undefined,
   }
   return [{ type: 'idempotency.reserve', record, now }]
+}
+
+function contentOf(request: KeyedRequest, { contentOf, runId, reply }: Decision): string | undefined {
+  if (contentOf !== undefined) return contentOf ?? undefined
+  return runId ?? reply.runId ?? request.contentOf
 }
 
 /** The part of an answer that a repeated key gets again. */

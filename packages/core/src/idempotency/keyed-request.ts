@@ -4,6 +4,8 @@ import { AppError, canonicalJson, type Digest } from '@berth/ports'
 export interface KeyedRequest {
   readonly id: string // SHA-256 of subject, method, path and key
   readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body
+  /** Id of the run, session or approval in its path: whose content its answer may hold. */
+  readonly contentOf?: string | undefined
   /** Its answer holds a secret: the body is remembered sealed. */
   readonly sealed?: true | undefined
 }
@@ -14,6 +16,7 @@ export interface RequestIdentity {
   readonly path: string // canonical: one spelling for one operation and its parameters
   readonly query: ReadonlyArray<readonly [string, string]>
   readonly body: unknown
+  readonly contentOf?: string | undefined
 }
 
 const VISIBLE_ASCII = /^[!-~]{1,255}$/
@@ -31,11 +34,12 @@ export function parseIdempotencyKey(header: string): string {
 }
 
 export function keyRequest(digest: Digest, request: RequestIdentity, key: string): KeyedRequest {
-  const { subject, method, path, query, body } = request
+  const { subject, method, path, query, body, contentOf } = request
   const sorted = [...query].sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))
   return {
     id: digest.sha256(JSON.stringify([subject, method, path, key])),
     fingerprint: digest.sha256(`${JSON.stringify([path, sorted])}\n${body === undefined ? '' : canonicalJson(body)}`),
+    contentOf,
   }
 }
 

@@ -4,11 +4,18 @@ import { createBoundedMap } from '../bounded-map.ts'
 const MAX_RECORDS = 2_000
 const MAX_BODY_LENGTH = 16_384
 
-/** Keeps recently read answered records in memory, least recently used out first. Answers never change, so none goes stale. */
-export function withReadCache(store: IdempotencyStore, meter: Meter): IdempotencyStore {
-  const cache = createBoundedMap<string, IdempotencyRecord>(MAX_RECORDS)
+/** Answers change only when what they hold content of is deleted. */
+export interface AnswerCache extends IdempotencyStore {
+  /** Forgets every answer, also those that are being read. Call it after the commit that has changed some. */
+  clear(): void
+}
+
+/** Keeps recently read answered records in memory, least recently used out first. */
+export function withReadCache(store: IdempotencyStore, meter: Meter): AnswerCache {
+  let cache = createBoundedMap<string, IdempotencyRecord>(MAX_RECORDS)
   let lookups = 0
   let hits = 0
+  let clearings = 0
 
   const remember = (record: IdempotencyRecord) => {
     if (record.response === undefined || record.response.body.length > MAX_BODY_LENGTH) return
@@ -27,9 +34,14 @@ export function withReadCache(store: IdempotencyStore, meter: Meter): Idempotenc
         return cached
       }
       cache.delete(id)
+      const clearingsBefore = clearings
       const record = await store.find(id, now)
-      if (record !== undefined) remember(record)
+      if (record !== undefined && clearings === clearingsBefore) remember(record)
       return record
+    },
+    clear() {
+      clearings++
+      cache = createBoundedMap(MAX_RECORDS)
     },
   }
 }

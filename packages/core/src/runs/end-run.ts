@@ -103,13 +103,17 @@ const EVENT_OF = {
   aborted: 'run.aborted',
 } as const satisfies Record<RunEnd['status'], LifecycleEventType>
 
-/** The result of a run is the assistant's message of its session; what a child answers is said to its parent alone. */
+/**
+ * The result of a run is the assistant's message of its session; what a child answers is said to its parent alone. Any
+ * end is activity of the session.
+ */
 function answerWrites(
   { ids }: EndRunDeps,
   { id, sessionId, result, parentRunId }: RunRecord,
   at: EpochMs,
 ): readonly Write[] {
-  if (parentRunId !== undefined || sessionId === undefined || result === undefined) return []
+  if (sessionId === undefined) return []
+  if (parentRunId !== undefined || result === undefined) return [{ type: 'session.touch', id: sessionId, at }]
   return messageWrites({
     id: ids.newId('message'),
     sessionId,

@@ -12,7 +12,8 @@ import {
 } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
-import type { CreateRunServices } from '../agents/run-services.ts'
+import type { RunServices } from '../agents/run-services.ts'
+import type { ServiceCaller } from '../agents/service-caller.ts'
 import { createEngine as createRunEngine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
@@ -29,7 +30,8 @@ export interface EngineOptions {
   readonly workflows?: readonly WorkflowRegistration[]
   readonly storage?: Storage
   readonly meter?: Meter
-  readonly services?: CreateRunServices
+  /** Those that the code of the test looks at. */
+  readonly services?: (caller: ServiceCaller) => object
   readonly fireEventTriggers?: FireEventTriggers
   readonly concurrency?: number
   readonly maxQueued?: number
@@ -64,7 +66,7 @@ export function createEngine(options: EngineOptions) {
   const engine = createRunEngine({
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
-    services: options.services ?? (() => ({})),
+    services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
     fireEventTriggers: options.fireEventTriggers,
     unitOfWork: withPublication(storage.unitOfWork, hub),

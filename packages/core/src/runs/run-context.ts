@@ -1,6 +1,7 @@
 import { AppError, fromJsonText, type Logger } from '@berth/ports'
 import type { EmitOptions, Resume, RunContext } from '../agents/agent.ts'
-import type { CreateRunServices, ServiceCaller } from '../agents/run-services.ts'
+import type { CreateRunServices } from '../agents/run-services.ts'
+import type { ServiceCaller } from '../agents/service-caller.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { callStep } from '../steps/step-call.ts'
 import { callTransaction } from '../steps/transaction-call.ts'

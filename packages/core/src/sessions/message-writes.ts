@@ -1,9 +1,11 @@
 import { type EpochMs, type JsonText, type NewEvent, type NewMessage, toJsonText, type Write } from '@berth/ports'
 
+export type SessionEventType = 'session.created' | 'session.updated' | 'session.deleted' | 'session.message'
+
 /** An event that the session alone carries. */
 export const sessionEvent = (
   sessionId: string,
-  type: 'session.created' | 'session.message',
+  type: SessionEventType,
   detail: { readonly payload: JsonText; readonly at: EpochMs },
 ): NewEvent => ({ sessionId, type, ...detail })
 

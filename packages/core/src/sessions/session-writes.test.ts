@@ -30,7 +30,7 @@ describe('sessionWrites', () => {
     expect(items).toMatchObject([{ seq: 1, role: 'user', content: run.input, runId: run.id, createdAt: BUILT_AT }])
     const events = outcome.committed ? outcome.events : []
     expect(events.map(({ type, sessionId, payload }) => [type, sessionId, JSON.parse(payload)])).toEqual([
-      ['session.created', 'chat', { id: 'chat', owner: 'alice', userId: 'u1', agentId: 'echo' }],
+      ['session.created', 'chat', { id: 'chat', owner: 'alice', userId: 'u1', agentId: 'echo', metadata: {} }],
       ['session.message', 'chat', { messageId: items[0]?.id, role: 'user', runId: run.id }],
     ])
     expect(events.map(({ runId, topic }) => [runId, topic])).toEqual([

@@ -1,16 +1,8 @@
-import {
-  AppError,
-  EVERY_ROW,
-  type IdGenerator,
-  type RunRecord,
-  type SessionRecord,
-  type SessionStore,
-  toJsonText,
-  type Write,
-} from '@berth/ports'
+import { AppError, EVERY_ROW, type IdGenerator, type RunRecord, type SessionStore, type Write } from '@berth/ports'
 import { authorizeSessionUse } from '../auth/authorize-session-use.ts'
 import type { Principal } from '../auth/principal.ts'
-import { messageWrites, sessionEvent } from './message-writes.ts'
+import { messageWrites } from './message-writes.ts'
+import { insertSession } from './session-insertion.ts'
 
 export interface SessionWritesDeps {
   readonly sessions: SessionStore
@@ -44,18 +36,5 @@ export async function sessionWrites(
 function createWrites(run: RunRecord, id: string): readonly Write[] {
   const { owner, userId, createdAt } = run
   const agentId = run.kind === 'agent' ? run.targetId : undefined
-  const session: SessionRecord = {
-    id,
-    owner,
-    userId,
-    agentId,
-    metadata: {},
-    createdAt,
-    updatedAt: createdAt,
-  }
-  const payload = toJsonText({ id, owner, userId, agentId })
-  return [
-    { type: 'session.insert', session },
-    { type: 'event.append', events: [sessionEvent(id, 'session.created', { payload, at: createdAt })] },
-  ]
+  return insertSession({ id, owner, userId, agentId, metadata: {}, createdAt, updatedAt: createdAt })
 }

@@ -13,6 +13,7 @@ import {
 } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
+import type { RunServices } from '../agents/run-services.ts'
 import { createEngine } from '../engine.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
@@ -74,7 +75,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
   const engine = createEngine({
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
-    services: () => ({}),
+    services: () => ({}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     limits: { ...LIMITS, concurrency, maxQueued },

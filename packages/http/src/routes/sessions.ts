@@ -1,12 +1,46 @@
 import type { sessionOperations } from '@berth/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
+import { ndjsonResponse } from '../ndjson.ts'
 import { replayWith } from './replay.ts'
 
-/** `/sessions`: what a conversation has recorded, and what happens in it. */
-export const sessionRoutes = (
-  deps: Pick<UseCases, 'replay' | 'openReplayStream' | 'openSessionStream'>,
-): Handlers<typeof sessionOperations> => ({
+type Deps = Pick<
+  UseCases,
+  | 'readSessions'
+  | 'createSession'
+  | 'updateSession'
+  | 'deleteSession'
+  | 'exportSession'
+  | 'replay'
+  | 'openReplayStream'
+  | 'openSessionStream'
+>
+
+/** `/sessions`: conversations, their transcripts, their runs, what they have recorded, and what happens in them. */
+export const sessionRoutes = (deps: Deps): Handlers<typeof sessionOperations> => ({
+  listSessions: async ({ query, visibility }) => ({
+    status: 200,
+    body: await deps.readSessions.list(query, visibility),
+  }),
+  createSession: ({ body, principal, key }) => deps.createSession({ body, principal, key }),
+  getSession: async ({ params, visibility }) => ({
+    status: 200,
+    body: await deps.readSessions.get(params.sessionId, visibility),
+  }),
+  updateSession: ({ params, body, visibility, key }) =>
+    deps.updateSession({ sessionId: params.sessionId, change: body, visibility, key }),
+  deleteSession: ({ params, visibility, principal, key }) =>
+    deps.deleteSession({ sessionId: params.sessionId, visibility, principal, key }),
+  listMessages: async ({ params, query, visibility }) => ({
+    status: 200,
+    body: await deps.readSessions.messages(params.sessionId, query, visibility),
+  }),
+  listSessionRuns: async ({ params, query, visibility }) => ({
+    status: 200,
+    body: await deps.readSessions.runs(params.sessionId, query, visibility),
+  }),
+  exportSession: async ({ params, visibility, principal }) =>
+    ndjsonResponse(await deps.exportSession({ sessionId: params.sessionId, visibility, principal })),
   getSessionEvents: ({ params: { sessionId }, query, principal, visibility, lastEventId, hangUp }) =>
     deps.openSessionStream({
       ...{ sessionId, visibility, tokenId: principal.tokenId, hangUp },

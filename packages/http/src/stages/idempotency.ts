@@ -25,6 +25,7 @@ export const createIdempotency: CreateStage =
       path: config.basePath + canonicalPath(route),
       query: [...url.searchParams],
       body: json,
+      contentOf: route.params.sessionId ?? route.params.runId ?? route.params.approvalId,
     }
     const key = keyRequest(digest, identity, parseIdempotencyKey(header))
     exchange.key = route.mounted.operation.sealed === true ? { ...key, sealed: true } : key

@@ -95,14 +95,6 @@ GET    /docs                                      -  public
 
 /** What answers 501 in this release. */
 const PENDING_IDS = [
-  'sessions.list',
-  'sessions.create',
-  'sessions.get',
-  'sessions.update',
-  'sessions.delete',
-  'sessions.messages',
-  'sessions.runs',
-  'sessions.export',
   'memory.search',
   'memory.list-facts',
   'memory.create-fact',
@@ -118,15 +110,6 @@ const PENDING_IDS = [
   'consolidator.run',
   'consolidator.dead-letters',
   'consolidator.retry',
-  'skills.list',
-  'skills.get',
-  'skills.install',
-  'skills.remove',
-  'mcp.list',
-  'mcp.bind',
-  'mcp.remove',
-  'mcp.tools',
-  'mcp.call',
   'docs.page',
 ]
 

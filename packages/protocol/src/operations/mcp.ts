@@ -14,7 +14,6 @@ export const mcpOperations = {
     responses: { 200: { schema: listOf(McpServer), description: 'The bound MCP servers, by id.' } },
     errors: [],
     summary: 'List MCP servers.',
-    pending: true,
   },
   bindMcpServer: {
     id: 'mcp.bind',
@@ -26,7 +25,6 @@ export const mcpOperations = {
     responses: { 201: { schema: McpServer, location: true, description: 'Bound.' } },
     errors: ['mcp-host-denied', 'mcp-server-exists'],
     summary: 'Bind an MCP server.',
-    pending: true,
   },
   removeMcpServer: {
     id: 'mcp.remove',
@@ -37,7 +35,6 @@ export const mcpOperations = {
     responses: { 204: { description: 'The binding is gone.' } },
     errors: ['mcp-server-not-found'],
     summary: 'Remove an MCP server.',
-    pending: true,
   },
   listMcpTools: {
     id: 'mcp.tools',
@@ -47,9 +44,8 @@ export const mcpOperations = {
     idempotent: false,
     query: v.strictObject(PageEntries),
     responses: { 200: { schema: listOf(McpTool), description: 'The tools of the server, by name.' } },
-    errors: ['mcp-server-not-found'],
+    errors: ['mcp-server-not-found', 'mcp-host-denied', 'mcp-server-unavailable'],
     summary: 'List the tools of an MCP server.',
-    pending: true,
   },
   callMcpTool: {
     id: 'mcp.call',
@@ -59,8 +55,13 @@ export const mcpOperations = {
     idempotent: true,
     body: CallToolRequest,
     responses: { 200: { schema: ToolResult, description: 'What the tool answered, or how it failed.' } },
-    errors: ['mcp-server-not-found', 'mcp-tool-not-found', 'server-draining'],
+    errors: [
+      'mcp-server-not-found',
+      'mcp-tool-not-found',
+      'mcp-host-denied',
+      'mcp-server-unavailable',
+      'server-draining',
+    ],
     summary: 'Call a tool of an MCP server.',
-    pending: true,
   },
 } as const satisfies OperationTable

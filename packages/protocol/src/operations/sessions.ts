@@ -19,7 +19,6 @@ export const sessionOperations = {
     responses: { 200: { schema: listOf(Session), description: 'Sessions, newest first.' } },
     errors: [],
     summary: 'List sessions.',
-    pending: true,
   },
   createSession: {
     id: 'sessions.create',
@@ -31,7 +30,6 @@ export const sessionOperations = {
     responses: { 201: { schema: Session, location: true, description: 'Created.' } },
     errors: ['session-exists'],
     summary: 'Create a session.',
-    pending: true,
   },
   getSession: {
     id: 'sessions.get',
@@ -42,7 +40,6 @@ export const sessionOperations = {
     responses: { 200: { schema: Session, description: 'The session.' } },
     errors: ['session-not-found'],
     summary: 'Read a session.',
-    pending: true,
   },
   updateSession: {
     id: 'sessions.update',
@@ -54,7 +51,6 @@ export const sessionOperations = {
     responses: { 200: { schema: Session, description: 'The session as it is now.' } },
     errors: ['session-not-found'],
     summary: 'Change a session.',
-    pending: true,
   },
   deleteSession: {
     id: 'sessions.delete',
@@ -65,7 +61,6 @@ export const sessionOperations = {
     responses: { 204: { description: 'The session, its runs, events and messages are gone.' } },
     errors: ['session-not-found'],
     summary: 'Delete a session and all that belongs to it.',
-    pending: true,
   },
   listMessages: {
     id: 'sessions.messages',
@@ -77,7 +72,6 @@ export const sessionOperations = {
     responses: { 200: { schema: listOf(Message), description: 'The transcript, newest first.' } },
     errors: ['session-not-found'],
     summary: 'Read the transcript of a session.',
-    pending: true,
   },
   listSessionRuns: {
     id: 'sessions.runs',
@@ -89,7 +83,6 @@ export const sessionOperations = {
     responses: { 200: { schema: listOf(Run), description: 'Runs of the session, newest first.' } },
     errors: ['session-not-found'],
     summary: 'List the runs of a session.',
-    pending: true,
   },
   exportSession: {
     id: 'sessions.export',
@@ -101,7 +94,6 @@ export const sessionOperations = {
     responses: { 200: { stream: 'ndjson', description: 'One record a line; the last one is a checksum.' } },
     errors: ['session-not-found'],
     summary: 'Export a session.',
-    pending: true,
   },
   getSessionEvents: {
     id: 'sessions.events',

@@ -14,7 +14,6 @@ export const skillOperations = {
     responses: { 200: { schema: listOf(Skill), description: 'The skills, by name.' } },
     errors: [],
     summary: 'List skills.',
-    pending: true,
   },
   getSkill: {
     id: 'skills.get',
@@ -25,7 +24,6 @@ export const skillOperations = {
     responses: { 200: { schema: SkillDocument, description: 'The skill with its instructions.' } },
     errors: ['skill-not-found'],
     summary: 'Read a skill.',
-    pending: true,
   },
   installSkill: {
     id: 'skills.install',
@@ -35,9 +33,8 @@ export const skillOperations = {
     idempotent: true,
     body: InstallSkillRequest,
     responses: { 201: { schema: Skill, location: true, description: 'Installed.' } },
-    errors: ['skill-exists'],
+    errors: ['skill-exists', 'audit-unavailable'],
     summary: 'Install a skill from a configured source directory.',
-    pending: true,
   },
   removeSkill: {
     id: 'skills.remove',
@@ -46,8 +43,7 @@ export const skillOperations = {
     scope: 'skills:install:{skillName}',
     idempotent: true,
     responses: { 204: { description: 'The skill is gone.' } },
-    errors: ['skill-not-found'],
+    errors: ['skill-not-found', 'audit-unavailable'],
     summary: 'Remove a skill.',
-    pending: true,
   },
 } as const satisfies OperationTable

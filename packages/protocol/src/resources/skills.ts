@@ -4,6 +4,8 @@ import { record, strictObject } from '../plain-object.ts'
 export const Skill = v.object({
   name: v.string(),
   description: v.string(),
+  status: v.picklist(['ready', 'failing']),
+  reason: v.optional(v.string()),
   metadata: v.optional(record(v.string(), v.unknown())),
 })
 

@@ -12,6 +12,7 @@ import { tokenFamilies } from './0011-token-families.ts'
 import { emissionsAndExpiry } from './0012-emissions-and-expiry.ts'
 import { auditHead } from './0013-audit-head.ts'
 import { triggers } from './0014-triggers.ts'
+import { sessionLife } from './0015-session-life.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. Append only. */
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   emissionsAndExpiry,
   auditHead,
   triggers,
+  sessionLife,
 ]

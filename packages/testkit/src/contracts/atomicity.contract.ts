@@ -7,6 +7,7 @@ import {
   anEmissionPart,
   anEvent,
   anIdempotencyRecord,
+  anMcpServer,
   aRun,
   aSession,
   aStep,
@@ -42,12 +43,25 @@ const AUDIT_ENTRY = {
   decision: 'allowed',
 } as const
 
-const KEYS = ['executing', 'dead', 'prunable', 'fresh']
+const ORPHAN = anIdempotencyRecord({ id: 'orphan', runId: 'call-1' })
+const OF_SESSION = anIdempotencyRecord({ id: 'of-session', contentOf: 'ses-gone', response: RESPONSE })
+
+const KEYS = ['executing', 'dead', 'prunable', 'fresh', 'orphan', 'of-session']
 
 async function seed(storage: Storage): Promise<void> {
   await commit(
     storage,
     { type: 'session.insert', session: SESSION },
+    { type: 'session.insert', session: aSession({ id: 'ses-gone' }) },
+    { type: 'mcp-server.insert', server: anMcpServer() },
+    { type: 'mcp-server.insert', server: anMcpServer({ id: 'third' }) },
+    { type: 'idempotency.reserve', record: ORPHAN, now: at(0) },
+    { type: 'idempotency.reserve', record: OF_SESSION, now: at(0) },
+    { type: 'run.insert', run: aRun({ id: 'run-gone', status: 'completed', sessionId: 'ses-gone' }) },
+    { type: 'step.insert', step: aStep({ runId: 'run-gone' }) },
+    { type: 'approval.insert', approval: anApproval({ id: 'apr-gone', runId: 'run-gone' }) },
+    { type: 'message.append', message: aMessage({ id: 'm0', sessionId: 'ses-gone' }) },
+    { type: 'event.append', events: [anEvent({ runId: 'run-gone', sessionId: 'ses-gone', topic: 'topic' })] },
     { type: 'run.insert', run: RUN },
     { type: 'run.insert', run: FLOW },
     { type: 'step.insert', step: STEP },
@@ -77,6 +91,7 @@ const CHANGES: {
 } = {
   'idempotency.reserve': { type: 'idempotency.reserve', record: { ...DEAD, runId: 'run-2' }, now: at(1) },
   'idempotency.complete': { type: 'idempotency.complete', runId: RUN.id, response: RESPONSE },
+  'idempotency.interrupt': { type: 'idempotency.interrupt', response: RESPONSE },
   'idempotency.prune': { type: 'idempotency.prune', now: at(1), limit: 10 },
   'run.insert': { type: 'run.insert', run: aRun({ id: 'run-2' }) },
   'run.transition': {
@@ -110,6 +125,15 @@ const CHANGES: {
     events: [anEvent({ runId: RUN.id }), anEvent({ sessionId: SESSION.id }), anEvent({ topic: 'topic' })],
   },
   'session.insert': { type: 'session.insert', session: aSession({ id: 'ses-2' }) },
+  'session.update': {
+    type: 'session.update',
+    id: SESSION.id,
+    from: SESSION,
+    change: { title: 'new' },
+    at: at(4),
+  },
+  'session.touch': { type: 'session.touch', id: SESSION.id, at: at(3) },
+  'session.delete': { type: 'session.delete', id: 'ses-gone', answer: { status: 404, body: '' } },
   'message.append': {
     type: 'message.append',
     message: aMessage({ id: 'm2', sessionId: SESSION.id, createdAt: at(5) }),
@@ -120,6 +144,8 @@ const CHANGES: {
   'token.retire': { type: 'token.retire', id: OLD_TOKEN.id, replacedBy: TOKEN.id, at: at(1), until: at(9) },
   'token.rehash': { type: 'token.rehash', id: CHILD_TOKEN.id, from: CHILD_TOKEN.digest, to: 'rehashed' },
   'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-1' },
+  'mcp-server.insert': { type: 'mcp-server.insert', server: anMcpServer({ id: 'second' }) },
+  'mcp-server.delete': { type: 'mcp-server.delete', id: anMcpServer().id },
   'audit.append': {
     type: 'audit.append',
     entry: AUDIT_ENTRY,
@@ -160,6 +186,16 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'emission.insert': { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
   'emission.finish': { type: 'emission.finish', id: 'emi-unknown' },
   'session.insert': { type: 'session.insert', session: aSession({ id: SESSION.id }) },
+  'session.update': {
+    type: 'session.update',
+    id: SESSION.id,
+    from: { metadata: { other: '1' } },
+    change: {},
+    at: at(4),
+  },
+  'session.delete': { type: 'session.delete', id: 'ses-unknown', answer: RESPONSE },
+  'mcp-server.insert': { type: 'mcp-server.insert', server: anMcpServer({ id: 'third' }) },
+  'mcp-server.delete': { type: 'mcp-server.delete', id: 'unknown' },
   'message.append': { type: 'message.append', message: aMessage({ id: 'm3', sessionId: 'ses-unknown' }) },
   'token.insert': { type: 'token.insert', token: aToken({ id: 'tok-3', digest: TOKEN.digest }) },
   'token.revoke': { type: 'token.revoke', id: 'tok-unknown', at: at(1) },
@@ -173,18 +209,32 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
 
 /** Everything the ports show of what `seed` and `CHANGES` touch. */
 async function snapshot(storage: Storage) {
-  const { runs, steps, approvals, emissions, sessions, tokens, events, idempotency, audit, triggers, fires } = storage
+  const {
+    runs,
+    steps,
+    approvals,
+    emissions,
+    sessions,
+    tokens,
+    events,
+    idempotency,
+    audit,
+    triggers,
+    fires,
+    mcpServers,
+  } = storage
   const all = { limit: 200, order: 'asc' } as const
   const range = { after: 0, limit: 200 }
   return {
     runs: await runs.list({}, all, EVERY_ROW),
     deadlines: [await runs.pastDeadline(at(1), 10), await runs.nextDeadlineAt()],
-    steps: await Promise.all([RUN, FLOW].map(({ id }) => steps.list(id))),
+    steps: await Promise.all([RUN.id, FLOW.id, 'run-gone'].map((id) => steps.list(id))),
     waiting: [await steps.due(at(1), 10), await steps.nextDueAt(), await steps.waitingForEvent('e', 10)],
     approvals: await approvals.list({}, all, EVERY_ROW),
     emissions: await emissions.list(10),
     sessions: await sessions.list(all, EVERY_ROW),
-    messages: await sessions.messages(SESSION.id, all),
+    messages: await Promise.all([SESSION.id, 'ses-gone'].map((id) => sessions.messages(id, all))),
+    mcpServers: await mcpServers.list(),
     tokens: await tokens.list(all),
     audit: [await audit.read({ afterSeq: 0, limit: 9 }), await audit.state(), await audit.staged(9)],
     byDigest: await Promise.all(

@@ -5,6 +5,8 @@ import { commit, idsOf, refused } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
 import { at, eachAlone, type Optionals } from './optional-fields.ts'
 import { pagedListCases } from './paged-list.contract.ts'
+import { sessionDeletionCases } from './session-deletion.contract.ts'
+import { sessionLifeCases } from './session-life.contract.ts'
 import { transcriptCases } from './transcript.contract.ts'
 
 const OPTIONALS: Optionals<SessionRecord> = { title: 'Grüße 🚢', userId: 'user-7', agentId: 'echo' }
@@ -118,6 +120,8 @@ export const sessionStoreCases: readonly ContractCase[] = [
     insert: (storage, id, createdAt) => insertSessions(storage, aSession({ id, createdAt })),
     list: (storage, page) => storage.sessions.list(page, EVERY_ROW),
   }),
+  ...sessionLifeCases,
+  ...sessionDeletionCases,
   ...transcriptCases,
 ]
 

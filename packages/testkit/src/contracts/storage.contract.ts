@@ -7,6 +7,7 @@ import { emissionStoreCases } from './emission-store.contract.ts'
 import { eventLogCases } from './event-log.contract.ts'
 import { fireStoreCases } from './fire-store.contract.ts'
 import { idempotencyStoreCases } from './idempotency-store.contract.ts'
+import { mcpServerStoreCases } from './mcp-server-store.contract.ts'
 import { runStoreCases } from './run-store.contract.ts'
 import { sessionStoreCases } from './session-store.contract.ts'
 import { stepStoreCases } from './step-store.contract.ts'
@@ -70,6 +71,7 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'AuditLog', cases: auditLogCases },
   { port: 'TriggerStore', cases: triggerStoreCases },
   { port: 'FireStore', cases: fireStoreCases },
+  { port: 'McpServerStore', cases: mcpServerStoreCases },
   { port: 'Storage', cases: storageCases },
 ]
 

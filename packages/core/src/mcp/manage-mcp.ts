@@ -1,0 +1,81 @@
+import {
+  AppError,
+  type McpClient,
+  type McpServerRecord,
+  type McpServerStore,
+  type Page,
+  type PageQuery,
+} from '@berth/ports'
+import { auditWrite } from '../audit/audit-write.ts'
+import type { Principal } from '../auth/principal.ts'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import { pageOfNamed } from '../named-page.ts'
+import type { Reply } from '../reply.ts'
+import { checkHost, type McpServerResource, type McpServers, toMcpResource } from './mcp-servers.ts'
+
+export interface ManageMcpDeps extends CommitOnceDeps {
+  readonly servers: McpServers
+  readonly mcpServers: McpServerStore
+  readonly mcpClient: McpClient
+  readonly allowHosts: readonly string[]
+  readonly basePath: string
+}
+
+interface ManageRequest {
+  readonly principal: Principal
+  readonly key?: KeyedRequest | undefined
+}
+
+/** Binding and removing are links of the audit chain. Nothing connects before a tool is asked for. */
+export interface ManageMcp {
+  list(page: PageQuery): Promise<Page<McpServerResource>>
+  /** @throws AppError `mcp-server-exists`, `mcp-host-denied`, `validation-failed` */
+  bind(request: ManageRequest & { readonly server: Pick<McpServerRecord, 'id' | 'url' | 'headersRef'> }): Promise<Reply>
+  /** @throws AppError `mcp-server-not-found`; `validation-failed` for a server of the configuration */
+  remove(request: ManageRequest & { readonly id: string }): Promise<Reply>
+}
+
+export function createManageMcp(deps: ManageMcpDeps): ManageMcp {
+  const { servers, mcpServers, mcpClient, allowHosts, clock, basePath } = deps
+
+  return {
+    list: async (page) => pageOfNamed(await servers.list(), ({ id }) => id, page),
+    async bind({ server: { id, url, headersRef }, principal, key }) {
+      checkHost(url, allowHosts)
+      const once = await commitOnce(deps, key, async () => {
+        if (servers.isConfigured(id) || (await mcpServers.find(id)) !== undefined)
+          throw new AppError('mcp-server-exists')
+        const now = clock.now()
+        const server: McpServerRecord = { id, url, headersRef, createdAt: now, createdBy: principal.subject }
+        const deed = { at: now, action: 'mcp.bind', target: id, detail: { url } }
+        return {
+          writes: [{ type: 'mcp-server.insert', server }, auditWrite(principal, deed)],
+          reply: { status: 201, body: toMcpResource(server), location: `${basePath}/mcp/servers/${id}` },
+          remember: true,
+        }
+      })
+      return once.kind === 'replayed' ? once.reply : once.decision.reply
+    },
+    async remove({ id, principal, key }) {
+      if (servers.isConfigured(id)) {
+        throw new AppError('validation-failed', {
+          message: `${id} is a server of the configuration`,
+          hint: 'take it out of mcpServers',
+        })
+      }
+      const once = await commitOnce(deps, key, async () => {
+        if ((await mcpServers.find(id)) === undefined) throw new AppError('mcp-server-not-found')
+        const deed = { at: clock.now(), action: 'mcp.remove', target: id }
+        return {
+          writes: [{ type: 'mcp-server.delete', id }, auditWrite(principal, deed)],
+          reply: { status: 204 },
+          remember: true,
+        }
+      })
+      if (once.kind === 'replayed') return once.reply
+      await mcpClient.disconnect(id)
+      return once.decision.reply
+    },
+  }
+}

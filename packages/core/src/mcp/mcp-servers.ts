@@ -1,0 +1,92 @@
+import {
+  AppError,
+  type EpochMs,
+  type McpClient,
+  type McpEndpoint,
+  type McpServerRecord,
+  type McpServerStore,
+} from '@berth/ports'
+
+/** A server of the configuration. */
+export interface ConfiguredMcpServer {
+  readonly endpoint: McpEndpoint
+  /** When the token in its headers expires. */
+  readonly tokenExpiresAt?: EpochMs | undefined
+}
+
+export interface McpServersDeps {
+  readonly configured: readonly ConfiguredMcpServer[]
+  readonly mcpServers: McpServerStore
+  readonly mcpClient: McpClient
+  readonly allowHosts: readonly string[]
+}
+
+/** Every server that is bound, in the configuration or over REST. */
+export interface McpServers {
+  /** By id. */
+  list(): Promise<readonly McpServerResource[]>
+  /** @throws AppError `mcp-server-not-found`; `mcp-host-denied` when its host is not allowed any more */
+  endpoint(id: string): Promise<McpEndpoint>
+  isConfigured(id: string): boolean
+}
+
+export interface McpServerResource {
+  readonly id: string
+  readonly transport: 'stdio' | 'http'
+  readonly url?: string | undefined
+  readonly status: 'connected' | 'disconnected' | 'failed'
+  readonly source: 'config' | 'api'
+}
+
+export function createMcpServers({ configured, mcpServers, mcpClient, allowHosts }: McpServersDeps): McpServers {
+  const byId = new Map(configured.map(({ endpoint }) => [endpoint.id, endpoint]))
+
+  const toResource = (endpoint: McpEndpoint, source: 'config' | 'api'): McpServerResource => ({
+    ...{ id: endpoint.id, transport: endpoint.transport, source, status: mcpClient.status(endpoint.id) },
+    ...(endpoint.transport === 'http' ? { url: endpoint.url } : {}),
+  })
+
+  return {
+    async list() {
+      const bound = (await mcpServers.list()).filter(({ id }) => !byId.has(id)).map(toEndpoint)
+      return [
+        ...Array.from(byId.values(), (endpoint) => toResource(endpoint, 'config')),
+        ...bound.map((endpoint) => toResource(endpoint, 'api')),
+      ].sort((one, other) => (one.id < other.id ? -1 : 1))
+    },
+    async endpoint(id) {
+      const known = byId.get(id)
+      if (known !== undefined) return known
+      const bound = await mcpServers.find(id)
+      if (bound === undefined) throw new AppError('mcp-server-not-found')
+      checkHost(bound.url, allowHosts)
+      return toEndpoint(bound)
+    },
+    isConfigured: (id) => byId.has(id),
+  }
+}
+
+export const toMcpResource = ({ id, url }: McpServerRecord): McpServerResource => ({
+  ...{ id, transport: 'http', url, status: 'disconnected', source: 'api' },
+})
+
+const toEndpoint = ({ id, url, headersRef }: McpServerRecord): McpEndpoint => ({
+  ...{ transport: 'http', id, url },
+  ...(headersRef === undefined ? {} : { headersRef }),
+})
+
+/**
+ * A URL over REST leads to a host of the list, by name and port, and nowhere else.
+ *
+ * @throws AppError `validation-failed`, `mcp-host-denied`
+ */
+export function checkHost(text: string, allowHosts: readonly string[]): void {
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid('must begin with http: or https:')
+  if (url.username !== '' || url.password !== '') throw invalid('must hold no credentials; use headersRef')
+  const isAllowed = allowHosts.some((allowed) => new URL(`${url.protocol}//${allowed}`).host === url.host)
+  if (isAllowed) return
+  throw new AppError('mcp-host-denied', { hint: `the operator would have to add ${url.host} to mcp.allowHosts` })
+}
+
+const invalid = (message: string) => new AppError('validation-failed', { message: `body.url: ${message}` })

@@ -1,0 +1,257 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import {
+  AppError,
+  type EpochMs,
+  type McpCall,
+  type McpClient,
+  type McpEndpoint,
+  type McpOutcome,
+  type PageQuery,
+} from '@berth/ports'
+import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import type { RunContext } from '../agents/agent.ts'
+import { createRecall } from '../idempotency/recall.ts'
+import { createPhase } from '../lifecycle/phase.ts'
+import { agentOf, createEngine } from '../runs/engine.fixture.ts'
+import { createMcp, createMcpService } from './mcp.ts'
+import { interruptCalls } from './use-mcp.ts'
+
+const ALICE = { subject: 'alice', scopes: [] }
+const KEY = { id: 'k'.repeat(64), fingerprint: 'f' }
+const PAGE: PageQuery = { limit: 50, order: 'asc' }
+const WEB = { id: 'web', url: 'https://mcp.example/mcp' }
+const STDIO: McpEndpoint = { transport: 'stdio', id: 'files', command: 'files', args: [], env: {}, envRefs: {} }
+
+const refusal = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'done',
+    (error: unknown) => (error instanceof AppError ? error.id : error),
+  )
+
+function createWorld(over: { readonly allowHosts?: readonly string[]; call?: McpClient['call'] } = {}) {
+  const storage = createInMemoryStorage()
+  const clock = createManualClock()
+  const calls: [McpEndpoint, McpCall][] = []
+  const log: string[] = []
+  const mcpClient: McpClient = {
+    tools: async ({ id }) => {
+      log.push(`tools ${id}`)
+      if (id === 'down') throw new AppError('mcp-server-unavailable')
+      return ['b', 'a'].sort().map((name) => ({ name, inputSchema: {} }))
+    },
+    async call(endpoint, call) {
+      calls.push([endpoint, call])
+      return over.call?.(endpoint, call) ?? { ok: true, value: call.arguments }
+    },
+    status: (id) => (id === 'files' ? 'connected' : 'disconnected'),
+    disconnect: async (id) => void log.push(`disconnect ${id}`),
+    close: async () => undefined,
+  }
+  const phase = createPhase()
+  phase.enter('ready')
+  const parts = {
+    configured: [
+      { endpoint: STDIO },
+      { endpoint: { ...STDIO, id: 'down' }, tokenExpiresAt: (clock.now() + 90_000) as EpochMs },
+    ],
+    ...{ mcpServers: storage.mcpServers, mcpClient, allowHosts: over.allowHosts ?? ['mcp.example', 'localhost:3000'] },
+  }
+  const ids = createSequenceIds()
+  const mcp = createMcp({
+    ...{ ...parts, unitOfWork: storage.unitOfWork, clock, ids, phase, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
+  })
+  const recall = createRecall({ idempotency: storage.idempotency, clock })
+  return { ...mcp, parts, storage, clock, phase, calls, log, recall, ids }
+}
+
+describe('manageMcp', () => {
+  it('binds a server once under a key, lists it beside those of the configuration, and connects to nobody', async () => {
+    const { manageMcp, storage, log } = createWorld()
+
+    const replies = await Promise.all([1, 2, 3].map(() => manageMcp.bind({ server: WEB, principal: ALICE, key: KEY })))
+
+    expect(replies.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect(replies[0]?.location).toBe('/v1/mcp/servers/web')
+    expect((await manageMcp.list(PAGE)).items).toEqual([
+      { id: 'down', transport: 'stdio', source: 'config', status: 'disconnected' },
+      { id: 'files', transport: 'stdio', source: 'config', status: 'connected' },
+      { ...WEB, transport: 'http', source: 'api', status: 'disconnected' },
+    ])
+    expect(await storage.audit.read({ afterSeq: 0, limit: 9 })).toMatchObject([{ action: 'mcp.bind', target: 'web' }])
+    expect(log).toEqual([])
+  })
+
+  it('refuses an id that is taken, here or in the configuration', async () => {
+    const { manageMcp } = createWorld()
+    await manageMcp.bind({ server: WEB, principal: ALICE })
+
+    for (const id of ['web', 'files']) {
+      expect(await refusal(manageMcp.bind({ server: { ...WEB, id }, principal: ALICE }))).toBe('mcp-server-exists')
+    }
+  })
+
+  it.each([
+    ['https://mcp.example/mcp', 'done'],
+    ['https://MCP.example:443/', 'done'],
+    ['http://localhost:3000/mcp', 'done'],
+    ['http://localhost/mcp', 'mcp-host-denied'],
+    ['http://localhost:3001/mcp', 'mcp-host-denied'],
+    ['https://mcp.example:8443/', 'mcp-host-denied'],
+    ['https://evil.example/mcp.example', 'mcp-host-denied'],
+    ['https://mcp.example.evil.example/', 'mcp-host-denied'],
+    ['https://evil-mcp.example/', 'mcp-host-denied'],
+    ['http://127.0.0.1:3000/', 'mcp-host-denied'],
+    ['http://169.254.169.254/latest', 'mcp-host-denied'],
+    ['http://[::1]:3000/', 'mcp-host-denied'],
+    ['https://mcp.example@evil.example/', 'validation-failed'],
+    ['https://user:secret@mcp.example/', 'validation-failed'],
+    ['file:///etc/passwd', 'validation-failed'],
+    ['ftp://mcp.example/', 'validation-failed'],
+  ])('answers %s with %s', async (url, outcome) => {
+    const { manageMcp } = createWorld()
+
+    expect(await refusal(manageMcp.bind({ server: { ...WEB, url }, principal: ALICE }))).toBe(outcome)
+  })
+
+  it('denies a bound host that has left the list, when it is used', async () => {
+    const { manageMcp, parts, ...world } = createWorld()
+    await manageMcp.bind({ server: WEB, principal: ALICE })
+    const { useMcp } = createMcp({
+      ...{ ...parts, ...world, unitOfWork: world.storage.unitOfWork, allowHosts: [] },
+      ...{ basePath: '/v1', idempotencyTtlMs: 1_000 },
+    })
+
+    expect(await refusal(useMcp.tools('web', PAGE))).toBe('mcp-host-denied')
+    expect(await refusal(useMcp.call({ serverId: 'web', tool: 'a', arguments: {} }))).toBe('mcp-host-denied')
+  })
+
+  it('removes a bound server and ends its connection; one of the configuration stays', async () => {
+    const { manageMcp, storage, log } = createWorld()
+    await manageMcp.bind({ server: { ...WEB, headersRef: 'env:H' }, principal: ALICE })
+
+    expect(await manageMcp.remove({ id: 'web', principal: ALICE })).toEqual({ status: 204 })
+    expect(await refusal(manageMcp.remove({ id: 'web', principal: ALICE }))).toBe('mcp-server-not-found')
+    expect(await refusal(manageMcp.remove({ id: 'files', principal: ALICE }))).toBe('validation-failed')
+
+    expect(await storage.mcpServers.list()).toEqual([])
+    expect(log).toEqual(['disconnect web'])
+  })
+})
+
+describe('useMcp', () => {
+  const call = { serverId: 'files', tool: 'a', arguments: { x: 1 } }
+
+  it('lists and calls tools, and says what is not there', async () => {
+    const { useMcp } = createWorld()
+
+    expect((await useMcp.tools('files', PAGE)).items.map(({ name }) => name)).toEqual(['a', 'b'])
+    expect(await useMcp.call(call)).toEqual({ status: 200, body: { ok: true, value: { x: 1 } } })
+    expect(await refusal(useMcp.tools('unknown', PAGE))).toBe('mcp-server-not-found')
+    expect(await refusal(useMcp.call({ ...call, tool: 'c' }))).toBe('mcp-tool-not-found')
+    expect(await refusal(useMcp.call({ ...call, serverId: 'down' }))).toBe('mcp-server-unavailable')
+  })
+
+  it('takes no new calls while the server drains', async () => {
+    const { useMcp, phase } = createWorld()
+    phase.enter('draining')
+
+    expect(await refusal(useMcp.call(call))).toBe('server-draining')
+  })
+
+  it('calls a tool once under a key, whatever comes of it', async () => {
+    const failed: McpOutcome = { ok: false, error: { kind: 'timeout', message: 'late' } }
+    const { useMcp, calls, recall } = createWorld({ call: async () => failed })
+
+    const first = await useMcp.call({ ...call, key: KEY })
+
+    expect(first).toEqual({ status: 200, body: failed })
+    expect(JSON.parse((await recall(KEY))?.json ?? '')).toEqual(failed)
+    expect(await useMcp.call({ ...call, key: KEY })).toMatchObject({ status: 200, replayed: true })
+    expect(calls).toHaveLength(1)
+  })
+
+  it('leaves no record of a call that was refused', async () => {
+    const { useMcp, recall } = createWorld()
+    await refusal(useMcp.call({ ...call, tool: 'c', key: KEY }))
+    await refusal(useMcp.call({ ...call, serverId: 'down', key: KEY }))
+
+    expect(await recall(KEY)).toBeUndefined()
+  })
+
+  it('tells a second request with the key that the first is under way, and after a crash what is known', async () => {
+    const { useMcp, recall, storage, calls } = createWorld({ call: () => new Promise(() => undefined) })
+    void useMcp.call({ ...call, key: KEY })
+    await expect.poll(() => calls.length).toBe(1)
+
+    expect(await refusal(useMcp.call({ ...call, key: KEY }))).toBe('idempotency-in-flight')
+    await storage.unitOfWork.commit([interruptCalls])
+
+    const reply = await recall(KEY)
+    expect(reply).toMatchObject({ status: 200, replayed: true })
+    expect(JSON.parse(reply?.json ?? '')).toMatchObject({ ok: false, error: { kind: 'execution_failed' } })
+    expect(calls).toHaveLength(1)
+  })
+
+  it('knows how long configured tokens are still good, also when they are not any more', () => {
+    const { tokenFreshness, clock } = createWorld()
+    expect(tokenFreshness()).toEqual([{ server: 'down', seconds: 90 }])
+
+    clock.advance(100_000)
+
+    expect(tokenFreshness()).toEqual([{ server: 'down', seconds: -10 }])
+  })
+})
+
+describe('ctx.mcp', () => {
+  const run = async (code: (context: RunContext) => Promise<unknown>, over: Parameters<typeof createWorld>[0] = {}) => {
+    const { parts, calls } = createWorld(over)
+    const mcpOf = createMcpService(parts)
+    const engine = createEngine({
+      agents: [agentOf('code', (_, context) => code(context))],
+      services: (caller) => ({ mcp: mcpOf(caller) }),
+    })
+    const { json = '' } = await engine.run('code')
+    const outcome = JSON.parse(json) as { runId: string; result?: unknown; error?: { kind?: string; message: string } }
+    return { ...outcome, steps: await engine.storage.steps.list(outcome.runId), calls }
+  }
+
+  it('lists and calls tools, each as a recorded call', async () => {
+    const { result, steps, calls } = await run(async ({ mcp }) => [
+      (await mcp.tools('files')).length,
+      await mcp.call('files', 'a', { x: 1 }, { timeoutMs: 5 }),
+      await mcp.call('files', 'b'),
+    ])
+
+    expect(result).toEqual([2, { ok: true, value: { x: 1 } }, { ok: true, value: {} }])
+    expect(steps.map(({ name, status }) => [name, status])).toEqual([
+      ['mcp.tools', 'completed'],
+      ['files.a', 'completed'],
+      ['files.b', 'completed'],
+    ])
+    expect(calls[0]?.[1]).toMatchObject({ tool: 'a', timeoutMs: 5, signal: expect.any(AbortSignal) })
+  })
+
+  it('answers every failure as data, that of an unknown server too', async () => {
+    const { result } = await run(
+      async ({ mcp }) => [await mcp.call('unknown', 'a'), await mcp.call('files', 'a'), await mcp.call('down', 'a')],
+      {
+        call: async ({ id }) => {
+          throw new AppError(id === 'down' ? 'mcp-server-unavailable' : 'mcp-tool-not-found', { message: id })
+        },
+      },
+    )
+
+    expect(result).toMatchObject([
+      { ok: false, error: { kind: 'unknown_tool' } },
+      { ok: false, error: { kind: 'unknown_tool', message: 'files' } },
+      { ok: false, error: { kind: 'execution_failed', message: 'down' } },
+    ])
+  })
+
+  it('refuses arguments that are no object, before it takes a place', async () => {
+    const { error, steps } = await run(({ mcp }) => mcp.call('files', 'a', [1] as never))
+
+    expect([error?.kind, steps]).toEqual(['validation-failed', []])
+  })
+})

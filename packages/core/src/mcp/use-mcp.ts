@@ -1,0 +1,95 @@
+import {
+  AppError,
+  type IdGenerator,
+  type McpCall,
+  type McpClient,
+  type McpOutcome,
+  type McpTool,
+  type Page,
+  type PageQuery,
+  toJsonText,
+  type Write,
+} from '@berth/ports'
+import { type CommitOnceDeps, commitOnce, toStoredResponse } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { PhaseHolder } from '../lifecycle/phase.ts'
+import { pageOfNamed } from '../named-page.ts'
+import type { Reply } from '../reply.ts'
+import type { McpServers } from './mcp-servers.ts'
+
+export interface UseMcpDeps extends CommitOnceDeps {
+  readonly servers: McpServers
+  readonly mcpClient: McpClient
+  readonly ids: IdGenerator
+  readonly phase: PhaseHolder
+}
+
+/** Tools of MCP servers for the API. */
+export interface UseMcp {
+  /** @throws AppError `mcp-server-not-found`, `mcp-server-unavailable`, `mcp-host-denied` */
+  tools(serverId: string, page: PageQuery): Promise<Page<McpTool>>
+  /**
+   * Calls a tool; how it fails is data. Under a key it is called once at most: when the process dies meanwhile, the key
+   * answers that nobody knows what has become of it.
+   *
+   * @throws AppError as `tools`, and `mcp-tool-not-found`, `server-draining`: nothing was called
+   */
+  call(request: {
+    readonly serverId: string
+    readonly tool: string
+    readonly arguments: McpCall['arguments']
+    readonly key?: KeyedRequest | undefined
+  }): Promise<Reply>
+}
+
+export function createUseMcp(deps: UseMcpDeps): UseMcp {
+  const { servers, mcpClient, ids, phase, unitOfWork } = deps
+
+  return {
+    async tools(serverId, page) {
+      const tools = await mcpClient.tools(await servers.endpoint(serverId))
+      return pageOfNamed(tools, ({ name }) => name, page)
+    },
+    async call({ serverId, tool, arguments: given, key }) {
+      if (phase.current() === 'draining') throw new AppError('server-draining', { retryAfterMs: 5_000 })
+      const endpoint = await servers.endpoint(serverId)
+      const tools = await mcpClient.tools(endpoint)
+      if (!tools.some(({ name }) => name === tool)) throw new AppError('mcp-tool-not-found')
+      if (key === undefined) return toReply(await mcpClient.call(endpoint, { tool, arguments: given }))
+
+      const callId = ids.newId('call')
+      const once = await commitOnce(deps, key, async () => ({
+        ...{ writes: [], reply: { status: 202 }, runId: callId, remember: false, contentOf: null },
+      }))
+      if (once.kind === 'replayed') return once.reply
+      const reply = toReply(await outcomeOf(mcpClient.call(endpoint, { tool, arguments: given })))
+      await unitOfWork.commit([{ type: 'idempotency.complete', runId: callId, response: toStoredResponse(reply) }])
+      return reply
+    },
+  }
+}
+
+/** The key is taken now: even a call that was not sent has its answer. */
+async function outcomeOf(called: Promise<McpOutcome>): Promise<McpOutcome> {
+  try {
+    return await called
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { ok: false, error: { kind: 'execution_failed', message: error.message } }
+  }
+}
+
+const toReply = (outcome: McpOutcome): Reply => ({ status: 200, body: outcome })
+
+/** What the keys answer whose calls were cut off when the last process died. Before anything executes only. */
+export const interruptCalls: Write = {
+  type: 'idempotency.interrupt',
+  response: {
+    status: 200,
+    body: toJsonText({
+      ok: false,
+      error: { kind: 'execution_failed', message: 'the server stopped during the call; it may have taken effect' },
+    }),
+    contentType: 'application/json; charset=utf-8',
+  },
+}

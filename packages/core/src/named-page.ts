@@ -1,0 +1,15 @@
+import type { Page, PageQuery } from '@berth/ports'
+
+/** A page of what has names, given in their order; the cursor is the last name of the page before. */
+export function pageOfNamed<T>(
+  byName: readonly T[],
+  nameOf: (item: T) => string,
+  { limit, cursor, order }: PageQuery,
+): Page<T> {
+  const all = order === 'asc' ? byName : byName.toReversed()
+  const isBeyond = (name: string, last: string) => (order === 'asc' ? name > last : name < last)
+  const start = cursor === undefined ? 0 : all.findIndex((item) => isBeyond(nameOf(item), cursor))
+  const items = start === -1 ? [] : all.slice(start, start + limit)
+  const last = items.at(-1)
+  return { items, nextCursor: last !== undefined && last !== all.at(-1) ? nameOf(last) : null }
+}

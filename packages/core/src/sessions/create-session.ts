@@ -1,0 +1,46 @@
+import { AppError, EVERY_ROW, type IdGenerator, type SessionRecord, type SessionStore } from '@berth/ports'
+import type { Principal } from '../auth/principal.ts'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../reply.ts'
+import { insertSession } from './session-insertion.ts'
+import { toSessionResource } from './session-resource.ts'
+
+export interface CreateSessionDeps extends CommitOnceDeps {
+  readonly sessions: SessionStore
+  readonly ids: IdGenerator
+  readonly basePath: string
+}
+
+export interface NewSession extends Partial<Pick<SessionRecord, 'id' | 'title' | 'userId' | 'agentId' | 'metadata'>> {}
+
+/** Makes a session that belongs to the caller, under its own id or a new one. @throws AppError `session-exists` */
+export type CreateSession = (request: {
+  readonly body: NewSession
+  readonly principal: Principal
+  readonly key?: KeyedRequest | undefined
+}) => Promise<Reply>
+
+export function createCreateSession(deps: CreateSessionDeps): CreateSession {
+  const { sessions, ids, clock, basePath } = deps
+
+  return async ({ body, principal, key }) => {
+    const once = await commitOnce(deps, key, async () => {
+      const { id = ids.newId('session'), metadata = {}, ...rest } = body
+      if ((await sessions.find(id, EVERY_ROW)) !== undefined) throw new AppError('session-exists')
+      const now = clock.now()
+      const session: SessionRecord = {
+        ...{ id, owner: principal.subject, ...rest, metadata },
+        createdAt: now,
+        updatedAt: now,
+      }
+      return {
+        writes: insertSession(session),
+        reply: { status: 201, body: toSessionResource(session), location: `${basePath}/sessions/${id}` },
+        remember: true,
+        contentOf: id,
+      }
+    })
+    return once.kind === 'replayed' ? once.reply : once.decision.reply
+  }
+}

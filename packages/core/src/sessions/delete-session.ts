@@ -1,0 +1,80 @@
+import { AppError, EVERY_ROW, type RunStore, type SessionStore, toJsonText, type Visibility } from '@berth/ports'
+import { auditWrite } from '../audit/audit-write.ts'
+import type { Principal } from '../auth/principal.ts'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { AnswerCache } from '../idempotency/read-cache.ts'
+import type { Reply } from '../reply.ts'
+import type { AbortRun } from '../runs/abort-run.ts'
+import { eachRun } from '../runs/each-run.ts'
+import { sessionEvent } from './message-writes.ts'
+import { findSession } from './read-sessions.ts'
+
+export interface DeleteSessionDeps extends CommitOnceDeps {
+  readonly sessions: SessionStore
+  readonly runs: RunStore
+  readonly abortRun: AbortRun
+  /** Answers kept in memory, which may hold content of the session. */
+  readonly answers: Pick<AnswerCache, 'clear'>
+}
+
+/**
+ * Removes a session with all that belongs to it; runs that have not ended are aborted first. What stays is the event
+ * `session.deleted`, which ends the streams of the session, and the link of the audit chain: both name the session and
+ * hold nothing of it.
+ *
+ * @throws AppError `session-not-found`
+ */
+export type DeleteSession = (request: {
+  readonly sessionId: string
+  readonly visibility: Visibility
+  readonly principal: Principal
+  readonly key?: KeyedRequest | undefined
+}) => Promise<Reply>
+
+/** What a key gets from now on whose answer held content of a deleted session. */
+const DELETED = {
+  status: 404,
+  body: toJsonText({
+    error: 'session-not-found',
+    message: 'what this request was answered with has been deleted with its session',
+    requestId: 'unknown',
+  }),
+  contentType: 'application/json; charset=utf-8',
+} as const
+
+export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
+  const { sessions, clock, answers } = deps
+
+  return async ({ sessionId, visibility, principal, key }) => {
+    const once = await commitOnce(deps, key, async () => {
+      const { owner } = await findSession(sessions, sessionId, visibility)
+      await abortRuns(deps, sessionId)
+      const at = clock.now()
+      const event = sessionEvent(sessionId, 'session.deleted', { payload: toJsonText({ id: sessionId, owner }), at })
+      return {
+        writes: [
+          { type: 'session.delete', id: sessionId, answer: DELETED },
+          { type: 'event.append', events: [event] },
+          auditWrite(principal, { at, action: 'sessions.delete', target: sessionId }),
+        ],
+        reply: { status: 204 },
+        remember: true,
+        contentOf: null,
+      }
+    })
+    if (once.kind === 'replayed') return once.reply
+    answers.clear()
+    return once.decision.reply
+  }
+}
+
+async function abortRuns({ runs, abortRun }: DeleteSessionDeps, sessionId: string): Promise<void> {
+  for await (const { id } of eachRun(runs, { sessionId, statuses: ['queued', 'running', 'suspended'] })) {
+    try {
+      await abortRun({ runId: id, reason: 'the session is deleted', visibility: EVERY_ROW })
+    } catch (error) {
+      if (!(error instanceof AppError) || error.id !== 'run-not-active') throw error
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import {
+  AppError,
+  EVERY_ROW,
+  type Page,
+  type PageQuery,
+  type RunStore,
+  type SessionRecord,
+  type SessionStore,
+  type Visibility,
+} from '@berth/ports'
+import { type RunResource, toRunResource } from '../runs/run-outcome.ts'
+import { type MessageResource, type SessionResource, toMessageResource, toSessionResource } from './session-resource.ts'
+
+export interface ReadSessionsDeps {
+  readonly sessions: SessionStore
+  readonly runs: RunStore
+  readonly basePath: string
+}
+
+/** Reads of sessions for the API. A session the caller may not see is `session-not-found`, like one that is not there. */
+export interface ReadSessions {
+  list(page: PageQuery, visibility: Visibility): Promise<Page<SessionResource>>
+  get(sessionId: string, visibility: Visibility): Promise<SessionResource>
+  /** Whoever sees a session sees its transcript and its runs. */
+  messages(sessionId: string, page: PageQuery, visibility: Visibility): Promise<Page<MessageResource>>
+  runs(sessionId: string, page: PageQuery, visibility: Visibility): Promise<Page<RunResource>>
+}
+
+export function createReadSessions({ sessions, runs, basePath }: ReadSessionsDeps): ReadSessions {
+  return {
+    async list(page, visibility) {
+      const { items, nextCursor } = await sessions.list(page, visibility)
+      return { items: items.map(toSessionResource), nextCursor }
+    },
+    get: async (sessionId, visibility) => toSessionResource(await findSession(sessions, sessionId, visibility)),
+    async messages(sessionId, page, visibility) {
+      await findSession(sessions, sessionId, visibility)
+      const { items, nextCursor } = await sessions.messages(sessionId, page)
+      return { items: items.map(toMessageResource), nextCursor }
+    },
+    async runs(sessionId, page, visibility) {
+      await findSession(sessions, sessionId, visibility)
+      const { items, nextCursor } = await runs.list({ sessionId }, page, EVERY_ROW)
+      return { items: items.map((run) => toRunResource(run, basePath)), nextCursor }
+    },
+  }
+}
+
+/** @throws AppError `session-not-found` */
+export async function findSession(
+  sessions: Pick<SessionStore, 'find'>,
+  id: string,
+  visibility: Visibility,
+): Promise<SessionRecord> {
+  const session = await sessions.find(id, visibility)
+  if (session === undefined) throw new AppError('session-not-found')
+  return session
+}

@@ -1,0 +1,86 @@
+import { EVERY_ROW } from '@berth/ports'
+import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import type { RunContext } from '../agents/agent.ts'
+import { agentOf, settled, workflowOf } from '../runs/engine.fixture.ts'
+import { ALICE, createSessionWorld, ME } from './sessions.fixture.ts'
+
+const runCode = async (code: (context: RunContext) => Promise<unknown>, sessionId: string | null = 'chat') => {
+  const world = createSessionWorld({ agents: [agentOf('code', (_, context) => code(context))] })
+  const reply = await world.run('code', { body: { input: 'question', sessionId: sessionId ?? undefined } })
+  return { ...world, outcome: JSON.parse(reply.json ?? '') as { result?: unknown; error?: { message: string } } }
+}
+
+describe('ctx.session', () => {
+  it('is undefined for a run without a session', async () => {
+    const { outcome } = await runCode(async ({ session }) => session === undefined, null)
+
+    expect(outcome.result).toBe(true)
+  })
+
+  it('reads the newest messages, oldest of them first', async () => {
+    const { outcome } = await runCode(async ({ session }) => {
+      for (const text of ['one', 'two', 'three']) await session?.append('assistant', { text })
+      const messages = await session?.messages({ limit: 2 })
+      return { id: session?.id, messages: messages?.map(({ seq, role, content }) => [seq, role, content]) }
+    })
+
+    expect(outcome.result).toEqual({
+      id: 'chat',
+      messages: [
+        [3, 'assistant', { text: 'two' }],
+        [4, 'assistant', { text: 'three' }],
+      ],
+    })
+  })
+
+  it('changes title and metadata, each alone', async () => {
+    const { storage, outcome } = await runCode(async ({ session }) => {
+      await session?.update({ title: 'About ships' })
+      return session?.update({ metadata: { topic: 'ships' } })
+    })
+
+    expect(outcome.result).toMatchObject({ title: 'About ships', metadata: { topic: 'ships' } })
+    expect(await storage.sessions.find('chat', EVERY_ROW)).toMatchObject({ title: 'About ships' })
+  })
+
+  it.each([
+    ['limit', ({ session }: RunContext) => session?.messages({ limit: 201 })],
+    ['role', ({ session }: RunContext) => session?.append('system' as 'user', 'x')],
+    ['content', ({ session }: RunContext) => session?.append('user', 'x'.repeat(1_001))],
+    ['title', ({ session }: RunContext) => session?.update({ title: 'x'.repeat(513) })],
+    ['metadata', ({ session }: RunContext) => session?.update({ metadata: { a: 1 } as never })],
+  ])('refuses a bad %s by name, before it takes a place', async (name, call) => {
+    const { outcome, storage, find } = await runCode(async (context) => call(context))
+
+    expect(outcome.error).toMatchObject({ kind: 'validation-failed', message: expect.stringContaining(name) })
+    const [run] = (await storage.runs.list({}, { limit: 1, order: 'asc' }, EVERY_ROW)).items
+    expect(await storage.steps.list((await find(run?.id ?? ''))?.id ?? '')).toEqual([])
+  })
+
+  it('appends each message once, when its run is executed again after a crash', async () => {
+    const clock = createManualClock()
+    const shared = { clock, ids: createSequenceIds() }
+    const workflows = [
+      workflowOf('talk', async (_, { session, waitForEvent }) => {
+        await session?.append('assistant', 'before')
+        await waitForEvent('go')
+        await session?.append('assistant', 'after')
+        return 'done'
+      }),
+    ]
+    const first = createSessionWorld({ ...shared, workflows })
+    await first.execute('talk', { body: { sessionId: 'chat' } })
+    await settled(clock)
+    const second = createSessionWorld({ ...shared, workflows, storage: first.storage })
+    await second.recover()
+    await second.start()
+    await settled(clock)
+
+    await second.emitEvent({ name: 'go', payload: null, principal: ALICE } as never)
+    await settled(clock)
+
+    const { items } = await second.readSessions.messages('chat', { limit: 50, order: 'asc' }, ME)
+    expect(items.map(({ content }) => content)).toEqual([null, 'before', 'after', 'done'])
+  })
+})

@@ -1,0 +1,96 @@
+import {
+  AppError,
+  type Clock,
+  EVERY_ROW,
+  type IdGenerator,
+  type SessionChange,
+  type SessionStore,
+  toJsonText,
+} from '@berth/ports'
+import { MessageRole, UpdateSessionRequest } from '@berth/protocol'
+import type { ServiceCaller } from '../agents/service-caller.ts'
+import { isLongerThan } from '../json-members.ts'
+import { messageWrites } from './message-writes.ts'
+import { findSession } from './read-sessions.ts'
+import { type MessageResource, type SessionResource, toMessageResource, toSessionResource } from './session-resource.ts'
+import { changeSession } from './update-session.ts'
+
+/** The conversation a run belongs to, as its code sees it. Every call is durable, like `ctx.step`. */
+export interface RunSession {
+  readonly id: string
+  /** The newest messages of the transcript, oldest of them first; 50 when no limit is given, 200 at most. */
+  messages(options?: { readonly limit?: number }): Promise<readonly MessageResource[]>
+  /**
+   * Adds a message, exactly once. What the run was given and what it returns are in the transcript anyway.
+   *
+   * @throws AppError `validation-failed`; `step-failed` when the session was deleted
+   */
+  append(role: 'user' | 'assistant', content: unknown): Promise<Omit<MessageResource, 'seq'>>
+  /** Sets the title, the metadata as a whole, or both. @throws AppError as `append` */
+  update(change: SessionChange): Promise<SessionResource>
+}
+
+export interface RunSessionDeps {
+  readonly sessions: SessionStore
+  readonly clock: Clock
+  readonly ids: IdGenerator
+  readonly maxResultBytes: number
+}
+
+const DEFAULT_MESSAGES = 50
+const MOST_MESSAGES = 200
+
+/** `ctx.session`; `undefined` for a run without a session. */
+export function createRunSession(
+  { sessions, clock, ids, maxResultBytes }: RunSessionDeps,
+  { run, step, transact }: ServiceCaller,
+): RunSession | undefined {
+  const { id: runId, sessionId } = run
+  if (sessionId === undefined) return undefined
+
+  return {
+    id: sessionId,
+    async messages({ limit = DEFAULT_MESSAGES } = {}) {
+      if (!Number.isInteger(limit) || limit < 1 || limit > MOST_MESSAGES) {
+        throw invalid(`limit: a whole number from 1 to ${MOST_MESSAGES}`)
+      }
+      return step('session.messages', async () => {
+        const { items } = await sessions.messages(sessionId, { limit, order: 'desc' })
+        return items.map(toMessageResource).reverse()
+      })
+    },
+    async append(role, content) {
+      if (!MessageRole.options.includes(role)) throw invalid(`role: one of ${MessageRole.options.join(', ')}`)
+      const text = toJsonText(content)
+      if (isLongerThan(text, maxResultBytes)) throw invalid(`content: at most ${maxResultBytes} bytes`)
+      return transact('session.append', async () => {
+        const message = { id: ids.newId('message'), sessionId, role, content: text, runId, createdAt: clock.now() }
+        const { id, createdAt } = message
+        return {
+          writes: messageWrites(message),
+          value: { id, role, content, runId, createdAt: new Date(createdAt).toISOString() },
+          refuse: () => new AppError('session-not-found', { message: 'the session was deleted' }),
+        }
+      })
+    },
+    async update(change) {
+      const { title, metadata } = await checkedChange(change)
+      return transact('session.update', async () => {
+        const session = await findSession(sessions, sessionId, EVERY_ROW)
+        const { changed, write, event } = changeSession(session, { title, metadata }, clock.now())
+        return { writes: [write], events: [event], value: toSessionResource(changed) }
+      })
+    },
+  }
+}
+
+async function checkedChange(change: SessionChange): Promise<SessionChange> {
+  const checked = await UpdateSessionRequest['~standard'].validate(change)
+  if (checked.issues === undefined) return checked.value
+  throw invalid(checked.issues.map(({ message, path }) => `${issuePath(path)}${message}`).join('; '))
+}
+
+const issuePath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> = []) =>
+  path.map((part) => `${String(typeof part === 'object' ? part.key : part)}: `).join('')
+
+const invalid = (message: string) => new AppError('validation-failed', { message })

@@ -1,0 +1,19 @@
+import { type EpochMs, fromJsonText, type MessageRecord, type SessionRecord } from '@berth/ports'
+
+/** The session as the API shows it. */
+export const toSessionResource = ({ createdAt, updatedAt, ...session }: SessionRecord) => ({
+  ...session,
+  createdAt: toIso(createdAt),
+  updatedAt: toIso(updatedAt),
+})
+
+/** A line of the transcript as the API shows it. */
+export const toMessageResource = ({ id, seq, role, content, runId, createdAt }: MessageRecord) => ({
+  ...{ id, seq, role, content: fromJsonText(content), runId },
+  createdAt: toIso(createdAt),
+})
+
+export type SessionResource = ReturnType<typeof toSessionResource>
+export type MessageResource = ReturnType<typeof toMessageResource>
+
+const toIso = (at: EpochMs) => new Date(at).toISOString()

@@ -1,0 +1,26 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import { noMeter, type Storage, type Visibility } from '@berth/ports'
+import { testDigest } from '../auth/tokens.fixture.ts'
+import { createRenderEnvelope } from '../realtime/envelope.ts'
+import { createEngine, type EngineOptions } from '../runs/engine.fixture.ts'
+import { createSessionService, createSessions } from './sessions.ts'
+
+export const ME: Visibility = { owner: 'alice' }
+export const ALICE = { subject: 'alice', scopes: ['sessions:write:own'] }
+
+/** The use cases of sessions beside a run engine, on one storage and a clock that stands still. */
+export function createSessionWorld(options: EngineOptions & { readonly storage?: Storage } = {}) {
+  const storage = options.storage ?? createInMemoryStorage()
+  let service: ReturnType<typeof createSessionService> | undefined
+  const engine = createEngine({ ...options, storage, services: (caller) => ({ session: service?.(caller) }) })
+  const { clock, ids } = engine
+  service = createSessionService({ ...storage, clock, ids, maxResultBytes: 1_000 })
+  let clearings = 0
+  const sessions = createSessions({
+    ...{ ...storage, ...engine, clock, ids, digest: testDigest, basePath: '/v1' },
+    render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
+    idempotencyTtlMs: 86_400_000,
+    answers: { clear: () => void clearings++ },
+  })
+  return { ...engine, ...sessions, storage, clearings: () => clearings }
+}

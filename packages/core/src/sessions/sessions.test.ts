@@ -1,0 +1,247 @@
+import { AppError, EVERY_ROW, type PageQuery, type SessionRecord } from '@berth/ports'
+import { aSession } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { testDigest } from '../auth/tokens.fixture.ts'
+import { agentOf } from '../runs/engine.fixture.ts'
+import { ALICE, createSessionWorld, ME } from './sessions.fixture.ts'
+
+const KEY = { id: 'k'.repeat(64), fingerprint: 'f' }
+const PAGE: PageQuery = { limit: 50, order: 'desc' }
+
+const idOf = (error: unknown) => (error instanceof AppError ? error.id : error)
+const refusal = (work: Promise<unknown>) => work.then(() => 'done', idOf)
+
+async function worldWith(session: Partial<SessionRecord> = {}) {
+  const world = createSessionWorld({
+    agents: [agentOf('echo', async (input) => input), agentOf('hold', () => new Promise<never>(() => undefined))],
+  })
+  await world.storage.unitOfWork.commit([
+    { type: 'session.insert', session: aSession({ id: 'chat', title: 'old', ...session }) },
+  ])
+  const typesOf = async (sessionId: string) =>
+    (await world.storage.events.read({ sessionId }, { after: 0, limit: 100 })).map(({ type }) => type)
+  return { ...world, typesOf }
+}
+
+describe('createSession', () => {
+  it('makes a session of the caller under a new id, with the event that tells of it', async () => {
+    const { createSession, storage, typesOf } = await worldWith()
+
+    const reply = await createSession({ body: { title: 'hello' }, principal: ALICE })
+
+    const { id } = reply.body as { id: string }
+    expect(reply).toMatchObject({ status: 201, location: `/v1/sessions/${id}`, body: { owner: 'alice', metadata: {} } })
+    expect(await storage.sessions.find(id, ME)).toMatchObject({ id, title: 'hello', owner: 'alice' })
+    expect(await typesOf(id)).toEqual(['session.created'])
+  })
+
+  it('takes an id of the caller, once, whoever holds it', async () => {
+    const { createSession } = await worldWith({ owner: 'bob' })
+
+    expect((await createSession({ body: { id: 'mine' }, principal: ALICE })).location).toBe('/v1/sessions/mine')
+    expect(await refusal(createSession({ body: { id: 'mine' }, principal: ALICE }))).toBe('session-exists')
+    expect(await refusal(createSession({ body: { id: 'chat' }, principal: ALICE }))).toBe('session-exists')
+  })
+
+  it('makes one session of many requests under one key', async () => {
+    const { createSession, storage } = await worldWith()
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => createSession({ body: {}, principal: ALICE, key: KEY })),
+    )
+
+    expect(new Set(replies.map(({ location }) => location)).size).toBe(1)
+    expect((await storage.sessions.list(PAGE, EVERY_ROW)).items).toHaveLength(2)
+  })
+})
+
+describe('readSessions', () => {
+  it('answers a session that may not be seen like one that is not there', async () => {
+    const { readSessions } = await worldWith({ owner: 'bob' })
+
+    for (const id of ['chat', 'unknown']) {
+      expect(await refusal(readSessions.get(id, ME))).toBe('session-not-found')
+      expect(await refusal(readSessions.messages(id, PAGE, ME))).toBe('session-not-found')
+      expect(await refusal(readSessions.runs(id, PAGE, ME))).toBe('session-not-found')
+    }
+    expect((await readSessions.list(PAGE, ME)).items).toEqual([])
+  })
+
+  it('shows the transcript and the runs of a session', async () => {
+    const { readSessions, run } = await worldWith()
+    await run('echo', { body: { input: { text: 'hi' }, sessionId: 'chat' } })
+
+    const messages = await readSessions.messages('chat', { limit: 10, order: 'asc' }, ME)
+    expect(messages.items.map(({ seq, role, content }) => [seq, role, content])).toEqual([
+      [1, 'user', { text: 'hi' }],
+      [2, 'assistant', { text: 'hi' }],
+    ])
+    const { items } = await readSessions.runs('chat', PAGE, ME)
+    expect(items).toMatchObject([{ sessionId: 'chat', status: 'completed', agentId: 'echo' }])
+  })
+})
+
+describe('updateSession', () => {
+  it('sets what is given and keeps what is not, with the event that carries the session', async () => {
+    const { updateSession, readSessions, storage } = await worldWith({ metadata: { a: '1' } })
+
+    await updateSession({ sessionId: 'chat', change: { metadata: { b: '2' } }, visibility: ME })
+
+    expect(await readSessions.get('chat', ME)).toMatchObject({ title: 'old', metadata: { b: '2' } })
+    const [event] = await storage.events.read({ sessionId: 'chat' }, { after: 0, limit: 9 })
+    expect([event?.type, JSON.parse(event?.payload ?? '')]).toEqual([
+      'session.updated',
+      { id: 'chat', owner: 'alice', title: 'old', metadata: { b: '2' } },
+    ])
+  })
+
+  it('loses none of two changes at once, and answers each with the session as it was then', async () => {
+    const { updateSession, readSessions } = await worldWith()
+
+    const [one, other] = await Promise.all([
+      updateSession({ sessionId: 'chat', change: { title: 'new' }, visibility: ME }),
+      updateSession({ sessionId: 'chat', change: { metadata: { a: '1' } }, visibility: ME }),
+    ])
+
+    expect(await readSessions.get('chat', ME)).toMatchObject({ title: 'new', metadata: { a: '1' } })
+    expect([one.body, other.body]).toMatchObject([{ title: 'new' }, { title: 'new', metadata: { a: '1' } }])
+  })
+
+  it('refuses to change what the caller may not see', async () => {
+    const { updateSession } = await worldWith({ owner: 'bob' })
+
+    const request = { sessionId: 'chat', change: { title: 'mine' }, visibility: ME }
+    expect(await refusal(updateSession(request))).toBe('session-not-found')
+  })
+})
+
+describe('deleteSession', () => {
+  it('aborts what still executes, then leaves the event of the deletion and the link of the audit chain', async () => {
+    const { deleteSession, run, storage, typesOf, clearings } = await worldWith()
+    const accepted = await run('hold', { body: { input: 'x', sessionId: 'chat' }, answer: 'accepted' })
+
+    const reply = await deleteSession({ sessionId: 'chat', visibility: ME, principal: ALICE })
+
+    expect(reply).toEqual({ status: 204 })
+    expect(await storage.runs.find(accepted.runId ?? '', EVERY_ROW)).toBeUndefined()
+    expect(await storage.sessions.find('chat', EVERY_ROW)).toBeUndefined()
+    expect(await typesOf('chat')).toEqual(['session.deleted'])
+    expect(await storage.audit.read({ afterSeq: 0, limit: 9 })).toMatchObject([
+      { action: 'sessions.delete', target: 'chat', actor: { subject: 'alice' } },
+    ])
+    expect(clearings()).toBe(1)
+  })
+
+  it('takes effect once under one key, and says so again after a new session has the id', async () => {
+    const { deleteSession, createSession, readSessions } = await worldWith()
+    const request = { sessionId: 'chat', visibility: ME, principal: ALICE, key: { ...KEY, contentOf: 'chat' } }
+    await deleteSession(request)
+    await createSession({ body: { id: 'chat' }, principal: ALICE })
+
+    expect(await refusal(deleteSession({ ...request, key: undefined, visibility: { owner: 'bob' } }))).toBe(
+      'session-not-found',
+    )
+    expect(await deleteSession(request)).toMatchObject({ status: 204, replayed: true })
+    expect(await readSessions.get('chat', ME)).toMatchObject({ id: 'chat' })
+  })
+
+  it('takes along what is remembered under keys, and keeps the keys used', async () => {
+    const { createSession, deleteSession, run, recall } = await worldWith()
+    const created = { id: 'c'.repeat(64), fingerprint: 'f' }
+    const ran = { id: 'r'.repeat(64), fingerprint: 'f' }
+    await createSession({ body: { id: 'mine', title: 'secret' }, principal: ALICE, key: created })
+    await run('echo', { body: { input: 'secret', sessionId: 'mine' }, key: ran })
+    expect(JSON.stringify([await recall(created), await recall(ran)]).match(/secret/g)).toHaveLength(2)
+
+    await deleteSession({ sessionId: 'mine', visibility: ME, principal: ALICE })
+
+    for (const key of [created, ran]) {
+      const reply = await recall(key)
+      expect(reply).toMatchObject({ status: 404, replayed: true })
+      expect(JSON.stringify(reply)).not.toMatch(/secret|mine/)
+    }
+  })
+
+  it('deletes a session once, of many requests at once', async () => {
+    const { deleteSession, typesOf } = await worldWith()
+
+    const outcomes = await Promise.all(
+      Array.from({ length: 5 }, () => refusal(deleteSession({ sessionId: 'chat', visibility: ME, principal: ALICE }))),
+    )
+
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1)
+    expect(outcomes.filter((outcome) => outcome === 'session-not-found')).toHaveLength(4)
+    expect(await typesOf('chat')).toEqual(['session.deleted'])
+  })
+})
+
+describe('exportSession', () => {
+  const linesOf = async (lines: AsyncIterable<string>) => {
+    let text = ''
+    for await (const line of lines) text += line
+    return text
+  }
+  const request = { sessionId: 'chat', visibility: ME, principal: ALICE }
+
+  it('holds what the reads of the session show, and closes with a checksum of all bytes before', async () => {
+    const { exportSession, readSessions, run, storage, digest } = { ...(await worldWith()), digest: testDigest }
+    for (let turn = 0; turn < 12; turn++) await run('echo', { body: { input: { turn }, sessionId: 'chat' } })
+    const all: PageQuery = { limit: 200, order: 'asc' }
+
+    const text = await linesOf(await exportSession(request))
+
+    const lines = text.trimEnd().split('\n')
+    const records = lines.map((line) => JSON.parse(line))
+    const of = (type: string) => records.filter((one) => one.type === type).map(({ record }) => record)
+    expect(of('session')).toEqual([await readSessions.get('chat', ME)])
+    expect(of('message')).toEqual(jsonOf((await readSessions.messages('chat', all, ME)).items))
+    expect(of('run')).toEqual(jsonOf((await readSessions.runs('chat', all, ME)).items))
+    const events = await storage.events.read({ sessionId: 'chat' }, { after: 0, limit: 200 })
+    expect(of('event').map(({ type }) => type)).toEqual(events.map(({ type }) => type))
+    const body = text.slice(0, text.lastIndexOf('{"type":"checksum"'))
+    expect(records.at(-1)).toEqual({
+      ...{ type: 'checksum', algorithm: 'sha256', records: records.length - 1 },
+      value: digest.sha256(body),
+    })
+  })
+
+  it('is a link of the audit chain before anything is read, and nothing without it', async () => {
+    const world = await worldWith()
+    await world.exportSession(request)
+    expect(await world.storage.audit.read({ afterSeq: 0, limit: 9 })).toMatchObject([
+      { action: 'sessions.export', target: 'chat' },
+    ])
+
+    const unitOfWork = { commit: () => Promise.reject(new AppError('storage-full')) }
+    const failing = createSessionWorld({ storage: { ...world.storage, unitOfWork } })
+    expect(await refusal(failing.exportSession(request))).toBe('audit-unavailable')
+  })
+
+  it('breaks off without a checksum when the session is deleted on the way', async () => {
+    const { exportSession, deleteSession } = await worldWith()
+    const lines = await exportSession(request)
+    await lines.next()
+    await deleteSession(request)
+
+    expect(await refusal(linesOf(lines))).toBe('session-not-found')
+  })
+
+  it('exports nothing of a session the caller may not see', async () => {
+    const { exportSession, storage } = await worldWith({ owner: 'bob' })
+
+    expect(await refusal(exportSession(request))).toBe('session-not-found')
+    expect(await storage.audit.read({ afterSeq: 0, limit: 9 })).toEqual([])
+  })
+})
+
+const jsonOf = (value: unknown) => JSON.parse(JSON.stringify(value))
+
+describe('the end of a run', () => {
+  it('is activity of its session even when it says nothing', async () => {
+    const { storage, run, abortRun, clock } = await worldWith()
+    const { runId = '' } = await run('hold', { body: { sessionId: 'chat' }, answer: 'accepted' })
+    clock.advance(5_000)
+    await abortRun({ runId, visibility: EVERY_ROW })
+
+    expect((await storage.sessions.find('chat', EVERY_ROW))?.updatedAt).toBe(clock.now())
+  })
+})

@@ -1,0 +1,25 @@
+import type { ServiceCaller } from '../agents/service-caller.ts'
+import { type CreateSessionDeps, createCreateSession } from './create-session.ts'
+import { createDeleteSession, type DeleteSessionDeps } from './delete-session.ts'
+import { createExportSession, type ExportSessionDeps } from './export-session.ts'
+import { createReadSessions, type ReadSessionsDeps } from './read-sessions.ts'
+import { createRunSession, type RunSessionDeps } from './run-session.ts'
+import { createUpdateSession, type UpdateSessionDeps } from './update-session.ts'
+
+export type SessionsDeps = CreateSessionDeps &
+  DeleteSessionDeps &
+  ExportSessionDeps &
+  ReadSessionsDeps &
+  UpdateSessionDeps
+
+/** Everything of sessions, wired once: the use cases for the edges. */
+export const createSessions = (deps: SessionsDeps) => ({
+  readSessions: createReadSessions(deps),
+  createSession: createCreateSession(deps),
+  updateSession: createUpdateSession(deps),
+  deleteSession: createDeleteSession(deps),
+  exportSession: createExportSession(deps),
+})
+
+/** What the runs of this server find as `ctx.session`. */
+export const createSessionService = (deps: RunSessionDeps) => (caller: ServiceCaller) => createRunSession(deps, caller)

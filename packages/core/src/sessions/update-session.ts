@@ -1,0 +1,51 @@
+import type { NewEvent, SessionChange, SessionRecord, SessionStore, Visibility, Write } from '@berth/ports'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../reply.ts'
+import { findSession } from './read-sessions.ts'
+import { recordEvent } from './session-insertion.ts'
+import { toSessionResource } from './session-resource.ts'
+
+export interface UpdateSessionDeps extends CommitOnceDeps {
+  readonly sessions: SessionStore
+}
+
+/** Sets the title, the metadata as a whole, or both; what is missing stays. @throws AppError `session-not-found` */
+export type UpdateSession = (request: {
+  readonly sessionId: string
+  readonly change: SessionChange
+  readonly visibility: Visibility
+  readonly key?: KeyedRequest | undefined
+}) => Promise<Reply>
+
+export function createUpdateSession(deps: UpdateSessionDeps): UpdateSession {
+  const { sessions, clock } = deps
+
+  return async ({ sessionId, change, visibility, key }) => {
+    const once = await commitOnce(deps, key, async () => {
+      const session = await findSession(sessions, sessionId, visibility)
+      const { changed, write, event } = changeSession(session, change, clock.now())
+      return {
+        writes: [write, { type: 'event.append', events: [event] }],
+        reply: { status: 200, body: toSessionResource(changed) },
+        remember: true,
+      }
+    })
+    return once.kind === 'replayed' ? once.reply : once.decision.reply
+  }
+}
+
+/** The session as it is after a change, and what makes it so; another change in between is a conflict. */
+export function changeSession(
+  session: SessionRecord,
+  { title = session.title, metadata = session.metadata }: SessionChange,
+  at: SessionRecord['updatedAt'],
+): { readonly changed: SessionRecord; readonly write: Write; readonly event: NewEvent } {
+  const changed: SessionRecord = { ...session, title, metadata, updatedAt: at }
+  const from = { title: session.title, metadata: session.metadata }
+  return {
+    changed,
+    write: { type: 'session.update', id: session.id, from, change: { title, metadata }, at },
+    event: recordEvent(changed, 'session.updated'),
+  }
+}

@@ -1,0 +1,25 @@
+import {
+  AppError,
+  type Page,
+  type PageQuery,
+  type SkillContent,
+  type SkillStore,
+  type SkillSummary,
+} from '@berth/ports'
+import { pageOfNamed } from '../named-page.ts'
+
+/** Reads of skills for the API. */
+export interface ReadSkills {
+  list(page: PageQuery): Promise<Page<SkillSummary>>
+  /** @throws AppError `skill-not-found` */
+  get(name: string): Promise<SkillContent>
+}
+
+export const createReadSkills = ({ skills }: { readonly skills: SkillStore }): ReadSkills => ({
+  list: async (page) => pageOfNamed(await skills.list(), ({ name }) => name, page),
+  async get(name) {
+    const skill = await skills.find(name)
+    if (skill === undefined) throw new AppError('skill-not-found')
+    return skill
+  },
+})

@@ -1,0 +1,43 @@
+import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@berth/ports'
+import type { ServiceCaller } from '../agents/service-caller.ts'
+
+/** The skills of the server, as the code of a run sees them. Every call is durable, like `ctx.step`. */
+export interface RunSkills {
+  list(): Promise<readonly SkillSummary[]>
+  /** The skill with its instructions and the paths of its files; `undefined` when there is none. */
+  describe(name: string): Promise<SkillContent | undefined>
+  /**
+   * A file of the skill as text, or as base64; `undefined` when there is none.
+   *
+   * @throws AppError `step-failed` for a path that leads out of the skill, and for bytes that are not UTF-8
+   */
+  read(name: string, path: string, options?: { readonly encoding?: 'utf8' | 'base64' }): Promise<string | undefined>
+}
+
+/** `ctx.skills`. */
+export const createRunSkills = ({ skills }: { readonly skills: SkillStore }, { step }: ServiceCaller): RunSkills => ({
+  list: () => step('skills.list', () => skills.list()),
+  describe: (name) => step('skills.describe', () => skills.find(String(name))),
+  read: (name, path, { encoding = 'utf8' } = {}) =>
+    step('skills.read', async () => {
+      const bytes = await skills.readFile(String(name), String(path))
+      if (bytes === undefined) return undefined
+      return encoding === 'base64' ? toBase64(bytes) : toText(bytes, path)
+    }),
+})
+
+function toText(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new AppError('validation-failed', { message: `${path} is not UTF-8 text: read it as base64`, cause })
+  }
+}
+
+const CHUNK = 8_192
+
+function toBase64(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK))
+  return btoa(text)
+}

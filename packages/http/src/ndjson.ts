@@ -1,0 +1,18 @@
+/** A response of lines that are made as fast as they are read; a failure on the way cuts it off. */
+export function ndjsonResponse(lines: AsyncGenerator<string, void, void>): Response {
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await lines.next()
+        if (done === true) controller.close()
+        else controller.enqueue(encoder.encode(value))
+      },
+      async cancel() {
+        await lines.return()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, { headers: { 'Content-Type': 'application/x-ndjson; charset=utf-8' } })
+}

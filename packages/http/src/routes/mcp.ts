@@ -1,0 +1,16 @@
+import type { mcpOperations } from '@berth/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+/** `/mcp/servers`: what is bound, its tools, calling them. */
+export const mcpRoutes = ({
+  manageMcp,
+  useMcp,
+}: Pick<UseCases, 'manageMcp' | 'useMcp'>): Handlers<typeof mcpOperations> => ({
+  listMcpServers: async ({ query }) => ({ status: 200, body: await manageMcp.list(query) }),
+  bindMcpServer: ({ body: server, principal, key }) => manageMcp.bind({ server, principal, key }),
+  removeMcpServer: ({ params, principal, key }) => manageMcp.remove({ id: params.serverId, principal, key }),
+  listMcpTools: async ({ params, query }) => ({ status: 200, body: await useMcp.tools(params.serverId, query) }),
+  callMcpTool: ({ params, body, key }) =>
+    useMcp.call({ serverId: params.serverId, tool: params.toolName, arguments: body.arguments ?? {}, key }),
+})

@@ -1,0 +1,14 @@
+import type { skillOperations } from '@berth/protocol'
+import type { Handlers } from '../handlers.ts'
+import type { UseCases } from '../http-app-deps.ts'
+
+/** `/skills`: what is there, what it says, installing and removing. */
+export const skillRoutes = ({
+  readSkills,
+  manageSkills,
+}: Pick<UseCases, 'readSkills' | 'manageSkills'>): Handlers<typeof skillOperations> => ({
+  listSkills: async ({ query }) => ({ status: 200, body: await readSkills.list(query) }),
+  getSkill: async ({ params }) => ({ status: 200, body: await readSkills.get(params.skillName) }),
+  installSkill: ({ body, principal, key }) => manageSkills.install({ source: body.source, principal, key }),
+  removeSkill: ({ params, principal, key }) => manageSkills.remove({ name: params.skillName, principal, key }),
+})

@@ -1,0 +1,32 @@
+import type { McpServerRecord, McpServerStore } from '@berth/ports'
+import { putEntry } from './undo-log.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export interface McpServerTable {
+  readonly store: McpServerStore
+  readonly appliers: Pick<WriteAppliers, 'mcp-server.insert' | 'mcp-server.delete'>
+}
+
+export function createMcpServerTable(): McpServerTable {
+  const servers = new Map<string, McpServerRecord>()
+
+  return {
+    store: {
+      find: async (id) => servers.get(id),
+      list: async () => Array.from(servers.values()).sort((one, other) => (one.id < other.id ? -1 : 1)),
+    },
+    appliers: {
+      'mcp-server.insert'({ type, server }, { undo }) {
+        const current = servers.get(server.id)
+        if (current !== undefined) return { type, current }
+        putEntry(servers, [server.id, server], undo)
+        return 1
+      },
+      'mcp-server.delete'({ type, id }, { undo }) {
+        if (!servers.has(id)) return { type }
+        putEntry(servers, [id, undefined], undo)
+        return 1
+      },
+    },
+  }
+}

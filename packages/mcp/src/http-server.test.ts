@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { McpClient, McpEndpoint } from '@berth/ports'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createTestClient, refusal } from './mcp-client.fixture.ts'
+
+const open: (McpClient | Server)[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) {
+    if ('closeAllConnections' in one) one.closeAllConnections()
+    await one.close()
+  }
+})
+
+type Answer = (request: IncomingMessage, message: Message, response: ServerResponse) => void
+interface Message {
+  readonly id?: number
+  readonly method?: string
+  readonly params: { readonly protocolVersion: string; readonly name: string }
+}
+
+const json = (response: ServerResponse, value: unknown) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}
+
+/** A server by hand, so that it can also do what no library does. */
+async function startServer(onCall: Answer = (_, { id }, response) => json(response, result(id, { content: [] }))) {
+  const seen: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
+  const server = createServer((request, response) => {
+    seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
+    if (request.method !== 'POST') return response.writeHead(405).end()
+    let text = ''
+    request.on('data', (chunk) => {
+      text += chunk
+    })
+    request.on('end', () => answer(request, JSON.parse(text), response))
+  })
+  const answer: Answer = (request, message, response) => {
+    const { id, method, params } = message
+    if (id === undefined) return response.writeHead(202).end()
+    if (method === 'initialize') {
+      const serverInfo = { name: 'http', version: '1' }
+      return json(
+        response,
+        result(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo }),
+      )
+    }
+    if (method === 'tools/list')
+      return json(response, result(id, { tools: [{ name: 'go', inputSchema: { type: 'object' } }] }))
+    return onCall(request, message, response)
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  open.push(server)
+  const { port } = server.address() as AddressInfo
+  const endpoint: McpEndpoint = { transport: 'http', id: 'web', url: `http://127.0.0.1:${port}/mcp` }
+  return { endpoint, seen, port }
+}
+
+const result = (id: number | undefined, value: object) => ({ jsonrpc: '2.0', id, result: value })
+const go = { tool: 'go', arguments: {} }
+const make = (over = {}) => {
+  const made = createTestClient({ callTimeoutMs: 2_000, connectTimeoutMs: 2_000, ...over })
+  open.push(made.client)
+  return made
+}
+
+describe('an HTTP server', () => {
+  it('is asked with the headers of its secret', async () => {
+    const { endpoint, seen } = await startServer()
+    const { client } = make({ resolveSecret: async () => '{"Authorization":"Bearer t","X-Team":"a"}' })
+
+    expect(await client.call({ ...endpoint, headersRef: 'env:H' } as McpEndpoint, go)).toMatchObject({ ok: true })
+
+    for (const { headers } of seen) expect(headers).toMatchObject({ authorization: 'Bearer t', 'x-team': 'a' })
+  })
+
+  it('is not asked at all before it is used', async () => {
+    const { endpoint, seen } = await startServer()
+    const { client } = make()
+    expect(client.status(endpoint.id)).toBe('disconnected')
+
+    expect(seen).toEqual([])
+  })
+
+  it.each([301, 302, 307, 308])('is not followed elsewhere with %i, and its headers stay here', async (status) => {
+    const target = await startServer()
+    const { endpoint, port } = await startServer((_, __, response) => {
+      response.writeHead(status, { location: `http://127.0.0.1:${target.port}/mcp` }).end()
+    })
+    const { client } = make({ resolveSecret: async () => 'Authorization: Bearer t' })
+
+    for (const location of [`http://127.0.0.1:${target.port}/mcp`, `http://127.0.0.1:${port}/other`]) {
+      expect(location).toBeTruthy()
+      const outcome = await client.call({ ...endpoint, headersRef: 'env:H' } as McpEndpoint, go)
+      expect(outcome).toMatchObject({ ok: false, error: { message: expect.stringContaining('redirects') } })
+    }
+    expect(target.seen).toEqual([])
+  })
+
+  it('times out when it hangs, and is given up when it answers without end', async () => {
+    const hanging = await startServer(() => undefined)
+    const { client } = make({ callTimeoutMs: 300 })
+    expect(await client.call(hanging.endpoint, go)).toMatchObject({ ok: false, error: { kind: 'timeout' } })
+
+    const flooding = await startServer((_, __, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const pour = () => {
+        while (response.writable && response.write('x'.repeat(65_536)));
+        response.once('drain', pour)
+      }
+      pour()
+    })
+    const endless = await client.call({ ...flooding.endpoint, id: 'flood' }, { ...go, timeoutMs: 5_000 })
+    expect(endless).toMatchObject({ ok: false })
+  })
+
+  it('is unavailable when nobody listens, and when its secret is no header, which is not told', async () => {
+    const { client } = make({ resolveSecret: async () => 'root:x:0:0\nsecond line' })
+    const nobody: McpEndpoint = { transport: 'http', id: 'nobody', url: 'http://127.0.0.1:1/mcp' }
+    expect(await refusal(client.tools(nobody))).toBe('mcp-server-unavailable')
+
+    const { endpoint, seen } = await startServer()
+    const refused = client.tools({ ...endpoint, headersRef: 'file:/etc/passwd' } as McpEndpoint)
+    await expect(refused).rejects.toThrow('neither a JSON object of headers nor one line')
+    await expect(refused).rejects.not.toThrow('root')
+    expect(seen).toEqual([])
+  })
+})

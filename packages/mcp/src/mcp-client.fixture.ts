@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import { AppError, type McpEndpoint, type Timers } from '@berth/ports'
+import { createManualClock } from '@berth/testkit'
+import { createMcpClient, type McpClientOptions } from './mcp-client.ts'
+
+const fixture = (name: string) => join(import.meta.dirname, `${name}.fixture.ts`)
+
+const timers: Timers = {
+  after(delayMs, fn) {
+    const timer = setTimeout(fn, delayMs)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** A client whose clock stands still, so that nothing is tried again before a test says so; its time-outs are real. */
+export function createTestClient(over: Partial<McpClientOptions> = {}) {
+  const clock = createManualClock()
+  const warnings: string[] = []
+  const logger = {
+    ...{ debug: () => undefined, info: () => undefined, error: () => undefined },
+    warn: (message: string, fields?: object) => void warnings.push(`${message} ${JSON.stringify(fields)}`),
+  }
+  const client = createMcpClient({
+    ...{ clock, timers, logger, version: '0.0.0', fetch: (url, init) => fetch(url, init) },
+    ...{ connectTimeoutMs: 10_000, callTimeoutMs: 10_000, maxResultBytes: 100_000 },
+    resolveSecret: async (reference) => {
+      if (reference === 'env:KEY') return 'the-key'
+      throw new Error(`${reference} is not set`)
+    },
+    ...over,
+  })
+  return { client, clock, warnings }
+}
+
+export const stdioServer = (id: string, over: Partial<Extract<McpEndpoint, { transport: 'stdio' }>> = {}) => ({
+  ...({ transport: 'stdio', id, command: process.execPath, args: [fixture('tools-server')] } as const),
+  ...{ env: {}, envRefs: {}, ...over },
+})
+
+export const rudeServer = (mode: string, pidFile = '') =>
+  stdioServer(mode, { args: [fixture('rude-server'), mode, pidFile] })
+
+export const refusal = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'done',
+    (error: unknown) => (error instanceof AppError ? error.id : error),
+  )
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

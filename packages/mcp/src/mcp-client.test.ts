@@ -1,0 +1,232 @@
+import { mkdtempSync, readFileSync, realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { McpClient } from '@berth/ports'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createTestClient, isAlive, refusal, rudeServer, stdioServer } from './mcp-client.fixture.ts'
+import type { McpClientOptions } from './mcp-client.ts'
+
+const open: McpClient[] = []
+afterEach(async () => {
+  for (const client of open.splice(0)) await client.close()
+})
+const make = (over: Partial<McpClientOptions> = {}) => {
+  const made = createTestClient(over)
+  open.push(made.client)
+  return made
+}
+const go = { tool: 'go', arguments: {} }
+const textOf = (outcome: unknown) =>
+  (outcome as { value: { content: { text: string }[] } }).value.content[0]?.text ?? ''
+
+describe('a stdio server', () => {
+  it('is started at first use, lists its tools by name and calls them', async () => {
+    const { client } = make()
+    const server = stdioServer('tools')
+    expect(client.status('tools')).toBe('disconnected')
+
+    const tools = await client.tools(server)
+
+    expect(client.status('tools')).toBe('connected')
+    expect(tools.map(({ name }) => name)).toEqual(['add', 'echo', 'fail', 'large', 'learn', 'whoami'])
+    expect(tools[0]).toEqual({ name: 'add', description: 'Does add.', inputSchema: { type: 'object' } })
+    expect(await client.call(server, { tool: 'add', arguments: { a: 2, b: 3 } })).toEqual({
+      ok: true,
+      value: { content: [{ type: 'text', text: '5' }] },
+    })
+    expect(await client.call(server, { tool: 'echo', arguments: { text: 'Grüße 🚢' } })).toEqual({
+      ok: true,
+      value: { content: [{ type: 'text', text: 'Grüße 🚢' }], structuredContent: { heard: 'Grüße 🚢' } },
+    })
+  })
+
+  it('is one process for many callers, in its folder, with the variables it is given and no others', async () => {
+    process.env.BERTH_TEST_SECRET = 'not for servers'
+    const { client } = make()
+    const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'berth-mcp-')))
+    const server = stdioServer('tools', { cwd, env: { MODE: 'test' }, envRefs: { API_KEY: 'env:KEY' } })
+
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => client.call(server, { tool: 'whoami', arguments: {} })),
+    )
+
+    expect(new Set(answers.map(textOf)).size).toBe(1)
+    const { env, cwd: seen } = JSON.parse(textOf(answers[0]))
+    expect(seen).toBe(cwd)
+    expect(env).toMatchObject({ MODE: 'test', API_KEY: 'the-key' })
+    expect(Object.keys(env)).not.toContain('BERTH_TEST_SECRET')
+    delete process.env.BERTH_TEST_SECRET
+  })
+
+  it('tells of a failing tool, an unknown tool and an answer over the limit as what they are', async () => {
+    const { client } = make()
+    const server = stdioServer('tools')
+
+    expect(await client.call(server, { tool: 'fail', arguments: {} })).toEqual({
+      ok: false,
+      error: { kind: 'execution_failed', message: 'it did not work' },
+    })
+    expect(await refusal(client.call(server, { tool: 'unknown', arguments: {} }))).toBe('mcp-tool-not-found')
+    const large = await client.call(server, { tool: 'large', arguments: { bytes: 100_001 } })
+    expect(large).toMatchObject({ ok: false, error: { kind: 'invalid_output' } })
+    expect((await client.call(server, { tool: 'large', arguments: { bytes: 99_000 } })).ok).toBe(true)
+  })
+
+  it('is asked for its tools again after it has told of a change', async () => {
+    const { client } = make()
+    const server = stdioServer('tools')
+    await client.call(server, { tool: 'learn', arguments: {} })
+
+    await expect.poll(async () => (await client.tools(server)).map(({ name }) => name)).toContain('learned')
+  })
+
+  it('ends with its process group when the client closes, however stubborn it is', async () => {
+    const { client } = make()
+    const pidFile = join(mkdtempSync(join(tmpdir(), 'berth-mcp-')), 'pids')
+    await client.call(rudeServer('stubborn', pidFile), go)
+    const pids = JSON.parse(readFileSync(pidFile, 'utf8')) as number[]
+    expect(pids.map(isAlive)).toEqual([true, true])
+
+    await client.close()
+
+    // A process that has ended may wait a moment for the system to take it away.
+    await expect.poll(() => pids.map(isAlive), { timeout: 4_000 }).toEqual([false, false])
+    expect(await refusal(client.tools(stdioServer('tools')))).toBe('mcp-server-unavailable')
+  })
+
+  it('is started anew when its place in the configuration says something else', async () => {
+    const { client } = make()
+    await client.tools(stdioServer('tools', { env: { MODE: 'one' } }))
+
+    const answer = await client.call(stdioServer('tools', { env: { MODE: 'two' } }), { tool: 'whoami', arguments: {} })
+
+    expect(JSON.parse(textOf(answer)).env.MODE).toBe('two')
+  })
+})
+
+describe('a server that misbehaves', () => {
+  it.each(['crash-at-start', 'flood-at-start', 'nonsense', 'hang-at-start'])(
+    'is unavailable when it does %s, and is left alone for a while that grows',
+    async (mode) => {
+      const { client, clock, warnings } = make({ connectTimeoutMs: 1_500 })
+      const server = rudeServer(mode)
+
+      for (const pauseMs of [1_000, 2_000]) {
+        expect(await refusal(client.tools(server))).toBe('mcp-server-unavailable')
+        expect(warnings.at(-1)).toContain(`"pauseMs":${pauseMs}`)
+        const told = warnings.length
+        clock.advance(pauseMs - 1)
+        await expect(client.tools(server)).rejects.toMatchObject({ retryAfterMs: 1 })
+        expect(warnings.length).toBe(told)
+        clock.advance(1)
+      }
+      expect(client.status(mode)).toBe('failed')
+    },
+  )
+
+  it('is unavailable when there is no such program', async () => {
+    const { client } = make()
+    const server = { ...stdioServer('none'), command: '/no/such/program' }
+
+    expect(await refusal(client.tools(server))).toBe('mcp-server-unavailable')
+  })
+
+  it('is unavailable when a secret of it cannot be resolved, whose name is all that is told', async () => {
+    const { client } = make()
+
+    await expect(client.tools(stdioServer('tools', { envRefs: { A: 'env:NONE' } }))).rejects.toThrow(
+      'env:NONE is not set',
+    )
+  })
+
+  it('fails a call that it crashes in, and serves the next one after the pause', async () => {
+    const { client, clock } = make()
+    const server = rudeServer('crash')
+
+    expect(await client.call(server, go)).toMatchObject({
+      ok: false,
+      error: { kind: 'execution_failed', message: expect.stringContaining('may have taken effect') },
+    })
+    expect(client.status('crash')).toBe('failed')
+
+    expect(await refusal(client.tools(server))).toBe('mcp-server-unavailable')
+    clock.advance(1_000)
+    expect(await client.tools(server)).toMatchObject([{ name: 'go' }])
+  })
+
+  it('times a hanging call out, and is ended after three of them', async () => {
+    const { client, clock } = make({ callTimeoutMs: 300 })
+    const server = rudeServer('hang')
+    const timeout = { ok: false, error: { kind: 'timeout' } }
+
+    expect(await client.call(server, go)).toMatchObject(timeout)
+    expect(await client.call(server, { ...go, timeoutMs: 50 })).toMatchObject(timeout)
+    expect(client.status('hang')).toBe('connected')
+    expect(await client.call(server, go)).toMatchObject(timeout)
+
+    expect(client.status('hang')).toBe('failed')
+    expect(await refusal(client.tools(server))).toBe('mcp-server-unavailable')
+    clock.advance(1_000)
+    expect((await client.tools(server)).length).toBe(1)
+  })
+
+  it('lets go of a call that is aborted', async () => {
+    const { client } = make()
+    const aborting = new AbortController()
+    const called = client.call(rudeServer('hang'), { ...go, signal: aborting.signal })
+    await expect.poll(() => client.status('hang')).toBe('connected')
+
+    aborting.abort()
+
+    expect(await called).toMatchObject({ ok: false, error: { kind: 'aborted' } })
+  })
+
+  it.each(['flood-line', 'flood-lines', 'flood-nonsense'])('is ended when it does %s', async (mode) => {
+    const { client } = make({ maxResultBytes: 1_000_000 })
+
+    expect(await client.call(rudeServer(mode), go)).toMatchObject({ ok: false, error: { kind: 'execution_failed' } })
+
+    expect(client.status(mode)).toBe('failed')
+  })
+
+  it('may write as much as it likes where nobody looks', async () => {
+    const { client } = make()
+
+    expect(await client.call(rudeServer('flood-errors'), go)).toMatchObject({ ok: true })
+  })
+
+  it('gets no more calls at once than it may have', async () => {
+    const { client } = make({ callTimeoutMs: 500 })
+    const server = rudeServer('hang')
+
+    const outcomes = await Promise.all(Array.from({ length: 40 }, () => client.call(server, go)))
+
+    const kinds = outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.error.kind))
+    expect(kinds.filter((kind) => kind === 'rate_limited')).toHaveLength(8)
+    expect(kinds).not.toContain('ok')
+  })
+
+  it('costs its neighbours nothing: they answer while it hangs, crashes and floods', async () => {
+    const { client } = make({ callTimeoutMs: 5_000 })
+    const good = stdioServer('tools')
+    await client.tools(good)
+    const rude = ['hang', 'crash', 'flood-line', 'flood-lines', 'flood-nonsense'].map((mode) =>
+      client.call(rudeServer(mode), go),
+    )
+    let answered = 0
+    let isOver = false
+    const bad = Promise.all(rude.slice(1)).then(() => {
+      isOver = true
+    })
+
+    while (!isOver || answered < 20) {
+      expect((await client.call(good, { tool: 'add', arguments: { a: answered, b: 1 } })).ok).toBe(true)
+      answered++
+    }
+
+    await bad
+    expect(client.status('tools')).toBe('connected')
+    await client.close()
+    await Promise.all(rude)
+  })
+})

@@ -1,0 +1,50 @@
+import { OPERATOR_ID } from '@berth/protocol'
+import { parse } from 'yaml'
+
+/** What a `SKILL.md` says. */
+export interface SkillDocument {
+  readonly name: string
+  readonly description: string
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly instructions: string
+}
+
+const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n?^---[ \t]*(?:\r?\n|$)/m
+const MAX_DESCRIPTION = 1_024
+const MAX_FRONT_MATTER = 65_536
+const MAX_ALIASES = 100
+
+/** Reads the text of a `SKILL.md` whose folder has this name. @throws Error that says what is wrong with it */
+export function parseSkillDocument(text: string, folder: string): SkillDocument {
+  const match = FRONT_MATTER.exec(text)
+  if (match?.index !== 0) throw new Error('SKILL.md does not begin with front matter between two lines of ---')
+  const { name, description, ...rest } = parseFrontMatter(match[1] ?? '')
+  if (typeof name !== 'string' || !OPERATOR_ID.test(name)) {
+    throw new Error('name: must start with a letter or digit and hold at most 128 letters, digits, "_" or "-"')
+  }
+  if (name !== folder) throw new Error(`name: is ${name}, but its folder is named ${folder}`)
+  if (typeof description !== 'string' || description.trim() === '' || description.length > MAX_DESCRIPTION) {
+    throw new Error(`description: must be a text of 1 to ${MAX_DESCRIPTION} characters`)
+  }
+  return {
+    name,
+    description,
+    ...(Object.keys(rest).length === 0 ? {} : { metadata: rest }),
+    instructions: text.slice(match[0].length).replace(/^\r?\n/, ''),
+  }
+}
+
+function parseFrontMatter(text: string): Record<string, unknown> {
+  if (text.length > MAX_FRONT_MATTER) throw new Error('the front matter is too long')
+  let parsed: unknown
+  try {
+    // By way of JSON, so that nothing but plain data is left: no dates, no cycles, no prototypes.
+    parsed = JSON.parse(JSON.stringify(parse(text, { maxAliasCount: MAX_ALIASES })) ?? 'null')
+  } catch (error) {
+    throw new Error(`the front matter is not YAML: ${(error as Error).message.split('\n')[0]}`, { cause: error })
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new Error('the front matter is not a mapping')
+  }
+  return parsed as Record<string, unknown>
+}

@@ -1,0 +1,151 @@
+import {
+  type AgentContext,
+  createAgentRegistry,
+  createEngine,
+  createPhase,
+  createRenderEnvelope,
+  createSessionService,
+  createSessions,
+  createWorkflowRegistry,
+  type RunServices,
+} from '@berth/core'
+import { nodeDigest } from '@berth/platform-node'
+import { EVERY_ROW, type Logger, noMeter, type Page, type Storage } from '@berth/ports'
+import { openSqliteStorage } from '@berth/sqlite'
+import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+
+const TURNS = 1_000
+const ignore = () => undefined
+const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+const ALICE = { subject: 'alice', scopes: ['admin:*'] }
+
+/** What a turn asks of the storage: operations, rows they read, rows they write, bytes of text they read. */
+interface Work {
+  readonly operations: number
+  readonly rowsRead: number
+  readonly writes: number
+}
+
+/** Counts what goes through the ports. */
+function counted(storage: Storage) {
+  let work = { operations: 0, rowsRead: 0, writes: 0 }
+  const rowsOf = (result: unknown): number => {
+    if (Array.isArray(result)) return result.length
+    const page = result as Page<unknown> | undefined
+    return page?.items?.length ?? (result === undefined ? 0 : 1)
+  }
+  const countReads = <Port extends object>(port: Port): Port =>
+    new Proxy(port, {
+      get:
+        (target, name) =>
+        async (...given: unknown[]) => {
+          const result = await (Reflect.get(target, name) as (...values: unknown[]) => unknown)(...given)
+          work = { ...work, operations: work.operations + 1, rowsRead: work.rowsRead + rowsOf(result) }
+          return result
+        },
+    })
+  const { unitOfWork, close, status, ...ports } = storage
+  const reads = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, countReads(port)]))
+  const counting = {
+    ...(reads as unknown as Omit<Storage, 'unitOfWork' | 'close' | 'status'>),
+    unitOfWork: {
+      async commit(writes: Parameters<typeof unitOfWork.commit>[0]) {
+        const outcome = await unitOfWork.commit(writes)
+        const changed = outcome.committed ? outcome.counts.reduce((sum, count) => sum + count, 0) : 0
+        work = { ...work, operations: work.operations + 1, writes: work.writes + changed }
+        return outcome
+      },
+    },
+    ...{ close, status },
+  } satisfies Storage
+  const take = (): Work => {
+    const taken = work
+    work = { operations: 0, rowsRead: 0, writes: 0 }
+    return taken
+  }
+  return { counting, take }
+}
+
+const chatty = {
+  id: 'chatty',
+  async run(input: unknown, { session, emit }: AgentContext) {
+    const recent = await session?.messages({ limit: 20 })
+    await emit('turn.seen', { messages: recent?.length })
+    return { heard: input, recent: recent?.length }
+  },
+}
+
+async function openWorld() {
+  const storage = await openSqliteStorage({ path: ':memory:', mode: 'lib' })
+  const { counting, take } = counted(storage)
+  const clock = createManualClock()
+  const ids = createSequenceIds()
+  const agents = createAgentRegistry()
+  agents.register({ id: 'chatty', description: 'Listens.', agent: chatty })
+  const phase = createPhase()
+  phase.enter('ready')
+  const sessionOf = createSessionService({ ...counting, clock, ids, maxResultBytes: 1_000_000 })
+  const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
+  const shared = { ...counting, clock, ids, render, meter: noMeter, basePath: '/v1' }
+  const engine = createEngine({
+    ...shared,
+    ...{ timers: clock, logger, agents, workflows: createWorkflowRegistry(), phase },
+    services: (caller) => ({ session: sessionOf(caller) }) as RunServices,
+    limits: {
+      ...{ concurrency: 8, maxQueued: 8, maxResultBytes: 1_000_000, maxEventBytes: 1_000 },
+      ...{ abortGraceMs: 1_000, idempotencyTtlMs: 86_400_000 },
+    },
+  })
+  const sessions = createSessions({
+    ...{ ...shared, digest: nodeDigest, idempotencyTtlMs: 86_400_000 },
+    ...{ abortRun: engine.abortRun, answers: { clear: ignore } },
+  })
+  const turn = async (text: string): Promise<Work> => {
+    take()
+    await engine.startRun({
+      ...{ target: { kind: 'agent', id: 'chatty' }, body: { input: { text }, sessionId: 'long' } },
+      ...{ principal: ALICE, answer: 'outcome' },
+    })
+    return take()
+  }
+  return { storage, sessions, turn }
+}
+
+describe('a session of a thousand turns', () => {
+  it('costs the same at every turn, exports what it holds, and is deleted to the last row', async () => {
+    const { storage, sessions, turn } = await openWorld()
+    const work: Work[] = []
+    for (let index = 0; index < TURNS; index++) work.push(await turn(`turn ${index}`))
+
+    // The first turns have fewer than 20 messages to read; from then on every turn does exactly the same.
+    expect(new Set(work.slice(20).map((one) => JSON.stringify(one))).size).toBe(1)
+
+    const transcript = []
+    for (let cursor: string | undefined, more = true; more; ) {
+      const page = await sessions.readSessions.messages('long', { limit: 200, order: 'asc', cursor }, EVERY_ROW)
+      transcript.push(...page.items)
+      cursor = page.nextCursor ?? undefined
+      more = cursor !== undefined
+    }
+    expect(transcript.map(({ seq }) => seq)).toEqual(Array.from({ length: 2 * TURNS }, (_, index) => index + 1))
+    const request = { sessionId: 'long', visibility: EVERY_ROW, principal: ALICE } as const
+    const exported = { message: [] as unknown[], run: 0, lines: 0 }
+    for await (const line of await sessions.exportSession(request)) {
+      const { type, record } = JSON.parse(line)
+      exported.lines++
+      if (type === 'message') exported.message.push(record)
+      if (type === 'run') exported.run++
+    }
+    expect(exported.message).toEqual(JSON.parse(JSON.stringify(transcript)))
+    expect(exported.run).toBe(TURNS)
+
+    await sessions.deleteSession(request)
+
+    expect((await storage.runs.list({}, { limit: 1, order: 'asc' }, EVERY_ROW)).items).toEqual([])
+    expect((await storage.sessions.messages('long', { limit: 1, order: 'asc' })).items).toEqual([])
+    const left = await storage.events.read({ sessionId: 'long' }, { after: 0, limit: 10 })
+    expect(left.map(({ type }) => type)).toEqual(['session.deleted'])
+    await storage.close()
+  }, 60_000)
+})

@@ -1,0 +1,32 @@
+import { createInMemorySkillStore, type InMemorySkill } from '@berth/in-memory'
+import { type SkillStore, StartError } from '@berth/ports'
+import { isPlainObject, OPERATOR_ID } from '@berth/protocol'
+
+/** The skills that are registered in code; they are not removed over REST. @throws StartError `config-invalid` */
+export function createRegisteredSkills(skills: readonly InMemorySkill[]): SkillStore {
+  const names = new Set<string>()
+  for (const [index, skill] of skills.entries()) {
+    const problem = problemOf(skill, names)
+    if (problem !== undefined) {
+      throw new StartError('config-invalid', {
+        message: `skills.${index}: ${problem}`,
+        hint: 'register { name, description, instructions, files? } with a name of its own',
+      })
+    }
+    names.add(skill.name)
+  }
+  return createInMemorySkillStore({ skills })
+}
+
+function problemOf(skill: unknown, names: ReadonlySet<string>): string | undefined {
+  if (!isPlainObject(skill)) return 'expected an object'
+  const { name, description, instructions, files = {} } = skill
+  if (typeof name !== 'string' || !OPERATOR_ID.test(name)) return 'name: expected letters, digits, "_" or "-"'
+  if (names.has(name)) return `name: ${name} is registered twice`
+  if (typeof description !== 'string' || description === '') return 'description: expected a text'
+  if (typeof instructions !== 'string') return 'instructions: expected a text'
+  const areFiles = isPlainObject(files) && Object.values(files).every(isContent)
+  return areFiles ? undefined : 'files: expected texts or bytes by path'
+}
+
+const isContent = (value: unknown) => typeof value === 'string' || value instanceof Uint8Array

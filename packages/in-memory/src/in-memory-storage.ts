@@ -2,8 +2,13 @@ import type { Storage } from '@berth/ports'
 import { createApprovalTable } from './approval-table.ts'
 import { createAuditTable } from './audit-table.ts'
 import { createEmissionTable } from './emission-table.ts'
+import { createBlockTable } from './block-table.ts'
+import { createConsolidationTable } from './consolidation-table.ts'
 import { createEventTable } from './event-table.ts'
+import { createFactTable } from './fact-table.ts'
 import { createIdempotencyTable } from './idempotency-table.ts'
+import { createJobTable } from './job-table.ts'
+import { createMemoryConflictTable } from './memory-conflict-table.ts'
 import { createRunTable } from './run-table.ts'
 import { createSessionTable } from './session-table.ts'
 import { createStepTable } from './step-table.ts'
@@ -27,6 +32,14 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const sessions = createSessionTable()
   const tokens = createTokenTable()
   const audit = createAuditTable()
+  const facts = createFactTable()
+  const blocks = createBlockTable()
+  const memoryConflicts = createMemoryConflictTable()
+  const jobs = createJobTable()
+  const consolidation = createConsolidationTable({
+    sessions: () => sessions.all().map(({ id, owner, updatedAt }) => ({ sessionId: id, owner, changedAt: updatedAt })),
+    isActive: runs.isSessionActive,
+  })
 
   return {
     unitOfWork: createUnitOfWork({
@@ -39,6 +52,11 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...sessions.appliers,
       ...tokens.appliers,
       ...audit.appliers,
+      ...facts.appliers,
+      ...blocks.appliers,
+      ...memoryConflicts.appliers,
+      ...jobs.appliers,
+      ...consolidation.appliers,
       ...createThreadDeletion(runs, [steps, approvals, events]),
     }),
     runs: runs.store,
@@ -50,6 +68,12 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     sessions: sessions.store,
     tokens: tokens.store,
     audit: audit.log,
+    facts: facts.store,
+    factUpkeep: facts.upkeep,
+    blocks: blocks.store,
+    memoryConflicts: memoryConflicts.store,
+    jobs: jobs.queue,
+    consolidation: consolidation.store,
     status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }),
     close: () => Promise.resolve(),
   }

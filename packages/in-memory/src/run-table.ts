@@ -9,6 +9,8 @@ import type { WriteAppliers } from './write-applier.ts'
 export interface RunTable extends ThreadRuns {
   readonly store: RunStore
   readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.fence'>
+  /** Whether a run of the session has not ended. */
+  isSessionActive(sessionId: string): boolean
 }
 
 export function createRunTable(): RunTable {
@@ -43,6 +45,8 @@ export function createRunTable(): RunTable {
       pastDeadline: async (now, limit) => lateAt(now).slice(0, limit),
       nextDeadlineAt: async () => lateAt(END_OF_TIME)[0]?.deadlineAt,
     },
+    isSessionActive: (sessionId) =>
+      runs.page({ limit: 1, order: 'asc' }, (run) => run.sessionId === sessionId && isActive(run)).items.length > 0,
     appliers: {
       'run.insert'({ type, run }, { undo }) {
         const current = runs.get(run.id)

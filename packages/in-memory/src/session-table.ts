@@ -6,6 +6,7 @@ import type { WriteAppliers } from './write-applier.ts'
 
 export interface SessionTable {
   readonly store: SessionStore
+  all(): readonly SessionRecord[]
   readonly appliers: Pick<WriteAppliers, 'session.insert' | 'message.append'>
 }
 
@@ -25,6 +26,7 @@ export function createSessionTable(): SessionTable {
         return takePage({ records, placeOf: ({ seq, id }) => [seq, id] }, page, () => true)
       },
     },
+    all: () => sessions.page({ limit: Number.MAX_SAFE_INTEGER, order: 'asc' }, () => true).items,
     appliers: {
       'session.insert'({ type, session }, { undo }) {
         const current = sessions.get(session.id)

@@ -2,8 +2,10 @@ import type { ApprovalRecord, ApprovalResolution } from './approval-store.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import type { EpochMs } from './clock.ts'
 import type { EmissionPart } from './emission-store.ts'
+import type { ConsolidatorWrite, ConsolidatorWriteConflict } from './consolidator-writes.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
+import type { MemoryWrite, MemoryWriteConflict } from './memory-writes.ts'
 import type { RunChange, RunRecord, RunStatus } from './run-store.ts'
 import type { NewMessage, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
@@ -93,6 +95,8 @@ export type Write =
   | { readonly type: 'thread.delete'; readonly workflowId: string; readonly threadId: string }
   /** Appends the next link of the audit chain; never conflicts. */
   | { readonly type: 'audit.append'; readonly entry: NewAuditEntry }
+  | MemoryWrite
+  | ConsolidatorWrite
 
 export type WriteType = Write['type']
 
@@ -108,6 +112,9 @@ export type Conflict =
       readonly type: 'token.insert' | 'token.revoke' | 'token.retire' | 'token.rehash'
       readonly current?: TokenRecord | undefined
     }
+  | { readonly type: 'token.insert' | 'token.revoke'; readonly current?: TokenRecord | undefined }
+  | MemoryWriteConflict
+  | ConsolidatorWriteConflict
 
 export type CommitOutcome =
   | {

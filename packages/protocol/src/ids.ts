@@ -11,6 +11,9 @@ export const ID_PREFIXES = {
   message: 'msg',
   approval: 'apr',
   emission: 'emi',
+  block: 'blk',
+  conflict: 'cfl',
+  job: 'job',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

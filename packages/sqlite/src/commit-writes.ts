@@ -1,10 +1,15 @@
 import type { CommitOutcome, StoredEvent, Write, WriteType } from '@berth/ports'
 import { approvalWrites } from './approval-writes.ts'
 import { auditWrites } from './audit-log.ts'
+import { blockWrites } from './block-store.ts'
 import type { Connection } from './connection.ts'
 import { emissionWrites } from './emission-store.ts'
+import { consolidationWrites } from './consolidation-store.ts'
 import { eventWrites } from './event-writes.ts'
+import { factWrites } from './fact-writes.ts'
 import { idempotencyWrites } from './idempotency-writes.ts'
+import { jobWrites } from './job-writes.ts'
+import { memoryConflictWrites } from './memory-conflict-store.ts'
 import { runWrites } from './run-writes.ts'
 import { sessionWrites } from './session-writes.ts'
 import { stepWrites } from './step-writes.ts'
@@ -35,6 +40,11 @@ const APPLIERS: WriteAppliers = {
   ...tokenWrites,
   ...threadWrites,
   ...auditWrites,
+  ...factWrites,
+  ...blockWrites,
+  ...memoryConflictWrites,
+  ...jobWrites,
+  ...consolidationWrites,
 }
 
 const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>

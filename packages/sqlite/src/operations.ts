@@ -1,9 +1,15 @@
 import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './approval-store.ts'
 import { readAudit } from './audit-log.ts'
+import { findBlock, listBlocks } from './block-store.ts'
 import { commitWrites } from './commit-writes.ts'
 import { listEmissions } from './emission-store.ts'
+import { extractedThrough, idleSessions, spentOn } from './consolidation-store.ts'
 import { readEvents, readEventsBefore, readLogHead } from './event-log.ts'
+import { findFact, listFacts, nearestFacts, searchFacts } from './fact-store.ts'
+import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from './fact-upkeep.ts'
 import { findIdempotency } from './idempotency-store.ts'
+import { countJobs, dueJobs, findJob, listDeadLetters, nextJobDueAt } from './job-queue.ts'
+import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './memory-conflict-store.ts'
 import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
 import { findSession, listMessages, listSessions } from './session-store.ts'
 import { dueSteps, findStep, listSteps, nextDueAt, stepsWaitingForEvent, stepWaitingForChild } from './step-store.ts'
@@ -41,6 +47,27 @@ export const READS = {
   'tokens.findByDigest': findTokenByDigest,
   'tokens.list': listTokens,
   'audit.read': readAudit,
+  'facts.find': findFact,
+  'facts.list': listFacts,
+  'facts.search': searchFacts,
+  'facts.nearest': nearestFacts,
+  'factUpkeep.repeated': repeatedFacts,
+  'factUpkeep.expired': expiredFacts,
+  'factUpkeep.weighedBefore': factsWeighedBefore,
+  'factUpkeep.unembedded': unembeddedFacts,
+  'blocks.find': findBlock,
+  'blocks.list': listBlocks,
+  'memoryConflicts.find': findMemoryConflict,
+  'memoryConflicts.list': listMemoryConflicts,
+  'memoryConflicts.openOf': openMemoryConflicts,
+  'jobs.find': findJob,
+  'jobs.due': dueJobs,
+  'jobs.nextDueAt': nextJobDueAt,
+  'jobs.deadLetters': listDeadLetters,
+  'jobs.counts': countJobs,
+  'consolidation.idleSessions': idleSessions,
+  'consolidation.extractedThrough': extractedThrough,
+  'consolidation.spentOn': spentOn,
 } as const
 
 /** Each runs inside a savepoint; the host undoes it when its result says `committed: false` or when it throws. */

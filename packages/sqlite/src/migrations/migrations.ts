@@ -10,6 +10,8 @@ import { durableRuns } from './0009-durable-runs.ts'
 import { audit } from './0010-audit.ts'
 import { tokenFamilies } from './0011-token-families.ts'
 import { emissionsAndExpiry } from './0012-emissions-and-expiry.ts'
+import { memory } from './0016-memory.ts'
+import { consolidator } from './0017-consolidator.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. Append only. */
@@ -26,4 +28,6 @@ export const MIGRATIONS: readonly Migration[] = [
   audit,
   tokenFamilies,
   emissionsAndExpiry,
+  memory,
+  consolidator,
 ]

@@ -13,6 +13,7 @@ import {
 } from '../builders.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
+import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
 
 const RUN = aRun({ id: 'run-1', status: 'running' })
@@ -51,6 +52,7 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'event.append', events: [anEvent({ runId: RUN.id, sessionId: SESSION.id, topic: 'topic' })] },
     { type: 'event.append', events: [anEvent({ runId: FLOW.id, topic: 'topic' })] },
   )
+  await seedMemory(storage)
 }
 
 /** One write of every type that goes through after `seed` and leaves a trace. */
@@ -106,6 +108,7 @@ const CHANGES: {
     type: 'audit.append',
     entry: { at: at(1), actor: { kind: 'system', subject: 'test' }, action: 'test', decision: 'allowed' },
   },
+  ...MEMORY_CHANGES,
 }
 
 /** One write of every type that can conflict, and does after `seed`, with or without `CHANGES`. */
@@ -135,11 +138,13 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'token.revoke': { type: 'token.revoke', id: 'tok-unknown', at: at(1) },
   'token.retire': { type: 'token.retire', id: 'tok-unknown', replacedBy: TOKEN.id, at: at(1), until: at(1) },
   'token.rehash': { type: 'token.rehash', id: OTHER_TOKEN.id, from: OTHER_TOKEN.digest, to: TOKEN.digest },
+  ...MEMORY_CONFLICTS,
 }
 
 /** Everything the ports show of what `seed` and `CHANGES` touch. */
 async function snapshot(storage: Storage) {
   const { runs, steps, approvals, emissions, sessions, tokens, events, idempotency, audit } = storage
+  const { runs, steps, approvals, sessions, tokens, events, idempotency, audit } = storage
   const all = { limit: 200, order: 'asc' } as const
   const range = { after: 0, limit: 200 }
   return {
@@ -165,6 +170,7 @@ async function snapshot(storage: Storage) {
       ),
     ),
     head: await events.head(),
+    ...(await memorySnapshot(storage)),
   }
 }
 

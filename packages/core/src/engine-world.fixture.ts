@@ -10,6 +10,7 @@ import {
 } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { RunContext } from './agents/agent.ts'
+import type { RunServices } from './agents/run-services.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { execute, type Program } from './engine-program.fixture.ts'
 import { createRecall } from './idempotency/recall.ts'
@@ -161,7 +162,7 @@ export function startProcess(around: Surroundings): Process {
   const wall: Clock = clock
   const engine = createEngine({
     ...{ clock: wall, timers, ids, logger, meter: noMeter, agents, workflows, phase, basePath: '/v1' },
-    services: () => ({}),
+    services: () => ({}) as RunServices,
     runs: guardedPort(storage.runs),
     events: guardedPort(storage.events),
     sessions: guardedPort(storage.sessions),

@@ -41,6 +41,9 @@ export { createManageTokens, type ManageTokens, type ManageTokensDeps } from './
 export type { MintToken, NewToken } from './auth/new-token.ts'
 export type { Principal } from './auth/principal.ts'
 export { createTokenUseCases, type TokenUseCases, type TokenUseCasesDeps } from './auth/token-use-cases.ts'
+export { type ConsolidatorGroup, createConsolidator } from './consolidator/consolidator.ts'
+export type { QueueConsolidation } from './consolidator/queue-consolidation.ts'
+export type { ReadConsolidator } from './consolidator/read-consolidator.ts'
 export { createEngine, type Engine, type EngineDeps, type EngineLimits } from './engine.ts'
 export { createReadHealth, type HealthDocument, type ReadHealth } from './health/read-health.ts'
 export {
@@ -53,6 +56,14 @@ export { withReadCache } from './idempotency/read-cache.ts'
 export { createRecall, type Recall } from './idempotency/recall.ts'
 export type { Daemon } from './lifecycle/daemon.ts'
 export { createPhase, type Phase, type PhaseHolder } from './lifecycle/phase.ts'
+export type { FactChange, FactInput } from './memory/fact-decisions.ts'
+export { createMemory, type Memory } from './memory/memory.ts'
+export type { ReadMemory } from './memory/read-memory.ts'
+export type { ResolveMemoryConflict } from './memory/resolve-conflict.ts'
+export type { RunBlock, RunMemory } from './memory/run-memory.ts'
+export type { SearchMemory } from './memory/search-memory.ts'
+export type { WriteBlocks } from './memory/write-blocks.ts'
+export type { WriteFacts } from './memory/write-facts.ts'
 export {
   classifyProviderResponse,
   type ProviderHeaders,

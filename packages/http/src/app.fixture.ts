@@ -4,11 +4,16 @@ import {
   createAuth,
   createEngine,
   createManageTokens,
+  createConsolidator,
+  createEngine,
+  createEventHub,
+  createMemory,
   createPhase,
   createReadHealth,
   createRecall,
   createWorkflowRegistry,
   type RunContext,
+  type RunServices,
 } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
 import { type Digest, type LogFields, type Logger, noMeter, type Sealer, type Storage } from '@berth/ports'
@@ -73,7 +78,7 @@ export function createTestApp(options: AppOptions = {}) {
   phase.enter('ready')
 
   const engine = createEngine({
-    services: () => ({}),
+    services: () => ({}) as RunServices,
     ...storage,
     ...{ clock, timers: clock, ids, meter: noMeter, agents, workflows, phase, logger, basePath: '/v1' },
     limits: {
@@ -85,6 +90,17 @@ export function createTestApp(options: AppOptions = {}) {
   const shared = { ...storage, clock, timers: clock, ids, digest: testDigest, logger, peppers }
   const gate = createAuth({
     ...{ ...shared, kind: auth, blockValid, sealer: testSealer, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
+  const shared = { ...storage, clock, timers: clock, ids, logger, idempotencyTtlMs: 86_400_000 }
+  const memory = createMemory({
+    ...{ ...shared, digest: testDigest, hub: createEventHub(), embedder: undefined, basePath: '/v1' },
+    limits: { ...{ maxFactBytes: 500, blockLimit: 50, similarityPercent: 70 }, vectorCandidates: 9, embedTimeoutMs: 9 },
+  })
+  const consolidator = createConsolidator({
+    ...{ ...shared, phase, decisions: memory.decisions, given: {} },
+    limits: {
+      ...{ enabled: true, idleAfterMs: 1_000, leaseMs: 1_000, halfLifeDays: 30 },
+      ...{ tokensPerDay: 1_000, usdCentsPerDay: undefined },
+    },
   })
 
   const app = createHttpApp({
@@ -93,9 +109,13 @@ export function createTestApp(options: AppOptions = {}) {
     recall: createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer }),
     ...engine,
     ...gate,
+    authenticate: authenticateAnyone,
+    recall: createRecall({ idempotency: storage.idempotency, clock }),
+    ...{ ...engine, ...memory, ...consolidator },
     openReplayStream: (recording, speed) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+      ...{ checkEmbedder: memory.checkEmbedder, checkConsolidator: consolidator.checkConsolidator },
     }),
     readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
@@ -109,6 +129,7 @@ export function createTestApp(options: AppOptions = {}) {
   })
 
   return { app, storage, clock, phase, lines, notes, streams, manage: createManageTokens(shared) }
+  return { app, storage, clock, phase, lines, notes, streams, consolidator }
 }
 
 export const testDigest: Digest = {

@@ -10,8 +10,10 @@ import { createReporter } from './reporter.ts'
 import { createRouter } from './router.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
+import { consolidatorRoutes } from './routes/consolidator.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
+import { memoryRoutes } from './routes/memory.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -58,6 +60,8 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     workflows: workflowRoutes(deps),
     sessions: sessionRoutes(deps),
     tokens: tokenRoutes(deps),
+    memory: memoryRoutes(deps),
+    consolidator: consolidatorRoutes(deps),
     events: namedEventRoutes(deps),
     health: healthRoutes(deps),
     metrics: metricRoutes(deps),

@@ -6,21 +6,28 @@ import type {
   DeleteThread,
   EmitEvent,
   Principal,
+  QueueConsolidation,
   ReadAgents,
   ReadApprovals,
+  ReadConsolidator,
   ReadHealth,
+  ReadMemory,
   ReadRuns,
   ReadWorkflows,
   Recall,
   Recording,
   Replay,
   ResolveApproval,
+  ResolveMemoryConflict,
   ResumeRun,
   ResumeWorkflow,
+  SearchMemory,
   StartRun,
   TokenUseCases,
   WatchCredential,
   WorkflowThreads,
+  WriteBlocks,
+  WriteFacts,
 } from '@berth/core'
 import type { Clock, Digest, Exposition, IdGenerator, Logger, Meter, Visibility } from '@berth/ports'
 import type { ErrorCode, SecretsHealth } from '@berth/protocol'
@@ -92,6 +99,13 @@ export interface UseCases {
   readonly readMetrics: () => Promise<Exposition>
   readonly openRunStream: OpenRunStream
   readonly replay: Replay
+  readonly searchMemory: SearchMemory
+  readonly readMemory: ReadMemory
+  readonly writeFacts: WriteFacts
+  readonly writeBlocks: WriteBlocks
+  readonly resolveMemoryConflict: ResolveMemoryConflict
+  readonly readConsolidator: ReadConsolidator
+  readonly queueConsolidation: QueueConsolidation
   readonly openReplayStream: OpenReplayStream
   readonly tokens: TokenUseCases
 }

@@ -35,6 +35,7 @@ export function createJobTable(): JobTable {
   return {
     queue: {
       find: async (id) => jobs.get(id),
+      findAlive: async (key) => alive((job) => job.key === key)[0],
       due: async (phases, now, limit) =>
         ofPhases(phases)
           .filter(({ dueAt }) => dueAt <= now)

@@ -44,7 +44,10 @@ export interface FoundFact {
 /** A change of a fact as it was read; void, and the job decided again, when somebody has changed the fact since. */
 export interface FactRevision {
   readonly fact: FactRecord
-  readonly change: Partial<Pick<FactRecord, 'text' | 'tags' | 'metadata' | 'importance' | 'expiresAt'>>
+  /** A missing member stays as it is; `expiresAt: null` lets the fact live on. */
+  readonly change: Partial<Pick<FactRecord, 'text' | 'tags' | 'metadata' | 'importance'>> & {
+    readonly expiresAt?: EpochMs | null | undefined
+  }
 }
 
 /** What a phase decides. All of it, and that the job is done, is written in one commit. */

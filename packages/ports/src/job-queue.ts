@@ -37,6 +37,8 @@ export interface JobCounts {
 /** Port. Reads of the queue of jobs; every write goes through `UnitOfWork`. Passes `jobQueueContract`. */
 export interface JobQueue {
   find(id: string): Promise<JobRecord | undefined>
+  /** The one of this key that is not dead. */
+  findAlive(key: string): Promise<JobRecord | undefined>
   /** Jobs of these phases that are not dead, with `dueAt <= now`, earliest first: new ones, retries, and expired leases. */
   due(phases: readonly JobPhase[], now: EpochMs, limit: number): Promise<readonly JobRecord[]>
   /** The earliest `dueAt` of all jobs of these phases that are not dead. */

@@ -1,8 +1,12 @@
 import {
   type AgentRegistry,
   createAuth,
+  authenticateAnyone,
+  createAuthenticate,
+  createConsolidator,
   createEngine,
   createEventHub,
+  createMemory,
   createReadHealth,
   createRecall,
   type Daemon,
@@ -14,6 +18,8 @@ import {
 import { createHttpApp, type HttpConfig } from '@berth/http'
 import { createNodeSealer, type Vitals } from '@berth/platform-node'
 import type { Timers, UnitOfWork } from '@berth/ports'
+import type { Vitals } from '@berth/platform-node'
+import type { ConsolidatorPhases, Embedder, Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createRunStreams } from '@berth/realtime'
 import type { Adapters } from './adapters.ts'
@@ -31,13 +37,16 @@ export interface Parts {
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
   readonly attribution: Attribution
+  readonly embedder: Embedder | undefined
+  readonly consolidator: Partial<ConsolidatorPhases>
   readonly phase: PhaseHolder
 }
 
 export type Composition = ReturnType<typeof compose>
 
 /** The one place where adapters meet the domain. Reads top to bottom: adapters, use cases, edges. */
-export function compose({ config, adapters, secrets, vitals, agents, workflows, attribution, phase }: Parts) {
+export function compose(parts: Parts) {
+  const { config, adapters, secrets, vitals, agents, workflows, attribution, phase, embedder } = parts
   const { server, runs: limits, realtime, health, auth } = config
   const { storage, clock, ids, digest, logger, meter } = adapters
   const { runs, events, tokens } = storage
@@ -51,16 +60,27 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
   const hub = createEventHub()
   const unitOfWork = withPublication(withCommitTiming(committing, { clock, meter }), hub)
   const idempotency = withReadCache(storage.idempotency, meter)
+  const idempotencyTtlMs = server.idempotency.ttlSeconds * 1_000
+  const shared = { ...storage, unitOfWork, clock, timers, ids, digest, logger, hub, phase, basePath, idempotencyTtlMs }
+  const memory = createMemory({ ...shared, embedder, limits: config.memory })
+  const consolidator = createConsolidator({
+    ...{ ...shared, decisions: memory.decisions, given: parts.consolidator },
+    limits: config.consolidator,
+  })
   const engine = createEngine({
     ...storage,
     ...{ unitOfWork, clock, timers, ids, logger, meter, agents, workflows, phase, basePath },
     services: () => ({}),
+    ...{ ...shared, meter, agents, workflows },
+    services: (caller) => ({ memory: memory.ofRun(caller) }),
     limits: { ...limits, idempotencyTtlMs },
   })
   const readHealth = createReadHealth({
     ...{ storage, phase, clock, version },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
     secretsStore: secrets.health.active,
+    checkEmbedder: memory.checkEmbedder,
+    checkConsolidator: consolidator.checkConsolidator,
   })
   const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
   const sealer = createNodeSealer([secret, ...earlier])
@@ -80,14 +100,15 @@ export function compose({ config, adapters, secrets, vitals, agents, workflows, 
     recall: createRecall({ idempotency, clock, sealer }),
     openRunStream: streams.openRunStream,
     openReplayStream: streams.openReplayStream,
-    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams }),
+    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams, consolidator }),
     readSecretsHealth: () => secrets.health,
     readHealth,
     ...engine,
     ...gate,
+    ...{ ...engine, ...memory, ...consolidator },
   })
 
-  const daemons: readonly Daemon[] = []
+  const daemons: readonly Daemon[] = [...memory.daemons, ...consolidator.daemons]
 
   return { app, streams, engine, daemons }
 }

@@ -1,12 +1,16 @@
 import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
-import { StartError } from '@berth/ports'
+import { type ConsolidatorPhases, type Embedder, StartError } from '@berth/ports'
 import { configFields, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 import * as v from 'valibot'
 import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
-export type BerthConfig = ServerConfigInput & {
+export type BerthConfig = Omit<ServerConfigInput, 'consolidator'> & {
+  /** Its configuration and, in the same object, phases of one's own. */
+  readonly consolidator?: ServerConfigInput['consolidator'] & Partial<ConsolidatorPhases>
+  /** Lets search find what means the same in other words. */
+  readonly embedder?: Embedder
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
   readonly hooks?: Hooks

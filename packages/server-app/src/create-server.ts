@@ -36,6 +36,8 @@ export async function createServer(options: ServerOptions = {}): Promise<BerthSe
     workflows,
     attribution,
     phase: createPhase(),
+    embedder: options.embedder,
+    consolidator: options.consolidator ?? {},
     hooks: options.hooks ?? {},
     given: options.adapters ?? {},
     configDir: options.configDir ?? process.cwd(),

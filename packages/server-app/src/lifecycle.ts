@@ -1,6 +1,6 @@
 import type { AgentRegistry, Daemon, PhaseHolder, WorkflowRegistry } from '@berth/core'
 import { openVitals } from '@berth/platform-node'
-import type { Storage } from '@berth/ports'
+import type { ConsolidatorPhases, Embedder, Storage } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { type Adapters, createPlatform, openStorage } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
@@ -17,6 +17,8 @@ export interface LifecycleParts {
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
   readonly attribution: Attribution
+  readonly embedder: Embedder | undefined
+  readonly consolidator: Partial<ConsolidatorPhases>
   readonly phase: PhaseHolder
   readonly hooks: Hooks
   readonly given: Partial<Adapters>

@@ -1,4 +1,4 @@
-import type { Engine } from '@berth/core'
+import type { ConsolidatorGroup, Engine } from '@berth/core'
 import type { Vitals } from '@berth/platform-node'
 import type { Clock, Exposition, ReadableMeter, Storage } from '@berth/ports'
 import type { RunStreams } from '@berth/realtime'
@@ -11,11 +11,12 @@ export interface ScrapeDeps {
   readonly storage: Pick<Storage, 'status'>
   readonly engine: Pick<Engine, 'readLoad'>
   readonly streams: Pick<RunStreams, 'size'>
+  readonly consolidator: Pick<ConsolidatorGroup, 'readState'>
 }
 
 /** What a scrape answers. Gauges are read then; the database is asked for nothing but its status. */
 export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
-  const { meter, clock, vitals, storage, engine, streams } = deps
+  const { meter, clock, vitals, storage, engine, streams, consolidator } = deps
   const startedMs = clock.monotonicMs()
   meter.gauge('svc_build_info', { version, node: process.version }, 1)
 
@@ -24,6 +25,7 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
     meter.gauge('svc_inflight_runs', { kind: 'agent' }, executing.agent)
     meter.gauge('svc_inflight_runs', { kind: 'workflow' }, executing.workflow)
     meter.gauge('svc_queued_runs', {}, queued)
+    gaugeConsolidator(meter, consolidator.readState())
     meter.gauge('svc_subscriptions', { transport: 'sse' }, streams.size())
     meter.gauge('svc_event_loop_delay_seconds', {}, vitals.eventLoopDelaySeconds())
     meter.gauge('svc_process_resident_memory_bytes', {}, vitals.residentMemoryBytes())
@@ -32,5 +34,15 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
     const status = await storage.status().catch(() => undefined)
     if (status !== undefined) meter.gauge('svc_storage_wal_size_bytes', {}, status.walBytes)
     return meter.expose()
+  }
+}
+
+/** Without a limit there is no end of the budget. */
+function gaugeConsolidator(meter: ReadableMeter, { counts, budget }: ReturnType<ConsolidatorGroup['readState']>): void {
+  const { deadLetters, ...depths } = counts
+  for (const [phase, depth] of Object.entries(depths)) meter.gauge('svc_consolidator_queue_depth', { phase }, depth)
+  meter.gauge('svc_consolidator_dead_letters', {}, deadLetters)
+  for (const [unit, { remaining }] of Object.entries(budget)) {
+    meter.gauge('svc_consolidator_budget_remaining', { unit }, remaining ?? Number.POSITIVE_INFINITY)
   }
 }

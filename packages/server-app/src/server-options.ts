@@ -1,4 +1,5 @@
 import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
+import type { ConsolidatorPhases, Embedder } from '@berth/ports'
 import type { ServerConfigInput } from '@berth/protocol'
 import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
@@ -7,6 +8,10 @@ export interface ServerOptions {
   readonly config?: ServerConfigInput
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
+  /** Lets search find what means the same in other words. */
+  readonly embedder?: Embedder
+  /** Phases of one's own in place of the defaults that need no model. */
+  readonly consolidator?: Partial<ConsolidatorPhases>
   readonly hooks?: Hooks
   /** Any adapter, to swap it. What is passed in is never closed by the server. */
   readonly adapters?: Partial<Adapters>

@@ -66,6 +66,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
   },
   jobs: {
     find: (id) => host.read('jobs.find', id),
+    findAlive: (key) => host.read('jobs.findAlive', key),
     due: (phases, now, limit) => host.read('jobs.due', { phases, now, limit }),
     nextDueAt: (phases) => host.read('jobs.nextDueAt', phases),
     deadLetters: (page) => host.read('jobs.deadLetters', page),

@@ -10,6 +10,11 @@ export function findJob(db: Connection, id: string): JobRecord | undefined {
   return row === undefined ? undefined : toRecord(row)
 }
 
+export function findAliveJob(db: Connection, key: string): JobRecord | undefined {
+  const row = db.get(selectAlive, { key })
+  return row === undefined ? undefined : toRecord(row)
+}
+
 export const dueJobs = (
   db: Connection,
   { phases, now, limit }: { phases: readonly JobPhase[]; now: EpochMs; limit: number },
@@ -38,6 +43,10 @@ type JobRow = Selectable<JobTable>
 
 const selectJob = compile<{ id: string }, JobRow>((place) =>
   from.selectFrom('jobs').selectAll().where('id', '=', place('id')),
+)
+
+const selectAlive = compile<{ key: string }, JobRow>((place) =>
+  from.selectFrom('jobs').selectAll().where('job_key', '=', place('key')).where('failed_at', 'is', null),
 )
 
 const ofPhases = sql`phase in (select value from json_each(`

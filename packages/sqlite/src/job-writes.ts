@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { findJob } from './job-queue.ts'
+import { findAliveJob, findJob } from './job-queue.ts'
 import { compile, from } from './query.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -26,7 +26,7 @@ export const jobWrites: WriteAppliers<'job.enqueue' | 'job.claim' | 'job.complet
   'job.retry'({ db }, { type, id, now }) {
     const job = findJob(db, id)
     if (job?.failedAt === undefined) return { type, current: job }
-    if (db.get(selectAlive, { key: job.key }) === undefined) return db.run(reviveJob, { id, now }).changes
+    if (findAliveJob(db, job.key) === undefined) return db.run(reviveJob, { id, now }).changes
     db.run(markAgain, { key: job.key })
     return db.run(deleteJob, { id }).changes
   },
@@ -113,10 +113,6 @@ const buryJob = compile<Failure & { now: number }, unknown>((place) =>
     .where('id', '=', place('id'))
     .where('lease', '=', place('lease'))
     .where('failed_at', 'is', null),
-)
-
-const selectAlive = compile<{ key: string }, { id: string }>((place) =>
-  from.selectFrom('jobs').select('id').where('job_key', '=', place('key')).where('failed_at', 'is', null),
 )
 
 const reviveJob = compile<{ id: string; now: number }, unknown>((place) =>

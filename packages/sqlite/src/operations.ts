@@ -8,7 +8,7 @@ import { readEvents, readEventsBefore, readLogHead } from './event-log.ts'
 import { findFact, listFacts, nearestFacts, searchFacts } from './fact-store.ts'
 import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from './fact-upkeep.ts'
 import { findIdempotency } from './idempotency-store.ts'
-import { countJobs, dueJobs, findJob, listDeadLetters, nextJobDueAt } from './job-queue.ts'
+import { countJobs, dueJobs, findAliveJob, findJob, listDeadLetters, nextJobDueAt } from './job-queue.ts'
 import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './memory-conflict-store.ts'
 import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
 import { findSession, listMessages, listSessions } from './session-store.ts'
@@ -61,6 +61,7 @@ export const READS = {
   'memoryConflicts.list': listMemoryConflicts,
   'memoryConflicts.openOf': openMemoryConflicts,
   'jobs.find': findJob,
+  'jobs.findAlive': findAliveJob,
   'jobs.due': dueJobs,
   'jobs.nextDueAt': nextJobDueAt,
   'jobs.deadLetters': listDeadLetters,

@@ -57,7 +57,22 @@ describe('loadConfig', () => {
     expect(loaded.adapters).toHaveProperty('clock')
   })
 
-  it.each(['triggers', 'skills', 'mcpServers', 'consolidator', 'embedder'])(
+  it('separates the phases of the consolidator from its fields', async () => {
+    await write(
+      'berth.config.mjs',
+      `export default {
+        consolidator: { leaseMs: 5_000, extract: async () => ({}) },
+        embedder: { name: 'mine', dimensions: 2, embed: async () => [] },
+      }`,
+    )
+    const loaded = await load()
+
+    expect(loaded.input).toEqual({ consolidator: { leaseMs: 5_000 } })
+    expect(loaded.consolidator.extract).toBeTypeOf('function')
+    expect(loaded.embedder?.name).toBe('mine')
+  })
+
+  it.each(['triggers', 'skills', 'mcpServers'])(
     'refuses %s when it holds something and takes it when it is empty',
     async (name) => {
       await write('full.mjs', `export default { ${name}: [{ id: 'x' }] }`)

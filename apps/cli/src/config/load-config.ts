@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
-import { StartError } from '@berth/ports'
+import { type ConsolidatorPhases, type Embedder, StartError } from '@berth/ports'
 import { isPlainObject, type ServerConfigInput } from '@berth/protocol'
 import type { Adapters, Hooks } from '@berth/server-app'
 import { type EnvOverride, readEnvOverrides, unknownVariables } from './env-overrides.ts'
@@ -24,6 +24,8 @@ export interface LoadedConfig {
   readonly input: ServerConfigInput
   readonly agents: readonly AgentRegistration[]
   readonly workflows: readonly WorkflowRegistration[]
+  readonly embedder: Embedder | undefined
+  readonly consolidator: Partial<ConsolidatorPhases>
   readonly hooks: Hooks | undefined
   readonly adapters: Partial<Adapters>
   /** What relative paths in the configuration start from. */
@@ -34,13 +36,17 @@ export interface LoadedConfig {
 }
 
 /** Members of the configuration module this release cannot serve yet. */
-const NOT_YET = ['triggers', 'skills', 'mcpServers', 'consolidator', 'embedder'] as const
+const NOT_YET = ['triggers', 'skills', 'mcpServers'] as const
+
+/** What the section `consolidator` holds besides its fields. */
+const PHASES = ['extract', 'merge', 'decay'] as const
 
 /** @throws StartError `config-invalid` */
 export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<LoadedConfig> {
   const configPath = findConfigFile(cwd, flags.config)
-  const { agents, workflows, hooks, adapters, ...members } =
+  const { agents, workflows, hooks, adapters, embedder, ...rest } =
     configPath === undefined ? {} : await loadConfigModule(configPath)
+  const { members, phases } = splitConsolidator(rest)
   const sections = withoutUnavailable(members)
   const overrides = readEnvOverrides(env)
   const flagged = [
@@ -52,6 +58,8 @@ export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<Lo
     input: input as ServerConfigInput,
     agents: checkedList<AgentRegistration>('agents', agents),
     workflows: checkedList<WorkflowRegistration>('workflows', workflows),
+    embedder: embedder as Embedder | undefined,
+    consolidator: phases,
     hooks: checkedObject('hooks', hooks) as Hooks | undefined,
     adapters: (checkedObject('adapters', adapters) ?? {}) as Partial<Adapters>,
     configDir: configPath === undefined ? cwd : dirname(configPath),
@@ -75,6 +83,18 @@ function withoutUnavailable(members: PlainObject): PlainObject {
     })
   }
   return Object.fromEntries(Object.entries(members).filter(([name]) => !NOT_YET.some((later) => later === name)))
+}
+
+/** Fields of the configuration and phases share one object. */
+function splitConsolidator({ consolidator, ...members }: PlainObject): {
+  readonly members: PlainObject
+  readonly phases: Partial<ConsolidatorPhases>
+} {
+  if (!isPlainObject(consolidator)) return { members: { ...members, consolidator }, phases: {} }
+  const isPhase = ([name]: readonly [string, unknown]) => PHASES.some((phase) => phase === name)
+  const entries = Object.entries(consolidator)
+  const fields = Object.fromEntries(entries.filter((entry) => !isPhase(entry)))
+  return { members: { ...members, consolidator: fields }, phases: Object.fromEntries(entries.filter(isPhase)) }
 }
 
 const isEmpty = (value: unknown): boolean =>

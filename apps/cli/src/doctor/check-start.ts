@@ -8,14 +8,16 @@ import { type Finding, failFrom, ok, warn } from './finding.ts'
 /** The pre-bind validation of the server itself: registrations, contradictions, and every secret reference. */
 export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Promise<readonly Finding[]> {
   const warnings: string[] = []
-  const { agents, workflows, hooks, adapters, configDir } = loaded
+  const { agents, workflows, hooks, adapters, embedder, consolidator, configDir } = loaded
   try {
     const server = await createServer({
       config,
       agents,
       workflows,
       configDir,
+      consolidator,
       ...(hooks === undefined ? {} : { hooks }),
+      ...(embedder === undefined ? {} : { embedder }),
       adapters: { ...adapters, logger: collector(warnings) },
     })
     await server.check()

@@ -18,15 +18,17 @@ export async function prepareServer(
   { stderr }: Terminal,
   { config, loaded, agents, json }: ServerSetup,
 ): Promise<{ readonly server: BerthServer; readonly log: Logger }> {
-  const { configDir, hooks, adapters, workflows } = loaded
+  const { configDir, hooks, adapters, workflows, embedder, consolidator } = loaded
   const log = adapters?.logger ?? createLogger({ level: config.log.level, json, stream: stderr })
   const server = await createServer({
     config,
     agents,
     workflows,
+    consolidator,
     configDir,
     adapters: { ...adapters, logger: log },
     ...(hooks === undefined ? {} : { hooks }),
+    ...(embedder === undefined ? {} : { embedder }),
   })
   return { server, log }
 }

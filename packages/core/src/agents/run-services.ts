@@ -1,9 +1,12 @@
 import type { RunRecord } from '@berth/ports'
+import type { RunMemory } from '../memory/run-memory.ts'
 import type { Effect } from '../steps/effect.ts'
 import type { StepFn, StepOptions } from '../steps/step.ts'
 
 /** The rest of the server as the code of a run sees it; each member is made for the run by its own group. */
-export type RunServices = object
+export interface RunServices {
+  readonly memory: RunMemory
+}
 
 /** The run that uses a service: whose rows it may see, and how what it does is remembered. */
 export interface ServiceCaller {

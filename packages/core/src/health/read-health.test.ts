@@ -12,6 +12,8 @@ function setUp(status: () => Promise<StorageStatus>) {
   const health = createReadHealth({
     ...{ storage: { status }, phase, clock },
     ...{ version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+    checkEmbedder: () => ({ status: 'disabled' }),
+    checkConsolidator: () => ({ status: 'disabled', queueDepth: 0, deadLetters: 0, running: false }),
   })
   return { health, clock, phase }
 }

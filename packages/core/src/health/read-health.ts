@@ -1,5 +1,7 @@
 import type { Clock, Storage, StorageStatus } from '@berth/ports'
+import type { ConsolidatorCheck } from '../consolidator/consolidator-state.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
+import type { EmbedderCheck } from '../memory/vectors.ts'
 
 export interface ReadHealthDeps {
   readonly storage: Pick<Storage, 'status'>
@@ -9,6 +11,8 @@ export interface ReadHealthDeps {
   readonly walWarnThresholdBytes: number
   /** The scheme that resolved the secrets, for example `env`. */
   readonly secretsStore: string
+  readonly checkEmbedder: () => EmbedderCheck
+  readonly checkConsolidator: () => ConsolidatorCheck
 }
 
 export type CheckStatus = 'ok' | 'warn' | 'fail' | 'disabled'
@@ -51,7 +55,8 @@ async function readStatus({ storage }: ReadHealthDeps): Promise<StorageStatus> {
   }
 }
 
-function checksOf({ walWarnThresholdBytes, secretsStore }: ReadHealthDeps, storage: StorageStatus) {
+function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
+  const { walWarnThresholdBytes, secretsStore } = deps
   const { walBytes, dbBytes, writable, message } = storage
   const isLong = walBytes > walWarnThresholdBytes
   return {
@@ -63,10 +68,10 @@ function checksOf({ walWarnThresholdBytes, secretsStore }: ReadHealthDeps, stora
       dbBytes,
       writable,
     },
-    embedder: { status: 'disabled' as CheckStatus },
+    embedder: deps.checkEmbedder(),
     secrets: { status: 'ok' as CheckStatus, store: secretsStore },
     encryption: { status: 'disabled' as CheckStatus, enabled: false },
-    consolidator: { status: 'disabled' as CheckStatus, queueDepth: 0, deadLetters: 0, running: false },
+    consolidator: deps.checkConsolidator(),
     triggers: { status: 'disabled' as CheckStatus, running: false, active: 0, disabled: 0, nextFireAt: null },
     replayBuffer: { status: 'disabled' as CheckStatus, events: 0, subjects: 0, bytes: 0 },
   }

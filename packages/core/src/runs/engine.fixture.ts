@@ -12,7 +12,7 @@ import {
 } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
-import type { CreateRunServices } from '../agents/run-services.ts'
+import type { CreateRunServices, ServiceCaller } from '../agents/run-services.ts'
 import { createEngine as createRunEngine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
@@ -30,6 +30,7 @@ export interface EngineOptions {
   readonly meter?: Meter
   readonly services?: CreateRunServices
   readonly fireEventTriggers?: FireEventTriggers
+  readonly services?: (caller: ServiceCaller) => object
   readonly concurrency?: number
   readonly maxQueued?: number
   readonly clock?: ReturnType<typeof createManualClock>
@@ -65,6 +66,7 @@ export function createEngine(options: EngineOptions) {
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
     services: options.services ?? (() => ({})),
     fireEventTriggers: options.fireEventTriggers,
+    services: (options.services ?? (() => ({}))) as CreateRunServices,
     unitOfWork: withPublication(storage.unitOfWork, hub),
     limits: { ...LIMITS, concurrency, maxQueued },
   })

@@ -18,6 +18,8 @@ describe('/health', () => {
     const readHealth = createReadHealth({
       ...{ storage: readOnly, phase: createPhase(), clock: createManualClock(), version: '0.1.0' },
       ...{ walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+      checkEmbedder: () => ({ status: 'disabled' }),
+      checkConsolidator: () => ({ status: 'disabled', queueDepth: 0, deadLetters: 0, running: false }),
     })
 
     const response = await createTestApp({ deps: { readHealth } }).app.fetch(get('/health'))

@@ -164,7 +164,9 @@ const failureCases: readonly ContractCase[] = [
       expect(await storage.jobs.nextDueAt(PHASES)).toBeUndefined()
       expect(await storage.jobs.counts()).toEqual({ extract: 0, merge: 0, decay: 0, deadLetters: 1 })
       await refused(storage, claim({ now: at(99_999) }))
+      expect(await storage.jobs.findAlive(aJob().key)).toBeUndefined()
       expect((await enqueue(storage, { id: 'fresh', key: aJob().key })).counts).toEqual([1])
+      expect(await storage.jobs.findAlive(aJob().key)).toMatchObject({ id: 'fresh' })
     },
   },
   {

@@ -130,6 +130,7 @@ export function createTestApp(options: AppOptions = {}) {
 
   return { app, storage, clock, phase, lines, notes, streams, manage: createManageTokens(shared) }
   return { app, storage, clock, phase, lines, notes, streams, consolidator }
+  return { app, storage, clock, phase, lines, notes, streams }
 }
 
 export const testDigest: Digest = {

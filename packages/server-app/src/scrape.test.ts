@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgentContext } from '@berth/core'
 import { createPrometheusMeter, systemClock } from '@berth/platform-node'
-import type { Logger } from '@berth/ports'
+import type { EpochMs, Logger } from '@berth/ports'
 import { METRICS, type MetricSpec } from '@berth/protocol'
+import { openSqliteStorage } from '@berth/sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
@@ -78,12 +79,20 @@ beforeAll(async () => {
     auth: { pepperRef: 'env:TEST_PEPPER' },
     storage: { path: join(directory, 'data.db') },
     runs: { concurrency: 1 },
+    consolidator: { tokensPerDay: 1_000 },
   }
   const admin = await openTokenAdmin(parseConfig(config), { adapters: { logger } })
   const { token } = await admin.mint({ name: 'test', scopes: ['admin:*'] })
   await admin.close()
+  await buryJob(config.storage.path)
   authorization = `Bearer ${token}`
-  server = await createServer({ config, agents, workflows, adapters: { logger } })
+  server = await createServer({
+    config,
+    agents,
+    workflows,
+    consolidator: { merge: () => held.promise.then(() => ({})) },
+    adapters: { logger },
+  })
   const { host, port, basePath } = await server.start()
   url = `http://${host}:${port}${basePath}`
   await scenario()
@@ -95,6 +104,18 @@ afterAll(async () => {
   await server.stop({ force: true })
   rmSync(directory, { recursive: true })
 })
+
+/** A job that was given up before the server was started. */
+async function buryJob(path: string) {
+  const storage = await openSqliteStorage({ path })
+  const [id, lease, now] = ['job-dead', 'lease', 0 as EpochMs]
+  await storage.unitOfWork.commit([
+    { type: 'job.enqueue', job: { id, key: 'dead', phase: 'decay', createdAt: now, dueAt: now } },
+    { type: 'job.claim', id, lease, now, until: now },
+    { type: 'job.fail', id, lease, now, attempts: 5 },
+  ])
+  await storage.close()
+}
 
 const post = async (path: string, headers: Record<string, string> = {}) => {
   const options = { method: 'POST', body: '{}' }
@@ -121,6 +142,7 @@ async function scenario() {
   await get('/agents', { authorization: 'Bearer nonsense' })
   const { runId } = await jsonOf(await post('/agents/holds/stream'))
   await post('/agents/holds/stream')
+  await post('/consolidator/run')
   await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
   while ((await get('/agents')).status !== 429);
 }
@@ -160,10 +182,13 @@ describe('GET /metrics', () => {
         'svc_inflight_runs{kind="agent"}',
         'svc_inflight_runs{kind="workflow"}',
         'svc_queued_runs',
+        'svc_consolidator_queue_depth{phase="merge"}',
+        'svc_consolidator_dead_letters',
+        'svc_consolidator_budget_remaining{unit="tokens"}',
         'svc_subscriptions{transport="sse"}',
         'svc_rate_limited_total',
       ].map((series) => values.get(series)),
-    ).toEqual([1, 1, 1, 2, 1, 7, 0.25, 1, 1, 1, 0, 1, 1, 1])
+    ).toEqual([1, 1, 1, 2, 1, 7, 0.25, 1, 1, 1, 0, 1, 1, 1, 1_000, 1, 1])
     expect(values.get('svc_idempotency_hit_ratio')).toBeCloseTo(1 / 3)
   })
 
@@ -184,6 +209,12 @@ describe('GET /metrics', () => {
       storage: { status: () => Promise.reject(new Error('closed')) },
       engine: { readLoad: () => ({ executing: { agent: 0, workflow: 2 }, queued: 0 }) },
       streams: { size: () => 0 },
+      consolidator: {
+        readState: () => ({
+          counts: { extract: 0, merge: 0, decay: 0, deadLetters: 0 },
+          budget: { tokens: { limit: null, remaining: null }, usd: { limit: null, remaining: null } },
+        }),
+      },
     })
 
     expect((await read()).text).toContain('svc_inflight_runs{kind="workflow"} 2')

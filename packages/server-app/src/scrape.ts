@@ -37,12 +37,12 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
   }
 }
 
-/** Without a limit there is no end of the budget. */
+/** A unit without a limit has no budget to show. */
 function gaugeConsolidator(meter: ReadableMeter, { counts, budget }: ReturnType<ConsolidatorGroup['readState']>): void {
   const { deadLetters, ...depths } = counts
   for (const [phase, depth] of Object.entries(depths)) meter.gauge('svc_consolidator_queue_depth', { phase }, depth)
   meter.gauge('svc_consolidator_dead_letters', {}, deadLetters)
   for (const [unit, { remaining }] of Object.entries(budget)) {
-    meter.gauge('svc_consolidator_budget_remaining', { unit }, remaining ?? Number.POSITIVE_INFINITY)
+    if (remaining !== null) meter.gauge('svc_consolidator_budget_remaining', { unit }, remaining)
   }
 }

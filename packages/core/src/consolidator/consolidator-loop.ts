@@ -36,6 +36,7 @@ export function createConsolidatorLoop(deps: ConsolidatorLoopDeps): Consolidator
       const phases = await affordablePhases(deps)
       const [job] = stopping.signal.aborted ? [] : await jobs.due(phases, clock.now(), 1)
       if (job === undefined) break
+      await state.refresh(dayOf(clock.now()))
       await workJob(job, stopping.signal)
     }
     await state.refresh(dayOf(clock.now()))

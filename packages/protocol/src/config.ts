@@ -141,7 +141,7 @@ export const ServerConfigSchema = strictObject({
     similarityPercent: field(within(50, 100), 70, {
       note: 'Share of their words that two facts must have in common to be near-duplicates, in percent.',
     }),
-    vectorCandidates: field(within(1, 100_000), 10_000, {
+    vectorCandidates: field(within(1, 100_000), 5_000, {
       note: 'Facts whose vectors a search compares at most, the newest first.',
     }),
     embedTimeoutMs: field(milliseconds(1), 5_000, {
@@ -150,7 +150,7 @@ export const ServerConfigSchema = strictObject({
   }),
   consolidator: section({
     enabled: field(boolean, true, { note: 'Whether the consolidator works in this process.' }),
-    idleAfterMs: field(milliseconds(1), 900_000, {
+    idleAfterMs: field(milliseconds(100), 900_000, {
       note: 'A session without a run or message for this long is consolidated, in milliseconds.',
     }),
     leaseMs: field(milliseconds(1_000), 300_000, {

@@ -27,7 +27,7 @@ const SESSIONS_AT_ONCE = 100
 
 /** Queues the sessions that went idle and does the jobs that are due, one at a time. */
 export function createConsolidatorLoop(deps: ConsolidatorLoopDeps): ConsolidatorLoop {
-  const { jobs, clock, timers, state, workJob } = deps
+  const { jobs, clock, timers, state, workJob, idleAfterMs } = deps
   const stopping = new AbortController()
 
   const work = async (): Promise<number | undefined> => {
@@ -41,7 +41,7 @@ export function createConsolidatorLoop(deps: ConsolidatorLoopDeps): Consolidator
     }
     await state.refresh(dayOf(clock.now()))
     const next = await jobs.nextDueAt(await affordablePhases(deps))
-    return next === undefined ? undefined : next - clock.now()
+    return next === undefined ? idleAfterMs : Math.min(idleAfterMs, next - clock.now())
   }
 
   const loop = createSupervisedLoop(deps, { name: 'consolidator', work })

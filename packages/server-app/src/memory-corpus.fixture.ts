@@ -1,4 +1,4 @@
-import { createMemory } from '@berth/core'
+import { createMemory, type Memory } from '@berth/core'
 import { createIdGenerator, nodeDigest } from '@berth/platform-node'
 import { type Embedder, EVERY_ROW, type Logger, type Storage } from '@berth/ports'
 import { createManualClock } from '@berth/testkit'
@@ -74,8 +74,13 @@ export function makeCorpus(people: number, queries = 240) {
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
+export interface OpenCorpus {
+  readonly memory: Pick<Memory, 'writeFacts'>
+  search(query: string, limit?: number): Promise<readonly string[]>
+}
+
 /** Memory over a storage that holds the texts. */
-export async function openCorpus(storage: Storage, texts: readonly string[], embedder?: Embedder) {
+export async function openCorpus(storage: Storage, texts: readonly string[], embedder?: Embedder): Promise<OpenCorpus> {
   const clock = createManualClock()
   const ids = createIdGenerator()
   const { unitOfWork } = storage

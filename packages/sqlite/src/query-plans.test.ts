@@ -220,7 +220,7 @@ describe('memory', () => {
     expect(planOf(factVectorQuery({ ...at, ...filter }))).toContain(`USING INDEX ${index}`)
   })
 
-  it.each([{ visibility: EVERY_ROW }, { visibility: ME, namespace: 'work', tags: ['a'] }])(
+  it.each([{ visibility: EVERY_ROW }, { visibility: ME, namespace: 'work', tags: ['a'] }] as const)(
     'is searched by its words first for %o',
     (filter) => {
       const plan = planOf(factSearchQuery({ ...at, ...filter }))

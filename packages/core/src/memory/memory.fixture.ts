@@ -1,5 +1,12 @@
 import { createInMemoryStorage } from '@berth/in-memory'
-import { type ConsolidatorPhases, type Embedder, EVERY_ROW, fromJsonText, type Storage } from '@berth/ports'
+import {
+  type ConsolidatorPhases,
+  type Embedder,
+  EVERY_ROW,
+  type FactFilter,
+  fromJsonText,
+  type Storage,
+} from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { type ConsolidatorLimits, createConsolidator } from '../consolidator/consolidator.ts'
 import { createPhase } from '../lifecycle/phase.ts'
@@ -43,7 +50,7 @@ export function createMemoryWorld(options: MemoryOptions = {}) {
     ...{ ...shared, phase, decisions: memory.decisions, given: options.phases ?? {} },
     limits: { enabled: true, idleAfterMs: HOUR, leaseMs: 60_000, halfLifeDays: 30, ...options.limits },
   })
-  const now = () => ({ now: clock.now(), visibility: EVERY_ROW })
+  const now = (): FactFilter => ({ now: clock.now(), visibility: EVERY_ROW })
 
   return {
     ...{ ...memory, ...consolidator, memoryDaemons: memory.daemons },

@@ -9,7 +9,7 @@ import { pagedListCases } from './paged-list.contract.ts'
 
 const OPTIONALS: Optionals<FactRecord> = { sourceRunId: 'run-1', sourceSessionId: 'ses-1', expiresAt: at(9_000) }
 
-export const insertFacts = (storage: Storage, ...facts: readonly FactRecord[]) =>
+const insertFacts = (storage: Storage, ...facts: readonly FactRecord[]) =>
   commit(storage, ...facts.map((fact) => ({ type: 'fact.insert', fact }) as const))
 
 const find = (storage: Storage, id: string, now = at(0)) => storage.facts.find(id, { now, visibility: EVERY_ROW })

@@ -2,11 +2,10 @@ import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import {
   createAgentRegistry,
   createAuth,
-  createEngine,
-  createManageTokens,
   createConsolidator,
   createEngine,
   createEventHub,
+  createManageTokens,
   createMemory,
   createPhase,
   createReadHealth,
@@ -87,12 +86,15 @@ export function createTestApp(options: AppOptions = {}) {
     },
   })
 
-  const shared = { ...storage, clock, timers: clock, ids, digest: testDigest, logger, peppers }
+  const shared = {
+    ...{ ...storage, clock, timers: clock, ids, digest: testDigest, logger, peppers },
+    ...{ basePath: '/v1', idempotencyTtlMs: 86_400_000 },
+  }
   const gate = createAuth({
-    ...{ ...shared, kind: auth, blockValid, sealer: testSealer, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
-  const shared = { ...storage, clock, timers: clock, ids, logger, idempotencyTtlMs: 86_400_000 }
+    ...{ ...shared, kind: auth, blockValid, sealer: testSealer },
+  })
   const memory = createMemory({
-    ...{ ...shared, digest: testDigest, hub: createEventHub(), embedder: undefined, basePath: '/v1' },
+    ...{ ...shared, hub: createEventHub(), embedder: undefined },
     limits: { ...{ maxFactBytes: 500, blockLimit: 50, similarityPercent: 70 }, vectorCandidates: 9, embedTimeoutMs: 9 },
   })
   const consolidator = createConsolidator({
@@ -107,11 +109,7 @@ export function createTestApp(options: AppOptions = {}) {
     config: { ...CONFIG, ...config },
     ...{ version: '0.1.0', clock, digest: testDigest, ids, logger, meter: noMeter },
     recall: createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer }),
-    ...engine,
-    ...gate,
-    authenticate: authenticateAnyone,
-    recall: createRecall({ idempotency: storage.idempotency, clock }),
-    ...{ ...engine, ...memory, ...consolidator },
+    ...{ ...engine, ...gate, ...memory, ...consolidator },
     openReplayStream: (recording, speed) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
@@ -129,8 +127,6 @@ export function createTestApp(options: AppOptions = {}) {
   })
 
   return { app, storage, clock, phase, lines, notes, streams, manage: createManageTokens(shared) }
-  return { app, storage, clock, phase, lines, notes, streams, consolidator }
-  return { app, storage, clock, phase, lines, notes, streams }
 }
 
 export const testDigest: Digest = {

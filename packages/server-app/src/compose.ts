@@ -1,8 +1,6 @@
 import {
   type AgentRegistry,
   createAuth,
-  authenticateAnyone,
-  createAuthenticate,
   createConsolidator,
   createEngine,
   createEventHub,
@@ -17,8 +15,6 @@ import {
 } from '@berth/core'
 import { createHttpApp, type HttpConfig } from '@berth/http'
 import { createNodeSealer, type Vitals } from '@berth/platform-node'
-import type { Timers, UnitOfWork } from '@berth/ports'
-import type { Vitals } from '@berth/platform-node'
 import type { ConsolidatorPhases, Embedder, Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createRunStreams } from '@berth/realtime'
@@ -60,7 +56,6 @@ export function compose(parts: Parts) {
   const hub = createEventHub()
   const unitOfWork = withPublication(withCommitTiming(committing, { clock, meter }), hub)
   const idempotency = withReadCache(storage.idempotency, meter)
-  const idempotencyTtlMs = server.idempotency.ttlSeconds * 1_000
   const shared = { ...storage, unitOfWork, clock, timers, ids, digest, logger, hub, phase, basePath, idempotencyTtlMs }
   const memory = createMemory({ ...shared, embedder, limits: config.memory })
   const consolidator = createConsolidator({
@@ -68,9 +63,6 @@ export function compose(parts: Parts) {
     limits: config.consolidator,
   })
   const engine = createEngine({
-    ...storage,
-    ...{ unitOfWork, clock, timers, ids, logger, meter, agents, workflows, phase, basePath },
-    services: () => ({}),
     ...{ ...shared, meter, agents, workflows },
     services: (caller) => ({ memory: memory.ofRun(caller) }),
     limits: { ...limits, idempotencyTtlMs },
@@ -103,9 +95,7 @@ export function compose(parts: Parts) {
     readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams, consolidator }),
     readSecretsHealth: () => secrets.health,
     readHealth,
-    ...engine,
-    ...gate,
-    ...{ ...engine, ...memory, ...consolidator },
+    ...{ ...engine, ...gate, ...memory, ...consolidator },
   })
 
   const daemons: readonly Daemon[] = [...memory.daemons, ...consolidator.daemons]

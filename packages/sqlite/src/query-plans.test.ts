@@ -8,7 +8,6 @@ import {
 } from '@berth/ports'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approval-store.ts'
-import { approvalListQuery } from './approval-store.ts'
 import { blockListQuery } from './block-store.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { IDLE_SESSIONS } from './consolidation-store.ts'

@@ -28,7 +28,6 @@ export interface EngineOptions {
   readonly workflows?: readonly WorkflowRegistration[]
   readonly storage?: Storage
   readonly meter?: Meter
-  readonly services?: CreateRunServices
   readonly fireEventTriggers?: FireEventTriggers
   readonly services?: (caller: ServiceCaller) => object
   readonly concurrency?: number
@@ -64,7 +63,6 @@ export function createEngine(options: EngineOptions) {
   const engine = createRunEngine({
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
-    services: options.services ?? (() => ({})),
     fireEventTriggers: options.fireEventTriggers,
     services: (options.services ?? (() => ({}))) as CreateRunServices,
     unitOfWork: withPublication(storage.unitOfWork, hub),

@@ -2,7 +2,7 @@ import type { Migration } from './migration.ts'
 
 /** `fact_words` holds the words of a text as the domain cuts them, joined by spaces: the tokenizer only splits there. */
 export const memory: Migration = {
-  version: 11,
+  version: 13,
   name: 'memory',
   sql: `
 CREATE TABLE facts (

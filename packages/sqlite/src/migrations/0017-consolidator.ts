@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts'
 
 export const consolidator: Migration = {
-  version: 12,
+  version: 14,
   name: 'consolidator',
   sql: `
 CREATE TABLE jobs (

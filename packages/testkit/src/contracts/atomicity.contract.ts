@@ -144,7 +144,6 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
 /** Everything the ports show of what `seed` and `CHANGES` touch. */
 async function snapshot(storage: Storage) {
   const { runs, steps, approvals, emissions, sessions, tokens, events, idempotency, audit } = storage
-  const { runs, steps, approvals, sessions, tokens, events, idempotency, audit } = storage
   const all = { limit: 200, order: 'asc' } as const
   const range = { after: 0, limit: 200 }
   return {

@@ -3,6 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openSqliteStorage } from '@berth/sqlite'
+import { createHashEmbedder } from '@berth/testkit'
 import {
   type Labelled,
   MEANINGS,
@@ -10,8 +12,6 @@ import {
   measure,
   openCorpus,
 } from '../packages/server-app/src/memory-corpus.fixture.ts'
-import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
-import { createHashEmbedder } from '../packages/testkit/src/embedders.ts'
 
 const PEOPLE = 1_667
 const { facts, sameWords, otherWords } = makeCorpus(PEOPLE)

@@ -51,6 +51,11 @@ export { createManageTokens, type ManageTokens, type ManageTokensDeps } from './
 export type { MintToken, NewToken } from './auth/new-token.ts'
 export type { Principal } from './auth/principal.ts'
 export { createTokenUseCases, type TokenUseCases, type TokenUseCasesDeps } from './auth/token-use-cases.ts'
+export { type ConsolidatorGroup, createConsolidator } from './consolidator/consolidator.ts'
+export type { ConsolidatorLoop } from './consolidator/consolidator-loop.ts'
+export type { ConsolidatorCheck, ConsolidatorState } from './consolidator/consolidator-state.ts'
+export type { QueueConsolidation } from './consolidator/queue-consolidation.ts'
+export type { ReadConsolidator } from './consolidator/read-consolidator.ts'
 export { createEngine, type Engine, type EngineDeps, type EngineLimits } from './engine.ts'
 export { createReadHealth, type HealthDocument, type ReadHealth } from './health/read-health.ts'
 export {
@@ -68,6 +73,15 @@ export { createMcp, createMcpService } from './mcp/mcp.ts'
 export type { ConfiguredMcpServer } from './mcp/mcp-servers.ts'
 export type { McpCallOptions, RunMcp } from './mcp/run-mcp.ts'
 export { interruptCalls, type UseMcp } from './mcp/use-mcp.ts'
+export type { FactChange, FactInput } from './memory/fact-decisions.ts'
+export { createMemory, type Memory } from './memory/memory.ts'
+export type { ReadMemory } from './memory/read-memory.ts'
+export type { ResolveMemoryConflict } from './memory/resolve-conflict.ts'
+export type { RunBlock, RunMemory } from './memory/run-memory.ts'
+export type { SearchMemory } from './memory/search-memory.ts'
+export type { EmbedderCheck } from './memory/vectors.ts'
+export type { WriteBlocks } from './memory/write-blocks.ts'
+export type { WriteFacts } from './memory/write-facts.ts'
 export {
   classifyProviderResponse,
   type ProviderHeaders,

@@ -3,10 +3,12 @@ import {
   createAgentRegistry,
   createAudit,
   createAuth,
+  createConsolidator,
   createEngine,
   createEventHub,
   createManageTokens,
   createMcp,
+  createMemory,
   createPhase,
   createReadHealth,
   createRealtime,
@@ -121,6 +123,8 @@ export function createTestApp(options: AppOptions = {}) {
     digest: testDigest,
     logger,
     peppers,
+    basePath: '/v1',
+    idempotencyTtlMs: 86_400_000,
   }
   const openStream = async (request: unknown) => {
     streams.push(request)
@@ -132,14 +136,25 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2 },
   })
   const recall = createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer })
-  const named = { ...shared, recall, render, phase, meter: noMeter, basePath: '/v1', idempotencyTtlMs: 86_400_000 }
+  const named = { ...shared, recall, render, phase, meter: noMeter }
   const services = {
     ...createSessions({ ...named, abortRun: engine.abortRun, answers: { clear: () => undefined } }),
     ...createSkills({ ...named, ...testSkills() }),
     ...createMcp({ ...named, configured: [], allowHosts: ['mcp.example'], mcpClient }),
   }
   const gate = createAuth({
-    ...{ ...shared, kind: auth, blockValid, sealer: testSealer, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
+    ...{ ...shared, kind: auth, blockValid, sealer: testSealer },
+  })
+  const memory = createMemory({
+    ...{ ...shared, hub: createEventHub(), embedder: undefined },
+    limits: { ...{ maxFactBytes: 500, blockLimit: 50, similarityPercent: 70 }, vectorCandidates: 9, embedTimeoutMs: 9 },
+  })
+  const consolidator = createConsolidator({
+    ...{ ...shared, phase, decisions: memory.decisions, given: {} },
+    limits: {
+      ...{ enabled: true, idleAfterMs: 1_000, leaseMs: 1_000, halfLifeDays: 30 },
+      ...{ tokensPerDay: 1_000, usdCentsPerDay: undefined },
+    },
   })
   const triggers = createTriggers({
     ...storage,
@@ -152,15 +167,13 @@ export function createTestApp(options: AppOptions = {}) {
     config: { ...CONFIG, ...config },
     ...{ version: '0.1.0', clock, digest: testDigest, ids, logger, meter: noMeter },
     recall,
-    ...engine,
-    ...services,
-    ...gate,
-    ...triggers,
+    ...{ ...engine, ...services, ...gate, ...triggers, ...memory, ...consolidator },
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),
     readHealth: createReadHealth({
       ...{ storage, phase, clock, version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
       readTriggerHealth: triggers.daemon.health,
       replayBuffer: () => ({ events: 0, subjects: 0, bytes: 0 }),
+      ...{ checkEmbedder: memory.checkEmbedder, checkConsolidator: consolidator.checkConsolidator },
     }),
     readMetrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_up 1\n' }),
     readSecretsHealth: () => ({ active: 'env', fallbackChain: ['env'], references: [] }),
@@ -189,6 +202,7 @@ const systemTimers: Timers = {
     return () => clearTimeout(handle)
   },
 }
+
 /** Rules that name no instant. */
 const neverCron: CronSchedule = { problemOf: () => undefined, next: () => undefined }
 

@@ -14,9 +14,11 @@ import { createRouter } from './router.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
+import { consolidatorRoutes } from './routes/consolidator.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes } from './routes/health.ts'
 import { mcpRoutes } from './routes/mcp.ts'
+import { memoryRoutes } from './routes/memory.ts'
 import { metricRoutes } from './routes/metrics.ts'
 import { namedEventRoutes } from './routes/named-events.ts'
 import { realtimeRoutes } from './routes/realtime.ts'
@@ -106,6 +108,8 @@ function mountRoutes(deps: HttpAppDeps): readonly Mounted[] {
     mcp: mcpRoutes(deps),
     tokens: tokenRoutes(deps),
     triggers: triggerRoutes(deps),
+    memory: memoryRoutes(deps),
+    consolidator: consolidatorRoutes(deps),
     events: namedEventRoutes(deps),
     health: healthRoutes(deps),
     metrics: metricRoutes(deps),

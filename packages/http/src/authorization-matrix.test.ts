@@ -1,5 +1,5 @@
 import { isGrantable, OPERATIONS, type Operation, SCOPES, type ScopeRule } from '@berth/protocol'
-import { anApproval, aRun, aSession } from '@berth/testkit'
+import { aBlock, aFact, aMemoryConflict, anApproval, aRun, aSession } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { bearer, bodyOf, createTestApp } from './app.fixture.ts'
 import { toRequest } from './operation-request.fixture.ts'
@@ -134,28 +134,35 @@ describe('rows of somebody else', () => {
         { type: 'session.insert', session: aSession({ id, owner }) },
         { type: 'run.insert', run: aRun({ id, owner, status: 'completed', targetId: 'echo' }) },
         { type: 'approval.insert', approval: anApproval({ id, owner, runId: id }) },
+        { type: 'fact.insert', fact: aFact({ id, owner }) },
+        { type: 'block.put', block: aBlock({ id, owner, label: id }) },
+        { type: 'conflict.open', conflict: aMemoryConflict({ id, owner, factIds: [id, `other-${id}`] }) },
       ])
       expect(outcome).toMatchObject({ committed: true })
     }
     return made
   }
 
-  it.each(OWNED.map(byId))('%s answers for them exactly as for rows that are not there', async (_, operation) => {
-    const { call, mint } = await withRows()
-    const resources = ['runs', 'approvals', 'sessions', 'memory']
-    const token = await mint(...resources.map((resource) => `${resource}:*:own`))
+  // A block that is put is the caller's own: there is no row of somebody else under its label.
+  it.each(OWNED.filter(({ id }) => id !== 'memory.put-block').map(byId))(
+    '%s answers for them exactly as for rows that are not there',
+    async (_, operation) => {
+      const { call, mint } = await withRows()
+      const resources = ['runs', 'approvals', 'sessions', 'memory']
+      const token = await mint(...resources.map((resource) => `${resource}:*:own`))
 
-    const [missing, foreign, own] = [
-      await call(operation, token, 'not-there'),
-      await call(operation, token, 'of-bob'),
-      await call(operation, token, 'of-alice'),
-    ]
+      const [missing, foreign, own] = [
+        await call(operation, token, 'not-there'),
+        await call(operation, token, 'of-bob'),
+        await call(operation, token, 'of-alice'),
+      ]
 
-    expect(foreign).toEqual(missing)
-    if (operation.pending === true) return
-    expect(missing.status).toBe(404)
-    expect(own.status).not.toBe(404)
-  })
+      expect(foreign).toEqual(missing)
+      if (operation.pending === true) return
+      expect(missing.status).toBe(404)
+      expect(own.status).not.toBe(404)
+    },
+  )
 
   it.each(OWNED.filter(({ id }) => id.startsWith('runs.')).map(byId))(
     '%s answers so too where the agent of a run is not the one of the grant',

@@ -57,6 +57,13 @@ function refusingUseCases(code: ErrorCode): UseCases {
     listAudit: reject,
     exportAudit: reject,
     verifyAudit: reject,
+    searchMemory: reject,
+    readMemory: { fact: reject, listFacts: reject, listBlocks: reject, listConflicts: reject },
+    writeFacts: { create: reject, update: reject, remove: reject },
+    writeBlocks: { put: reject, remove: reject },
+    resolveMemoryConflict: reject,
+    readConsolidator: { get: reject, deadLetters: reject },
+    queueConsolidation: { queue: reject, retry: reject },
   }
 }
 
@@ -118,6 +125,11 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'idempotency-in-flight': () => ({ headers: key('k'), deps: { recall: refuse('idempotency-in-flight') } }),
   'ticket-limit-exceeded': () => fromUseCase('ticket-limit-exceeded'),
   'run-not-active': () => fromUseCase('run-not-active'),
+  'dead-letter-not-found': () => fromUseCase('dead-letter-not-found'),
+  'memory-block-not-found': () => fromUseCase('memory-block-not-found'),
+  'memory-conflict-not-found': () => fromUseCase('memory-conflict-not-found'),
+  'memory-fact-not-found': () => fromUseCase('memory-fact-not-found'),
+  'memory-conflict-resolved': () => fromUseCase('memory-conflict-resolved'),
   'body-too-large': () => ({ body: `{"input":"${'x'.repeat(2_000)}"}` }),
   'unsupported-media-type': () => ({ body: '{}', headers: { 'Content-Type': 'text/plain' } }),
   'host-denied': () => ({ config: { authKind: 'none' }, headers: { Host: 'evil.example' } }),

@@ -18,9 +18,12 @@ import type {
   ManageMcp,
   ManageSkills,
   ManageTriggers,
+  QueueConsolidation,
   ReadAgents,
   ReadApprovals,
+  ReadConsolidator,
   ReadHealth,
+  ReadMemory,
   ReadRuns,
   ReadSessions,
   ReadSkills,
@@ -30,8 +33,10 @@ import type {
   Recording,
   Replay,
   ResolveApproval,
+  ResolveMemoryConflict,
   ResumeRun,
   ResumeWorkflow,
+  SearchMemory,
   StartRun,
   TokenUseCases,
   UpdateSession,
@@ -39,6 +44,8 @@ import type {
   VerifyAudit,
   WatchCredential,
   WorkflowThreads,
+  WriteBlocks,
+  WriteFacts,
 } from '@berth/core'
 import type { Clock, Digest, Exposition, IdGenerator, Logger, Meter, Visibility } from '@berth/ports'
 import type { SecretsHealth } from '@berth/protocol'
@@ -120,6 +127,13 @@ export interface UseCases {
   readonly openRunStream: OpenRunStream
   readonly openSessionStream: OpenSessionStream
   readonly replay: Replay
+  readonly searchMemory: SearchMemory
+  readonly readMemory: ReadMemory
+  readonly writeFacts: WriteFacts
+  readonly writeBlocks: WriteBlocks
+  readonly resolveMemoryConflict: ResolveMemoryConflict
+  readonly readConsolidator: ReadConsolidator
+  readonly queueConsolidation: QueueConsolidation
   readonly openReplayStream: OpenReplayStream
   readonly issueTicket: IssueTicket
   readonly tokens: TokenUseCases

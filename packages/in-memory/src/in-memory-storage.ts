@@ -1,11 +1,16 @@
 import type { Storage } from '@berth/ports'
 import { createApprovalTable } from './approval-table.ts'
 import { createAuditTable } from './audit-table.ts'
+import { createBlockTable } from './block-table.ts'
+import { createConsolidationTable } from './consolidation-table.ts'
 import { createEmissionTable } from './emission-table.ts'
 import { createEventTable } from './event-table.ts'
+import { createFactTable } from './fact-table.ts'
 import { createFireTable } from './fire-table.ts'
 import { createIdempotencyTable } from './idempotency-table.ts'
+import { createJobTable } from './job-table.ts'
 import { createMcpServerTable } from './mcp-server-table.ts'
+import { createMemoryConflictTable } from './memory-conflict-table.ts'
 import { createRunTable } from './run-table.ts'
 import { createSessionDeletion } from './session-deletion.ts'
 import { createSessionTable } from './session-table.ts'
@@ -36,6 +41,14 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
   const triggers = createTriggerTable(runs)
   const fires = createFireTable(triggers)
   const mcpServers = createMcpServerTable()
+  const facts = createFactTable()
+  const blocks = createBlockTable()
+  const memoryConflicts = createMemoryConflictTable()
+  const jobs = createJobTable()
+  const consolidation = createConsolidationTable({
+    sessions: () => sessions.all().map(({ id, owner, updatedAt }) => ({ sessionId: id, owner, changedAt: updatedAt })),
+    isActive: runs.isSessionActive,
+  })
 
   return {
     unitOfWork: createUnitOfWork({
@@ -51,6 +64,11 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...triggers.appliers,
       ...fires.appliers,
       ...mcpServers.appliers,
+      ...facts.appliers,
+      ...blocks.appliers,
+      ...memoryConflicts.appliers,
+      ...jobs.appliers,
+      ...consolidation.appliers,
       ...createThreadDeletion(runs, [steps, approvals, events]),
       ...createSessionDeletion({
         ...{ sessions, runs, approvals, idempotency },
@@ -70,6 +88,12 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
     triggers: triggers.store,
     fires: fires.store,
     mcpServers: mcpServers.store,
+    facts: facts.store,
+    factUpkeep: facts.upkeep,
+    blocks: blocks.store,
+    memoryConflicts: memoryConflicts.store,
+    jobs: jobs.queue,
+    consolidation: consolidation.store,
     status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }),
     close: () => Promise.resolve(),
   }

@@ -13,6 +13,8 @@ export interface RunTable extends ThreadRuns {
   readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.fence'>
   ofSession(sessionId: string): readonly RunRecord[]
   has(runId: string): boolean
+  /** Whether a run of the session has not ended. */
+  isSessionActive(sessionId: string): boolean
 }
 
 export function createRunTable(): RunTable {
@@ -49,6 +51,8 @@ export function createRunTable(): RunTable {
       pastDeadline: async (now, limit) => lateAt(now).slice(0, limit),
       nextDeadlineAt: async () => lateAt(END_OF_TIME)[0]?.deadlineAt,
     },
+    isSessionActive: (sessionId) =>
+      runs.page({ limit: 1, order: 'asc' }, (run) => run.sessionId === sessionId && isActive(run)).items.length > 0,
     appliers: {
       'run.insert'({ type, run }, { undo }) {
         const current = runs.get(run.id)

@@ -9,6 +9,7 @@ import type { WriteAppliers } from './write-applier.ts'
 
 export interface SessionTable extends SessionBelongings {
   readonly store: SessionStore
+  all(): readonly SessionRecord[]
   readonly appliers: Pick<WriteAppliers, 'session.insert' | 'session.update' | 'session.touch' | 'message.append'>
   get(id: string): SessionRecord | undefined
 }
@@ -37,6 +38,7 @@ export function createSessionTable(isBusy: (sessionId: string) => boolean): Sess
           .slice(0, limit)
       },
     },
+    all: () => sessions.page({ limit: Number.MAX_SAFE_INTEGER, order: 'asc' }, () => true).items,
     appliers: {
       'session.insert'({ type, session }, { undo }) {
         const current = sessions.get(session.id)

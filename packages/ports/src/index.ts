@@ -27,20 +27,37 @@ export type {
   NewAuditEntry,
   StagedAuditEntry,
 } from './audit-log.ts'
+export type { BlockRecord, BlockRef, BlockStore } from './block-store.ts'
 export { canonicalJson } from './canonical-json.ts'
 export type { AuditCheckpoint, CheckpointLine, CheckpointLog } from './checkpoint-log.ts'
 export { type Clock, type EpochMs, plusMs } from './clock.ts'
+export type { ChangedSession, ConsolidationSpend, ConsolidationStore } from './consolidation-store.ts'
+export type {
+  ConsolidationJob,
+  ConsolidationReads,
+  ConsolidatorPhase,
+  ConsolidatorPhases,
+  FactRevision,
+  FoundFact,
+  PhaseResult,
+} from './consolidator-phases.ts'
+export type { ConsolidatorWrite } from './consolidator-writes.ts'
 export type { CronRule, CronSchedule } from './cron-schedule.ts'
 export type { Digest } from './digest.ts'
+export type { Embedder } from './embedder.ts'
 export type { EmissionPart, EmissionStore } from './emission-store.ts'
 export type { EventLog, EventPhase, EventRange, EventStream, LogHead, NewEvent, StoredEvent } from './event-log.ts'
+export type { FactFilter, FactGroup, FactRecord, FactStore, FactUpkeep, VectorQuery } from './fact-store.ts'
 export type { FireChange, FireRecord, FireStatus, FireStore } from './fire-store.ts'
 export type { IdGenerator } from './id-generator.ts'
 export type { IdempotencyRecord, IdempotencyStore, StoredResponse } from './idempotency-store.ts'
+export type { JobCounts, JobError, JobPhase, JobQueue, JobRecord, NewJob } from './job-queue.ts'
 export { fromJsonText, type JsonText, toJsonText } from './json-text.ts'
 export type { LogFields, Logger } from './logger.ts'
 export type { McpCall, McpClient, McpEndpoint, McpOutcome, McpStatus, McpTool } from './mcp-client.ts'
 export type { McpServerRecord, McpServerStore } from './mcp-server-store.ts'
+export type { MemoryConflictRecord, MemoryConflictResolution, MemoryConflictStore } from './memory-conflict-store.ts'
+export type { MemoryWrite } from './memory-writes.ts'
 export { type Exposition, type Meter, type MetricLabels, noMeter, type ReadableMeter } from './meter.ts'
 export type { Page, PageQuery } from './page.ts'
 export { EVERY_ROW, type RowAccess, type Visibility } from './row-access.ts'
@@ -82,4 +99,12 @@ export type {
   TriggerStore,
   TriggerTarget,
 } from './trigger-store.ts'
-export type { CommitOutcome, Conflict, RequestOrigin, UnitOfWork, Write, WriteType } from './unit-of-work.ts'
+export type {
+  CommitOutcome,
+  Conflict,
+  RequestOrigin,
+  UnitOfWork,
+  Write,
+  WriteType,
+} from './unit-of-work.ts'
+export { wordsOf } from './words.ts'

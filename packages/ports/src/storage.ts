@@ -1,10 +1,15 @@
 import type { ApprovalStore } from './approval-store.ts'
 import type { AuditLog } from './audit-log.ts'
+import type { BlockStore } from './block-store.ts'
+import type { ConsolidationStore } from './consolidation-store.ts'
 import type { EmissionStore } from './emission-store.ts'
 import type { EventLog } from './event-log.ts'
+import type { FactStore, FactUpkeep } from './fact-store.ts'
 import type { FireStore } from './fire-store.ts'
 import type { IdempotencyStore } from './idempotency-store.ts'
+import type { JobQueue } from './job-queue.ts'
 import type { McpServerStore } from './mcp-server-store.ts'
+import type { MemoryConflictStore } from './memory-conflict-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StepStore } from './step-store.ts'
@@ -35,6 +40,12 @@ export interface Storage {
   readonly triggers: TriggerStore
   readonly fires: FireStore
   readonly mcpServers: McpServerStore
+  readonly facts: FactStore
+  readonly factUpkeep: FactUpkeep
+  readonly blocks: BlockStore
+  readonly memoryConflicts: MemoryConflictStore
+  readonly jobs: JobQueue
+  readonly consolidation: ConsolidationStore
   /** Reads at most one row; never waits for a writer. */
   status(): Promise<StorageStatus>
   /** Waits for commits under way, then releases the files. Idempotent. */

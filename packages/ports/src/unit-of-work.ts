@@ -2,11 +2,13 @@ import type { ApprovalRecord, ApprovalResolution } from './approval-store.ts'
 import type { AuditKeys } from './audit-chain.ts'
 import type { NewAuditEntry } from './audit-log.ts'
 import type { EpochMs } from './clock.ts'
+import type { ConsolidatorWrite, ConsolidatorWriteConflict } from './consolidator-writes.ts'
 import type { EmissionPart } from './emission-store.ts'
 import type { NewEvent, StoredEvent } from './event-log.ts'
 import type { FireChange, FireRecord, FireStatus } from './fire-store.ts'
 import type { IdempotencyRecord, StoredResponse } from './idempotency-store.ts'
 import type { McpServerRecord } from './mcp-server-store.ts'
+import type { MemoryWrite, MemoryWriteConflict } from './memory-writes.ts'
 import type { RunChange, RunRecord, RunStatus } from './run-store.ts'
 import type { NewMessage, SessionChange, SessionRecord } from './session-store.ts'
 import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
@@ -171,6 +173,8 @@ export type Write =
   | { readonly type: 'mcp-server.insert'; readonly server: McpServerRecord }
   /** Conflicts when there is no such server. */
   | { readonly type: 'mcp-server.delete'; readonly id: string }
+  | MemoryWrite
+  | ConsolidatorWrite
 
 /** The request in which something is done, for the audit chain. */
 export interface RequestOrigin {
@@ -200,6 +204,8 @@ export type Conflict =
     }
   | { readonly type: 'trigger.insert' | 'trigger.replace'; readonly current?: TriggerRecord | undefined }
   | { readonly type: 'fire.insert' | 'fire.change'; readonly current?: FireRecord | undefined }
+  | MemoryWriteConflict
+  | ConsolidatorWriteConflict
 
 export type CommitOutcome =
   | {

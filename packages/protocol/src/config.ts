@@ -196,6 +196,35 @@ export const ServerConfigSchema = strictObject({
     }),
     maxResultBytes: field(bytes, 1_048_576, { note: 'Largest answer of an MCP tool, in bytes.' }),
   }),
+  memory: section({
+    maxFactBytes: field(within(1, 65_536), 16_384, { note: 'Longest text of a fact, in bytes.' }),
+    blockLimit: field(count(1), 2_000, { note: 'Characters that a block may hold unless it has a limit of its own.' }),
+    similarityPercent: field(within(50, 100), 70, {
+      note: 'Share of their words that two facts must have in common to be near-duplicates, in percent.',
+    }),
+    vectorCandidates: field(within(1, 100_000), 5_000, {
+      note: 'Facts whose vectors a search compares at most, the newest first.',
+    }),
+    embedTimeoutMs: field(milliseconds(1), 5_000, {
+      note: 'How long the embedder may take; a search then goes by words alone, in milliseconds.',
+    }),
+  }),
+  consolidator: section({
+    enabled: field(boolean, true, { note: 'Whether the consolidator works in this process.' }),
+    idleAfterMs: field(milliseconds(100), 900_000, {
+      note: 'A session without a run or message for this long is consolidated, in milliseconds.',
+    }),
+    leaseMs: field(milliseconds(1_000), 300_000, {
+      note: 'How long one phase may work on a job; after a crash the job is taken again when this is over, in milliseconds.',
+    }),
+    halfLifeDays: field(within(1, 36_500), 30, { note: 'The importance of a fact halves in this time, in days.' }),
+    tokensPerDay: optionalField(count(0), {
+      note: 'Tokens that phases of your own may spend on a day (UTC); no limit when missing.',
+    }),
+    usdCentsPerDay: optionalField(count(0), {
+      note: 'US cents that phases of your own may spend on a day (UTC); no limit when missing.',
+    }),
+  }),
   audit: section({
     enabled: field(boolean, false, {
       note: 'Records every request in an encrypted file of its own; without it, privileged actions in the database.',

@@ -49,6 +49,7 @@ export const ERRORS = {
   'idempotency-conflict': { status: 409, family: 'kind', retryable: false, summary: 'The Idempotency-Key was used before with another request.' },
   'idempotency-in-flight': { status: 409, family: 'kind', retryable: true, summary: 'The first request with this Idempotency-Key is still executing.' },
   'mcp-server-exists': { status: 409, family: 'kind', retryable: false, summary: 'An MCP server is already bound under this id.' },
+  'memory-conflict-resolved': { status: 409, family: 'kind', retryable: false, summary: 'The memory conflict was already decided, and differently.' },
   'resume-without-suspension': { status: 409, family: 'code', retryable: false, summary: 'The workflow thread is not suspended.' },
   'run-not-active': { status: 409, family: 'code', retryable: false, summary: 'The run has already ended.' },
   'run-not-suspended': { status: 409, family: 'code', retryable: false, summary: 'The run is not suspended.' },

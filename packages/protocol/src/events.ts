@@ -1,5 +1,6 @@
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import { AuditEntry } from './resources/audit.ts'
+import { ConsolidationEvent } from './resources/consolidator.ts'
 import { Fact, MemoryConflict } from './resources/memory.ts'
 import {
   ApprovalEvent,
@@ -44,7 +45,7 @@ const approval = { subjects: OF_APPROVAL, payload: ApprovalEvent, emittedBy: 'se
 const step = { subjects: OF_RUN, payload: StepEvent, emittedBy: 'server' } as const
 const session = { subjects: ['session'], payload: SessionEvent, emittedBy: 'server' } as const
 const trigger = { subjects: ['trigger'], payload: TriggerEvent, emittedBy: 'server' } as const
-const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server', pending: true } as const
+const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server' } as const
 
 /** Every event type that the server knows; agents may emit further ones outside these families. */
 // biome-ignore format: a table is read by its rows
@@ -87,8 +88,8 @@ export const EVENTS = {
   'trigger.enabled': { ...trigger, summary: 'The trigger fires again.' },
   'memory.fact.written': { ...fact, summary: 'A fact was written.' },
   'memory.fact.deleted': { ...fact, summary: 'A fact was deleted.' },
-  'memory.conflict': { subjects: ['memoryConflicts'], payload: MemoryConflict, emittedBy: 'server', pending: true, summary: 'Facts disagree.' },
-  'memory.consolidated': { subjects: ['memory'], payload: v.object({ phase: v.string(), changed: v.number() }), emittedBy: 'server', pending: true, summary: 'A phase of the consolidator ended.' },
+  'memory.conflict': { subjects: ['memoryConflicts'], payload: MemoryConflict, emittedBy: 'server', summary: 'Facts disagree, or a conflict between them is settled.' },
+  'memory.consolidated': { subjects: ['memory'], payload: ConsolidationEvent, emittedBy: 'server', summary: 'A phase of the consolidator ended.' },
   'audit.appended': { subjects: ['audit'], payload: AuditEntry, emittedBy: 'server', summary: 'The audit chain has a new entry; of which ones says `audit.events`.' },
 } as const satisfies Record<string, EventSpec>
 

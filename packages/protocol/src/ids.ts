@@ -12,6 +12,9 @@ export const ID_PREFIXES = {
   approval: 'apr',
   emission: 'emi',
   call: 'call',
+  block: 'blk',
+  conflict: 'cfl',
+  job: 'job',
 } as const
 
 export type IdKind = keyof typeof ID_PREFIXES

@@ -1,5 +1,5 @@
 import type { AgentRegistration, RegistrationOptions, WorkflowRegistration } from '@berth/core'
-import { StartError } from '@berth/ports'
+import { type ConsolidatorPhases, type Embedder, StartError } from '@berth/ports'
 import { isPlainObject } from '@berth/protocol'
 import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
@@ -15,6 +15,8 @@ const OPTIONS = {
   triggers: 'array',
   skills: 'array',
   mcpServers: 'array',
+  embedder: 'object',
+  consolidator: 'object',
   hooks: 'object',
   adapters: 'object',
   configDir: 'anything',
@@ -25,6 +27,12 @@ const HOOKS = {
   onReady: 'function',
   beforeShutdown: 'function',
 } as const satisfies Record<keyof Hooks, Kind>
+
+const CONSOLIDATOR = {
+  extract: 'function',
+  merge: 'function',
+  decay: 'function',
+} as const satisfies Record<keyof ConsolidatorPhases, Kind>
 
 const ADAPTERS = {
   storage: 'object',
@@ -59,7 +67,20 @@ const WORKFLOW = { ...REGISTRATION, workflow: 'anything' } as const satisfies Re
 export function checkOptions(options: ServerOptions): void {
   checkMembers('', options, OPTIONS)
   if (options.hooks !== undefined) checkMembers('hooks', options.hooks, HOOKS)
+  if (options.consolidator !== undefined) checkMembers('consolidator', options.consolidator, CONSOLIDATOR)
+  if (options.embedder !== undefined) checkEmbedder(options.embedder)
   if (options.adapters !== undefined) checkAdapters(options.adapters)
+}
+
+/** An embedder may be an instance of a class, so that only what is missing is an error. */
+function checkEmbedder(embedder: Embedder): void {
+  const { name, dimensions, embed } = embedder
+  if (typeof name !== 'string' || name === '' || name.length > 128) {
+    throw invalid('embedder.name', 'a string of 1 to 128 characters')
+  }
+  if (!Number.isSafeInteger(dimensions) || dimensions < 1)
+    throw invalid('embedder.dimensions', 'a whole number above 0')
+  if (typeof embed !== 'function') throw invalid('embedder.embed', 'a function')
 }
 
 /** @throws StartError `config-invalid` */

@@ -20,7 +20,7 @@ import {
 } from '@berth/core'
 import { createHttpApp, type HttpConfig } from '@berth/http'
 import { createNodeSealer, type Vitals } from '@berth/platform-node'
-import type { SkillStore, Timers, UnitOfWork } from '@berth/ports'
+import type { ConsolidatorPhases, Embedder, SkillStore, Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createEventStreams, createWebSockets } from '@berth/realtime'
 import type { Adapters } from './adapters.ts'
@@ -44,6 +44,8 @@ export interface Parts {
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
   readonly attribution: Attribution
+  readonly embedder: Embedder | undefined
+  readonly consolidator: Partial<ConsolidatorPhases>
   readonly phase: PhaseHolder
   readonly registeredSkills: SkillStore
   readonly mcpServers: readonly ConfiguredMcpServer[]
@@ -56,7 +58,6 @@ export function compose(parts: Parts) {
   const { config, adapters, secrets, vitals, agents, workflows, attribution, phase } = parts
   const { server, runs: limits, realtime, health, auth } = config
   const { storage, clock, ids, digest, logger, meter, cronSchedule } = adapters
-  const { runs, events, tokens } = storage
   const { basePath } = server
   const idempotencyTtlMs = server.idempotency.ttlSeconds * 1_000
 
@@ -79,26 +80,25 @@ export function compose(parts: Parts) {
   const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
   const sealer = createNodeSealer([secret, ...earlier])
   const recall = createRecall({ idempotency, clock, sealer })
+  const limited = { basePath, idempotencyTtlMs }
+  const tools = { ...storage, unitOfWork, clock, timers, ids, digest, logger, meter, hub, render, phase, ...limited }
   const services = createServices({
-    ...{ config, storage, unitOfWork, clock, ids, digest, logger, meter, phase, outside, recall, render, basePath },
-    idempotencyTtlMs,
-    ...{ mcp: adapters.mcp, mcpServers: parts.mcpServers, answers: idempotency },
-    ...{ skills: adapters.skills, registeredSkills: parts.registeredSkills },
+    ...{ ...tools, config, outside, recall, answers: idempotency },
+    ...{ mcp: adapters.mcp, mcpServers: parts.mcpServers },
+    ...{ skills: adapters.skills, registeredSkills: parts.registeredSkills, boundServers: storage.mcpServers },
+    ...{ embedder: parts.embedder, phases: parts.consolidator },
   })
   const engine = createEngine({
-    ...storage,
-    ...{ unitOfWork, clock, timers, ids, logger, meter, render, agents, workflows, phase, basePath },
-    services: services.forRuns,
+    ...{ ...tools, agents, workflows, services: services.forRuns },
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     limits: { ...limits, idempotencyTtlMs },
   })
   const triggers = createTriggers({
-    ...storage,
-    ...{ unitOfWork, clock, timers, ids, digest, logger, meter, cronSchedule, basePath, idempotencyTtlMs },
-    ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun },
+    ...{ ...tools, cronSchedule, targets: targetsOf(agents, workflows), startRun: engine.startRun },
   })
   engine.observeRuns(triggers.observe)
   const { tokenFreshness, ...useCases } = services.forEdges(engine)
+  const { consolidator } = services
   const readHealth = createReadHealth({
     ...{ storage, phase, clock, version, replayBuffer: hub.stats },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
@@ -106,44 +106,37 @@ export function compose(parts: Parts) {
     cipher: parts.cipher,
     readAuditHealth: audit.health,
     readTriggerHealth: triggers.daemon.health,
+    ...{ checkEmbedder: services.memory.checkEmbedder, checkConsolidator: consolidator.checkConsolidator },
   })
   const gate = createAuth({
-    ...{ kind: auth.kind, blockValid: auth.lockout.blockValid, peppers: secrets.peppers },
-    ...{ tokens, unitOfWork, digest, clock, timers, ids, logger, sealer, basePath, idempotencyTtlMs },
+    ...{ ...tools, kind: auth.kind, blockValid: auth.lockout.blockValid, peppers: secrets.peppers, sealer },
   })
 
-  const { issueTicket, ...live } = createRealtime({
-    ...{ ...storage, ...realtime, unitOfWork, clock, ids, digest, hub, render, phase, sealer, idempotencyTtlMs },
-  })
+  const { issueTicket, ...live } = createRealtime({ ...tools, ...realtime, sealer })
   const { authenticate, watchCredential } = gate
   const streams = createEventStreams({
-    ...{ ...storage, ...live, render, timers, logger, watchCredential },
+    ...{ ...tools, ...live, watchCredential },
     ...{ maxStreams: realtime.maxSseStreams, heartbeatMs: realtime.sseHeartbeatMs, stallMs: realtime.stallMs },
   })
   const webSockets = createWebSockets({
-    ...{ ...live, runs, events, clock, timers, ids, logger, version, authenticate },
-    ...{ limits: realtime.webSocket, stallMs: realtime.stallMs },
-    ...{ abortRun: engine.abortRun, watchCredential, isReady: () => phase.current() === 'ready' },
+    ...{ ...tools, ...live, version, authenticate, watchCredential, abortRun: engine.abortRun },
+    ...{ limits: realtime.webSocket, stallMs: realtime.stallMs, isReady: () => phase.current() === 'ready' },
   })
   const app = createHttpApp({
     config: httpConfigOf(config),
-    ...{ version, clock, digest, ids, logger, meter },
+    ...{ version, clock, digest, ids, logger, meter, recall, issueTicket, readHealth },
     ...{ admit, onAnswer, listAudit, exportAudit, verifyAudit },
-    recall,
     openRunStream: streams.openRunStream,
     openSessionStream: streams.openSessionStream,
     openReplayStream: streams.openReplayStream,
-    readMetrics: createScrape({ meter, clock, vitals, storage, engine, streams, webSockets, hub, tokenFreshness }),
-    issueTicket,
+    readMetrics: createScrape({
+      ...{ meter, clock, vitals, storage, engine, streams, webSockets, hub, tokenFreshness, consolidator },
+    }),
     readSecretsHealth: () => secrets.health,
-    readHealth,
-    ...engine,
-    ...useCases,
-    ...gate,
-    ...triggers,
+    ...{ ...engine, ...useCases, ...gate, ...triggers },
   })
 
-  const daemons: readonly Daemon[] = [triggers.daemon]
+  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons]
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 
   return { app, onUpgrade, streams, webSockets, engine, triggers, audit, daemons }

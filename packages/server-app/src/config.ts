@@ -1,6 +1,6 @@
 import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@berth/core'
 import type { InMemorySkill } from '@berth/in-memory'
-import { StartError } from '@berth/ports'
+import { type ConsolidatorPhases, type Embedder, StartError } from '@berth/ports'
 import { configFields, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 import * as v from 'valibot'
 import type { Adapters } from './adapters.ts'
@@ -8,9 +8,13 @@ import type { Hooks } from './hooks.ts'
 import type { McpServerRegistration } from './mcp-servers.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
-export type BerthConfig = Omit<ServerConfigInput, 'skills'> & {
+export type BerthConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> & {
   /** The section of the configuration; or skills that have no folder. */
   readonly skills?: ServerConfigInput['skills'] | readonly InMemorySkill[]
+  /** Its configuration and, in the same object, phases of one's own. */
+  readonly consolidator?: ServerConfigInput['consolidator'] & Partial<ConsolidatorPhases>
+  /** Lets search find what means the same in other words. */
+  readonly embedder?: Embedder
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
   readonly triggers?: readonly TriggerRegistration[]

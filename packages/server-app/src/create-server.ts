@@ -41,6 +41,8 @@ export async function createServer(options: ServerOptions = {}): Promise<BerthSe
     phase: createPhase(),
     registeredSkills: createRegisteredSkills(options.skills ?? []),
     mcpServers: readMcpServers(options.mcpServers ?? []),
+    embedder: options.embedder,
+    consolidator: options.consolidator ?? {},
     hooks: options.hooks ?? {},
     given: options.adapters ?? {},
     configDir: options.configDir ?? process.cwd(),

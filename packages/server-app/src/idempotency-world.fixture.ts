@@ -151,6 +151,8 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
   phase.enter('ready')
 
   const composition: Composition = compose({
+    embedder: undefined,
+    consolidator: {},
     config: config(),
     adapters: {
       ...{ storage: { ...storage, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },

@@ -10,7 +10,7 @@ import {
   type WorkflowRegistry,
 } from '@berth/core'
 import { openVitals } from '@berth/platform-node'
-import type { SkillStore } from '@berth/ports'
+import type { ConsolidatorPhases, Embedder, SkillStore } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { type Adapters, createPlatform, openStorage } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
@@ -30,6 +30,8 @@ export interface LifecycleParts {
   readonly workflows: WorkflowRegistry
   readonly triggers: readonly TriggerRegistration[]
   readonly attribution: Attribution
+  readonly embedder: Embedder | undefined
+  readonly consolidator: Partial<ConsolidatorPhases>
   readonly phase: PhaseHolder
   readonly registeredSkills: SkillStore
   readonly mcpServers: readonly ConfiguredMcpServer[]

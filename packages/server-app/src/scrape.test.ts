@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgentContext } from '@berth/core'
 import { createPrometheusMeter, systemClock } from '@berth/platform-node'
-import type { Logger } from '@berth/ports'
+import type { EpochMs, Logger } from '@berth/ports'
 import { METRICS, type MetricSpec } from '@berth/protocol'
+import { openSqliteStorage } from '@berth/sqlite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
@@ -87,13 +88,19 @@ beforeAll(async () => {
     auth: { pepperRef: 'env:TEST_PEPPER' },
     storage: { path: join(directory, 'data.db') },
     runs: { concurrency: 1 },
+    consolidator: { tokensPerDay: 1_000 },
   }
   const admin = await openTokenAdmin(parseConfig(config), { adapters: { logger } })
   const { token } = await admin.mint({ name: 'test', scopes: ['admin:*'] })
   await admin.close()
+  await buryJob(config.storage.path)
   authorization = `Bearer ${token}`
   const mcpServers = [{ id: 'web', url: 'https://mcp.example/', tokenExpiresAt: '2100-01-01T00:00:00Z' }]
-  server = await createServer({ config, agents, workflows, triggers, mcpServers, adapters: { logger } })
+  server = await createServer({
+    ...{ config, agents, workflows, triggers, mcpServers },
+    consolidator: { merge: () => held.promise.then(() => ({})) },
+    adapters: { logger },
+  })
   const { host, port, basePath } = await server.start()
   url = `http://${host}:${port}${basePath}`
   await scenario()
@@ -105,6 +112,18 @@ afterAll(async () => {
   await server.stop({ force: true })
   rmSync(directory, { recursive: true })
 })
+
+/** A job that was given up before the server was started. */
+async function buryJob(path: string) {
+  const storage = await openSqliteStorage({ path })
+  const [id, lease, now] = ['job-dead', 'lease', 0 as EpochMs]
+  await storage.unitOfWork.commit([
+    { type: 'job.enqueue', job: { id, key: 'dead', phase: 'decay', createdAt: now, dueAt: now } },
+    { type: 'job.claim', id, lease, now, until: now },
+    { type: 'job.fail', id, lease, now, attempts: 5 },
+  ])
+  await storage.close()
+}
 
 const post = async (path: string, headers: Record<string, string> = {}) => {
   const options = { method: 'POST', body: '{}' }
@@ -135,6 +154,7 @@ async function scenario() {
   await get('/agents', { authorization: 'Bearer nonsense' })
   const { runId } = await jsonOf(await post('/agents/holds/stream'))
   await post('/agents/holds/stream')
+  await post('/consolidator/run')
   await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
   const { ticket } = (await (await post('/session/ws-ticket')).json()) as { readonly ticket: string }
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, ['svc.protocol.v1', `ticket.${ticket}`])
@@ -177,10 +197,13 @@ describe('GET /metrics', () => {
         'svc_inflight_runs{kind="agent"}',
         'svc_inflight_runs{kind="workflow"}',
         'svc_queued_runs',
+        'svc_consolidator_queue_depth{phase="merge"}',
+        'svc_consolidator_dead_letters',
+        'svc_consolidator_budget_remaining{unit="tokens"}',
         'svc_subscriptions{transport="sse"}',
         'svc_rate_limited_total',
       ].map((series) => values.get(series)),
-    ).toEqual([1, 1, 1, 2, 1, 7, 0.25, 1, 1, 1, 0, 1, 1, 1])
+    ).toEqual([1, 1, 1, 2, 1, 7, 0.25, 1, 1, 1, 0, 1, 1, 1, 1_000, 1, 1])
     expect(values.get('svc_idempotency_hit_ratio')).toBeCloseTo(1 / 3)
   })
 
@@ -204,6 +227,12 @@ describe('GET /metrics', () => {
       webSockets: { size: () => 0, subscriptions: () => 0 },
       hub: { stats: () => ({ events: 0, subjects: 0, bytes: 0 }) },
       tokenFreshness: () => [{ server: 'web', seconds: 1.5 }],
+      consolidator: {
+        readState: () => ({
+          counts: { extract: 0, merge: 0, decay: 0, deadLetters: 0 },
+          budget: { tokens: { limit: null, remaining: null }, usd: { limit: null, remaining: null } },
+        }),
+      },
     })
 
     const { text } = await read()

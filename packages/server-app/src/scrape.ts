@@ -1,4 +1,4 @@
-import type { Engine, EventHub } from '@berth/core'
+import type { ConsolidatorGroup, Engine, EventHub } from '@berth/core'
 import type { Vitals } from '@berth/platform-node'
 import type { Clock, Exposition, ReadableMeter, Storage } from '@berth/ports'
 import type { EventStreams, WebSockets } from '@berth/realtime'
@@ -13,13 +13,14 @@ export interface ScrapeDeps {
   readonly streams: Pick<EventStreams, 'size'>
   readonly webSockets: Pick<WebSockets, 'size' | 'subscriptions'>
   readonly hub: Pick<EventHub, 'stats'>
+  readonly consolidator: Pick<ConsolidatorGroup, 'readState'>
   /** Seconds until each configured token of an MCP server expires. */
   readonly tokenFreshness: () => readonly { readonly server: string; readonly seconds: number }[]
 }
 
 /** What a scrape answers. Gauges are read then; the database is asked for nothing but its status. */
 export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
-  const { meter, clock, vitals, storage, engine, streams, webSockets, hub } = deps
+  const { meter, clock, vitals, storage, engine, streams, webSockets, hub, consolidator } = deps
   const startedMs = clock.monotonicMs()
   meter.gauge('svc_build_info', { version, node: process.version }, 1)
 
@@ -28,6 +29,7 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
     meter.gauge('svc_inflight_runs', { kind: 'agent' }, executing.agent)
     meter.gauge('svc_inflight_runs', { kind: 'workflow' }, executing.workflow)
     meter.gauge('svc_queued_runs', {}, queued)
+    gaugeConsolidator(meter, consolidator.readState())
     meter.gauge('svc_subscriptions', { transport: 'sse' }, streams.size())
     meter.gauge('svc_subscriptions', { transport: 'websocket' }, webSockets.subscriptions())
     meter.gauge('svc_ws_connections', {}, webSockets.size())
@@ -42,5 +44,15 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
     const status = await storage.status().catch(() => undefined)
     if (status !== undefined) meter.gauge('svc_storage_wal_size_bytes', {}, status.walBytes)
     return meter.expose()
+  }
+}
+
+/** A unit without a limit has no budget to show. */
+function gaugeConsolidator(meter: ReadableMeter, { counts, budget }: ReturnType<ConsolidatorGroup['readState']>): void {
+  const { deadLetters, ...depths } = counts
+  for (const [phase, depth] of Object.entries(depths)) meter.gauge('svc_consolidator_queue_depth', { phase }, depth)
+  meter.gauge('svc_consolidator_dead_letters', {}, deadLetters)
+  for (const [unit, { remaining }] of Object.entries(budget)) {
+    if (remaining !== null) meter.gauge('svc_consolidator_budget_remaining', { unit }, remaining)
   }
 }

@@ -1,5 +1,6 @@
 import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@berth/core'
 import type { InMemorySkill } from '@berth/in-memory'
+import type { ConsolidatorPhases, Embedder } from '@berth/ports'
 import type { ServerConfigInput } from '@berth/protocol'
 import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
@@ -14,6 +15,10 @@ export interface ServerOptions {
   /** Skills that have no folder; they come before those of `config.skills.directories`. */
   readonly skills?: readonly InMemorySkill[]
   readonly mcpServers?: readonly McpServerRegistration[]
+  /** Lets search find what means the same in other words. */
+  readonly embedder?: Embedder
+  /** Phases of one's own in place of the defaults that need no model. */
+  readonly consolidator?: Partial<ConsolidatorPhases>
   readonly hooks?: Hooks
   /** Any adapter, to swap it. What is passed in is never closed by the server. */
   readonly adapters?: Partial<Adapters>

@@ -3,26 +3,34 @@ import {
   type AnswerCache,
   type ConfiguredMcpServer,
   type CreateRunServices,
+  createConsolidator,
   createMcp,
   createMcpService,
+  createMemory,
   createRunSkills,
   createSessionService,
   createSessions,
   createSkills,
+  type EventHub,
   joinSkillStores,
   type PhaseHolder,
   type Recall,
   type RenderEnvelope,
 } from '@berth/core'
-import type { McpClient, SkillStore, Storage, UnitOfWork } from '@berth/ports'
+import type { ConsolidatorPhases, Embedder, McpClient, SkillStore, Storage } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import type { Adapters } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
 
-export interface ServicesDeps extends Pick<Adapters, 'clock' | 'ids' | 'digest' | 'logger' | 'meter'> {
+type Tools = Pick<Adapters, 'clock' | 'timers' | 'ids' | 'digest' | 'logger' | 'meter'>
+
+export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpServers'>, Tools {
   readonly config: ServerConfig
-  readonly storage: Storage
-  readonly unitOfWork: UnitOfWork
+  readonly hub: EventHub
+  /** Those bound over REST. */
+  readonly boundServers: Storage['mcpServers']
+  readonly embedder: Embedder | undefined
+  readonly phases: Partial<ConsolidatorPhases>
   readonly mcp: McpClient
   readonly skills: SkillStore
   readonly registeredSkills: SkillStore
@@ -38,8 +46,11 @@ export interface ServicesDeps extends Pick<Adapters, 'clock' | 'ids' | 'digest' 
 
 /** What the server offers besides running code, wired once: to that code, and to the edges. */
 export function createServices(deps: ServicesDeps) {
-  const { config, storage, answers, mcp, outside } = deps
-  const shared = { ...storage, ...deps }
+  const { config, answers, mcp, outside, embedder } = deps
+  const memory = createMemory({ ...deps, embedder, limits: config.memory })
+  const consolidator = createConsolidator({
+    ...{ ...deps, decisions: memory.decisions, given: deps.phases, limits: config.consolidator },
+  })
   const skills = joinSkillStores([deps.registeredSkills, deps.skills])
   // What a server sends later is nothing that the run which has connected to it left behind.
   const mcpClient: McpClient = {
@@ -48,23 +59,25 @@ export function createServices(deps: ServicesDeps) {
     call: (endpoint, call) => outside(() => mcp.call(endpoint, call)),
   }
   const servers = {
-    ...{ configured: deps.mcpServers, mcpServers: storage.mcpServers, mcpClient },
+    ...{ configured: deps.mcpServers, mcpServers: deps.boundServers, mcpClient },
     allowHosts: config.mcp.allowHosts,
   }
-  const sessionOf = createSessionService({ ...shared, maxResultBytes: config.runs.maxResultBytes })
+  const sessionOf = createSessionService({ ...deps, maxResultBytes: config.runs.maxResultBytes })
   const mcpOf = createMcpService(servers)
   const forRuns: CreateRunServices = (caller) => ({
     session: sessionOf(caller),
+    memory: memory.ofRun(caller),
     skills: createRunSkills({ skills }, caller),
     mcp: mcpOf(caller),
   })
 
   return {
-    forRuns,
+    ...{ forRuns, memory, consolidator, daemons: [...memory.daemons, ...consolidator.daemons] },
     forEdges: ({ abortRun }: { readonly abortRun: AbortRun }) => ({
-      ...createSessions({ ...shared, abortRun, answers }),
-      ...createSkills({ ...shared, skills, registered: deps.registeredSkills }),
-      ...createMcp({ ...shared, ...servers }),
+      ...createSessions({ ...deps, abortRun, answers }),
+      ...createSkills({ ...deps, skills, registered: deps.registeredSkills }),
+      ...createMcp({ ...deps, ...servers }),
+      ...{ ...memory, ...consolidator },
     }),
   }
 }

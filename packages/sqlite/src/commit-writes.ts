@@ -1,12 +1,17 @@
 import type { CommitOutcome, StoredEvent, Write, WriteType } from '@berth/ports'
 import { approvalWrites } from './approval-writes.ts'
 import { auditWrites } from './audit-writes.ts'
+import { blockWrites } from './block-store.ts'
 import type { Connection } from './connection.ts'
+import { consolidationWrites } from './consolidation-store.ts'
 import { emissionWrites } from './emission-store.ts'
 import { eventWrites } from './event-writes.ts'
+import { factWrites } from './fact-writes.ts'
 import { fireWrites } from './fire-writes.ts'
 import { idempotencyWrites } from './idempotency-writes.ts'
+import { jobWrites } from './job-writes.ts'
 import { mcpServerWrites } from './mcp-server-store.ts'
+import { memoryConflictWrites } from './memory-conflict-store.ts'
 import { runWrites } from './run-writes.ts'
 import { sessionDeletion } from './session-deletion.ts'
 import { sessionWrites } from './session-writes.ts'
@@ -43,6 +48,11 @@ const APPLIERS: WriteAppliers = {
   ...triggerWrites,
   ...fireWrites,
   ...mcpServerWrites,
+  ...factWrites,
+  ...blockWrites,
+  ...memoryConflictWrites,
+  ...jobWrites,
+  ...consolidationWrites,
 }
 
 const applyWrite = <Type extends WriteType>(type: Type, tx: Transaction, write: WriteOf<Type>) =>

@@ -68,4 +68,38 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     find: (id) => host.read('mcpServers.find', id),
     list: () => host.read('mcpServers.list', undefined),
   },
+  facts: {
+    find: (id, at) => host.read('facts.find', { id, ...at }),
+    list: (filter, page) => host.read('facts.list', { filter, page }),
+    search: (text, filter, limit) => host.read('facts.search', { text, filter, limit }),
+    nearest: (query, filter, limit) => host.read('facts.nearest', { query, filter, limit }),
+  },
+  factUpkeep: {
+    repeated: (range, limit) => host.read('factUpkeep.repeated', { range, limit }),
+    expired: (range, limit) => host.read('factUpkeep.expired', { range, limit }),
+    weighedBefore: (range, limit) => host.read('factUpkeep.weighedBefore', { range, limit }),
+    unembedded: (limit) => host.read('factUpkeep.unembedded', limit),
+  },
+  blocks: {
+    find: (ref) => host.read('blocks.find', ref),
+    list: (namespace, page, visibility) => host.read('blocks.list', { namespace, page, visibility }),
+  },
+  memoryConflicts: {
+    find: (id, visibility) => host.read('memoryConflicts.find', { id, visibility }),
+    list: (namespace, page, visibility) => host.read('memoryConflicts.list', { namespace, page, visibility }),
+    openOf: (factIds) => host.read('memoryConflicts.openOf', factIds),
+  },
+  jobs: {
+    find: (id) => host.read('jobs.find', id),
+    findAlive: (key) => host.read('jobs.findAlive', key),
+    due: (phases, now, limit) => host.read('jobs.due', { phases, now, limit }),
+    nextDueAt: (phases) => host.read('jobs.nextDueAt', phases),
+    deadLetters: (page) => host.read('jobs.deadLetters', page),
+    counts: () => host.read('jobs.counts', undefined),
+  },
+  consolidation: {
+    idleSessions: (before, limit) => host.read('consolidation.idleSessions', { before, limit }),
+    extractedThrough: (sessionId) => host.read('consolidation.extractedThrough', sessionId),
+    spentOn: (day) => host.read('consolidation.spentOn', day),
+  },
 })

@@ -1,13 +1,19 @@
 import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './approval-store.ts'
 import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './audit-log.ts'
+import { findBlock, listBlocks } from './block-store.ts'
 import { commitWrites } from './commit-writes.ts'
+import { extractedThrough, idleSessions, spentOn } from './consolidation-store.ts'
 import { listEmissions } from './emission-store.ts'
 import { countEvents, readEvents, readEventsBefore, readLogHead } from './event-log.ts'
+import { findFact, listFacts, nearestFacts, searchFacts } from './fact-store.ts'
+import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from './fact-upkeep.ts'
 import { findFire, firstPendingFires, listFires } from './fire-store.ts'
 import { findIdempotency } from './idempotency-store.ts'
+import { countJobs, dueJobs, findAliveJob, findJob, listDeadLetters, nextJobDueAt } from './job-queue.ts'
 import { findMcpServer, listMcpServers } from './mcp-server-store.ts'
+import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './memory-conflict-store.ts'
 import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
-import { findSession, idleSessions, listMessages, listSessions } from './session-store.ts'
+import { findSession, listMessages, listSessions, sessionsIdleSince } from './session-store.ts'
 import { dueSteps, findStep, listSteps, nextDueAt, stepsWaitingForEvent, stepWaitingForChild } from './step-store.ts'
 import { findToken, findTokenByDigest, findTokens, listTokens } from './token-store.ts'
 import {
@@ -47,7 +53,7 @@ export const READS = {
   'sessions.find': findSession,
   'sessions.list': listSessions,
   'sessions.messages': listMessages,
-  'sessions.idleSince': idleSessions,
+  'sessions.idleSince': sessionsIdleSince,
   'tokens.find': findToken,
   'tokens.findMany': findTokens,
   'tokens.findByDigest': findTokenByDigest,
@@ -68,6 +74,28 @@ export const READS = {
   'fires.firstPending': firstPendingFires,
   'mcpServers.find': findMcpServer,
   'mcpServers.list': listMcpServers,
+  'facts.find': findFact,
+  'facts.list': listFacts,
+  'facts.search': searchFacts,
+  'facts.nearest': nearestFacts,
+  'factUpkeep.repeated': repeatedFacts,
+  'factUpkeep.expired': expiredFacts,
+  'factUpkeep.weighedBefore': factsWeighedBefore,
+  'factUpkeep.unembedded': unembeddedFacts,
+  'blocks.find': findBlock,
+  'blocks.list': listBlocks,
+  'memoryConflicts.find': findMemoryConflict,
+  'memoryConflicts.list': listMemoryConflicts,
+  'memoryConflicts.openOf': openMemoryConflicts,
+  'jobs.find': findJob,
+  'jobs.findAlive': findAliveJob,
+  'jobs.due': dueJobs,
+  'jobs.nextDueAt': nextJobDueAt,
+  'jobs.deadLetters': listDeadLetters,
+  'jobs.counts': countJobs,
+  'consolidation.idleSessions': idleSessions,
+  'consolidation.extractedThrough': extractedThrough,
+  'consolidation.spentOn': spentOn,
 } as const
 
 /** Each runs inside a savepoint; the host undoes it when its result says `committed: false` or when it throws. */

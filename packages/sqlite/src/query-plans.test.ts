@@ -1,16 +1,29 @@
-import { type ApprovalFilter, EVERY_ROW, type PageQuery, type RunFilter, type Visibility } from '@berth/ports'
+import {
+  type ApprovalFilter,
+  type EpochMs,
+  EVERY_ROW,
+  type PageQuery,
+  type RunFilter,
+  type Visibility,
+} from '@berth/ports'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approval-store.ts'
+import { blockListQuery } from './block-store.ts'
 import { type Connection, openConnection } from './connection.ts'
+import { IDLE_SESSIONS } from './consolidation-store.ts'
 import { COUNT, READ_AFTER, READ_BEFORE } from './event-log.ts'
+import { factListQuery, factSearchQuery, factVectorQuery } from './fact-store.ts'
+import { repeatedQuery, UPKEEP } from './fact-upkeep.ts'
 import { FIRST_PENDING, fireListQuery } from './fire-store.ts'
 import { PRUNE_FIRES } from './fire-writes.ts'
 import { FORGET_ANSWERS, interruptRecords } from './idempotency-writes.ts'
+import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from './job-queue.ts'
+import { memoryConflictListQuery, OPEN_OF } from './memory-conflict-store.ts'
 import { applyMigrations } from './migrate.ts'
 import type { Query } from './query.ts'
 import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from './run-store.ts'
 import { SESSION_DELETIONS, SESSION_QUERIES } from './session-deletion.ts'
-import { IDLE_SESSIONS, sessionListQuery } from './session-store.ts'
+import { SESSIONS_IDLE_SINCE, sessionListQuery } from './session-store.ts'
 import { STEP_QUERIES } from './step-store.ts'
 import { LAST_ORDER } from './step-writes.ts'
 import { RUN_DELETIONS, THREAD_RUNS } from './thread-writes.ts'
@@ -194,7 +207,7 @@ describe('the deletion of a session', () => {
 
 describe('the search for idle sessions', () => {
   it('walks the sessions in the order of their activity and looks at their active runs only', () => {
-    const plan = planOf(IDLE_SESSIONS)
+    const plan = planOf(SESSIONS_IDLE_SINCE)
 
     expect(plan).toContain('sessions_by_activity')
     expect(plan).toContain('runs_busy_by_session (session_id=?)')
@@ -218,6 +231,77 @@ describe('the list of sessions', () => {
 
     expect(plan).toContain(`USING INDEX ${index}`)
     expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
+  })
+})
+
+describe('memory', () => {
+  const at = { now: 0 as EpochMs }
+
+  it.each([
+    ['facts_by_creation', { visibility: EVERY_ROW }],
+    ['facts_by_owner', { visibility: ME }],
+    ['facts_by_namespace', { visibility: EVERY_ROW, namespace: 'work' }],
+    ['facts_by_namespace', { visibility: ME, namespace: 'work' }],
+    ['facts_by_owner', { visibility: EVERY_ROW, owner: 'me', sourceSessionId: 'ses' }],
+    ['facts_by_session', { visibility: ME, sourceSessionId: 'ses' }],
+    ['facts_by_creation', { visibility: EVERY_ROW, tags: ['a'] }],
+  ] as const)('lists facts along %s in its order for %o', (index, filter) => {
+    const plan = planOf(factListQuery({ filter: { ...at, ...filter }, page: beyond }))
+
+    expect(plan).toContain(`USING INDEX ${index}`)
+    expect(plan).not.toMatch(/TEMP B-TREE FOR ORDER|MULTI-INDEX/)
+    expect(planOf(factVectorQuery({ ...at, ...filter }))).toContain(`USING INDEX ${index}`)
+  })
+
+  it.each([{ visibility: EVERY_ROW }, { visibility: ME, namespace: 'work', tags: ['a'] }] as const)(
+    'is searched by its words first for %o',
+    (filter) => {
+      const plan = planOf(factSearchQuery({ ...at, ...filter }))
+
+      expect(plan).toMatch(/^SCAN fact_words VIRTUAL TABLE INDEX 0:M1; SEARCH facts USING INTEGER PRIMARY KEY/)
+    },
+  )
+
+  it('is kept up along indexes', () => {
+    expect(planOf(UPKEEP.expired)).toContain('USING INDEX facts_by_expiry (expires_at<?)')
+    expect(planOf(UPKEEP.expiredOfOwner)).toContain('USING INDEX facts_by_expiry (expires_at<?)')
+    expect(planOf(UPKEEP.weighed)).toContain('USING INDEX facts_by_weight (weighed_at<?)')
+    expect(planOf(UPKEEP.weighedOfOwner)).toContain('USING INDEX facts_owner_weight (owner=? AND weighed_at<?)')
+    expect(planOf(UPKEEP.unembedded)).toContain('USING INDEX facts_unembedded')
+    for (const query of [repeatedQuery({}), repeatedQuery({ owner: 'me' })]) {
+      expect(planOf(query)).toContain('USING COVERING INDEX facts_by_fingerprint')
+      expect(planOf(query)).not.toContain('TEMP B-TREE')
+    }
+  })
+
+  it.each([
+    ['_by_creation', { visibility: EVERY_ROW }],
+    ['_by_owner', { visibility: ME }],
+    ['_by_namespace', { visibility: ME, namespace: 'work' }],
+  ] as const)('lists blocks and conflicts along %s for %o', (index, request) => {
+    expect(planOf(blockListQuery({ ...request, page: beyond }))).toContain(`USING INDEX blocks${index}`)
+    expect(planOf(memoryConflictListQuery({ ...request, page: beyond }))).toContain(
+      `USING INDEX memory_conflicts${index}`,
+    )
+  })
+
+  it('finds the open conflicts of facts by the facts', () => {
+    const plan = planOf(OPEN_OF)
+
+    expect(plan).toContain('memory_conflicts_open (fact_id=?)')
+    expect(plan).toContain('memory_conflicts_open_other (other_fact_id=?)')
+  })
+})
+
+describe('the consolidator', () => {
+  it('finds its jobs and its sessions along indexes, in order', () => {
+    for (const query of [DUE_JOBS, NEXT_JOB]) expect(planOf(query)).toMatch(/USING (COVERING )?INDEX jobs_due/)
+    expect(planOf(deadLettersQuery(beyond))).toContain('USING INDEX jobs_dead')
+    const plan = planOf(IDLE_SESSIONS)
+
+    expect(plan).toContain('changed_sessions_by_change (changed_at<?)')
+    expect(plan).toContain('runs_by_session (session_id=?)')
+    expect(plan).not.toContain('TEMP B-TREE')
   })
 })
 

@@ -4,6 +4,8 @@ import type {
   FinishReason,
   FireRecord,
   FireStatus,
+  JobPhase,
+  MemoryConflictRecord,
   MessageRecord,
   RunKind,
   RunStatus,
@@ -34,6 +36,15 @@ export interface Schema {
   readonly triggers: TriggerTable
   readonly trigger_fires: FireTable
   readonly mcp_servers: McpServerTable
+  readonly facts: FactTable
+  readonly fact_words: { readonly rowid: number; readonly words: string }
+  readonly fact_vectors: { readonly fact_key: number; readonly vector: Uint8Array }
+  readonly blocks: BlockTable
+  readonly memory_conflicts: MemoryConflictTable
+  readonly jobs: JobTable
+  readonly changed_sessions: { readonly session_id: string; readonly changed_at: number }
+  readonly extractions: { readonly session_id: string; readonly through_seq: number }
+  readonly consolidation_spend: { readonly day: string; readonly tokens: number; readonly cost_usd: number }
   readonly sqlite_sequence: { readonly name: string; readonly seq: number }
 }
 
@@ -259,4 +270,66 @@ export interface TokenTable {
   readonly last4: string
   readonly parent_id: string | null
   readonly replaced_by: string | null
+}
+
+export interface FactTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly namespace: string
+  readonly owner: string
+  readonly importance: number
+  readonly weighed_at: number
+  readonly fingerprint: string
+  readonly source_run_id: string | null
+  readonly source_session_id: string | null
+  readonly created_at: number
+  readonly updated_at: number
+  readonly expires_at: number | null
+  readonly revision: number
+  readonly embedded_by: string | null // the embedder that made its vector, or could make none
+  readonly tags: string
+  readonly metadata: string
+  readonly text: string
+}
+
+export interface BlockTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly owner: string
+  readonly namespace: string
+  readonly label: string
+  readonly limit: number
+  readonly created_at: number
+  readonly updated_at: number
+  readonly value: string
+}
+
+export interface MemoryConflictTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly namespace: string
+  readonly owner: string
+  readonly fact_id: string
+  readonly other_fact_id: string
+  readonly status: MemoryConflictRecord['status']
+  readonly created_at: number
+  readonly resolved_at: number | null
+  readonly by: string | null
+  readonly reason: string | null
+}
+
+export interface JobTable {
+  readonly key: Generated<number>
+  readonly id: string
+  readonly job_key: string
+  readonly phase: JobPhase
+  readonly owner: string | null
+  readonly session_id: string | null
+  readonly attempts: number
+  readonly due_at: number
+  readonly lease: string | null
+  readonly is_again: number
+  readonly error: string | null
+  readonly created_at: number
+  readonly failed_at: number | null
 }

@@ -45,9 +45,9 @@ export function listMessages(db: Connection, request: { sessionId: string; page:
   return toPage(rows, page, { toRecord: toMessage, rankOf: (row) => row.seq })
 }
 
-export function idleSessions(db: Connection, { until, limit, after }: IdleQuery): readonly SessionRecord[] {
+export function sessionsIdleSince(db: Connection, { until, limit, after }: IdleQuery): readonly SessionRecord[] {
   const place = { afterTime: after?.updatedAt ?? Number.MIN_SAFE_INTEGER, afterId: after?.id ?? '' }
-  return db.all(IDLE_SESSIONS, { until, limit, ...place }).map(toRecord)
+  return db.all(SESSIONS_IDLE_SINCE, { until, limit, ...place }).map(toRecord)
 }
 
 type SessionRow = Selectable<SessionTable>
@@ -106,7 +106,7 @@ interface IdleValues {
   readonly afterId: string
 }
 
-export const IDLE_SESSIONS = compile<IdleValues, SessionRow>((place) =>
+export const SESSIONS_IDLE_SINCE = compile<IdleValues, SessionRow>((place) =>
   from
     .selectFrom('sessions')
     .selectAll()

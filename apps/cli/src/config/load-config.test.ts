@@ -57,19 +57,20 @@ describe('loadConfig', () => {
     expect(loaded.adapters).toHaveProperty('clock')
   })
 
-  it.each(['consolidator', 'embedder'])(
-    'refuses %s when it holds something and takes it when it is empty',
-    async (name) => {
-      await write('full.mjs', `export default { ${name}: [{ id: 'x' }] }`)
-      await write('empty.mjs', `export default { ${name}: [] }`)
+  it('separates the phases of the consolidator from its fields', async () => {
+    await write(
+      'berth.config.mjs',
+      `export default {
+        consolidator: { leaseMs: 5_000, extract: async () => ({}) },
+        embedder: { name: 'mine', dimensions: 2, embed: async () => [] },
+      }`,
+    )
+    const loaded = await load()
 
-      await expect(load({ config: 'full.mjs' })).rejects.toMatchObject({
-        kind: 'config-invalid',
-        message: expect.stringContaining(name),
-      })
-      expect((await load({ config: 'empty.mjs' })).input).toEqual({})
-    },
-  )
+    expect(loaded.input).toEqual({ consolidator: { leaseMs: 5_000 } })
+    expect(loaded.consolidator.extract).toBeTypeOf('function')
+    expect(loaded.embedder?.name).toBe('mine')
+  })
 
   it.each([
     ['no default export', 'a.mjs', 'export const config = {}'],

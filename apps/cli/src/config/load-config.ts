@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@berth/core'
-import { StartError } from '@berth/ports'
+import { type ConsolidatorPhases, type Embedder, StartError } from '@berth/ports'
 import { isPlainObject, type ServerConfigInput } from '@berth/protocol'
 import type { Adapters, Hooks, InMemorySkill, McpServerRegistration } from '@berth/server-app'
 import { type EnvOverride, readEnvOverrides, unknownVariables } from './env-overrides.ts'
@@ -27,6 +27,8 @@ export interface LoadedConfig {
   readonly triggers: readonly TriggerRegistration[]
   readonly skills: readonly InMemorySkill[]
   readonly mcpServers: readonly McpServerRegistration[]
+  readonly embedder: Embedder | undefined
+  readonly consolidator: Partial<ConsolidatorPhases>
   readonly hooks: Hooks | undefined
   readonly adapters: Partial<Adapters>
   /** What relative paths in the configuration start from. */
@@ -36,16 +38,17 @@ export interface LoadedConfig {
   readonly warnings: readonly string[]
 }
 
-/** Members of the configuration module this release cannot serve yet. */
-const NOT_YET = ['consolidator', 'embedder'] as const
+/** What the section `consolidator` holds besides its fields. */
+const PHASES = ['extract', 'merge', 'decay'] as const
 
 /** @throws StartError `config-invalid` */
 export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<LoadedConfig> {
   const configPath = findConfigFile(cwd, flags.config)
-  const { agents, workflows, triggers, skills, mcpServers, hooks, adapters, ...members } =
+  const { agents, workflows, triggers, skills, mcpServers, hooks, adapters, embedder, ...rest } =
     configPath === undefined ? {} : await loadConfigModule(configPath)
   const areSkills = Array.isArray(skills)
-  const sections = withoutUnavailable(areSkills || skills === undefined ? members : { ...members, skills })
+  const { members, phases } = splitConsolidator(rest)
+  const sections = areSkills || skills === undefined ? members : { ...members, skills }
   const overrides = readEnvOverrides(env)
   const flagged = [
     { path: 'server.host', value: flags.host },
@@ -59,6 +62,8 @@ export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<Lo
     triggers: checkedList<TriggerRegistration>('triggers', triggers),
     skills: areSkills ? (skills as readonly InMemorySkill[]) : [],
     mcpServers: checkedList<McpServerRegistration>('mcpServers', mcpServers),
+    embedder: embedder as Embedder | undefined,
+    consolidator: phases,
     hooks: checkedObject('hooks', hooks) as Hooks | undefined,
     adapters: (checkedObject('adapters', adapters) ?? {}) as Partial<Adapters>,
     configDir: configPath === undefined ? cwd : dirname(configPath),
@@ -73,19 +78,17 @@ export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<Lo
 export const databasePath = (path: string, configDir: string): string =>
   path === ':memory:' ? path : resolve(configDir, path)
 
-function withoutUnavailable(members: PlainObject): PlainObject {
-  const present = NOT_YET.find((name) => !isEmpty(members[name]))
-  if (present !== undefined) {
-    throw new StartError('config-invalid', {
-      message: `${present}: not available in this release`,
-      hint: `remove ${present} from the configuration`,
-    })
-  }
-  return Object.fromEntries(Object.entries(members).filter(([name]) => !NOT_YET.some((later) => later === name)))
+/** Fields of the configuration and phases share one object. */
+function splitConsolidator({ consolidator, ...members }: PlainObject): {
+  readonly members: PlainObject
+  readonly phases: Partial<ConsolidatorPhases>
+} {
+  if (!isPlainObject(consolidator)) return { members: { ...members, consolidator }, phases: {} }
+  const isPhase = ([name]: readonly [string, unknown]) => PHASES.some((phase) => phase === name)
+  const entries = Object.entries(consolidator)
+  const fields = Object.fromEntries(entries.filter((entry) => !isPhase(entry)))
+  return { members: { ...members, consolidator: fields }, phases: Object.fromEntries(entries.filter(isPhase)) }
 }
-
-const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 
 /** A copy with `value` at the dotted path. What stands in the way and is no object stays for the schema to refuse. */
 export function withValue(tree: PlainObject, path: string, value: unknown): PlainObject {

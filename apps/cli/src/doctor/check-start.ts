@@ -8,7 +8,7 @@ import { type Finding, failFrom, ok, warn } from './finding.ts'
 /** The pre-bind validation of the server itself: registrations, contradictions, and every secret reference. */
 export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Promise<readonly Finding[]> {
   const warnings: string[] = []
-  const { agents, workflows, triggers, skills, mcpServers, hooks, adapters, configDir } = loaded
+  const { agents, workflows, triggers, skills, mcpServers, hooks, adapters, embedder, consolidator, configDir } = loaded
   try {
     const server = await createServer({
       config,
@@ -18,7 +18,9 @@ export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Pr
       skills,
       mcpServers,
       configDir,
+      consolidator,
       ...(hooks === undefined ? {} : { hooks }),
+      ...(embedder === undefined ? {} : { embedder }),
       adapters: { ...adapters, logger: collector(warnings) },
     })
     await server.check()

@@ -18,7 +18,7 @@ export async function prepareServer(
   { stderr }: Terminal,
   { config, loaded, agents, json }: ServerSetup,
 ): Promise<{ readonly server: BerthServer; readonly log: Logger }> {
-  const { configDir, hooks, adapters, workflows, triggers, skills, mcpServers } = loaded
+  const { configDir, hooks, adapters, workflows, triggers, skills, mcpServers, embedder, consolidator } = loaded
   const log = adapters?.logger ?? createLogger({ level: config.log.level, json, stream: stderr })
   const server = await createServer({
     config,
@@ -27,9 +27,11 @@ export async function prepareServer(
     triggers,
     skills,
     mcpServers,
+    consolidator,
     configDir,
     adapters: { ...adapters, logger: log },
     ...(hooks === undefined ? {} : { hooks }),
+    ...(embedder === undefined ? {} : { embedder }),
   })
   return { server, log }
 }

@@ -1,4 +1,5 @@
 import type { RunMcp } from '../mcp/run-mcp.ts'
+import type { RunMemory } from '../memory/run-memory.ts'
 import type { RunSession } from '../sessions/run-session.ts'
 import type { RunSkills } from '../skills/run-skills.ts'
 import type { ServiceCaller } from './service-caller.ts'
@@ -9,6 +10,7 @@ export interface RunServices {
   readonly session: RunSession | undefined
   readonly skills: RunSkills
   readonly mcp: RunMcp
+  readonly memory: RunMemory
 }
 
 export type CreateRunServices = (caller: ServiceCaller) => RunServices

@@ -17,6 +17,8 @@ function setUp(status: () => Promise<StorageStatus>, triggers: TriggerHealth = s
     ...{ version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
     readTriggerHealth: () => triggers,
     replayBuffer: () => ({ events: 3, subjects: 2, bytes: 100 }),
+    checkEmbedder: () => ({ status: 'disabled' }),
+    checkConsolidator: () => ({ status: 'disabled', queueDepth: 0, deadLetters: 0, running: false }),
   })
   return { health, clock, phase }
 }

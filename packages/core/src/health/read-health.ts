@@ -1,6 +1,8 @@
 import type { Clock, Storage, StorageStatus } from '@berth/ports'
 import type { AuditHealth } from '../audit/audit.ts'
+import type { ConsolidatorCheck } from '../consolidator/consolidator-state.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
+import type { EmbedderCheck } from '../memory/vectors.ts'
 import type { HotCacheStats } from '../realtime/hot-cache.ts'
 import type { TriggerHealth } from '../triggers/trigger-daemon.ts'
 
@@ -19,6 +21,8 @@ export interface ReadHealthDeps {
   /** What stands in the way of recording; shown by the storage check. */
   readonly readAuditHealth?: (() => AuditHealth) | undefined
   readonly readTriggerHealth: () => TriggerHealth
+  readonly checkEmbedder: () => EmbedderCheck
+  readonly checkConsolidator: () => ConsolidatorCheck
 }
 
 export type CheckStatus = 'ok' | 'warn' | 'fail' | 'disabled'
@@ -75,14 +79,14 @@ function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
       dbBytes,
       writable,
     },
-    embedder: { status: 'disabled' as CheckStatus },
+    embedder: deps.checkEmbedder(),
     secrets: { status: 'ok' as CheckStatus, store: secretsStore },
     encryption: {
       status: (cipher === undefined ? 'disabled' : 'ok') as CheckStatus,
       enabled: cipher !== undefined,
       cipher,
     },
-    consolidator: { status: 'disabled' as CheckStatus, queueDepth: 0, deadLetters: 0, running: false },
+    consolidator: deps.checkConsolidator(),
     triggers: triggersCheck(readTriggerHealth()),
     replayBuffer: { status: 'ok' as CheckStatus, ...replayBuffer() },
   }

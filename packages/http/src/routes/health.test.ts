@@ -20,6 +20,8 @@ describe('/health', () => {
       ...{ walWarnThresholdBytes: 1_000, secretsStore: 'env' },
       readTriggerHealth: () => ({ state: 'stopped', active: 0, disabled: 0 }),
       replayBuffer: () => ({ events: 0, subjects: 0, bytes: 0 }),
+      checkEmbedder: () => ({ status: 'disabled' }),
+      checkConsolidator: () => ({ status: 'disabled', queueDepth: 0, deadLetters: 0, running: false }),
     })
 
     const response = await createTestApp({ deps: { readHealth } }).app.fetch(get('/health'))

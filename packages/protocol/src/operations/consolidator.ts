@@ -10,10 +10,9 @@ export const consolidatorOperations = {
     path: '/consolidator',
     scope: 'consolidator:read',
     idempotent: false,
-    responses: { 200: { schema: Consolidator, description: 'Its queue, dead letters and budget.' } },
+    responses: { 200: { schema: Consolidator, description: 'Its queue, dead letters and budget of the day.' } },
     errors: [],
     summary: 'See what the consolidator is doing.',
-    pending: true,
   },
   runConsolidator: {
     id: 'consolidator.run',
@@ -23,9 +22,8 @@ export const consolidatorOperations = {
     idempotent: true,
     body: ConsolidateRequest,
     responses: { 202: { schema: QueuedJobs, description: 'The jobs that were queued.' } },
-    errors: ['server-draining'],
+    errors: ['session-not-found', 'server-draining'],
     summary: 'Queue consolidation now.',
-    pending: true,
   },
   listDeadLetters: {
     id: 'consolidator.dead-letters',
@@ -37,7 +35,6 @@ export const consolidatorOperations = {
     responses: { 200: { schema: listOf(DeadLetter), description: 'Jobs that were given up, newest first.' } },
     errors: [],
     summary: 'List dead letters.',
-    pending: true,
   },
   retryDeadLetter: {
     id: 'consolidator.retry',
@@ -48,6 +45,5 @@ export const consolidatorOperations = {
     responses: { 202: { schema: QueuedJobs, description: 'The job that was queued again.' } },
     errors: ['dead-letter-not-found', 'server-draining'],
     summary: 'Queue a dead letter again.',
-    pending: true,
   },
 } as const satisfies OperationTable

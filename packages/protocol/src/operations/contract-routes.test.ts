@@ -94,24 +94,7 @@ GET    /docs                                      -  public
 `
 
 /** What answers 501 in this release. */
-const PENDING_IDS = [
-  'memory.search',
-  'memory.list-facts',
-  'memory.create-fact',
-  'memory.get-fact',
-  'memory.update-fact',
-  'memory.delete-fact',
-  'memory.list-blocks',
-  'memory.put-block',
-  'memory.delete-block',
-  'memory.list-conflicts',
-  'memory.resolve-conflict',
-  'consolidator.get',
-  'consolidator.run',
-  'consolidator.dead-letters',
-  'consolidator.retry',
-  'docs.page',
-]
+const PENDING_IDS = ['docs.page']
 
 const describeScope = (scope: ScopeRule): string => {
   if (scope === null) return 'public'

@@ -11,6 +11,7 @@ import {
   ResolveConflictRequest,
   SearchRequest,
   SearchResult,
+  Tag,
   UpdateFactRequest,
 } from '../resources/memory.ts'
 
@@ -27,7 +28,6 @@ export const memoryOperations = {
     responses: { 200: { schema: SearchResult, description: 'Facts with their scores, best first.' } },
     errors: [],
     summary: 'Search memory.',
-    pending: true,
   },
   listFacts: {
     id: 'memory.list-facts',
@@ -35,11 +35,10 @@ export const memoryOperations = {
     path: '/memory/facts',
     scope: { anyOf: ['memory:read:{factId}'] },
     idempotent: false,
-    query: NamespacedPage,
+    query: v.strictObject({ ...NamespacedPage.entries, tag: v.optional(Tag) }),
     responses: { 200: { schema: listOf(Fact), description: 'Facts, newest first.' } },
     errors: [],
     summary: 'List facts.',
-    pending: true,
   },
   createFact: {
     id: 'memory.create-fact',
@@ -51,7 +50,6 @@ export const memoryOperations = {
     responses: { 201: { schema: Fact, location: true, description: 'Written.' } },
     errors: [],
     summary: 'Write a fact.',
-    pending: true,
   },
   getFact: {
     id: 'memory.get-fact',
@@ -62,7 +60,6 @@ export const memoryOperations = {
     responses: { 200: { schema: Fact, description: 'The fact.' } },
     errors: ['memory-fact-not-found'],
     summary: 'Read a fact.',
-    pending: true,
   },
   updateFact: {
     id: 'memory.update-fact',
@@ -74,7 +71,6 @@ export const memoryOperations = {
     responses: { 200: { schema: Fact, description: 'The fact as it is now.' } },
     errors: ['memory-fact-not-found'],
     summary: 'Change a fact.',
-    pending: true,
   },
   deleteFact: {
     id: 'memory.delete-fact',
@@ -85,7 +81,6 @@ export const memoryOperations = {
     responses: { 204: { description: 'The fact is gone.' } },
     errors: ['memory-fact-not-found'],
     summary: 'Delete a fact.',
-    pending: true,
   },
   listBlocks: {
     id: 'memory.list-blocks',
@@ -94,10 +89,9 @@ export const memoryOperations = {
     scope: 'memory:read',
     idempotent: false,
     query: NamespacedPage,
-    responses: { 200: { schema: listOf(Block), description: 'Blocks, by label.' } },
+    responses: { 200: { schema: listOf(Block), description: 'Blocks, newest first.' } },
     errors: [],
     summary: 'List memory blocks.',
-    pending: true,
   },
   putBlock: {
     id: 'memory.put-block',
@@ -109,7 +103,6 @@ export const memoryOperations = {
     responses: { 200: { schema: Block, description: 'The block as it is now.' } },
     errors: [],
     summary: 'Write a memory block.',
-    pending: true,
   },
   deleteBlock: {
     id: 'memory.delete-block',
@@ -121,7 +114,6 @@ export const memoryOperations = {
     responses: { 204: { description: 'The block is gone.' } },
     errors: ['memory-block-not-found'],
     summary: 'Delete a memory block.',
-    pending: true,
   },
   listConflicts: {
     id: 'memory.list-conflicts',
@@ -133,7 +125,6 @@ export const memoryOperations = {
     responses: { 200: { schema: listOf(MemoryConflict), description: 'Conflicts, newest first.' } },
     errors: [],
     summary: 'List conflicts between facts.',
-    pending: true,
   },
   resolveConflict: {
     id: 'memory.resolve-conflict',
@@ -143,8 +134,7 @@ export const memoryOperations = {
     idempotent: true,
     body: ResolveConflictRequest,
     responses: { 200: { schema: MemoryConflict, description: 'The conflict as it is now.' } },
-    errors: ['memory-conflict-not-found'],
-    summary: 'Decide which facts of a conflict stay.',
-    pending: true,
+    errors: ['memory-conflict-not-found', 'memory-conflict-resolved'],
+    summary: 'Decide which facts of a conflict stay, or merge them into one.',
   },
 } as const satisfies OperationTable

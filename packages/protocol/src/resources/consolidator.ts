@@ -30,3 +30,11 @@ export const DeadLetter = v.object({
   createdAt: Timestamp,
   failedAt: Timestamp,
 })
+
+/** A phase of the consolidator ended; `changed` counts the facts it wrote, deleted or weighed. */
+export const ConsolidationEvent = v.object({
+  phase: ConsolidatorPhase,
+  jobId: v.string(),
+  changed: v.number(),
+  sessionId: v.optional(v.string()),
+})

@@ -4,7 +4,8 @@ import { strictObject } from '../plain-object.ts'
 import { Metadata } from './runs.ts'
 
 const FactText = v.pipe(v.string(), v.minLength(1))
-const Tags = v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(128)))
+export const Tag = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
+const Tags = v.pipe(v.array(Tag), v.maxLength(64))
 const Importance = v.pipe(v.number(), v.minValue(0), v.maxValue(1))
 
 export const Fact = v.object({
@@ -30,8 +31,11 @@ export const CreateFactRequest = strictObject({
   expiresAt: v.optional(Timestamp),
 })
 
-/** A missing member stays as it is. */
-export const UpdateFactRequest = v.partial(CreateFactRequest)
+/** A missing member stays as it is; `expiresAt: null` lets the fact live on. */
+export const UpdateFactRequest = strictObject({
+  ...v.partial(CreateFactRequest).entries,
+  expiresAt: v.optional(v.nullable(Timestamp)),
+})
 
 export const SearchRequest = strictObject({
   query: v.pipe(v.string(), v.minLength(1), v.maxLength(4_096)),
@@ -42,7 +46,15 @@ export const SearchRequest = strictObject({
 
 export const SearchResult = v.object({ items: v.array(v.object({ fact: Fact, score: v.number() })) })
 
-export const Block = v.object({ namespace: v.string(), label: v.string(), value: v.string(), limit: v.number() })
+export const Block = v.object({
+  namespace: v.string(),
+  owner: v.string(),
+  label: v.string(),
+  value: v.string(),
+  limit: v.number(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
 
 export const PutBlockRequest = strictObject({
   value: v.string(),
@@ -50,7 +62,7 @@ export const PutBlockRequest = strictObject({
   limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
 })
 
-/** Near-duplicate facts that disagree. */
+/** Near-duplicate facts that disagree. `facts` are those that are still there. */
 export const MemoryConflict = v.object({
   id: v.string(),
   namespace: v.string(),
@@ -63,8 +75,9 @@ export const MemoryConflict = v.object({
   reason: v.optional(v.string()),
 })
 
-/** The facts of the conflict that stay; the others are deleted. */
+/** The facts of the conflict that stay; the others are deleted. With `text`, the one that stays says this from now on. */
 export const ResolveConflictRequest = strictObject({
-  keep: v.pipe(v.array(v.string()), v.minLength(1)),
+  keep: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2)),
+  text: v.optional(FactText),
   reason: v.optional(v.pipe(v.string(), v.maxLength(512))),
 })

@@ -13,6 +13,8 @@ import { emissionsAndExpiry } from './0012-emissions-and-expiry.ts'
 import { auditHead } from './0013-audit-head.ts'
 import { triggers } from './0014-triggers.ts'
 import { sessionLife } from './0015-session-life.ts'
+import { memory } from './0016-memory.ts'
+import { consolidator } from './0017-consolidator.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. Append only. */
@@ -32,4 +34,6 @@ export const MIGRATIONS: readonly Migration[] = [
   auditHead,
   triggers,
   sessionLife,
+  memory,
+  consolidator,
 ]

@@ -16,6 +16,7 @@ import {
 } from '../builders.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
+import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
 
 const RUN = aRun({ id: 'run-1', status: 'running' })
@@ -83,6 +84,7 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'audit.append', entry: AUDIT_ENTRY, source: 'source-1' },
     { type: 'audit.stage', key: 'staged-1', entry: AUDIT_ENTRY },
   )
+  await seedMemory(storage)
 }
 
 /** One write of every type that goes through after `seed` and leaves a trace. */
@@ -162,6 +164,7 @@ const CHANGES: {
   'fire.settle': { type: 'fire.settle', id: STARTED.id, status: 'failed', reason: 'no luck' },
   'fire.prune': { type: 'fire.prune', before: at(1), limit: 9 },
   'trigger.delete': { type: 'trigger.delete', id: TRIGGER.id },
+  ...MEMORY_CHANGES,
 }
 
 /** One write of every type that can conflict, and does after `seed`, with or without `CHANGES`. */
@@ -205,6 +208,7 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'trigger.replace': { type: 'trigger.replace', trigger: aTrigger({ id: 'trg-2', version: 9 }) },
   'fire.insert': { type: 'fire.insert', fire: aFire({ triggerId: 'trg-unknown' }) },
   'fire.change': { type: 'fire.change', id: 'fire-unknown', from: 'pending', change: { status: 'skipped' } },
+  ...MEMORY_CONFLICTS,
 }
 
 /** Everything the ports show of what `seed` and `CHANGES` touch. */
@@ -252,6 +256,7 @@ async function snapshot(storage: Storage) {
       ),
     ),
     head: await events.head(),
+    ...(await memorySnapshot(storage)),
   }
 }
 

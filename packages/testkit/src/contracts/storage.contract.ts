@@ -2,12 +2,18 @@ import { expect } from 'vitest'
 import { anEvent, aRun } from '../builders.ts'
 import { approvalStoreCases } from './approval-store.contract.ts'
 import { auditLogCases } from './audit-log.contract.ts'
+import { blockStoreCases } from './block-store.contract.ts'
+import { consolidationStoreCases } from './consolidation-store.contract.ts'
 import { type ContractCase, type ContractSuite, registerContract, type StorageHarness } from './contract-case.ts'
 import { emissionStoreCases } from './emission-store.contract.ts'
 import { eventLogCases } from './event-log.contract.ts'
+import { factStoreCases } from './fact-store.contract.ts'
+import { factUpkeepCases } from './fact-upkeep.contract.ts'
 import { fireStoreCases } from './fire-store.contract.ts'
 import { idempotencyStoreCases } from './idempotency-store.contract.ts'
+import { jobQueueCases } from './job-queue.contract.ts'
 import { mcpServerStoreCases } from './mcp-server-store.contract.ts'
+import { memoryConflictStoreCases } from './memory-conflict-store.contract.ts'
 import { runStoreCases } from './run-store.contract.ts'
 import { sessionStoreCases } from './session-store.contract.ts'
 import { stepStoreCases } from './step-store.contract.ts'
@@ -72,6 +78,12 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'TriggerStore', cases: triggerStoreCases },
   { port: 'FireStore', cases: fireStoreCases },
   { port: 'McpServerStore', cases: mcpServerStoreCases },
+  { port: 'FactStore', cases: factStoreCases },
+  { port: 'FactUpkeep', cases: factUpkeepCases },
+  { port: 'BlockStore', cases: blockStoreCases },
+  { port: 'MemoryConflictStore', cases: memoryConflictStoreCases },
+  { port: 'JobQueue', cases: jobQueueCases },
+  { port: 'ConsolidationStore', cases: consolidationStoreCases },
   { port: 'Storage', cases: storageCases },
 ]
 

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { bearer, createPlace, createToken, type RunningServer, startServer } from './berth-process.ts'
+import { eventually } from './durable-server.ts'
+import { createRandom } from './random.ts'
+
+const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000)
+const SERVE = ['server', '--config', join(import.meta.dirname, 'fixtures/memory.config.mjs')]
+
+interface Shown {
+  readonly items: readonly { readonly id: string; readonly text: string; readonly type: string }[]
+  readonly nextCursor: string | null
+  readonly queueDepth: Readonly<Record<string, number>>
+  readonly deadLetters: number
+  readonly runId: string
+  readonly status: string
+}
+
+async function startMemoryServer() {
+  const place = createPlace()
+  place.env.E2E_GATES = place.dir
+  const token = await createToken(place)
+  let server: RunningServer = await startServer(place, SERVE)
+  onTestFinished(() => void server.process.kill('SIGKILL'))
+
+  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${server.url}${path}`, {
+      method,
+      headers: { ...bearer(token), ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    if (response.status >= 400) throw new Error(await response.text())
+    return (await response.json()) as Shown
+  }
+
+  return {
+    call,
+    openGate: () => writeFileSync(join(place.dir, 'open'), ''),
+    async crash() {
+      await server.kill('SIGKILL')
+      server = await startServer(place, SERVE)
+    },
+    async texts() {
+      const texts: string[] = []
+      let cursor = ''
+      do {
+        const { items, nextCursor } = await call('GET', `/memory/facts?limit=200${cursor}`)
+        texts.push(...items.map(({ text }) => text))
+        cursor = nextCursor === null ? '' : `&cursor=${nextCursor}`
+      } while (cursor !== '')
+      return texts.sort()
+    },
+    isQuiet: async () => {
+      const { queueDepth, deadLetters } = await call('GET', '/consolidator')
+      return deadLetters === 0 && Object.values(queueDepth).every((depth) => depth === 0)
+    },
+  }
+}
+
+describe('memory of a server that is killed', () => {
+  it('loses and doubles no fact while duplicates are merged', async () => {
+    console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
+    const random = createRandom(SEED)
+    const { call, crash, texts, isQuiet, openGate } = await startMemoryServer()
+    openGate()
+    const distinct = Array.from(
+      { length: 60 },
+      (_, index) => `statement ${index} about ${'abcdefghij'[index % 10]}${index}`,
+    )
+    const said = distinct.flatMap((text) => [text, `${text}.`, `The ${text}`])
+    await Promise.all(
+      said.map((text) => call('POST', '/memory/facts', { text, namespace: text.at(-1) === '.' ? 'other' : 'default' })),
+    )
+    const expected = [...distinct.map((text) => `The ${text}`), ...distinct.map((text) => `${text}.`)].sort()
+
+    for (let kill = 0; kill < 8; kill++) {
+      await call('POST', '/consolidator/run', {})
+      await new Promise((resolve) => setTimeout(resolve, random() * 60))
+      await crash()
+    }
+    await call('POST', '/consolidator/run', {})
+
+    await eventually(isQuiet).toBe(true)
+    expect(await texts()).toEqual(expected)
+    const { items } = await call('GET', '/memory/facts?limit=1')
+    expect(items).toHaveLength(1)
+  })
+
+  it('extracts every message once when the process dies in the middle of it', async () => {
+    const { call, crash, texts, isQuiet, openGate } = await startMemoryServer()
+    for (const text of ['one', 'two']) {
+      await call('POST', '/agents/echo/run', { input: text, sessionId: 'ses-1' })
+    }
+    await eventually(async () => (await call('GET', '/consolidator')).queueDepth.extract).toBe(1)
+    await crash()
+    openGate()
+    await crash()
+
+    await eventually(texts).toEqual(['said: noted', 'said: one', 'said: two'].sort())
+    await eventually(isQuiet).toBe(true)
+  })
+
+  it('keeps what a run remembers, once, over a crash', async () => {
+    const { call, crash, texts } = await startMemoryServer()
+    const said = Array.from({ length: 30 }, (_, index) => `lesson ${index} of ${'abcdefghij'[index % 10]}${index * 7}`)
+    const { runId } = await call('POST', '/agents/learner/run', { input: { texts: said } }, { prefer: 'respond-async' })
+    await eventually(async () => (await texts()).length > 3).toBe(true)
+    await crash()
+
+    await eventually(async () => (await call('GET', `/runs/${runId}`)).status).toBe('completed')
+    expect(await texts()).toEqual([...said].sort())
+  })
+})

@@ -1,0 +1,77 @@
+import type { ConsolidationStore, EpochMs, JobPhase, JobQueue, UnitOfWork } from '@berth/ports'
+import type { Daemon } from '../lifecycle/daemon.ts'
+import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
+import { type BudgetLimits, dayOf, isUsedUp, readBudget } from './budget.ts'
+import type { StateHolder } from './consolidator-state.ts'
+import { extractionOf, newJob, PHASES } from './jobs.ts'
+import type { WorkJob } from './work-job.ts'
+
+export interface ConsolidatorLoopDeps extends SupervisedLoopDeps, Pick<Parameters<typeof newJob>[0], 'ids'> {
+  readonly jobs: JobQueue
+  readonly consolidation: ConsolidationStore
+  readonly unitOfWork: UnitOfWork
+  readonly workJob: WorkJob
+  readonly state: StateHolder
+  /** A session without a run or message for this long is idle. */
+  readonly idleAfterMs: number
+  readonly budget: BudgetLimits
+  /** Phases that may spend the budget; they wait for the next day when it is used up. */
+  readonly spending: ReadonlySet<JobPhase>
+}
+
+/** Its `stop` aborts what is under way and resolves within ten seconds, whatever hangs. */
+export type ConsolidatorLoop = Daemon & Pick<SupervisedLoop, 'wake' | 'state'>
+
+const STOP_MS = 10_000
+const SESSIONS_AT_ONCE = 100
+
+/** Queues the sessions that went idle and does the jobs that are due, one at a time. */
+export function createConsolidatorLoop(deps: ConsolidatorLoopDeps): ConsolidatorLoop {
+  const { jobs, clock, timers, state, workJob, idleAfterMs } = deps
+  const stopping = new AbortController()
+
+  const work = async (): Promise<number | undefined> => {
+    await queueIdleSessions(deps)
+    for (;;) {
+      const phases = await affordablePhases(deps)
+      const [job] = stopping.signal.aborted ? [] : await jobs.due(phases, clock.now(), 1)
+      if (job === undefined) break
+      await state.refresh(dayOf(clock.now()))
+      await workJob(job, stopping.signal)
+    }
+    await state.refresh(dayOf(clock.now()))
+    const next = await jobs.nextDueAt(await affordablePhases(deps))
+    return next === undefined ? idleAfterMs : Math.min(idleAfterMs, next - clock.now())
+  }
+
+  const loop = createSupervisedLoop(deps, { name: 'consolidator', work })
+  return {
+    ...loop,
+    async stop() {
+      stopping.abort()
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const cancel = timers.after(STOP_MS, resolve)
+      await Promise.race([loop.stop(), late])
+      cancel()
+    },
+  }
+}
+
+async function queueIdleSessions({ consolidation, unitOfWork, clock, ids, idleAfterMs }: ConsolidatorLoopDeps) {
+  const before = (clock.now() - idleAfterMs) as EpochMs
+  for (;;) {
+    const idle = await consolidation.idleSessions(before, SESSIONS_AT_ONCE)
+    if (idle.length === 0) return
+    await unitOfWork.commit(
+      idle.flatMap(({ sessionId, owner, changedAt }) => [
+        { type: 'consolidation.seen', sessionId, changedAt } as const,
+        { type: 'job.enqueue', job: newJob({ clock, ids }, extractionOf({ sessionId, owner })) } as const,
+      ]),
+    )
+  }
+}
+
+async function affordablePhases({ consolidation, budget, clock, spending }: ConsolidatorLoopDeps) {
+  if (spending.size === 0 || !isUsedUp(await readBudget(consolidation, budget, clock.now()))) return PHASES
+  return PHASES.filter((phase) => !spending.has(phase))
+}

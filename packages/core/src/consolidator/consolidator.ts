@@ -1,0 +1,53 @@
+import type { ConsolidatorPhases, IdGenerator, Storage, UnitOfWork } from '@berth/ports'
+import type { CommitOnceDeps } from '../idempotency/commit-once.ts'
+import type { PhaseHolder } from '../lifecycle/phase.ts'
+import type { SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
+import type { FactDecisionsDeps } from '../memory/fact-decisions.ts'
+import type { BudgetLimits } from './budget.ts'
+import { createConsolidatorLoop } from './consolidator-loop.ts'
+import { checkConsolidator, createStateHolder } from './consolidator-state.ts'
+import { createDefaultPhases } from './default-phases.ts'
+import { PHASES } from './jobs.ts'
+import { createQueueConsolidation } from './queue-consolidation.ts'
+import { createReadConsolidator } from './read-consolidator.ts'
+import { createWorkJob } from './work-job.ts'
+
+export interface ConsolidatorDeps
+  extends Pick<Storage, 'facts' | 'factUpkeep' | 'memoryConflicts' | 'jobs' | 'consolidation' | 'sessions'>,
+    SupervisedLoopDeps,
+    Pick<CommitOnceDeps, 'idempotencyTtlMs'> {
+  /** Publishes what it commits. */
+  readonly unitOfWork: UnitOfWork
+  readonly ids: IdGenerator
+  readonly phase: PhaseHolder
+  readonly decisions: FactDecisionsDeps
+  /** Phases of one's own, in place of the defaults. */
+  readonly given: Partial<ConsolidatorPhases>
+  readonly limits: ConsolidatorLimits
+}
+
+export interface ConsolidatorLimits extends BudgetLimits {
+  readonly enabled: boolean
+  readonly idleAfterMs: number
+  readonly leaseMs: number
+  readonly halfLifeDays: number
+}
+
+export type ConsolidatorGroup = ReturnType<typeof createConsolidator>
+
+/** Everything that the consolidator is made of, wired once. */
+export function createConsolidator({ limits, given, ...rest }: ConsolidatorDeps) {
+  const deps = { ...rest, ...limits, budget: limits, phases: { ...createDefaultPhases(limits), ...given } }
+  const state = createStateHolder(deps, limits)
+  const spending = new Set(PHASES.filter((phase) => given[phase] !== undefined))
+  const loop = createConsolidatorLoop({ ...deps, state, spending, workJob: createWorkJob(deps) })
+
+  return {
+    readConsolidator: createReadConsolidator({ ...deps, isRunning: () => loop.state() !== 'stopped' }),
+    queueConsolidation: createQueueConsolidation({ ...deps, onQueued: loop.wake }),
+    /** Costs no storage. */
+    readState: state.current,
+    checkConsolidator: () => checkConsolidator(state.current(), limits.enabled ? loop.state() : 'disabled'),
+    daemons: limits.enabled ? [loop] : [],
+  }
+}

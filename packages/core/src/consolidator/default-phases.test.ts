@@ -1,0 +1,176 @@
+import { type EpochMs, EVERY_ROW, type FactRecord, wordsOf } from '@berth/ports'
+import { aFact } from '@berth/testkit'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createMemoryWorld, DAY, type MemoryOptions } from '../memory/memory.fixture.ts'
+
+/** A world in which a phase is done by hand, to its end. */
+function consolidating(options: MemoryOptions = {}) {
+  const world = createMemoryWorld(options)
+  for (const daemon of world.daemons) daemon.start()
+  const facts = async () => {
+    const page = { limit: 200, order: 'asc' } as const
+    return (await world.storage.facts.list({ now: world.clock.now(), visibility: EVERY_ROW }, page)).items
+  }
+  return {
+    ...world,
+    facts,
+    async do(phase: 'merge' | 'decay') {
+      await world.queueConsolidation.queue({ phase })
+      await world.pass(0)
+    },
+  }
+}
+
+describe('merging', () => {
+  it('makes one fact of those that say the same, and keeps the most complete wording', async () => {
+    const { remember, do: consolidate, texts } = consolidating()
+    await remember('harbour opens at six.')
+    await remember('The harbour opens at six')
+    await remember('  the harbour\n opens at six')
+    await remember('The harbour opens at seven')
+
+    await consolidate('merge')
+
+    expect(await texts()).toEqual(['The harbour opens at six', 'The harbour opens at seven'])
+  })
+
+  it('takes over tags, metadata, importance and the longest life', async () => {
+    const { remember, do: consolidate, facts } = consolidating()
+    await remember('one', { tags: ['a'], metadata: { x: '1' }, expiresAt: '2025-01-02T00:00:00.000Z' })
+    await remember('One.', { tags: ['b'], metadata: { y: '2' }, importance: 0.9 })
+
+    await consolidate('merge')
+
+    expect(await facts()).toMatchObject([
+      { text: 'one', tags: ['a', 'b'], metadata: { x: '1', y: '2' }, importance: 0.9, expiresAt: undefined },
+    ])
+  })
+
+  it('keeps facts apart whose metadata contradict each other, or that belong elsewhere', async () => {
+    const { remember, do: consolidate, texts } = consolidating()
+    await remember('one', { metadata: { x: '1' } })
+    await remember('one', { metadata: { x: '2' } })
+    await remember('one', { namespace: 'work' })
+    await remember('one', { owner: 'bob' })
+
+    await consolidate('merge')
+
+    expect(await texts()).toHaveLength(4)
+  })
+
+  it('leaves facts alone that wait for the decision of a conflict', async () => {
+    const { remember, do: consolidate, texts, conflicts } = consolidating()
+    await remember("Alice's favourite colour is blue")
+    await remember("Alice's favourite colour is green")
+    await remember("alice's favourite colour is blue")
+
+    await consolidate('merge')
+
+    expect(await texts()).toHaveLength(3)
+    expect((await conflicts()).every(({ status }) => status === 'open')).toBe(true)
+  })
+
+  it('goes on until nothing is left to merge, however much there is', async () => {
+    const { storage, do: consolidate, pass } = consolidating()
+    const facts = Array.from({ length: 900 }, (_, index) =>
+      aFact({ id: `mem-${index}`, text: `text ${index % 450}`, fingerprint: `f${index % 450}` }),
+    )
+    await storage.unitOfWork.commit(facts.map((fact) => ({ type: 'fact.insert', fact }) as const))
+
+    await consolidate('merge')
+    await pass(0)
+
+    expect(await storage.factUpkeep.repeated({ now: 0 as EpochMs }, 9)).toEqual([])
+    const page = { limit: 1_000, order: 'asc' } as const
+    const { items } = await storage.facts.list({ now: 0 as EpochMs, visibility: EVERY_ROW }, page)
+    expect(items).toHaveLength(450)
+  })
+
+  it('loses nothing distinct: every text that was there has one left that says the same, and no other is gone', async () => {
+    const noise = fc.constantFrom<(text: string) => string>(
+      (text) => text,
+      (text) => `${text}.`,
+      (text) => text.toLowerCase(),
+      (text) => ` ${text.replaceAll(' ', '  ')}`,
+      (text) => `the ${text}`,
+      (text) => `Please ${text}!`,
+      (text) =>
+        text
+          .split(' ')
+          .map((word) => `"${word}"`)
+          .join(' '),
+    )
+    const word = fc.constantFrom('Alice', 'Bob', 'likes', 'not', 'tea', 'C', 'C++', '5', '-5', 'Berlin', 'never', 'x')
+    const distinct = fc.array(word, { minLength: 1, maxLength: 5 }).map((words) => words.join(' '))
+    const corpus = fc.array(fc.tuple(distinct, noise, fc.constantFrom('alice', 'bob')), { maxLength: 25 })
+
+    await fc.assert(
+      fc.asyncProperty(corpus, async (entries) => {
+        const { remember, do: consolidate, facts } = consolidating()
+        for (const [text, disturb, owner] of entries) await remember(disturb(text), { owner })
+        const before = await facts()
+
+        await consolidate('merge')
+
+        const after = await facts()
+        const statementOf = ({ owner, fingerprint }: FactRecord) => `${owner} ${fingerprint}`
+        expect(new Set(after.map(statementOf))).toEqual(new Set(before.map(statementOf)))
+        for (const fact of after) expect(before.map(({ id }) => id)).toContain(fact.id)
+        for (const gone of before.filter(({ id }) => after.every((fact) => fact.id !== id))) {
+          const left = after.filter((fact) => statementOf(fact) === statementOf(gone))
+          expect(left.some(({ text }) => wordsOf(text).length >= wordsOf(gone.text).length)).toBe(true)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+describe('decay', () => {
+  it('halves importance in its half-life, however often it is done', async () => {
+    const often = consolidating()
+    const seldom = consolidating()
+    for (const { remember } of [often, seldom]) await remember('one', { importance: 0.8 })
+
+    for (let day = 0; day < 30; day++) {
+      await often.pass(DAY)
+      await often.do('decay')
+    }
+    await seldom.pass(30 * DAY)
+    await seldom.do('decay')
+
+    for (const { facts } of [often, seldom]) expect((await facts())[0]?.importance).toBeCloseTo(0.4, 5)
+  })
+
+  it('changes nothing else of a fact, and nothing within a day', async () => {
+    const { remember, pass, do: consolidate, facts } = consolidating()
+    await remember('one')
+    const [before] = await facts()
+    await pass(DAY - 1)
+    await consolidate('decay')
+    expect(await facts()).toEqual([before])
+
+    await pass(1)
+    await consolidate('decay')
+
+    const [after] = await facts()
+    expect(after).toEqual({ ...before, importance: after?.importance, weighedAt: after?.weighedAt })
+    expect(after?.importance).toBeLessThan(0.5)
+  })
+
+  it('deletes what has expired, with its events and conflicts', async () => {
+    const { remember, pass, do: consolidate, storage, eventsOf, conflicts } = consolidating()
+    const expiresAt = '2025-01-01T00:00:01.000Z'
+    await remember("Alice's favourite colour is certainly blue", { expiresAt })
+    await remember("Alice's favourite colour is certainly green", { expiresAt })
+    await pass(1_000)
+
+    await consolidate('decay')
+
+    expect(await storage.factUpkeep.expired({ now: Number.MAX_SAFE_INTEGER as EpochMs }, 9)).toEqual([])
+    const deleted = (await eventsOf('memory/events')).filter(({ type }) => type === 'memory.fact.deleted')
+    expect(deleted).toHaveLength(2)
+    expect(await conflicts()).toMatchObject([{ status: 'resolved' }])
+  })
+})

@@ -1,0 +1,109 @@
+import {
+  AppError,
+  type Clock,
+  type ConsolidationStore,
+  EVERY_ROW,
+  type IdGenerator,
+  type JobPhase,
+  type JobQueue,
+  type NewJob,
+  type SessionStore,
+  type Write,
+} from '@berth/ports'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { PhaseHolder } from '../lifecycle/phase.ts'
+import type { Reply } from '../reply.ts'
+import { extractionOf, newJob } from './jobs.ts'
+
+export interface QueueConsolidationDeps extends CommitOnceDeps {
+  readonly jobs: JobQueue
+  readonly consolidation: ConsolidationStore
+  readonly sessions: SessionStore
+  readonly clock: Clock
+  readonly ids: IdGenerator
+  readonly phase: PhaseHolder
+  /** Called when jobs were queued. */
+  readonly onQueued: () => void
+}
+
+export interface QueueConsolidationRequest {
+  /** Every phase when missing. */
+  readonly phase?: JobPhase | undefined
+  /** Of this session, and what its owner remembers; every session that changed, and everybody's facts, when missing. */
+  readonly sessionId?: string | undefined
+  readonly key?: KeyedRequest | undefined
+}
+
+/** Queueing by hand, for operators. Both answer 202 with the ids of the jobs. */
+export interface QueueConsolidation {
+  /** @throws AppError `session-not-found`, `server-draining` */
+  queue(request: QueueConsolidationRequest): Promise<Reply>
+  /** Queues a dead letter again. @throws AppError `dead-letter-not-found`, `server-draining` */
+  retry(request: { readonly id: string; readonly key?: KeyedRequest | undefined }): Promise<Reply>
+}
+
+const SESSIONS_AT_ONCE = 200
+
+export function createQueueConsolidation(deps: QueueConsolidationDeps): QueueConsolidation {
+  const { jobs, clock, phase, onQueued } = deps
+
+  const answer = async (
+    key: KeyedRequest | undefined,
+    decide: () => Promise<{ readonly writes: readonly Write[]; readonly jobIds: readonly string[] }>,
+  ): Promise<Reply> => {
+    if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
+    const once = await commitOnce(deps, key, async () => {
+      const { writes, jobIds } = await decide()
+      return { writes, reply: { status: 202, body: { jobIds } }, remember: true }
+    })
+    if (once.kind === 'replayed') return once.reply
+    onQueued()
+    return once.decision.reply
+  }
+
+  return {
+    queue: (request) =>
+      answer(request.key, async () => {
+        const wanted = await jobsFor(deps, request)
+        const known = await Promise.all(wanted.map(({ key }) => jobs.findAlive(key)))
+        return {
+          writes: wanted.map((job) => ({ type: 'job.enqueue', job })),
+          jobIds: wanted.map((job, index) => known[index]?.id ?? job.id),
+        }
+      }),
+    retry: ({ id, key }) =>
+      answer(key, async () => {
+        const dead = await jobs.find(id)
+        if (dead?.failedAt === undefined) throw new AppError('dead-letter-not-found')
+        const other = await jobs.findAlive(dead.key)
+        return { writes: [{ type: 'job.retry', id, now: clock.now() }], jobIds: [other?.id ?? id] }
+      }),
+  }
+}
+
+async function jobsFor(
+  deps: QueueConsolidationDeps,
+  { phase, sessionId }: QueueConsolidationRequest,
+): Promise<readonly NewJob[]> {
+  const isWanted = (one: JobPhase) => phase === undefined || phase === one
+  const { owner, sessions } = await scopeOf(deps, sessionId, isWanted('extract'))
+  const upkeep = (['merge', 'decay'] as const).filter(isWanted)
+  return [...sessions.map(extractionOf), ...upkeep.map((one) => ({ phase: one, owner }))].map((target) =>
+    newJob(deps, target),
+  )
+}
+
+async function scopeOf(
+  { sessions, consolidation, clock }: QueueConsolidationDeps,
+  sessionId: string | undefined,
+  isExtracting: boolean,
+) {
+  if (sessionId !== undefined) {
+    const session = await sessions.find(sessionId, EVERY_ROW)
+    if (session === undefined) throw new AppError('session-not-found')
+    return { owner: session.owner, sessions: isExtracting ? [{ sessionId, owner: session.owner }] : [] }
+  }
+  const changed = isExtracting ? await consolidation.idleSessions(clock.now(), SESSIONS_AT_ONCE) : []
+  return { owner: undefined, sessions: changed }
+}

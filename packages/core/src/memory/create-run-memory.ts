@@ -1,0 +1,72 @@
+import { AppError } from '@berth/ports'
+import { UpdateFactRequest } from '@berth/protocol'
+import type { ServiceCaller } from '../agents/service-caller.ts'
+import {
+  decideFactChange,
+  decideFactDeletion,
+  decideNewFact,
+  type FactChange,
+  type FactDecisionsDeps,
+  requireFact,
+} from './fact-decisions.ts'
+import { toBlockResource, toFactResource } from './memory-resources.ts'
+import type { RunMemory } from './run-memory.ts'
+import type { SearchMemory } from './search-memory.ts'
+import { type BlockDecisionsDeps, blockRef, decideBlock } from './write-blocks.ts'
+
+export type RunMemoryDeps = FactDecisionsDeps & BlockDecisionsDeps & { readonly searchMemory: SearchMemory }
+
+export function createRunMemory(deps: RunMemoryDeps, { run, step, transact }: ServiceCaller): RunMemory {
+  const { owner, id: runId, sessionId } = run
+  const visibility = { owner }
+
+  return {
+    search: (query, { inSession = false, ...options } = {}) =>
+      step('memory.search', async () => {
+        if (inSession && sessionId === undefined) return []
+        const ofSession = inSession ? sessionId : undefined
+        return (await deps.searchMemory({ ...options, query, sessionId: ofSession, visibility })).items
+      }),
+    remember: (text, options = {}) =>
+      transact('memory.remember', async () => {
+        checkRunInput({ ...options, text })
+        const { fact, writes } = await decideNewFact(deps, { ...options, text }, { owner, runId, sessionId })
+        return { writes, value: toFactResource(fact) }
+      }),
+    update: (factId, change) =>
+      transact('memory.update', async () => {
+        checkRunInput(change)
+        const { fact, writes } = await decideFactChange(deps, await requireFact(deps, factId, visibility), change)
+        return { writes, value: toFactResource(fact) }
+      }),
+    forget: (factId) =>
+      transact('memory.forget', async () => {
+        const fact = await deps.facts.find(factId, { now: deps.clock.now(), visibility })
+        if (fact === undefined) return { writes: [], value: false }
+        return { writes: await decideFactDeletion(deps, fact), value: true }
+      }),
+    block: (label, { namespace } = {}) => ({
+      get: () =>
+        step(
+          'memory.block.get',
+          async () => (await deps.blocks.find(blockRef(owner, label, namespace)))?.value ?? null,
+        ),
+      set: (value, options = {}) =>
+        transact('memory.block.set', async () => {
+          const ref = blockRef(owner, label, namespace)
+          const { block, writes } = await decideBlock(deps, ref, { value: String(value), ...options })
+          return { writes, value: toBlockResource(block) }
+        }),
+    }),
+  }
+}
+
+/** The same rules as in the API. @throws AppError `validation-failed` */
+function checkRunInput(input: FactChange): void {
+  const checked = UpdateFactRequest['~standard'].validate(input)
+  if (!('issues' in checked) || checked.issues === undefined) return
+  const message = checked.issues.map(({ path = [], message }) => `${path.map(keyOf).join('.')}: ${message}`).join('; ')
+  throw new AppError('validation-failed', { message })
+}
+
+const keyOf = (part: PropertyKey | { readonly key: PropertyKey }) => String(typeof part === 'object' ? part.key : part)

@@ -1,0 +1,151 @@
+import {
+  AppError,
+  type Digest,
+  type EpochMs,
+  type FactRecord,
+  type FactStore,
+  type Visibility,
+  type Write,
+} from '@berth/ports'
+import { isLongerThan } from '../json-members.ts'
+import { type Besides, type DisagreementDeps, departureWrites, disagreementWrites } from './disagreements.ts'
+import { fingerprintOf } from './likeness.ts'
+import { factEvent } from './memory-events.ts'
+
+export interface FactDecisionsDeps extends DisagreementDeps {
+  readonly facts: FactStore
+  readonly digest: Pick<Digest, 'sha256'>
+  readonly maxFactBytes: number
+}
+
+/** What may be said of a new fact. */
+export interface FactInput {
+  readonly text: string
+  readonly namespace?: string | undefined // `default` when missing
+  readonly tags?: readonly string[] | undefined
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+  readonly importance?: number | undefined // 0.5 when missing
+  readonly expiresAt?: string | EpochMs | undefined // ISO-8601 or epoch milliseconds, in the future
+}
+
+/** A missing member stays as it is; `expiresAt: null` lets the fact live on. */
+export type FactChange = Partial<Omit<FactInput, 'expiresAt'>> & {
+  readonly expiresAt?: string | EpochMs | null | undefined
+}
+
+export interface FactOrigin {
+  readonly owner: string
+  readonly runId?: string | undefined
+  readonly sessionId?: string | undefined
+  readonly besides?: Besides | undefined
+}
+
+/** A fact as it will be, and all that is written for that in one commit, its events included. */
+export interface FactDecision {
+  readonly fact: FactRecord
+  readonly writes: readonly Write[]
+}
+
+export const DEFAULT_NAMESPACE = 'default'
+const DEFAULT_IMPORTANCE = 0.5
+
+/** @throws AppError `validation-failed` */
+export async function decideNewFact(
+  deps: FactDecisionsDeps,
+  input: FactInput,
+  { owner, runId, sessionId, besides }: FactOrigin,
+): Promise<FactDecision> {
+  const now = deps.clock.now()
+  checkText(deps, input.text)
+  const fact: FactRecord = {
+    id: deps.ids.newId('memory'),
+    namespace: input.namespace ?? DEFAULT_NAMESPACE,
+    owner,
+    text: input.text,
+    tags: [...new Set(input.tags)],
+    metadata: input.metadata ?? {},
+    importance: input.importance ?? DEFAULT_IMPORTANCE,
+    weighedAt: now,
+    fingerprint: fingerprintOf(input.text, deps.digest),
+    sourceRunId: runId,
+    sourceSessionId: sessionId,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: expiryOf(input.expiresAt, now),
+    revision: 1,
+  }
+  const writes: Write[] = [{ type: 'fact.insert', fact }, factEvent('memory.fact.written', fact, now)]
+  return { fact, writes: [...writes, ...(await disagreementWrites(deps, fact, besides))] }
+}
+
+/** @throws AppError `validation-failed` */
+export async function decideFactChange(
+  deps: FactDecisionsDeps,
+  fact: FactRecord,
+  { besides, ...change }: FactChange & { readonly besides?: Besides },
+): Promise<FactDecision> {
+  const now = deps.clock.now()
+  const { text = fact.text, tags = fact.tags, importance = fact.importance, expiresAt, ...rest } = change
+  if (text !== fact.text) checkText(deps, text)
+  const next: FactRecord = {
+    ...fact,
+    namespace: rest.namespace ?? fact.namespace,
+    metadata: rest.metadata ?? fact.metadata,
+    text,
+    tags: [...new Set(tags)],
+    importance,
+    weighedAt: change.importance === undefined ? fact.weighedAt : now,
+    fingerprint: text === fact.text ? fact.fingerprint : fingerprintOf(text, deps.digest),
+    expiresAt: expiresAt === undefined ? fact.expiresAt : expiryOf(expiresAt ?? undefined, now),
+    updatedAt: now,
+    revision: fact.revision + 1,
+  }
+  const isMoved = next.text !== fact.text || next.namespace !== fact.namespace
+  const writes: Write[] = [{ type: 'fact.replace', fact: next }, factEvent('memory.fact.written', next, now)]
+  return { fact: next, writes: isMoved ? [...writes, ...(await disagreementWrites(deps, next, besides))] : writes }
+}
+
+/** Everything that is written when the fact is deleted. */
+export async function decideFactDeletion(
+  deps: DisagreementDeps,
+  fact: FactRecord,
+  besides: Besides = {},
+): Promise<readonly Write[]> {
+  return [
+    { type: 'fact.delete', id: fact.id, revision: fact.revision },
+    factEvent('memory.fact.deleted', fact, deps.clock.now()),
+    ...(await departureWrites(deps, fact, besides)),
+  ]
+}
+
+/** @throws AppError `memory-fact-not-found`, also for a fact that may not be seen or has expired */
+export async function requireFact(
+  { facts, clock }: Pick<FactDecisionsDeps, 'facts' | 'clock'>,
+  id: string,
+  visibility: Visibility,
+): Promise<FactRecord> {
+  const fact = await facts.find(id, { now: clock.now(), visibility })
+  if (fact === undefined) throw new AppError('memory-fact-not-found')
+  return fact
+}
+
+function checkText({ maxFactBytes }: FactDecisionsDeps, text: string): void {
+  if (text.trim() === '') {
+    throw new AppError('validation-failed', { message: 'text: is empty', hint: 'say what is to be remembered' })
+  }
+  if (!isLongerThan(text, maxFactBytes)) return
+  throw new AppError('validation-failed', {
+    message: `text: is longer than ${maxFactBytes} bytes`,
+    hint: 'split it into several facts, or raise memory.maxFactBytes',
+  })
+}
+
+function expiryOf(expiresAt: string | EpochMs | undefined, now: EpochMs): EpochMs | undefined {
+  if (expiresAt === undefined) return undefined
+  const at = typeof expiresAt === 'string' ? Date.parse(expiresAt) : expiresAt
+  if (Number.isSafeInteger(at) && at > now) return at as EpochMs
+  throw new AppError('validation-failed', {
+    message: 'expiresAt: must be an instant in the future',
+    hint: 'give an ISO-8601 instant such as 2030-01-01T00:00:00.000Z',
+  })
+}

@@ -1,0 +1,27 @@
+import { type EpochMs, type FactRecord, type MemoryConflictRecord, toJsonText, type Write } from '@berth/ports'
+import { formatSubject } from '@berth/protocol'
+import { toConflictResource, toFactResource } from './memory-resources.ts'
+
+/** The subject that carries facts written, deleted and consolidated. */
+export const MEMORY_TOPIC = formatSubject('memory', {})
+
+export const factEvent = (
+  type: 'memory.fact.written' | 'memory.fact.deleted',
+  fact: FactRecord,
+  at: EpochMs,
+): Write => ({
+  type: 'event.append',
+  events: [{ topic: MEMORY_TOPIC, type, payload: toJsonText(toFactResource(fact)), at }],
+})
+
+export const conflictEvent = (conflict: MemoryConflictRecord, facts: readonly FactRecord[], at: EpochMs): Write => ({
+  type: 'event.append',
+  events: [
+    {
+      topic: formatSubject('memoryConflicts', {}),
+      type: 'memory.conflict',
+      payload: toJsonText(toConflictResource(conflict, facts)),
+      at,
+    },
+  ],
+})

@@ -1,0 +1,121 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { Storage } from '@berth/ports'
+import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import type { RunContext } from '../index.ts'
+import { createEngine, settled, workflowOf } from '../runs/engine.fixture.ts'
+import { createMemoryWorld } from './memory.fixture.ts'
+
+/** Processes on one storage whose runs have memory. */
+function processes(storage: Storage = createInMemoryStorage()) {
+  const shared = { clock: createManualClock(), ids: createSequenceIds() }
+  const world = createMemoryWorld({ ...shared, storage })
+  const open = async (code: (context: RunContext) => Promise<unknown>, given: Storage = storage) => {
+    const memory = createMemoryWorld({ ...shared, storage: given })
+    const engine = createEngine({
+      ...{ ...shared, storage: given },
+      services: (caller) => ({ memory: memory.ofRun(caller) }),
+      workflows: [workflowOf('flow', (_, context) => code(context))],
+    })
+    await engine.recover()
+    await engine.start()
+    await settled(shared.clock)
+    return engine
+  }
+  const run = async (code: (context: RunContext) => Promise<unknown>) => {
+    const engine = await open(code)
+    const { runId = '' } = await engine.execute('flow', { body: { sessionId: 'ses-1' } })
+    for (let turn = 0; turn < 3; turn++) await settled(shared.clock)
+    const ended = await engine.find(runId)
+    return { ...ended, value: ended?.result === undefined ? undefined : JSON.parse(ended.result) }
+  }
+  return { ...world, storage, open, run }
+}
+
+const never = () => new Promise<never>(() => undefined)
+
+describe('ctx.memory', () => {
+  it('remembers, finds, changes and forgets what belongs to the owner of the run', async () => {
+    const { run, remember, texts } = processes()
+    await remember('the harbour belongs to bob', { owner: 'bob' })
+
+    const { value } = await run(async ({ memory }) => {
+      const fact = await memory.remember('the harbour opens at six', { tags: ['t'] })
+      const found = await memory.search('harbour')
+      await memory.update(fact.id, { text: 'the harbour opens at seven' })
+      const inSession = await memory.search('harbour', { inSession: true })
+      const forgotten = [await memory.forget(fact.id), await memory.forget(fact.id)]
+      const textsOf = (hits: typeof found) => hits.map((hit) => hit.fact.text)
+      return { owner: fact.owner, source: fact.source, found: textsOf(found), inSession: textsOf(inSession), forgotten }
+    })
+
+    expect(value).toEqual({
+      owner: 'alice',
+      source: { runId: expect.stringMatching(/^run_/), sessionId: 'ses-1' },
+      found: ['the harbour opens at six'],
+      inSession: ['the harbour opens at seven'],
+      forgotten: [true, false],
+    })
+    expect(await texts()).toEqual(['the harbour belongs to bob'])
+  })
+
+  it('keeps blocks', async () => {
+    const { run, storage } = processes()
+
+    const { value } = await run(async ({ memory }) => {
+      const block = memory.block('persona')
+      const before = await block.get()
+      await block.set('calm')
+      return [before, await block.get()]
+    })
+
+    expect(value).toEqual([null, 'calm'])
+    expect(await storage.blocks.find({ owner: 'alice', namespace: 'default', label: 'persona' })).toBeDefined()
+  })
+
+  it.each(['before', 'after'])('writes once when the process dies %s the commit', async (death) => {
+    const { open, storage, texts, clock } = processes()
+    const dying: Storage = {
+      ...storage,
+      unitOfWork: {
+        async commit(writes) {
+          if (!writes.some(({ type }) => type === 'fact.insert')) return storage.unitOfWork.commit(writes)
+          if (death === 'after') await storage.unitOfWork.commit(writes)
+          return never()
+        },
+      },
+    }
+    const first = await open(({ memory }) => memory.remember('once'), dying)
+    const { runId = '' } = await first.execute('flow')
+    await settled(clock)
+
+    const second = await open(({ memory }) => memory.remember('once'))
+    await settled(clock)
+
+    expect(await second.find(runId)).toMatchObject({ status: 'completed', attempt: 2 })
+    expect(await texts()).toEqual(['once'])
+  })
+
+  it('sees nothing of the facts of others', async () => {
+    const { run, remember } = processes()
+    const { id } = await remember('secret', { owner: 'bob' })
+
+    const { value, error } = await run(async ({ memory }) => {
+      const forgotten = await memory.forget(id)
+      const found = await memory.search('secret')
+      const refused = await memory.update(id, { text: 'mine' }).catch((thrown: Error) => thrown.message)
+      return { forgotten, found, refused }
+    })
+
+    expect(error).toBeUndefined()
+    expect(value).toMatchObject({ forgotten: false, found: [], refused: expect.stringContaining('memory') })
+  })
+
+  it('names what is wrong with a fact', async () => {
+    const { run } = processes()
+
+    const { error } = await run(({ memory }) => memory.remember('x', { importance: 7, tags: [''] }))
+
+    expect(error?.message).toMatch(/importance.*|tags.*/)
+  })
+})

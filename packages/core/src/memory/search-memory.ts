@@ -1,0 +1,72 @@
+import type { Clock, FactFilter, FactRecord, FactStore, Visibility } from '@berth/ports'
+import { type FactResource, toFactResource } from './memory-resources.ts'
+import type { Vectors } from './vectors.ts'
+
+export interface SearchMemoryDeps {
+  readonly facts: FactStore
+  readonly clock: Clock
+  readonly vectors: Pick<Vectors, 'embedder' | 'embed'>
+  /** Facts whose vectors a search compares at most. */
+  readonly vectorCandidates: number
+}
+
+export interface SearchMemoryRequest {
+  readonly query: string
+  readonly namespace?: string | undefined // every namespace when missing
+  readonly tags?: readonly string[] | undefined // all of them
+  readonly sessionId?: string | undefined // only what was learnt in this session
+  readonly limit?: number | undefined // 10 when missing
+  readonly visibility: Visibility
+}
+
+export interface SearchHit {
+  readonly fact: FactResource
+  /** Greater is better; comparable within one answer only. */
+  readonly score: number
+}
+
+/**
+ * The facts that fit the query best. By words (BM25), and with an embedder by meaning as well: both lists are put
+ * together by reciprocal rank fusion. An embedder that fails is no error, the search then goes by words alone.
+ */
+export type SearchMemory = (request: SearchMemoryRequest) => Promise<{ readonly items: readonly SearchHit[] }>
+
+const DEFAULT_LIMIT = 10
+/** How many of each list take part. */
+const POOL_FACTOR = 5
+const MOST_OF_POOL = 500
+/** Softens the difference between the first ranks; 60 is what the method was published with. */
+const RANK_OFFSET = 60
+/** The most important fact counts this share more than one without importance: about three ranks at the top. */
+const IMPORTANCE_SHARE = 0.05
+
+export function createSearchMemory({ facts, clock, vectors, vectorCandidates }: SearchMemoryDeps): SearchMemory {
+  const byMeaning = async (query: string, filter: FactFilter, limit: number) => {
+    const { embedder } = vectors
+    if (embedder === undefined) return []
+    const [vector] = (await vectors.embed([query])) ?? []
+    if (vector === undefined) return []
+    return facts.nearest({ vector, embedder: embedder.name, candidates: vectorCandidates }, filter, limit)
+  }
+
+  return async ({ query, namespace, tags, sessionId, limit = DEFAULT_LIMIT, visibility }) => {
+    const filter = { namespace, tags, sourceSessionId: sessionId, now: clock.now(), visibility }
+    const pool = Math.min(MOST_OF_POOL, limit * POOL_FACTOR)
+    const lists = await Promise.all([facts.search(query, filter, pool), byMeaning(query, filter, pool)])
+    const items = fuse(lists).slice(0, limit)
+    return { items: items.map(({ fact, score }) => ({ fact: toFactResource(fact), score })) }
+  }
+}
+
+/** Reciprocal rank fusion, best first; ties by id. */
+function fuse(lists: readonly (readonly FactRecord[])[]) {
+  const scored = new Map<string, { fact: FactRecord; score: number }>()
+  for (const list of lists) {
+    for (const [index, fact] of list.entries()) {
+      const weight = 1 + IMPORTANCE_SHARE * fact.importance
+      const score = (scored.get(fact.id)?.score ?? 0) + weight / (RANK_OFFSET + index + 1)
+      scored.set(fact.id, { fact, score })
+    }
+  }
+  return [...scored.values()].sort((a, b) => b.score - a.score || (a.fact.id < b.fact.id ? -1 : 1))
+}

@@ -1,0 +1,44 @@
+import { EVERY_ROW } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import { createMemoryWorld } from './memory.fixture.ts'
+
+const put = (value: string, over: object = {}) => ({ label: 'persona', owner: 'alice', input: { value }, ...over })
+
+describe('a block', () => {
+  it('is made and then changed by the same call, and keeps its limit', async () => {
+    const { writeBlocks, readMemory } = createMemoryWorld()
+    await writeBlocks.put(put('x', { input: { value: 'x', limit: 25 } }))
+
+    const { status, body } = await writeBlocks.put(put('y'.repeat(25)))
+
+    expect([status, body]).toMatchObject([200, { label: 'persona', limit: 25, namespace: 'default' }])
+    const { items } = await readMemory.listBlocks(undefined, { limit: 9, order: 'asc' }, EVERY_ROW)
+    expect(items).toMatchObject([{ value: 'y'.repeat(25) }])
+  })
+
+  it('refuses a value over its limit and keeps the old one', async () => {
+    const { writeBlocks, storage } = createMemoryWorld()
+    await writeBlocks.put(put('short'))
+
+    await expect(writeBlocks.put(put('x'.repeat(21)))).rejects.toThrow(
+      'value: has 21 characters, the block persona holds 20',
+    )
+    await expect(writeBlocks.put(put('x', { label: 'a/b' }))).rejects.toThrow('label')
+    expect(await storage.blocks.find({ owner: 'alice', namespace: 'default', label: 'persona' })).toMatchObject({
+      value: 'short',
+    })
+  })
+
+  it('is deleted by its owner, and by nobody twice', async () => {
+    const { writeBlocks } = createMemoryWorld()
+    await writeBlocks.put(put('x'))
+
+    await expect(writeBlocks.remove({ label: 'persona', owner: 'bob' })).rejects.toMatchObject({
+      kind: 'memory-block-not-found',
+    })
+    expect((await writeBlocks.remove({ label: 'persona', owner: 'alice' })).status).toBe(204)
+    await expect(writeBlocks.remove({ label: 'persona', owner: 'alice' })).rejects.toMatchObject({
+      kind: 'memory-block-not-found',
+    })
+  })
+})

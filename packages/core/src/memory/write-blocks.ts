@@ -1,0 +1,94 @@
+import {
+  AppError,
+  type BlockRecord,
+  type BlockRef,
+  type BlockStore,
+  type Clock,
+  type IdGenerator,
+  type Write,
+} from '@berth/ports'
+import { OPERATOR_ID } from '@berth/protocol'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../reply.ts'
+import { DEFAULT_NAMESPACE } from './fact-decisions.ts'
+import { toBlockResource } from './memory-resources.ts'
+
+export interface BlockDecisionsDeps {
+  readonly blocks: BlockStore
+  readonly clock: Clock
+  readonly ids: IdGenerator
+  /** Characters that a block may hold unless it has a limit of its own. */
+  readonly blockLimit: number
+}
+
+export interface BlockInput {
+  readonly value: string
+  readonly namespace?: string | undefined // `default` when missing
+  readonly limit?: number | undefined // stays as it is when missing
+}
+
+interface OnBlock {
+  readonly label: string
+  readonly owner: string
+  readonly key?: KeyedRequest | undefined
+}
+
+/** Writes of a caller's own blocks for the API. */
+export interface WriteBlocks {
+  /** @throws AppError `validation-failed` for a malformed label, or a value over the limit of the block */
+  put(request: OnBlock & { readonly input: BlockInput }): Promise<Reply>
+  /** @throws AppError `memory-block-not-found` */
+  remove(request: OnBlock & { readonly namespace?: string | undefined }): Promise<Reply>
+}
+
+export function createWriteBlocks(deps: BlockDecisionsDeps & CommitOnceDeps): WriteBlocks {
+  return {
+    async put({ label, owner, input, key }) {
+      const once = await commitOnce(deps, key, async () => {
+        const { block, writes } = await decideBlock(deps, blockRef(owner, label, input.namespace), input)
+        return { writes, reply: { status: 200, body: toBlockResource(block) }, remember: true }
+      })
+      return once.kind === 'replayed' ? once.reply : once.decision.reply
+    },
+    async remove({ label, owner, namespace, key }) {
+      const once = await commitOnce(deps, key, async () => {
+        const ref = blockRef(owner, label, namespace)
+        if ((await deps.blocks.find(ref)) === undefined) throw new AppError('memory-block-not-found')
+        return { writes: [{ type: 'block.delete', ref }], reply: { status: 204 }, remember: true }
+      })
+      return once.kind === 'replayed' ? once.reply : once.decision.reply
+    },
+  }
+}
+
+export const blockRef = (owner: string, label: string, namespace = DEFAULT_NAMESPACE): BlockRef => ({
+  owner,
+  namespace,
+  label,
+})
+
+/** The block as it will be, and its write. @throws AppError `validation-failed` */
+export async function decideBlock(
+  { blocks, clock, ids, blockLimit }: BlockDecisionsDeps,
+  ref: BlockRef,
+  { value, limit: wanted }: BlockInput,
+): Promise<{ readonly block: BlockRecord; readonly writes: readonly Write[] }> {
+  if (!OPERATOR_ID.test(ref.label)) {
+    throw new AppError('validation-failed', {
+      message: 'label: must start with a letter or digit and hold at most 128 letters, digits, "_" or "-"',
+    })
+  }
+  const known = await blocks.find(ref)
+  const limit = wanted ?? known?.limit ?? blockLimit
+  if (value.length > limit) {
+    throw new AppError('validation-failed', {
+      message: `value: has ${value.length} characters, the block ${ref.label} holds ${limit}`,
+      hint: 'shorten the value, or give the block a higher limit',
+    })
+  }
+  const now = clock.now()
+  const { id = ids.newId('block'), createdAt = now } = known ?? {}
+  const block: BlockRecord = { ...ref, id, value, limit, createdAt, updatedAt: now }
+  return { block, writes: [{ type: 'block.put', block }] }
+}

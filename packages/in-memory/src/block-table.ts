@@ -1,0 +1,45 @@
+import type { BlockRecord, BlockRef, BlockStore } from '@berth/ports'
+import { createRecordTable } from './record-table.ts'
+import { isVisible } from './row-visibility.ts'
+import { putEntry } from './undo-log.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export interface BlockTable {
+  readonly store: BlockStore
+  readonly appliers: Pick<WriteAppliers, 'block.put' | 'block.delete'>
+}
+
+export function createBlockTable(): BlockTable {
+  const blocks = createRecordTable<BlockRecord>()
+  const ids = new Map<string, string>()
+  const find = (ref: BlockRef) => blocks.get(ids.get(placeOf(ref)) ?? '')
+
+  return {
+    store: {
+      find: async (ref) => find(ref),
+      list: async (namespace, page, visibility) =>
+        blocks.page(
+          page,
+          (block) => (namespace === undefined || block.namespace === namespace) && isVisible(block, visibility),
+        ),
+    },
+    appliers: {
+      'block.put'({ block }, { undo }) {
+        const known = find(block)
+        const { value, limit, updatedAt } = block
+        blocks.put(known === undefined ? block : Object.freeze({ ...known, value, limit, updatedAt }), undo)
+        if (known === undefined) putEntry(ids, [placeOf(block), block.id], undo)
+        return 1
+      },
+      'block.delete'({ type, ref }, { undo }) {
+        const known = find(ref)
+        if (known === undefined) return { type }
+        blocks.delete(known.id, undo)
+        putEntry(ids, [placeOf(ref), undefined], undo)
+        return 1
+      },
+    },
+  }
+}
+
+const placeOf = ({ owner, namespace, label }: BlockRef): string => JSON.stringify([owner, namespace, label])

@@ -1,0 +1,56 @@
+import type { ChangedSession, ConsolidationSpend, ConsolidationStore } from '@berth/ports'
+import { putEntry } from './undo-log.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export interface ConsolidationTable {
+  readonly store: ConsolidationStore
+  readonly appliers: Pick<WriteAppliers, 'consolidation.seen' | 'consolidation.extracted' | 'consolidation.spend'>
+}
+
+/** What it reads of the other tables. */
+export interface SessionActivity {
+  /** Every session with when it last changed. */
+  sessions(): readonly ChangedSession[]
+  /** Whether a run of the session has not ended. */
+  isActive(sessionId: string): boolean
+}
+
+export function createConsolidationTable({ sessions, isActive }: SessionActivity): ConsolidationTable {
+  const seen = new Map<string, number>()
+  const extracted = new Map<string, number>()
+  const spent = new Map<string, ConsolidationSpend>()
+  const isKnown = (sessionId: string) => sessions().some((session) => session.sessionId === sessionId)
+
+  return {
+    store: {
+      async idleSessions(before, limit) {
+        return sessions()
+          .filter(({ sessionId, changedAt }) => changedAt <= before && changedAt > (seen.get(sessionId) ?? -1))
+          .filter(({ sessionId }) => !isActive(sessionId))
+          .sort((a, b) => a.changedAt - b.changedAt || (a.sessionId < b.sessionId ? -1 : 1))
+          .slice(0, limit)
+      },
+      extractedThrough: async (sessionId) => extracted.get(sessionId) ?? 0,
+      spentOn: async (day) => spent.get(day) ?? { tokens: 0, costUsd: 0 },
+    },
+    appliers: {
+      'consolidation.seen'({ sessionId, changedAt }, { undo }) {
+        const session = sessions().find((one) => one.sessionId === sessionId)
+        const before = seen.get(sessionId) ?? -1
+        const isNew = session !== undefined && session.changedAt > before && session.changedAt <= changedAt
+        if (isNew) putEntry(seen, [sessionId, session.changedAt], undo)
+        return isNew ? 1 : 0
+      },
+      'consolidation.extracted'({ sessionId, throughSeq }, { undo }) {
+        if (!isKnown(sessionId)) return 0
+        putEntry(extracted, [sessionId, Math.max(throughSeq, extracted.get(sessionId) ?? 0)], undo)
+        return 1
+      },
+      'consolidation.spend'({ day, spend: { tokens, costUsd } }, { undo }) {
+        const before = spent.get(day) ?? { tokens: 0, costUsd: 0 }
+        putEntry(spent, [day, { tokens: before.tokens + tokens, costUsd: before.costUsd + costUsd }], undo)
+        return 1
+      },
+    },
+  }
+}

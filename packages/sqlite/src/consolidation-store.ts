@@ -1,0 +1,75 @@
+import type { ChangedSession, ConsolidationSpend, EpochMs } from '@berth/ports'
+import { sql } from 'kysely'
+import type { Connection } from './connection.ts'
+import { compile, from } from './query.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export const idleSessions = (
+  db: Connection,
+  { before, limit }: { before: EpochMs; limit: number },
+): readonly ChangedSession[] =>
+  db.all(IDLE_SESSIONS, { before, limit }).map(({ session_id, owner, changed_at }) => ({
+    sessionId: session_id,
+    owner,
+    changedAt: changed_at as EpochMs,
+  }))
+
+export const extractedThrough = (db: Connection, sessionId: string): number =>
+  db.get(selectExtraction, { sessionId })?.through_seq ?? 0
+
+export function spentOn(db: Connection, day: string): ConsolidationSpend {
+  const row = db.get(selectSpend, { day })
+  return { tokens: row?.tokens ?? 0, costUsd: row?.cost_usd ?? 0 }
+}
+
+export const consolidationWrites: WriteAppliers<
+  'consolidation.seen' | 'consolidation.extracted' | 'consolidation.spend'
+> = {
+  'consolidation.seen': ({ db }, { sessionId, changedAt }) => db.run(markSeen, { sessionId, changedAt }).changes,
+  'consolidation.extracted': ({ db }, { sessionId, throughSeq }) =>
+    db.run(markExtracted, { sessionId, throughSeq }).changes,
+  'consolidation.spend': ({ db }, { day, spend: { tokens, costUsd } }) =>
+    db.run(addSpend, { day, tokens, costUsd }).changes,
+}
+
+export const IDLE_SESSIONS = compile<
+  { before: number; limit: number },
+  { session_id: string; owner: string; changed_at: number }
+>((place) => ({
+  compile: () =>
+    sql<{ session_id: string; owner: string; changed_at: number }>`
+      select session_id, owner, changed_at from changed_sessions cross join sessions on sessions.id = session_id
+      where changed_at <= ${place('before')} and not exists (
+        select 1 from runs where runs.session_id = sessions.id and +status in ('queued', 'running', 'suspended'))
+      order by changed_at, session_id limit ${place('limit')}`.compile(from),
+}))
+
+const selectExtraction = compile<{ sessionId: string }, { through_seq: number }>((place) =>
+  from.selectFrom('extractions').select('through_seq').where('session_id', '=', place('sessionId')),
+)
+
+const selectSpend = compile<{ day: string }, { tokens: number; cost_usd: number }>((place) =>
+  from.selectFrom('consolidation_spend').select(['tokens', 'cost_usd']).where('day', '=', place('day')),
+)
+
+const markSeen = compile<{ sessionId: string; changedAt: number }, unknown>((place) =>
+  from
+    .deleteFrom('changed_sessions')
+    .where('session_id', '=', place('sessionId'))
+    .where('changed_at', '<=', place('changedAt')),
+)
+
+/** Only of a session that is there: its deletion takes the note along. */
+const markExtracted = compile<{ sessionId: string; throughSeq: number }, unknown>((place) => ({
+  compile: () =>
+    sql`insert into extractions select id, ${place('throughSeq')} from sessions where id = ${place('sessionId')}
+      on conflict do update set through_seq = max(through_seq, excluded.through_seq)`.compile(from),
+}))
+
+const addSpend = compile<{ day: string; tokens: number; costUsd: number }, unknown>((place) => ({
+  compile: () =>
+    sql`insert into consolidation_spend values (${place('day')}, ${place('tokens')}, ${place('costUsd')})
+      on conflict do update set tokens = tokens + excluded.tokens, cost_usd = cost_usd + excluded.cost_usd`.compile(
+      from,
+    ),
+}))

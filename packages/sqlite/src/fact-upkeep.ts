@@ -1,0 +1,132 @@
+import type { EpochMs, FactGroup, FactRecord } from '@berth/ports'
+import { sql } from 'kysely'
+import type { Connection } from './connection.ts'
+import { type FactRow, isAlive, toFact } from './fact-rows.ts'
+import { compile, from, type Query } from './query.ts'
+
+interface RepeatedRange {
+  readonly owner?: string | undefined
+  readonly after?: string | undefined
+  readonly now: EpochMs
+}
+
+export function repeatedFacts(
+  db: Connection,
+  { range, limit }: { range: RepeatedRange; limit: number },
+): readonly FactGroup[] {
+  const [owner, namespace, fingerprint] = JSON.parse(range.after ?? '["","",""]') as [string, string, string]
+  const query = db.variant(`repeated facts ${range.owner === undefined}`, () => repeatedQuery(range))
+  const values = { owner, namespace, fingerprint, ofOwner: range.owner ?? '', now: range.now, limit }
+  return db.all(query, values).map((group) => ({
+    groupKey: JSON.stringify([group.owner, group.namespace, group.fingerprint]),
+    facts: db.all(GROUP_FACTS, { ...group, now: range.now }).map(toFact),
+  }))
+}
+
+export function expiredFacts(
+  db: Connection,
+  { range, limit }: { range: { owner?: string | undefined; now: EpochMs }; limit: number },
+): readonly FactRecord[] {
+  const values = { at: range.now, ofOwner: range.owner ?? '', limit }
+  return db.all(range.owner === undefined ? UPKEEP.expired : UPKEEP.expiredOfOwner, values).map(toFact)
+}
+
+export function factsWeighedBefore(
+  db: Connection,
+  { range, limit }: { range: { owner?: string | undefined; at: EpochMs }; limit: number },
+): readonly FactRecord[] {
+  const values = { at: range.at, ofOwner: range.owner ?? '', limit }
+  return db.all(range.owner === undefined ? UPKEEP.weighed : UPKEEP.weighedOfOwner, values).map(toFact)
+}
+
+export const unembeddedFacts = (db: Connection, limit: number): readonly FactRecord[] =>
+  db.all(UPKEEP.unembedded, { limit }).map(toFact)
+
+interface GroupValues {
+  readonly owner: string
+  readonly namespace: string
+  readonly fingerprint: string
+  readonly now: number
+}
+
+export const repeatedQuery = ({
+  owner,
+}: Pick<RepeatedRange, 'owner'>): Query<
+  GroupValues & { readonly ofOwner: string; readonly limit: number },
+  Omit<GroupValues, 'now'>
+> =>
+  compile((place) =>
+    from
+      .selectFrom('facts')
+      .select(['owner', 'namespace', 'fingerprint'])
+      .where(
+        sql<boolean>`(owner, namespace, fingerprint) > (${place('owner')}, ${place('namespace')}, ${place('fingerprint')})`,
+      )
+      .$if(owner !== undefined, (query) => query.where('owner', '=', place('ofOwner')))
+      .where(isAlive(place))
+      .groupBy(['owner', 'namespace', 'fingerprint'])
+      .having(sql<boolean>`count(*) > 1`)
+      .orderBy('owner')
+      .orderBy('namespace')
+      .orderBy('fingerprint')
+      .limit(place('limit')),
+  )
+
+const GROUP_FACTS = compile<GroupValues, FactRow>((place) =>
+  from
+    .selectFrom('facts')
+    .selectAll()
+    .where('owner', '=', place('owner'))
+    .where('namespace', '=', place('namespace'))
+    .where('fingerprint', '=', place('fingerprint'))
+    .where(isAlive(place))
+    .orderBy('created_at')
+    .orderBy('id'),
+)
+
+interface RangeValues {
+  readonly at: number
+  readonly ofOwner: string
+  readonly limit: number
+}
+
+const ofOwner = (isOwned: boolean) => ({
+  expired: compile<RangeValues, FactRow>((place) =>
+    from
+      .selectFrom('facts')
+      .selectAll()
+      .where('expires_at', '<=', place('at'))
+      .$if(isOwned, (query) => query.where(sql<boolean>`+owner = ${place('ofOwner')}`))
+      .orderBy('expires_at')
+      .orderBy('id')
+      .limit(place('limit')),
+  ),
+  weighed: compile<RangeValues, FactRow>((place) =>
+    from
+      .selectFrom('facts')
+      .selectAll()
+      .where('importance', '>', sql.lit(0))
+      .where('weighed_at', '<=', place('at'))
+      .$if(isOwned, (query) => query.where('owner', '=', place('ofOwner')))
+      .orderBy('weighed_at')
+      .orderBy('id')
+      .limit(place('limit')),
+  ),
+})
+
+/** Named as the plans of the queries are tested. */
+export const UPKEEP = {
+  expired: ofOwner(false).expired,
+  expiredOfOwner: ofOwner(true).expired,
+  weighed: ofOwner(false).weighed,
+  weighedOfOwner: ofOwner(true).weighed,
+  unembedded: compile<{ limit: number }, FactRow>((place) =>
+    from
+      .selectFrom('facts')
+      .selectAll()
+      .where('embedded_by', 'is', null)
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(place('limit')),
+  ),
+} as const

@@ -1,0 +1,107 @@
+import type { EpochMs, JobCounts, JobPhase, JobRecord, Page, PageQuery } from '@berth/ports'
+import { type Selectable, sql } from 'kysely'
+import type { Connection } from './connection.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
+import { compile, from, type Query } from './query.ts'
+import type { JobTable } from './schema.ts'
+
+export function findJob(db: Connection, id: string): JobRecord | undefined {
+  const row = db.get(selectJob, { id })
+  return row === undefined ? undefined : toRecord(row)
+}
+
+export function findAliveJob(db: Connection, key: string): JobRecord | undefined {
+  const row = db.get(selectAlive, { key })
+  return row === undefined ? undefined : toRecord(row)
+}
+
+export const dueJobs = (
+  db: Connection,
+  { phases, now, limit }: { phases: readonly JobPhase[]; now: EpochMs; limit: number },
+): readonly JobRecord[] => db.all(DUE_JOBS, { phases: JSON.stringify(phases), now, limit }).map(toRecord)
+
+export const nextJobDueAt = (db: Connection, phases: readonly JobPhase[]): EpochMs | undefined =>
+  db.get(NEXT_JOB, { phases: JSON.stringify(phases) })?.due_at as EpochMs | undefined
+
+export function listDeadLetters(db: Connection, page: PageQuery): Page<JobRecord> {
+  const query = db.variant(`dead letters ${pageVariant(page)}`, () => deadLettersQuery(page))
+  return toPage(db.all(query, pageValues(page)), page, { toRecord, rankOf: (row) => row.created_at })
+}
+
+export function countJobs(db: Connection): JobCounts {
+  const rows = db.all(COUNT_JOBS, undefined)
+  const countOf = (phase: string) => rows.find((row) => row.phase === phase)?.count ?? 0
+  return {
+    extract: countOf('extract'),
+    merge: countOf('merge'),
+    decay: countOf('decay'),
+    deadLetters: countOf('dead'),
+  }
+}
+
+type JobRow = Selectable<JobTable>
+
+const selectJob = compile<{ id: string }, JobRow>((place) =>
+  from.selectFrom('jobs').selectAll().where('id', '=', place('id')),
+)
+
+const selectAlive = compile<{ key: string }, JobRow>((place) =>
+  from.selectFrom('jobs').selectAll().where('job_key', '=', place('key')).where('failed_at', 'is', null),
+)
+
+const ofPhases = sql`phase in (select value from json_each(`
+
+export const DUE_JOBS = compile<{ phases: string; now: number; limit: number }, JobRow>((place) =>
+  from
+    .selectFrom('jobs')
+    .selectAll()
+    .where('failed_at', 'is', null)
+    .where('due_at', '<=', place('now'))
+    .where(sql<boolean>`${ofPhases}${place('phases')}))`)
+    .orderBy('due_at')
+    .orderBy('id')
+    .limit(place('limit')),
+)
+
+export const NEXT_JOB = compile<{ phases: string }, { due_at: number }>((place) =>
+  from
+    .selectFrom('jobs')
+    .select('due_at')
+    .where('failed_at', 'is', null)
+    .where(sql<boolean>`${ofPhases}${place('phases')}))`)
+    .orderBy('due_at')
+    .limit(sql.lit(1)),
+)
+
+export const deadLettersQuery = (page: PageQuery): Query<PageValues, JobRow> =>
+  compile((place) =>
+    from
+      .selectFrom('jobs')
+      .selectAll()
+      .where('failed_at', 'is not', null)
+      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(place, page)))
+      .orderBy('created_at', page.order)
+      .orderBy('id', page.order)
+      .limit(place('limit')),
+  )
+
+const COUNT_JOBS = compile<undefined, { phase: string; count: number }>(() => ({
+  compile: () =>
+    sql<{ phase: string; count: number }>`
+      select iif(failed_at is null, phase, 'dead') as phase, count(*) as count from jobs group by 1`.compile(from),
+}))
+
+const toRecord = (row: JobRow): JobRecord => ({
+  id: row.id,
+  key: row.job_key,
+  phase: row.phase,
+  owner: row.owner ?? undefined,
+  sessionId: row.session_id ?? undefined,
+  attempts: row.attempts,
+  dueAt: row.due_at as EpochMs,
+  lease: row.lease ?? undefined,
+  isAgain: row.is_again === 1,
+  error: row.error === null ? undefined : JSON.parse(row.error),
+  createdAt: row.created_at as EpochMs,
+  failedAt: (row.failed_at ?? undefined) as EpochMs | undefined,
+})

@@ -1,0 +1,149 @@
+import type { EpochMs, MemoryConflictRecord, Page, Visibility } from '@berth/ports'
+import { type Selectable, sql } from 'kysely'
+import { type MemoryListRequest, type MemoryListValues, memoryListValues, memoryListVariant } from './block-store.ts'
+import type { Connection } from './connection.ts'
+import { MEMORY_ACCESS } from './fact-rows.ts'
+import { isBeyond, toPage } from './page.ts'
+import { compile, from, placesFor, type Query } from './query.ts'
+import { type AccessValues, accessValues, isVisible, unindexed, visibilityVariant } from './row-visibility.ts'
+import type { MemoryConflictTable } from './schema.ts'
+import type { WriteAppliers } from './write-applier.ts'
+
+export function findMemoryConflict(db: Connection, { id, visibility }: { id: string; visibility: Visibility }) {
+  const query = db.variant(`memory conflict ${visibilityVariant(visibility)}`, () => findQuery(visibility))
+  const row = db.get(query, { ...accessValues(visibility), id })
+  return row === undefined ? undefined : toRecord(row)
+}
+
+export function listMemoryConflicts(db: Connection, request: MemoryListRequest): Page<MemoryConflictRecord> {
+  const query = db.variant(`memory conflicts ${memoryListVariant(request)}`, () => memoryConflictListQuery(request))
+  const rows = db.all(query, memoryListValues(request))
+  return toPage(rows, request.page, { toRecord, rankOf: (row) => row.created_at })
+}
+
+export const openMemoryConflicts = (db: Connection, factIds: readonly string[]): readonly MemoryConflictRecord[] =>
+  db.all(OPEN_OF, { factIds: JSON.stringify(factIds) }).map(toRecord)
+
+export const memoryConflictWrites: WriteAppliers<'conflict.open' | 'conflict.resolve'> = {
+  'conflict.open'({ db }, { type, conflict }) {
+    const { changes } = db.run(openConflict, toRow(conflict))
+    if (changes === 1) return 1
+    const row = db.get(selectTaken, { id: conflict.id, fact: conflict.factIds[0], other: conflict.factIds[1] })
+    return { type, current: row === undefined ? undefined : toRecord(row) }
+  },
+  'conflict.resolve'({ db }, { type, id, resolution: { resolvedAt, by = null, reason = null } }) {
+    const { changes } = db.run(resolveConflict, { id, resolvedAt, by, reason })
+    if (changes === 1) return 1
+    const row = db.get(selectById, { id })
+    return { type, current: row === undefined ? undefined : toRecord(row) }
+  },
+}
+
+type ConflictRow = Selectable<MemoryConflictTable>
+type NewConflictRow = Omit<MemoryConflictTable, 'key'>
+
+const COLUMNS = [
+  'id',
+  'namespace',
+  'owner',
+  'fact_id',
+  'other_fact_id',
+  'status',
+  'created_at',
+  'resolved_at',
+  'by',
+  'reason',
+] as const
+
+const findQuery = (visibility: Visibility): Query<AccessValues & { readonly id: string }, ConflictRow> =>
+  compile((place) =>
+    from
+      .selectFrom('memory_conflicts')
+      .selectAll()
+      .where('id', '=', place('id'))
+      .where(isVisible(visibility, MEMORY_ACCESS, place)),
+  )
+
+export const memoryConflictListQuery = ({
+  namespace,
+  page,
+  visibility,
+}: MemoryListRequest): Query<MemoryListValues, ConflictRow> =>
+  compile((place) => {
+    const visible = isVisible(visibility, MEMORY_ACCESS, place)
+    return from
+      .selectFrom('memory_conflicts')
+      .selectAll()
+      .$if(namespace !== undefined, (query) => query.where('namespace', '=', place('namespace')))
+      .where(namespace === undefined ? visible : unindexed(visible))
+      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(place, page)))
+      .orderBy('created_at', page.order)
+      .orderBy('id', page.order)
+      .limit(place('limit'))
+  })
+
+/** One look into each of the two indexes of open conflicts. */
+export const OPEN_OF = compile<{ factIds: string }, ConflictRow>((place) => ({
+  compile: () =>
+    sql<ConflictRow>`select * from memory_conflicts where key in (
+      select key from memory_conflicts where status = 'open' and fact_id in (select value from json_each(${place('factIds')}))
+      union
+      select key from memory_conflicts where status = 'open' and other_fact_id in (select value from json_each(${place('factIds')}))
+    ) order by created_at, id`.compile(from),
+}))
+
+const selectById = compile<{ id: string }, ConflictRow>((place) =>
+  from.selectFrom('memory_conflicts').selectAll().where('id', '=', place('id')),
+)
+
+const selectTaken = compile<{ id: string; fact: string; other: string }, ConflictRow>((place) =>
+  from
+    .selectFrom('memory_conflicts')
+    .selectAll()
+    .where(
+      sql<boolean>`id = ${place('id')} or (status = 'open' and fact_id = ${place('fact')} and other_fact_id = ${place('other')})`,
+    )
+    .orderBy('id')
+    .limit(sql.lit(1)),
+)
+
+const openConflict = compile<NewConflictRow, unknown>((place) =>
+  from
+    .insertInto('memory_conflicts')
+    .values(placesFor(place, COLUMNS))
+    .onConflict((conflict) => conflict.doNothing()),
+)
+
+const resolveConflict = compile<{ id: string; resolvedAt: number; by: string | null; reason: string | null }, unknown>(
+  (place) =>
+    from
+      .updateTable('memory_conflicts')
+      .set({ status: 'resolved', resolved_at: place('resolvedAt'), by: place('by'), reason: place('reason') })
+      .where('id', '=', place('id'))
+      .where('status', '=', 'open'),
+)
+
+const toRow = (conflict: MemoryConflictRecord): NewConflictRow => ({
+  id: conflict.id,
+  namespace: conflict.namespace,
+  owner: conflict.owner,
+  fact_id: conflict.factIds[0],
+  other_fact_id: conflict.factIds[1],
+  status: conflict.status,
+  created_at: conflict.createdAt,
+  resolved_at: conflict.resolvedAt ?? null,
+  by: conflict.by ?? null,
+  reason: conflict.reason ?? null,
+})
+
+const toRecord = (row: ConflictRow): MemoryConflictRecord => ({
+  id: row.id,
+  namespace: row.namespace,
+  owner: row.owner,
+  factIds: [row.fact_id, row.other_fact_id],
+  status: row.status,
+  createdAt: row.created_at as EpochMs,
+  resolvedAt: (row.resolved_at ?? undefined) as EpochMs | undefined,
+  by: row.by ?? undefined,
+  reason: row.reason ?? undefined,
+})

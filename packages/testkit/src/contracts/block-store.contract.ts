@@ -1,0 +1,75 @@
+import { type BlockRecord, EVERY_ROW, type Storage } from '@berth/ports'
+import { expect } from 'vitest'
+import { aBlock } from '../memory-builders.ts'
+import { commit, idsOf, refused } from './commits.ts'
+import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'
+import { SEEN_OF_MEMORY } from './fact-store.contract.ts'
+import { at } from './optional-fields.ts'
+import { pagedListCases } from './paged-list.contract.ts'
+
+const put = (storage: Storage, ...blocks: readonly BlockRecord[]) =>
+  commit(storage, ...blocks.map((block) => ({ type: 'block.put', block }) as const))
+
+export const blockStoreCases: readonly ContractCase[] = [
+  {
+    title: 'finds a block by owner, namespace and label',
+    async run(storage) {
+      await put(storage, aBlock({ value: '"ü"\n' }))
+
+      expect(await storage.blocks.find(aBlock())).toEqual(aBlock({ value: '"ü"\n' }))
+      for (const over of [{ owner: 'bob' }, { namespace: 'work' }, { label: 'Persona' }]) {
+        expect(await storage.blocks.find(aBlock(over))).toBeUndefined()
+      }
+    },
+  },
+  {
+    title: 'keeps id and time of creation of a block that is put again',
+    async run(storage) {
+      await put(storage, aBlock())
+      await put(storage, aBlock({ id: 'blk-2', createdAt: at(5), updatedAt: at(5), value: 'new', limit: 9 }))
+
+      expect(await storage.blocks.find(aBlock())).toEqual(aBlock({ value: 'new', limit: 9, updatedAt: at(5) }))
+      expect(await idsOf((page) => storage.blocks.list(undefined, page, EVERY_ROW))).toEqual([aBlock().id])
+    },
+  },
+  {
+    title: 'deletes one block, and refuses to delete one that is not there',
+    async run(storage) {
+      await put(storage, aBlock(), aBlock({ id: 'blk-2', owner: 'bob' }))
+      const deletion = { type: 'block.delete', ref: aBlock() } as const
+
+      await commit(storage, deletion)
+
+      expect(await storage.blocks.find(aBlock())).toBeUndefined()
+      expect(await storage.blocks.find(aBlock({ owner: 'bob' }))).toBeDefined()
+      expect((await refused(storage, deletion)).conflict).toEqual({ type: 'block.delete' })
+    },
+  },
+  {
+    title: 'lists exactly the blocks the caller may see, of one namespace when asked',
+    async run(storage) {
+      await put(
+        storage,
+        aBlock({ id: 'a', label: 'a', createdAt: at(0) }),
+        aBlock({ id: 'b', label: 'b', createdAt: at(1), owner: 'bob', namespace: 'work' }),
+        aBlock({ id: 'c', label: 'c', createdAt: at(2) }),
+      )
+
+      for (const [visibility, expected] of SEEN_OF_MEMORY) {
+        const listed = await idsOf((page) => storage.blocks.list(undefined, page, visibility))
+        expect(listed, JSON.stringify(visibility)).toEqual(expected)
+        const atWork = await idsOf((page) => storage.blocks.list('work', page, visibility))
+        expect(atWork).toEqual(expected.filter((id) => id === 'b'))
+      }
+    },
+  },
+  ...pagedListCases({
+    noun: 'blocks',
+    insert: (storage, id, createdAt) => put(storage, aBlock({ id, label: id, createdAt })),
+    list: (storage, page) => storage.blocks.list(undefined, page, EVERY_ROW),
+  }),
+]
+
+/** What every `BlockStore`, and the writes of blocks, must do. */
+export const blockStoreContract = (harness: StorageHarness): void =>
+  registerContract([{ port: 'BlockStore', cases: blockStoreCases }], harness)

@@ -1,0 +1,203 @@
+import { EVERY_ROW, type FactFilter, type Storage } from '@berth/ports'
+import { expect } from 'vitest'
+import { aFact } from '../memory-builders.ts'
+import { commit } from './commits.ts'
+import type { ContractCase } from './contract-case.ts'
+import { at } from './optional-fields.ts'
+
+const ALL: FactFilter = { now: at(0), visibility: EVERY_ROW }
+
+/** Facts by their ids, made in this order. */
+const insertTexts = (storage: Storage, texts: Readonly<Record<string, string>>) =>
+  commit(
+    storage,
+    ...Object.entries(texts).map(
+      ([id, text], index) => ({ type: 'fact.insert', fact: aFact({ id, text, createdAt: at(index) }) }) as const,
+    ),
+  )
+
+const hits = async (storage: Storage, text: string, limit = 100) =>
+  (await storage.facts.search(text, ALL, limit)).map(({ id }) => id)
+
+const embed = (storage: Storage, id: string, vector?: readonly number[], embedder = 'e') =>
+  commit(storage, { type: 'fact.embed', id, revision: 1, embedder, vector })
+
+const near = async (
+  storage: Storage,
+  vector: readonly number[],
+  over: { limit?: number; candidates?: number } = {},
+) => {
+  const { limit = 10, candidates = 100 } = over
+  const found = await storage.facts.nearest({ vector, embedder: 'e', candidates }, ALL, limit)
+  return found.map(({ id }) => id)
+}
+
+/** Facts that have nothing to do with what is looked for, so that a word has a rarity. */
+const NOISE = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`noise-${index}`, `filler number ${index}`]))
+
+const wordCases: readonly ContractCase[] = [
+  {
+    title: 'finds the facts that have at least one of the words, whatever their case and accents',
+    async run(storage) {
+      await insertTexts(storage, { a: 'Café ÜBER alles', b: 'nothing here', c: 'straße und cafe', d: '東京駅で会う' })
+
+      expect((await hits(storage, 'CAFE')).sort()).toEqual(['a', 'c'])
+      expect((await hits(storage, 'uber strasse')).sort()).toEqual(['a'])
+      expect((await hits(storage, 'über STRASSE straße')).sort()).toEqual(['a', 'c'])
+      expect(await hits(storage, '東京')).toEqual(['d'])
+      expect(await hits(storage, 'caf')).toEqual([])
+      expect(await hits(storage, 'harbour')).toEqual([])
+    },
+  },
+  {
+    title: 'takes nothing in a text for a query language',
+    async run(storage) {
+      await insertTexts(storage, { a: 'plain words', b: 'or not and near', c: 'words: column', d: "o'neill said" })
+      const odd = [
+        '"',
+        "'",
+        '*',
+        'wor*',
+        'plain OR',
+        '(',
+        ')',
+        'NEAR(',
+        '^plain',
+        'words:',
+        '-plain',
+        '+',
+        'a"b',
+        '\\',
+        '%',
+      ]
+
+      for (const text of odd) await expect(hits(storage, text), text).resolves.toBeInstanceOf(Array)
+      expect(await hits(storage, 'wor*')).toEqual([])
+      expect(await hits(storage, 'NOT')).toEqual(['b'])
+      expect((await hits(storage, 'words:plain')).sort()).toEqual(['a', 'c'])
+      expect(await hits(storage, "O'NEILL")).toEqual(['d'])
+      expect(await hits(storage, 'x" OR "plain')).toContain('a')
+    },
+  },
+  {
+    title: 'finds nothing by a text without words',
+    async run(storage) {
+      await insertTexts(storage, { a: 'something' })
+
+      for (const text of ['', ' ', '!?', '🚢', '\u0000']) expect(await hits(storage, text)).toEqual([])
+    },
+  },
+  {
+    title: 'puts more of the words before fewer, rare ones before common ones, short texts before long ones',
+    async run(storage) {
+      await insertTexts(storage, {
+        ...NOISE,
+        one: 'a lighthouse stands there quietly',
+        two: 'a lighthouse keeper lives there',
+        common: 'the filler is quite ordinary today',
+        long: 'the anchor lies among many other things that nobody needs or wants to see in this place at all',
+        short: 'the anchor lies here',
+      })
+
+      expect((await hits(storage, 'lighthouse keeper')).slice(0, 2)).toEqual(['two', 'one'])
+      expect((await hits(storage, 'filler lighthouse')).slice(0, 2).sort()).toEqual(['one', 'two'])
+      expect(await hits(storage, 'anchor')).toEqual(['short', 'long'])
+    },
+  },
+  {
+    title: 'gives no more than asked for, and the same order every time',
+    async run(storage) {
+      await insertTexts(storage, NOISE)
+
+      const first = await hits(storage, 'filler', 7)
+      expect(first).toHaveLength(7)
+      expect(await hits(storage, 'filler', 7)).toEqual(first)
+      expect(await hits(storage, 'filler', 20)).toEqual(expect.arrayContaining(first))
+    },
+  },
+  {
+    title: 'searches what a fact says now, not what it said before, and nothing of a deleted one',
+    async run(storage) {
+      await insertTexts(storage, { a: 'old words', b: 'other words' })
+      await commit(storage, { type: 'fact.replace', fact: aFact({ id: 'a', text: 'new words', revision: 2 }) })
+
+      expect(await hits(storage, 'old')).toEqual([])
+      expect(await hits(storage, 'new')).toEqual(['a'])
+      await commit(storage, { type: 'fact.delete', id: 'a', revision: 2 })
+      expect(await hits(storage, 'new words')).toEqual(['b'])
+      await insertTexts(storage, { c: 'fresh' })
+      expect(await hits(storage, 'new old words')).toEqual(['b'])
+    },
+  },
+  {
+    title: 'looks at no more than 64 different words of a text',
+    async run(storage) {
+      await insertTexts(storage, { last: 'word64', first: 'word0', repeated: 'again' })
+      const words = Array.from({ length: 65 }, (_, index) => `word${index}`).join(' ')
+
+      expect(await hits(storage, words)).toEqual(['first'])
+      expect(await hits(storage, `${'word0 '.repeat(70)} again`)).toEqual(expect.arrayContaining(['first', 'repeated']))
+    },
+  },
+]
+
+const vectorCases: readonly ContractCase[] = [
+  {
+    title: 'finds the nearest vectors of its embedder first, and none that point away',
+    async run(storage) {
+      await insertTexts(storage, { a: 'a', b: 'b', c: 'c', d: 'd', none: 'e' })
+      await embed(storage, 'a', [1, 0])
+      await embed(storage, 'b', [0.6, 0.8])
+      await embed(storage, 'c', [-1, 0])
+      await embed(storage, 'd', [1, 0], 'other')
+
+      expect(await near(storage, [1, 0])).toEqual(['a', 'b'])
+      expect(await near(storage, [0, 1])).toEqual(['b'])
+      expect(await near(storage, [1, 0], { limit: 1 })).toEqual(['a'])
+    },
+  },
+  {
+    title: 'compares the newest facts only when there are more than it may look at',
+    async run(storage) {
+      await insertTexts(storage, { old: 'a', middle: 'b', recent: 'c' })
+      await embed(storage, 'old', [1, 0])
+      await embed(storage, 'middle', [0.6, 0.8])
+      await embed(storage, 'recent', [0.8, 0.6])
+
+      expect(await near(storage, [1, 0], { candidates: 2 })).toEqual(['recent', 'middle'])
+    },
+  },
+  {
+    title: 'keeps the vector of a fact as long as its text stays, and only for the revision it was made of',
+    async run(storage) {
+      await insertTexts(storage, { a: 'same' })
+      const late = { type: 'fact.embed', id: 'a', revision: 2, embedder: 'e', vector: [1] } as const
+      expect((await commit(storage, late)).counts).toEqual([0])
+      await embed(storage, 'a', [1])
+
+      await commit(storage, { type: 'fact.replace', fact: aFact({ id: 'a', text: 'same', tags: ['x'], revision: 2 }) })
+      expect(await near(storage, [1])).toEqual(['a'])
+      await commit(storage, { type: 'fact.replace', fact: aFact({ id: 'a', text: 'another', revision: 3 }) })
+      expect(await near(storage, [1])).toEqual([])
+    },
+  },
+  {
+    title: 'replaces a vector, and forgets those of every other embedder',
+    async run(storage) {
+      await insertTexts(storage, { a: 'a', b: 'b', c: 'c' })
+      await embed(storage, 'a', [0, 1])
+      await embed(storage, 'a', [1, 0])
+      await embed(storage, 'b', [1, 0], 'other')
+      await embed(storage, 'c', undefined, 'other')
+      expect(await near(storage, [1, 0])).toEqual(['a'])
+
+      const { counts } = await commit(storage, { type: 'fact.keep-vectors', embedder: 'e' })
+
+      expect(counts).toEqual([2])
+      expect(await near(storage, [1, 0])).toEqual(['a'])
+      expect((await storage.factUpkeep.unembedded(9)).map(({ id }) => id)).toEqual(['b', 'c'])
+    },
+  },
+]
+
+export const factSearchCases: readonly ContractCase[] = [...wordCases, ...vectorCases]

@@ -1,8 +1,9 @@
 import type { ChangedSession, ConsolidationSpend, ConsolidationStore } from '@berth/ports'
+import type { SessionBelongings } from './session-deletion.ts'
 import { putEntry } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface ConsolidationTable {
+export interface ConsolidationTable extends SessionBelongings {
   readonly store: ConsolidationStore
   readonly appliers: Pick<WriteAppliers, 'consolidation.seen' | 'consolidation.extracted' | 'consolidation.spend'>
 }
@@ -32,6 +33,10 @@ export function createConsolidationTable({ sessions, isActive }: SessionActivity
       },
       extractedThrough: async (sessionId) => extracted.get(sessionId) ?? 0,
       spentOn: async (day) => spent.get(day) ?? { tokens: 0, costUsd: 0 },
+    },
+    removeSession(sessionId, undo) {
+      putEntry(seen, [sessionId, undefined], undo)
+      putEntry(extracted, [sessionId, undefined], undo)
     },
     appliers: {
       'consolidation.seen'({ sessionId, changedAt }, { undo }) {

@@ -3,10 +3,12 @@ import { rankByWords } from './bm25.ts'
 import { createFactUpkeep } from './fact-upkeep.ts'
 import { createRecordTable } from './record-table.ts'
 import { isVisible } from './row-visibility.ts'
-import { putEntry } from './undo-log.ts'
+import type { SessionBelongings } from './session-deletion.ts'
+import type { RunBelongings } from './thread-deletion.ts'
+import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface FactTable {
+export interface FactTable extends RunBelongings, SessionBelongings {
   readonly store: FactStore
   readonly upkeep: FactUpkeep
   readonly appliers: Pick<
@@ -33,6 +35,10 @@ export function createFactTable(): FactTable {
   }
   const matching = (filter: FactFilter, order: 'asc' | 'desc' = 'asc') =>
     facts.page({ ...ALL, order }, (fact) => matches(fact, filter)).items
+
+  const forget = (isOf: (fact: FactRecord) => boolean, change: Partial<FactRecord>, undo: UndoLog) => {
+    for (const fact of facts.all().filter(isOf)) facts.put(Object.freeze({ ...fact, ...change }), undo)
+  }
 
   return {
     store: {
@@ -65,6 +71,9 @@ export function createFactTable(): FactTable {
       () => facts.page(ALL, () => true).items,
       ({ id }) => embeddings.has(id),
     ),
+    removeRun: (runId, undo) => forget(({ sourceRunId }) => sourceRunId === runId, { sourceRunId: undefined }, undo),
+    removeSession: (id, undo) =>
+      forget(({ sourceSessionId }) => sourceSessionId === id, { sourceSessionId: undefined }, undo),
     appliers: {
       'fact.insert'({ type, fact }, { undo }) {
         const current = facts.get(fact.id)

@@ -1,11 +1,12 @@
 import type { FireRecord, FireStore } from '@berth/ports'
 import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
+import type { RunBelongings } from './thread-deletion.ts'
 import type { TriggerTable } from './trigger-table.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface FireTable {
+export interface FireTable extends RunBelongings {
   readonly store: FireStore
   readonly appliers: Pick<
     WriteAppliers,
@@ -43,6 +44,11 @@ export function createFireTable(triggers: TriggerTable): FireTable {
         }
         return [...first.values()].slice(0, limit)
       },
+    },
+    removeRun(runId, undo) {
+      for (const fire of [...byId.values()]) {
+        if (fire.runId === runId) put(Object.freeze({ ...fire, runId: undefined }), undo)
+      }
     },
     appliers: {
       'trigger.delete'({ id }, { undo }) {

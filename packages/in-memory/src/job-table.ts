@@ -1,9 +1,10 @@
 import type { JobPhase, JobQueue, JobRecord } from '@berth/ports'
 import { createRecordTable } from './record-table.ts'
+import type { SessionBelongings } from './session-deletion.ts'
 import type { UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface JobTable {
+export interface JobTable extends SessionBelongings {
   readonly queue: JobQueue
   readonly appliers: Pick<WriteAppliers, 'job.enqueue' | 'job.claim' | 'job.complete' | 'job.fail' | 'job.retry'>
 }
@@ -48,6 +49,9 @@ export function createJobTable(): JobTable {
         const deadLetters = jobs.page(ALL, ({ failedAt }) => failedAt !== undefined).items.length
         return { extract: countOf('extract'), merge: countOf('merge'), decay: countOf('decay'), deadLetters }
       },
+    },
+    removeSession(sessionId, undo) {
+      for (const job of [...jobs.all()]) if (job.sessionId === sessionId) jobs.delete(job.id, undo)
     },
     appliers: {
       'job.enqueue'({ job }, { undo }) {

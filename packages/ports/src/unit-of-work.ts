@@ -80,8 +80,8 @@ export type Write =
   | { readonly type: 'session.touch'; readonly id: string; readonly at: EpochMs }
   /**
    * Deletes the session with its messages and events, and its runs with their calls, approvals and events. Answers that
-   * hold content of any of these are replaced by `answer`, so that their keys stay used. Conflicts when there is no such
-   * session, and while one of its runs is queued, running or suspended.
+   * hold content of any of these are replaced by `answer`, so that their keys stay used. Facts and fires outlive
+   * them without their names; jobs for the session go. Conflicts when there is no such session, and while one of its runs is queued, running or suspended.
    */
   | { readonly type: 'session.delete'; readonly id: string; readonly answer: StoredResponse }
   /** Appends to the transcript with the next `seq`; sets the session's `updatedAt`. Conflicts when there is no session. */
@@ -113,8 +113,8 @@ export type Write =
   /** Sets `lastUsedAt`; a no-op for an unknown token. */
   | { readonly type: 'token.touch'; readonly id: string; readonly at: EpochMs }
   /**
-   * Deletes every run of the thread of this workflow, whatever its status, with its calls, approvals and events; never
-   * conflicts, and counts the runs. The positions of the events are not given again.
+   * Deletes every run of the thread of this workflow, whatever its status, with its calls, approvals and events; facts and
+   * fires outlive them without their names. Never conflicts, and counts the runs. The positions of the events are not given again.
    */
   | { readonly type: 'thread.delete'; readonly workflowId: string; readonly threadId: string }
   /**

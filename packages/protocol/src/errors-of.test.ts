@@ -94,7 +94,7 @@ describe('errorsOf', () => {
   })
 
   it('gives a pending operation the way to its handler and not-implemented, but none of its own errors', () => {
-    expect(errorsOf(byId('consolidator.run'))).toEqual([
+    expect(errorsOf({ ...byId('consolidator.run'), pending: true })).toEqual([
       'idempotency-key-invalid',
       'idempotency-key-required',
       'invalid-json',

@@ -1,7 +1,8 @@
 import type { AgentContext, RunContext } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
-import type { Logger } from '@berth/ports'
+import type { EpochMs, Logger, TriggerRecord } from '@berth/ports'
 import { EVENTS, type EventSpec, type EventType, parseSubject } from '@berth/protocol'
+import { aTrigger } from '@berth/testkit'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BerthServer } from './berth-server.ts'
@@ -39,6 +40,7 @@ const agents = [
       },
     },
   },
+  { id: 'quick', description: 'Answers at once.', agent: { id: 'quick', run: async () => 'done' } },
   { id: 'fails', description: 'Fails.', agent: { id: 'fails', run: () => Promise.reject(new Error('no')) } },
   {
     id: 'holds',
@@ -60,15 +62,33 @@ const workflows = [
   },
 ]
 
+const RING = { kind: 'event', event: 'ring', target: { agentId: 'quick' } } as const
+const triggers = [
+  { ...RING, id: 'bell' },
+  { ...RING, id: 'bad', event: 'break', target: { agentId: 'fails' } },
+  { ...RING, id: 'slow', event: 'knock', target: { agentId: 'holds' } },
+]
+const HOUR_MS = 3_600_000
+
+/** A trigger that nobody was there to fire. */
+const late = (): TriggerRecord =>
+  aTrigger({
+    ...{ id: 'late', kind: 'interval', intervalMs: 60_000, catchUp: 'none' },
+    ...{ anchorAt: hoursAgo(3), nextAt: hoursAgo(2), dueAt: hoursAgo(2), createdAt: hoursAgo(3) },
+  })
+const hoursAgo = (hours: number) => (Date.now() - hours * HOUR_MS) as EpochMs
+
 let server: BerthServer
 let url: string
 let client: SocketClient
 
 beforeAll(async () => {
+  const storage = createInMemoryStorage({ epoch: 'e1' })
+  await storage.unitOfWork.commit([{ type: 'trigger.insert', trigger: late() }])
   server = await createServer({
     config: { auth: { kind: 'none' }, server: { port: 0, rateLimit: { perIpRequests: 10_000 } } },
-    adapters: { storage: createInMemoryStorage(), logger },
-    ...{ agents, workflows },
+    adapters: { storage, logger },
+    ...{ agents, workflows, triggers },
   })
   const { host, port, basePath } = await server.start()
   url = `http://${host}:${port}${basePath}`
@@ -77,22 +97,32 @@ beforeAll(async () => {
   for (const subject of [
     ...['session:chat/events', 'approvals/events', 'workflow:flow/events'],
     ...['agent:works/events', 'agent:fails/events', 'agent:holds/events'],
+    ...['trigger:bell/events', 'trigger:bad/events', 'trigger:slow/events'],
+    ...['memory/events', 'memory/conflicts', 'audit/events'],
   ]) {
     await client.subscribe(subject)
   }
+  await client.subscribe('trigger:late/events', 'e1.0')
   await scenario()
+  await tellOfTheRest()
 })
 afterAll(() => server.stop({ force: true }))
 
 interface Started {
+  readonly id: string
   readonly runId: string
   readonly subject: string
 }
 
-const post = async (path: string, body: object) => {
+const send = async (method: string, path: string, body: object) => {
   const headers = { 'content-type': 'application/json' }
-  return (await (await fetch(url + path, { method: 'POST', body: JSON.stringify(body), headers })).json()) as Started
+  const response = await fetch(url + path, { method, body: JSON.stringify(body), headers })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path}: ${text}`)
+  return (text === '' ? {} : JSON.parse(text)) as Started
 }
+const post = (path: string, body: object) => send('POST', path, body)
+const until = (type: string) => client.until((frame) => frame.type === type)
 
 const ended = (runId: string, type: string) =>
   client.until((frame) => frame.type === type && (frame.payload as Started).runId === runId)
@@ -122,6 +152,37 @@ async function scenario() {
   await client.subscribe(`workflow:flow/runs/${flow.runId}/events`)
   await ended(flow.runId, 'run.completed')
   await client.until(({ type }) => type === 'checkpoint.written')
+}
+
+/** Sessions, triggers, memory: what changes without a run. */
+async function tellOfTheRest() {
+  await post('/sessions', { id: 'gone' })
+  await client.subscribe('session:gone/events')
+  await send('PATCH', '/sessions/gone', { title: 'Soon over' })
+  await send('DELETE', '/sessions/gone', {})
+  await until('session.deleted')
+
+  await post('/events/ring', {})
+  await until('trigger.fired')
+  await post('/events/break', {})
+  await until('trigger.failed')
+  await post('/events/knock', {})
+  await client.until(({ type, subject }) => type === 'trigger.fired' && subject === 'trigger:slow/events')
+  await post('/events/knock', {})
+  await until('trigger.skipped')
+  await post('/agents/holds/abort', {})
+  await post('/triggers/bell/disable', {})
+  await post('/triggers/bell/enable', {})
+  await until('trigger.enabled')
+  await until('trigger.missed')
+
+  const { id } = await post('/memory/facts', { text: 'The office opens at nine on every weekday' })
+  await post('/memory/facts', { text: 'The office opens at ten on every weekday' })
+  await until('memory.conflict')
+  await send('DELETE', `/memory/facts/${id}`, {})
+  await until('memory.fact.deleted')
+  await post('/consolidator/run', {})
+  await until('memory.consolidated')
 }
 
 const seen = (wanted: string) => client.frames.filter(({ kind, type }) => kind === 'event' && type === wanted)

@@ -46,7 +46,9 @@ function counted(storage: Storage) {
         },
     })
   const { unitOfWork, close, status, ...ports } = storage
-  const reads = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, countReads(port)]))
+  const reads = Object.fromEntries(
+    Object.entries(ports).map(([name, port]) => [name, typeof port === 'object' ? countReads(port) : port]),
+  )
   const counting = {
     ...(reads as unknown as Omit<Storage, 'unitOfWork' | 'close' | 'status'>),
     unitOfWork: {

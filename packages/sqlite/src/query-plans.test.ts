@@ -342,7 +342,7 @@ describe('the queries of triggers and fires', () => {
     ['triggers_by_event', TRIGGER_QUERIES.ofEvent],
     ['runs_active', TRIGGER_QUERIES.busy],
     ['runs_asked_for', TRIGGER_QUERIES.lastEnd],
-    ['runs_by_session', TRIGGER_QUERIES.busySession],
+    ['runs_busy_by_session', TRIGGER_QUERIES.busySession],
     ['runs_by_session', TRIGGER_QUERIES.lastEndOfSession],
     ['trigger_fires_pending', FIRST_PENDING],
     ['trigger_fires_over', PRUNE_FIRES],

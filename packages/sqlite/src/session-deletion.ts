@@ -49,9 +49,15 @@ export const SESSION_QUERIES = {
   ),
 }
 
-/** Every table with rows of a session, besides those of its runs; the session itself goes last. */
+/** Every table with rows of a session, besides those of its runs; the session itself goes last. Facts outlive it, and forget it. */
 export const SESSION_DELETIONS: readonly Query<SessionNames, unknown>[] = [
   compile((place) => from.deleteFrom('events').where('session_id', '=', place('id'))),
   compile((place) => from.deleteFrom('messages').where('session_key', '=', place('key'))),
+  compile((place) =>
+    from.updateTable('facts').set({ source_session_id: null }).where('source_session_id', '=', place('id')),
+  ),
+  compile((place) => from.deleteFrom('jobs').where('session_id', '=', place('id'))),
+  compile((place) => from.deleteFrom('extractions').where('session_id', '=', place('id'))),
+  compile((place) => from.deleteFrom('changed_sessions').where('session_id', '=', place('id'))),
   compile((place) => from.deleteFrom('sessions').where('key', '=', place('key'))),
 ]

@@ -24,11 +24,13 @@ export const THREAD_RUNS = compile<{ workflowId: string; threadId: string }, Run
     .where('kind', '=', 'workflow'),
 )
 
-/** Everything of one run, and what refers to something before that. */
+/** Everything of one run, and what refers to something before that. Facts and fires outlive it, and forget it. */
 export const RUN_DELETIONS: readonly Query<RunNames, unknown>[] = [
   compile((place) => from.deleteFrom('events').where('run_key', '=', place('key'))),
   compile((place) => from.deleteFrom('steps').where('run_key', '=', place('key'))),
   compile((place) => from.deleteFrom('approvals').where('run_id', '=', place('id'))),
+  compile((place) => from.updateTable('facts').set({ source_run_id: null }).where('source_run_id', '=', place('id'))),
+  compile((place) => from.updateTable('trigger_fires').set({ run_id: null }).where('run_id', '=', place('id'))),
   compile((place) => from.deleteFrom('runs').where('key', '=', place('key'))),
   compile((place) => from.deleteFrom('run_keys').where('key', '=', place('key'))),
 ]

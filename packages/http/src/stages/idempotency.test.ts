@@ -119,10 +119,11 @@ describe('idempotency', () => {
 
   it('never occupies a key for an operation without an implementation', async () => {
     const { app } = createTestApp()
-    const send = (body: unknown) => app.fetch(post('/consolidator/run', body, { 'Idempotency-Key': 'k4' }))
+    const send = (body: unknown) => app.fetch(post('/workflows/steps/fork', body, { 'Idempotency-Key': 'k4' }))
 
-    expect(await refusalOf(await send({}))).toEqual({ status: 501, error: 'not-implemented' })
-    expect(await refusalOf(await send({}))).toEqual({ status: 501, error: 'not-implemented' })
+    const body = { threadId: 'thr-1' }
+    expect(await refusalOf(await send(body))).toEqual({ status: 501, error: 'not-implemented' })
+    expect(await refusalOf(await send({ threadId: 'thr-2' }))).toEqual({ status: 501, error: 'not-implemented' })
   })
 
   it('answers as the first a request that is refused because the first took effect in between', async () => {

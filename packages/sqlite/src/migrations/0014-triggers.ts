@@ -43,6 +43,8 @@ CREATE INDEX trigger_fires_started       ON trigger_fires (trigger_id, created_a
 CREATE INDEX trigger_fires_over          ON trigger_fires (created_at)
   WHERE status <> 'pending' AND status <> 'started';
 
+CREATE INDEX trigger_fires_by_run        ON trigger_fires (run_id) WHERE run_id IS NOT NULL;
+
 CREATE INDEX runs_asked_for ON runs (completed_at)
   WHERE trigger_id IS NULL AND parent_run_id IS NULL AND completed_at IS NOT NULL;
 `,

@@ -33,6 +33,7 @@ CREATE INDEX facts_by_weight      ON facts (weighed_at, id) WHERE importance > 0
 CREATE INDEX facts_owner_weight   ON facts (owner, weighed_at, id) WHERE importance > 0;
 CREATE INDEX facts_by_expiry      ON facts (expires_at, id) WHERE expires_at IS NOT NULL;
 CREATE INDEX facts_unembedded     ON facts (created_at, id) WHERE embedded_by IS NULL;
+CREATE INDEX facts_by_run         ON facts (source_run_id) WHERE source_run_id IS NOT NULL;
 CREATE INDEX facts_by_session     ON facts (source_session_id, created_at, id) WHERE source_session_id IS NOT NULL;
 
 CREATE VIRTUAL TABLE fact_words USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii');
@@ -78,10 +79,5 @@ CREATE INDEX memory_conflicts_by_owner     ON memory_conflicts (owner, created_a
 CREATE INDEX memory_conflicts_by_namespace ON memory_conflicts (namespace, created_at, id);
 CREATE UNIQUE INDEX memory_conflicts_open  ON memory_conflicts (fact_id, other_fact_id) WHERE status = 'open';
 CREATE INDEX memory_conflicts_open_other   ON memory_conflicts (other_fact_id) WHERE status = 'open';
-
-CREATE TRIGGER facts_forget_session AFTER DELETE ON sessions
-BEGIN
-  UPDATE facts SET source_session_id = NULL WHERE source_session_id = old.id;
-END;
 `,
 }

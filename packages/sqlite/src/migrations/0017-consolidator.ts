@@ -54,12 +54,5 @@ CREATE TRIGGER sessions_changed AFTER UPDATE OF updated_at ON sessions
 BEGIN
   INSERT OR REPLACE INTO changed_sessions VALUES (new.id, new.updated_at);
 END;
-
-CREATE TRIGGER sessions_gone AFTER DELETE ON sessions
-BEGIN
-  DELETE FROM changed_sessions WHERE session_id = old.id;
-  DELETE FROM extractions WHERE session_id = old.id;
-  DELETE FROM jobs WHERE session_id = old.id;
-END;
 `,
 }

@@ -1,6 +1,17 @@
 import { EVERY_ROW, type IdempotencyRecord, type RunStatus, type Storage, type Write } from '@berth/ports'
 import { expect } from 'vitest'
-import { aMessage, anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep } from '../builders.ts'
+import {
+  aFire,
+  aMessage,
+  anApproval,
+  anEvent,
+  anIdempotencyRecord,
+  aRun,
+  aSession,
+  aStep,
+  aTrigger,
+} from '../builders.ts'
+import { aFact, aJob } from '../memory-builders.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
@@ -100,6 +111,42 @@ export const sessionDeletionCases: readonly ContractCase[] = [
       for (const contentOf of ['kept', 'kept-1', 'apr-kept-2', undefined]) {
         expect(await storage.idempotency.find(`key ${contentOf}`, at(0))).toEqual(recordOf(contentOf))
       }
+    },
+  },
+  {
+    title: 'lets facts and fires outlive a deleted session, without its name, and drops the work that waits for it',
+    async run(storage) {
+      await seed(storage)
+      const linksOf = (id: string): readonly Write[] => [
+        { type: 'fact.insert', fact: aFact({ id: `fact-${id}`, sourceRunId: `${id}-1`, sourceSessionId: id }) },
+        {
+          type: 'fire.insert',
+          fire: aFire({ id: `fire-${id}`, cause: 'manual', status: 'completed', runId: `${id}-2` }),
+        },
+        { type: 'job.enqueue', job: aJob({ id: `job-${id}`, key: `extract ${id}`, sessionId: id }) },
+        { type: 'consolidation.extracted', sessionId: id, throughSeq: 2 },
+      ]
+      await commit(storage, { type: 'trigger.insert', trigger: aTrigger() }, ...linksOf('gone'), ...linksOf('kept'))
+      const links = async (id: string) => {
+        const fact = await storage.facts.find(`fact-${id}`, { now: at(0), visibility: EVERY_ROW })
+        return {
+          of: [fact?.sourceRunId, fact?.sourceSessionId, (await storage.fires.find(`fire-${id}`))?.runId],
+          survive: [fact?.text, (await storage.fires.find(`fire-${id}`))?.status],
+          job: (await storage.jobs.find(`job-${id}`))?.sessionId,
+          extracted: await storage.consolidation.extractedThrough(id),
+        }
+      }
+
+      await commit(storage, DELETION)
+
+      const survive = [aFact().text, 'completed']
+      expect(await links('gone')).toEqual({
+        of: [undefined, undefined, undefined],
+        survive,
+        job: undefined,
+        extracted: 0,
+      })
+      expect(await links('kept')).toEqual({ of: ['kept-1', 'kept', 'kept-2'], survive, job: 'kept', extracted: 2 })
     },
   },
   {

@@ -44,15 +44,17 @@ function toJsonResponse({ status, body, json, contentType }: Reply): Response {
   return new Response(text, { status, headers: { 'Content-Type': contentType ?? 'application/json; charset=utf-8' } })
 }
 
-/** Adds what every answer carries. A HEAD request gets the head alone. */
+/** Adds what every answer carries, in place: a copy would turn its text into a stream. A HEAD request gets the head alone. */
 export async function finishResponse(exchange: Exchange, response: Response): Promise<Response> {
   const { request, headers: extra, requestId } = exchange
-  const headers = new Headers(response.headers)
+  const { headers, status } = response
   for (const [name, value] of extra) headers.set(name, value)
   headers.set('X-Request-Id', requestId)
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!headers.has(name)) headers.set(name, value)
+  for (const [name, value] of DEFAULT_HEADERS) if (!headers.has(name)) headers.set(name, value)
 
-  if (request.method !== 'HEAD') return new Response(response.body, { status: response.status, headers })
+  if (request.method !== 'HEAD') return response
   await response.body?.cancel()
-  return new Response(null, { status: response.status, headers })
+  return new Response(null, { status, headers })
 }
+
+const DEFAULT_HEADERS = Object.entries(SECURITY_HEADERS)

@@ -8,8 +8,10 @@ export function endWithCredential(
   { tokenId }: Principal,
   watchCredential: WatchCredential,
 ): Response {
+  // To look at the body would turn a text into a stream.
+  if (tokenId === undefined || !STREAMS.test(response.headers.get('content-type') ?? '')) return response
   const { body, status, headers } = response
-  if (body === null || tokenId === undefined || !STREAMS.test(headers.get('content-type') ?? '')) return response
+  if (body === null) return response
   return new Response(
     endedBy(body, (end) => watchCredential(tokenId, end)),
     { status, headers },

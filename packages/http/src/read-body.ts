@@ -6,7 +6,10 @@ import { AppError } from '@berth/ports'
  * @throws AppError `body-too-large`; `invalid-json` when the body breaks off
  */
 export async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  const announced = request.headers.get('content-length')
+  if (Number(announced ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  // The parser of HTTP holds the body to its announced length.
+  if (announced !== null) return new Uint8Array(await request.arrayBuffer().catch(brokenOff))
   if (request.body === null) return new Uint8Array()
   const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader()
   const chunks: Uint8Array[] = []

@@ -7,4 +7,10 @@ export function requestIdOf(sent: string | null | undefined, ids: Pick<IdGenerat
   return sent && REQUEST_ID.test(sent) ? sent : `req_${toHex(ids.randomBytes(16))}`
 }
 
-const toHex = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+function toHex(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += HEX[byte]
+  return text
+}

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { IdGenerator } from '@berth/ports'
 import { ID_PREFIXES } from '@berth/protocol'
+import { createRandomPool } from './random-pool.ts'
 
 export interface IdGeneratorOptions {
   readonly now?: () => number // epoch milliseconds
@@ -18,7 +18,10 @@ const STEP_BYTES = 4
  *
  * @see RFC 9562 section 6.2, method 2
  */
-export function createIdGenerator({ now = Date.now, random = randomBytes }: IdGeneratorOptions = {}): IdGenerator {
+export function createIdGenerator({
+  now = Date.now,
+  random = createRandomPool(),
+}: IdGeneratorOptions = {}): IdGenerator {
   let lastMs = -1
   let tail = 0n
 

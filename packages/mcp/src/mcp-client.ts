@@ -8,8 +8,11 @@ import {
   type McpOutcome,
   type McpStatus,
 } from '@berth/ports'
-import { failure, failureOf, outcomeOf } from './call-outcome.ts'
-import { type Connection, type ConnectionDeps, openConnection } from './connection.ts'
+import type { Connection, ConnectionDeps } from './connection.ts'
+
+/** Loaded with the first connection: the protocol's library is large, and many servers use none. */
+const connections = () => import('./connection.ts')
+const outcomes = () => import('./call-outcome.ts')
 
 export interface McpClientOptions extends ConnectionDeps {
   readonly clock: Clock
@@ -68,6 +71,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
 
   const connect = async (slot: Slot, endpoint: McpEndpoint): Promise<Connection> => {
     try {
+      const { openConnection } = await connections()
       const connection = await openConnection(options, endpoint, (error) => {
         slot.connection = undefined
         failed(slot, endpoint.id, error ?? new Error('the connection was lost'))
@@ -110,6 +114,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
   const send = async (connection: Connection, call: McpCall): Promise<McpOutcome> => {
     const { tool, signal, timeoutMs = callTimeoutMs } = call
     const timeout = Math.max(1, Math.min(timeoutMs, callTimeoutMs))
+    const { failureOf, outcomeOf } = await outcomes()
     try {
       const params = { name: tool, arguments: { ...call.arguments } }
       const toolDefinition = { name: tool, inputSchema: { type: 'object' as const } }
@@ -137,8 +142,10 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       const { slot, connection } = await connected(endpoint)
       const tools = await listed(connection, endpoint.id)
       if (!tools.some(({ name }) => name === call.tool)) throw new AppError('mcp-tool-not-found')
-      if (slot.pending >= MAX_PENDING)
+      if (slot.pending >= MAX_PENDING) {
+        const { failure } = await outcomes()
         return failure('rate_limited', `${MAX_PENDING} calls of this server are under way`)
+      }
       slot.pending += 1
       try {
         const outcome = await send(connection, call)

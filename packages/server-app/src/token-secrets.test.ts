@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,8 +9,10 @@ import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
 import { openTokenAdmin } from './token-admin.ts'
 
-const PEPPERS = { TOKEN_SECRETS_OLD: 'o'.repeat(32), TOKEN_SECRETS_NEW: 'n'.repeat(32) }
-Object.assign(process.env, PEPPERS)
+const random = () => randomBytes(32).toString('base64url')
+const PEPPERS = { TOKEN_SECRETS_OLD: random(), TOKEN_SECRETS_NEW: random() }
+const PASSPHRASES = { TOKEN_SECRETS_STORAGE: random(), TOKEN_SECRETS_AUDIT: random() }
+Object.assign(process.env, PEPPERS, PASSPHRASES)
 
 const undo: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -16,14 +20,18 @@ afterEach(async () => {
 })
 
 /** A server on a file of its own, with what it logs. */
-async function start(dir: string, auth: { pepperRef: string; previousPepperRefs?: string[] }) {
+async function start(dir: string, auth: { pepperRef: string; previousPepperRefs?: string[] }, isEncrypted = false) {
   const lines: unknown[] = []
   const keep = (...line: unknown[]) => void lines.push(line)
   const logger: Logger = { debug: keep, info: keep, warn: keep, error: keep }
   const config = {
     server: { port: 0, rateLimit: { perIpRequests: 1_000_000 } },
     auth,
-    storage: { path: join(dir, 'data.db'), synchronous: 'normal' as const },
+    storage: {
+      ...{ path: join(dir, 'data.db'), synchronous: 'normal' as const },
+      encryption: isEncrypted ? { enabled: true, passphraseRef: 'env:TOKEN_SECRETS_STORAGE' } : {},
+    },
+    audit: isEncrypted ? { enabled: true, path: 'audit.db', passphraseRef: 'env:TOKEN_SECRETS_AUDIT' } : {},
   }
   const server = await createServer({ config, adapters: { logger }, configDir: dir })
   const { host, port, basePath } = await server.start()
@@ -86,13 +94,10 @@ describe('the secrets of tokens', () => {
       shown.push(await (await send(path, adminToken)).text())
     }
 
-    const secrets = new Set(minted.flatMap((token) => windowsOf(token.split('_v1_')[1] ?? '')))
-    const found: string[] = []
-    const look = (where: string, text: string) => {
-      for (let at = 0; at + WINDOW <= text.length; at++) if (secrets.has(text.slice(at, at + WINDOW))) found.push(where)
-    }
-    const files = readdirSync(dir)
-    for (const file of files) look(file, readFileSync(join(dir, file), 'latin1'))
+    const { found, look, files } = searchFor(
+      minted.map((token) => token.split('_v1_')[1] ?? ''),
+      dir,
+    )
     look('log', JSON.stringify(lines))
     look('answers', shown.join('\n'))
 
@@ -104,6 +109,56 @@ describe('the secrets of tokens', () => {
     expect(found.length).toBeGreaterThan(0)
   })
 })
+
+describe.each([false, true])('the pepper, tickets and passphrases (encrypted: %s)', (isEncrypted) => {
+  it('stand nowhere either, nor in what the audit chain exports', async () => {
+    const dir = createDir()
+    const { server, send, admin, lines } = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_OLD' }, isEncrypted)
+    const adminToken = await admin()
+    const { host, port, basePath } = await server.start()
+    const tickets: string[] = []
+    const shown: string[] = []
+    for (let n = 0; n < 8; n++) {
+      const options = { method: 'POST', body: {}, ...(n % 2 === 0 ? { key: `ticket-${n}` } : {}) }
+      const { ticket } = (await (await send('/session/ws-ticket', adminToken, options)).json()) as { ticket: string }
+      tickets.push(ticket)
+      // Used once, then refused: both are seen by whoever logs and records.
+      for (let use = 0; use < 2; use++) {
+        const socket = new WebSocket(`ws://${host}:${port}${basePath}/ws`, ['svc.protocol.v1', `ticket.${ticket}`])
+        socket.addEventListener('open', () => use === 0 && socket.close())
+        await once(socket, 'close')
+      }
+      shown.push(await (await send(`/agents?ticket=${ticket}`, ticket)).text())
+    }
+    for (const path of ['/audit?limit=200', '/audit/export?format=ndjson', '/health', '/health/secrets', '/metrics']) {
+      shown.push(await (await send(path, adminToken)).text())
+    }
+    await server.stop()
+
+    const { found, look, files } = searchFor(
+      [...tickets, ...Object.values(PEPPERS), ...Object.values(PASSPHRASES)],
+      dir,
+    )
+    look('log', JSON.stringify(lines))
+    look('answers', shown.join('\n'))
+
+    expect(files).toContain(isEncrypted ? 'audit.db' : 'data.db')
+    expect(tickets).toHaveLength(8)
+    expect(found).toEqual([])
+  })
+})
+
+/** Looks for any twenty characters of the secrets, in every file of the folder and in what else is given. */
+function searchFor(texts: readonly string[], dir: string) {
+  const secrets = new Set(texts.flatMap(windowsOf))
+  const found: string[] = []
+  const look = (where: string, text: string) => {
+    for (let at = 0; at + WINDOW <= text.length; at++) if (secrets.has(text.slice(at, at + WINDOW))) found.push(where)
+  }
+  const files = readdirSync(dir)
+  for (const file of files) look(file, readFileSync(join(dir, file), 'latin1'))
+  return { found, look, files }
+}
 
 describe('a new pepper', () => {
   it('locks nobody out while the old one is listed, nor afterwards whoever came in between', async () => {

@@ -1,25 +1,10 @@
-import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createPlace, type Place, startServer } from './berth-process.ts'
+import { createPlace, startServer } from './berth-process.ts'
+import { clockAt } from './faked-clock.ts'
 
 const CONFIG = join(import.meta.dirname, 'fixtures/triggers.config.mjs')
 const ARGS = ['server', '--config', CONFIG]
-
-/** Gives a process a wall clock of its own; its monotonic clock stays that of the machine. */
-function clockAt(place: Place, instant: string): Place {
-  const [library] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
-  if (library === undefined) throw new Error('libfaketime is missing: apt-get install libfaketime')
-  const env = {
-    ...place.env,
-    LD_PRELOAD: library,
-    TZ: 'UTC',
-    FAKETIME: `@${instant.replace('T', ' ')}`,
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    FAKETIME_NO_CACHE: '1',
-  }
-  return { ...place, env }
-}
 
 const policies = (id: string, rule: object) =>
   (['none', 'latest', 'all'] as const).map((catchUp) => ({

@@ -1,6 +1,7 @@
 import type { BenchCase } from './bench-case.ts'
 import { coldStarts } from './cold-start.ts'
 import { durableRuns } from './durable-runs.ts'
+import { fanOut } from './fan-out.ts'
 import { flushDelay } from './flush-delay.ts'
 import { keyedReplay } from './keyed-replay.ts'
 import { memoryGrowth } from './memory-growth.ts'
@@ -9,6 +10,7 @@ import { recovery, storedHistory } from './stored-history.ts'
 export const CASES: readonly BenchCase[] = [
   durableRuns,
   keyedReplay,
+  fanOut,
   coldStarts,
   storedHistory,
   flushDelay,

@@ -1,0 +1,40 @@
+// Floor (d): bare ws. Each event is serialized and framed once; the frames of a turn go to a socket in one write. A POST with
+// `{ events }` sends that many to every socket.
+import { createServer } from 'node:http'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { announce } from './announce.ts'
+
+const EVENTS_PER_TURN = 64
+const sockets = new Set<WebSocket>()
+
+const server = createServer(async (request, response) => {
+  let text = ''
+  for await (const chunk of request) text += chunk
+  const { events } = JSON.parse(text) as { events: number }
+  for (let from = 0; from < events; from += EVENTS_PER_TURN) {
+    const frames = Array.from({ length: Math.min(EVENTS_PER_TURN, events - from) }, (_, index) => frame(from + index))
+    const bytes = Buffer.concat(frames)
+    for (const socket of sockets) rawOf(socket).write(bytes)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  response.end('{}')
+})
+
+function frame(index: number): Buffer {
+  const at = new Date().toISOString()
+  const payload = { delta: `word ${index}` }
+  const head = { v: '1', kind: 'event', eventId: `epoch.${index}`, subject: 'session:bench/events', type: 'text.delta' }
+  const body = Buffer.from(JSON.stringify({ ...head, payload, at, runId: 'run_00000000000000000000000000' }))
+  const prefix =
+    body.length < 126 ? Buffer.from([0x81, body.length]) : Buffer.from([0x81, 126, body.length >> 8, body.length & 255])
+  return Buffer.concat([prefix, body])
+}
+
+const rawOf = (socket: WebSocket) => (socket as unknown as { readonly _socket: NodeJS.WritableStream })._socket
+
+const webSockets = new WebSocketServer({ server, perMessageDeflate: false })
+webSockets.on('connection', (socket) => {
+  sockets.add(socket)
+  socket.on('close', () => sockets.delete(socket))
+})
+server.listen(0, '127.0.0.1', () => announce(server))

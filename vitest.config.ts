@@ -26,7 +26,15 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ['default', summary],
     projects: [
-      { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'] } },
+      {
+        extends: true,
+        // Nothing asserts a time: a slow machine only needs longer.
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'],
+          testTimeout: 60_000,
+        },
+      },
       { extends: true, test: { name: 'tooling', include: ['tooling/**/*.test.ts'], testTimeout: 60_000 } },
       {
         extends: true,

@@ -115,14 +115,15 @@ describe('an open connection', () => {
   })
 
   it('is closed 4006 when it reads nothing, and finds that out when it reads again', async () => {
-    const { url, metric } = await start({ stallMs: 300 })
+    const { url, metric } = await start({ stallMs: 1_500 })
     const socket = await openRaw(url)
     const { subject } = await startFlood(url)
     socket.pause()
     send(socket, 1, 'initialize', {})
     send(socket, 2, 'subscription.subscribe', { subject })
-    await expect.poll(() => metric('svc_subscriptions{transport="websocket"}')).toBe(1)
-    await expect.poll(() => metric('svc_subscriptions{transport="websocket"}'), { timeout: 10_000 }).toBe(0)
+    const subscriptions = () => metric('svc_subscriptions{transport="websocket"}')
+    await expect.poll(subscriptions, { timeout: 10_000 }).toBe(1)
+    await expect.poll(subscriptions, { timeout: 10_000 }).toBe(0)
 
     const chunks: Buffer[] = []
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -157,7 +158,7 @@ describe('an open stream', () => {
     sockets.push(response.socket)
     response.on('error', ignore)
     response.pause()
-    await expect.poll(() => metric('svc_subscriptions{transport="sse"}')).toBe(1)
+    await expect.poll(() => metric('svc_subscriptions{transport="sse"}'), { timeout: 10_000 }).toBe(1)
 
     await expect.poll(() => metric('svc_subscriptions{transport="sse"}'), { timeout: 10_000 }).toBe(0)
 

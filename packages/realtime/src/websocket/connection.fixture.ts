@@ -87,6 +87,8 @@ export function createFakeSocket(): FakeSocket {
       sent.push({ text, onWritten })
       if (isTaking) queueMicrotask(() => take(sent.length))
     },
+    cork() {},
+    uncork() {},
     close(code, reason) {
       closed ??= { code, reason }
     },

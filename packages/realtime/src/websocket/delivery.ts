@@ -66,7 +66,7 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
       behind.delete(subscription)
       const read = feed.read(subscription.source, { after: subscription.position, limit: TURN })
       const page = read instanceof Promise ? await read : read
-      if (subscriptions.has(subscription.id)) send(subscription, page)
+      if (subscriptions.has(subscription.id)) outbox.together(() => send(subscription, page))
     }
   }
 

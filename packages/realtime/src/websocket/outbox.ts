@@ -6,6 +6,9 @@ import type { WebSocketLimits } from './web-socket-limits.ts'
 export interface Sender {
   readonly bufferedAmount: number
   send(data: string | Uint8Array, onWritten: (error?: Error | null) => void): void
+  /** Keeps what is sent until as many calls of `uncork`: it leaves in one write. */
+  cork(): void
+  uncork(): void
 }
 
 export interface OutboxDeps extends Pick<WebSocketLimits, 'maxUnsentBytes' | 'maxUnsentBurstBytes'> {
@@ -21,6 +24,8 @@ export interface OutboxDeps extends Pick<WebSocketLimits, 'maxUnsentBytes' | 'ma
 /** The one way of bytes to a client, which watches what the client does not take. */
 export interface Outbox {
   send(frame: string | Uint8Array): void
+  /** What is sent meanwhile leaves in one write. */
+  together(work: () => void): void
   /** Whether another event may be sent now. */
   hasRoom(): boolean
   /** Events wait for room: progress is due. */
@@ -52,6 +57,14 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       const unsent = sender.bufferedAmount
       if (unsent > maxUnsentBurstBytes) onStalled()
       else if (unsent > maxUnsentBytes) tooMuch.start()
+    },
+    together(work) {
+      sender.cork()
+      try {
+        work()
+      } finally {
+        sender.uncork()
+      }
     },
     hasRoom: () => isOpen && sender.bufferedAmount < PACED_BYTES,
     wait: () => {

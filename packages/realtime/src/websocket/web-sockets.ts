@@ -112,11 +112,14 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     socket.once('close', cancel)
   }
 
-  const register = (socket: WebSocket, principal: Principal) => {
+  const register = (
+    socket: WebSocket,
+    { wire, principal }: { readonly wire: Duplex; readonly principal: Principal },
+  ) => {
     const connectionId = newId('con')
     const connection = createConnection(
       { ...deps, callMethod, messages },
-      { connectionId, principal, socket: toSocket(socket) },
+      { connectionId, principal, socket: toSocket(socket, wire) },
     )
     if (open.size === 0) cancelBeat = timers.after(limits.heartbeatMs, beat)
     open.set(socket, connection)
@@ -143,7 +146,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     const leave = seats.take(admission.principal.tokenId)
     upgrade.socket.once('close', leave)
     if (!upgrade.socket.readable || !upgrade.socket.writable) return hangUp(upgrade.socket, leave)
-    register(await shake(upgrade), admission.principal)
+    register(await shake(upgrade), { wire: upgrade.socket, principal: admission.principal })
   }
 
   const refuseWhenClosed = () => {
@@ -186,11 +189,13 @@ function hangUp(socket: Duplex, leave: () => void): void {
   socket.destroy()
 }
 
-const toSocket = (socket: WebSocket): Socket => ({
+const toSocket = (socket: WebSocket, wire: Duplex): Socket => ({
   get bufferedAmount() {
     return socket.bufferedAmount
   },
   send: (data, onWritten) => socket.send(data, { binary: false }, onWritten),
+  cork: () => wire.cork(),
+  uncork: () => wire.uncork(),
   close: (code, reason) => socket.close(code, reason),
   ping: () => socket.ping(),
   terminate: () => socket.terminate(),

@@ -1,6 +1,6 @@
-import { AppError } from '@berth/ports'
 import { CreateFactRequest, PutBlockRequest, SearchRequest, UpdateFactRequest } from '@berth/protocol'
 import type { ServiceCaller } from '../agents/service-caller.ts'
+import { checkBySchema } from './check-by-schema.ts'
 import {
   decideFactChange,
   decideFactDeletion,
@@ -22,20 +22,20 @@ export function createRunMemory(deps: RunMemoryDeps, { run, step, transact }: Se
   return {
     search: (query, { inSession = false, ...options } = {}) =>
       step('memory.search', async () => {
-        checkRunInput(SearchRequest, { ...options, query })
+        checkBySchema(SearchRequest, { ...options, query })
         if (inSession && sessionId === undefined) return []
         const ofSession = inSession ? sessionId : undefined
         return (await deps.searchMemory({ ...options, query, sessionId: ofSession, visibility })).items
       }),
     remember: (text, options = {}) =>
       transact('memory.remember', async () => {
-        checkRunInput(CreateFactRequest, { ...options, text })
+        checkBySchema(CreateFactRequest, { ...options, text })
         const { fact, writes } = await decideNewFact(deps, { ...options, text }, { owner, runId, sessionId })
         return { writes, value: toFactResource(fact) }
       }),
     update: (factId, change) =>
       transact('memory.update', async () => {
-        checkRunInput(UpdateFactRequest, change)
+        checkBySchema(UpdateFactRequest, change)
         const { fact, writes } = await decideFactChange(deps, await requireFact(deps, factId, visibility), change)
         return { writes, value: toFactResource(fact) }
       }),
@@ -53,7 +53,7 @@ export function createRunMemory(deps: RunMemoryDeps, { run, step, transact }: Se
         ),
       set: (value, options = {}) =>
         transact('memory.block.set', async () => {
-          checkRunInput(PutBlockRequest, { ...options, value })
+          checkBySchema(PutBlockRequest, { ...options, value })
           const ref = blockRef(owner, label, namespace)
           const { block, writes } = await decideBlock(deps, ref, { ...options, value })
           return { writes, value: toBlockResource(block) }
@@ -61,15 +61,3 @@ export function createRunMemory(deps: RunMemoryDeps, { run, step, transact }: Se
     }),
   }
 }
-
-type RequestSchema = typeof CreateFactRequest | typeof UpdateFactRequest | typeof SearchRequest | typeof PutBlockRequest
-
-/** The same rules as in the API. @throws AppError `validation-failed` */
-function checkRunInput(schema: RequestSchema, input: unknown): void {
-  const checked = schema['~standard'].validate(input)
-  if (!('issues' in checked) || checked.issues === undefined) return
-  const message = checked.issues.map(({ path = [], message }) => `${path.map(keyOf).join('.')}: ${message}`).join('; ')
-  throw new AppError('validation-failed', { message })
-}
-
-const keyOf = (part: PropertyKey | { readonly key: PropertyKey }) => String(typeof part === 'object' ? part.key : part)

@@ -97,6 +97,25 @@ describe('an HTTP server', () => {
     expect(target.seen).toEqual([])
   })
 
+  it.each([
+    ['no message of MCP', { nonsense: 1 }, 'not a message of MCP'],
+    ['a long refusal', { jsonrpc: '2.0', id: 0, error: { code: -1, message: 'no '.repeat(1_000) } }, 'no no'],
+  ])('is failed in a few words when it answers with %s', async (_, answer, words) => {
+    const server = createServer((__, response) => json(response, answer))
+    open.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const { client, warnings } = make()
+
+    const error = await client
+      .tools({ transport: 'http', id: 'web', url: `http://127.0.0.1:${port}/mcp` })
+      .catch((refused: Error) => refused)
+
+    expect(error).toMatchObject({ id: 'mcp-server-unavailable', message: expect.stringContaining(words) })
+    expect(warnings[0]).toContain(words)
+    expect(warnings[0]?.length).toBeLessThan(700)
+  })
+
   it('times out when it hangs, and is given up when it answers without end', async () => {
     const hanging = await startServer(() => undefined)
     const { client } = make({ callTimeoutMs: 300 })

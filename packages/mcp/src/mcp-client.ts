@@ -65,8 +65,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     slot.failures += 1
     const pauseMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (slot.failures - 1))
     slot.retryAtMs = clock.monotonicMs() + pauseMs
-    const reason = error instanceof Error ? error.message : String(error)
-    logger.warn('MCP server failed', { server: id, reason, failures: slot.failures, pauseMs })
+    logger.warn('MCP server failed', { server: id, reason: reasonOf(error), failures: slot.failures, pauseMs })
   }
 
   const connect = async (slot: Slot, endpoint: McpEndpoint): Promise<Connection> => {
@@ -178,7 +177,16 @@ const unavailable = (id: string, cause: unknown) =>
   cause instanceof AppError
     ? cause
     : new AppError('mcp-server-unavailable', {
-        message: `${id}: ${cause instanceof Error ? cause.message : String(cause)}`.slice(0, 500),
+        message: `${id}: ${reasonOf(cause)}`,
         retryAfterMs: FIRST_BACKOFF_MS,
         cause,
       })
+
+const MOST_OF_REASON = 500
+
+/** What failed, in a few words: the server may have chosen them, and a schema lists all that it missed. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error).slice(0, MOST_OF_REASON)
+  if (error.name === 'ZodError') return 'the answer is not a message of MCP'
+  return error.message.slice(0, MOST_OF_REASON)
+}

@@ -314,6 +314,16 @@ describe('openSessionStream', () => {
     await client.close()
   })
 
+  it('ends with the session, so that a later one of the same id is not told to who followed the first', async () => {
+    const { open, commit } = await openChat()
+    const client = createClient(await open())
+    await client.read()
+    await commit(inSession('session.deleted'), inSession('session.created'))
+    await client.readToEnd()
+
+    expect(typesOf(client.events)).toEqual(['message', 'session.deleted'])
+  })
+
   it('hides sessions that do not exist or may not be seen', async () => {
     const { streams } = await openChat()
 

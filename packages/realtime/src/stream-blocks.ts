@@ -1,6 +1,7 @@
 import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } from '@berth/core'
 import { toJsonText } from '@berth/ports'
 import { REPLAY_GAP } from '@berth/protocol'
+import { endsStream } from './ends-stream.ts'
 import { formatBlock, formatEventBlock, type SseChunk } from './sse/block.ts'
 import type { StartingPoint } from './starting-point.ts'
 
@@ -16,7 +17,7 @@ export interface StreamBlocks {
 const RETRY_MS = 1_000
 const LAST_EVENTS = new Set(['run.completed', 'run.failed', 'run.aborted'])
 
-/** The blocks of a stream: a cursor, the gap if there is one, the events; of a run, up to the event that ends it. */
+/** The blocks of a stream: a cursor, the gap if there is one, the events; of a run or session up to the one that ends it. */
 export async function* renderStreamBlocks(
   { source, runId, start, lastEventId }: StreamBlocks,
   events: AsyncIterable<DeliveredEvent>,
@@ -26,7 +27,7 @@ export async function* renderStreamBlocks(
   if (start.gap !== undefined) yield gapBlock(start, { subject: source.subject, epoch, runId })
   for await (const { position, type, envelope } of events) {
     yield formatEventBlock({ id: formatEventId({ epoch, position }), event: type, data: envelope })
-    if (runId !== undefined && LAST_EVENTS.has(type)) return
+    if ((runId !== undefined && LAST_EVENTS.has(type)) || endsStream(source.stream, type)) return
   }
 }
 

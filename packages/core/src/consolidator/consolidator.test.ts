@@ -143,6 +143,30 @@ describe('the consolidator', () => {
     expect(checkConsolidator()).toMatchObject({ status: 'warn', deadLetters: 1, running: true })
   })
 
+  it.each([
+    ['Object', 'done'],
+    ['remembr', { remembr: [] }],
+    ['remember', { remember: 'everything' }],
+    ['remember.0.text', { remember: [{ text: 5 }] }],
+    ['remember.0.importance', { remember: [{ text: 'x', importance: 7 }] }],
+    ['remember.0.tags', { remember: [{ text: 'x', tags: 'noon' }] }],
+    ['revise.0.fact', { revise: [{ id: 'mem_1', text: 'x' }] }],
+    ['weigh.0.importance', { weigh: [{ fact: { id: 'mem_1', revision: 1 }, importance: Number.NaN }] }],
+    ['spent.costUsd', { spent: { tokens: 5 } }],
+  ])('fails a phase whose result is wrong, and names %s', async (member, result) => {
+    const { addSession, beIdle, pass, texts, dead } = running({
+      phases: { extract: async () => result as unknown as PhaseResult },
+    })
+    await addSession('ses-1')
+    await beIdle()
+    for (const ms of [5_000, 20_000, 80_000, 320_000]) await pass(ms)
+
+    expect(await texts()).toEqual([])
+    expect(await dead()).toMatchObject([
+      { phase: 'extract', error: { kind: 'validation-failed', message: expect.stringContaining(member) } },
+    ])
+  })
+
   it('does a dead letter again when asked to', async () => {
     let isDown = true
     const merge = () => (isDown ? fails() : Promise.resolve({}))

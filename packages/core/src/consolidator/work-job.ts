@@ -17,6 +17,7 @@ import {
 import type { FactDecisionsDeps } from '../memory/fact-decisions.ts'
 import { MEMORY_TOPIC } from '../memory/memory-events.ts'
 import { dayOf } from './budget.ts'
+import { checkPhaseResult } from './check-phase-result.ts'
 import { followerOf, newJob } from './jobs.ts'
 import { createPhaseReads, type PhaseReadsDeps, type TrackedReads } from './phase-reads.ts'
 import { changesIn, phaseWrites } from './phase-writes.ts'
@@ -81,6 +82,7 @@ async function perform(deps: WorkJobDeps, held: HeldJob, signal: AbortSignal): P
     const shown: ConsolidationJob = { phase, jobId: job.id, attempt, owner, sessionId, now, signal }
     const tracked = createPhaseReads(deps, shown)
     const result = (await deps.phases[phase](shown, tracked.reads)) ?? {}
+    checkPhaseResult(result)
     const writes = await completion(deps, held, { result, tracked, now })
     signal.throwIfAborted()
     const outcome = await deps.unitOfWork.commit(writes)

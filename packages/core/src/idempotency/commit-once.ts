@@ -10,6 +10,7 @@ import {
   type UnitOfWork,
   type Write,
 } from '@berth/ports'
+import { MOST_TRIES } from '../most-tries.ts'
 import type { Reply } from '../reply.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 import { answerAgain } from './recall.ts'
@@ -44,8 +45,6 @@ export type Once =
   | { readonly kind: 'committed'; readonly decision: Decision }
   | { readonly kind: 'replayed'; readonly reply: Reply }
 
-const MAX_TRIES = 5
-
 /**
  * Commits a decision together with the record of its key, so that the same request never takes effect twice. When
  * another writer was faster, decides again. A refusal thrown by `decide` leaves no record.
@@ -57,7 +56,7 @@ export async function commitOnce(
   request: KeyedRequest | undefined,
   decide: () => Promise<Decision>,
 ): Promise<Once> {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
     const decision = await decide()
     const conflict = await tryCommit(deps, request, decision)
     if (conflict === undefined) return { kind: 'committed', decision }

@@ -1,11 +1,10 @@
-import { AppError } from '@berth/ports'
-import { UpdateFactRequest } from '@berth/protocol'
+import { CreateFactRequest, PutBlockRequest, SearchRequest, UpdateFactRequest } from '@berth/protocol'
 import type { ServiceCaller } from '../agents/service-caller.ts'
+import { checkBySchema } from './check-by-schema.ts'
 import {
   decideFactChange,
   decideFactDeletion,
   decideNewFact,
-  type FactChange,
   type FactDecisionsDeps,
   requireFact,
 } from './fact-decisions.ts'
@@ -23,19 +22,20 @@ export function createRunMemory(deps: RunMemoryDeps, { run, step, transact }: Se
   return {
     search: (query, { inSession = false, ...options } = {}) =>
       step('memory.search', async () => {
+        checkBySchema(SearchRequest, { ...options, query })
         if (inSession && sessionId === undefined) return []
         const ofSession = inSession ? sessionId : undefined
         return (await deps.searchMemory({ ...options, query, sessionId: ofSession, visibility })).items
       }),
     remember: (text, options = {}) =>
       transact('memory.remember', async () => {
-        checkRunInput({ ...options, text })
+        checkBySchema(CreateFactRequest, { ...options, text })
         const { fact, writes } = await decideNewFact(deps, { ...options, text }, { owner, runId, sessionId })
         return { writes, value: toFactResource(fact) }
       }),
     update: (factId, change) =>
       transact('memory.update', async () => {
-        checkRunInput(change)
+        checkBySchema(UpdateFactRequest, change)
         const { fact, writes } = await decideFactChange(deps, await requireFact(deps, factId, visibility), change)
         return { writes, value: toFactResource(fact) }
       }),
@@ -53,20 +53,11 @@ export function createRunMemory(deps: RunMemoryDeps, { run, step, transact }: Se
         ),
       set: (value, options = {}) =>
         transact('memory.block.set', async () => {
+          checkBySchema(PutBlockRequest, { ...options, value })
           const ref = blockRef(owner, label, namespace)
-          const { block, writes } = await decideBlock(deps, ref, { value: String(value), ...options })
+          const { block, writes } = await decideBlock(deps, ref, { ...options, value })
           return { writes, value: toBlockResource(block) }
         }),
     }),
   }
 }
-
-/** The same rules as in the API. @throws AppError `validation-failed` */
-function checkRunInput(input: FactChange): void {
-  const checked = UpdateFactRequest['~standard'].validate(input)
-  if (!('issues' in checked) || checked.issues === undefined) return
-  const message = checked.issues.map(({ path = [], message }) => `${path.map(keyOf).join('.')}: ${message}`).join('; ')
-  throw new AppError('validation-failed', { message })
-}
-
-const keyOf = (part: PropertyKey | { readonly key: PropertyKey }) => String(typeof part === 'object' ? part.key : part)

@@ -118,4 +118,25 @@ describe('ctx.memory', () => {
 
     expect(error?.message).toMatch(/importance.*|tags.*/)
   })
+
+  it.each([
+    ['memory.search: query:', ({ memory }) => memory.search(undefined as never)],
+    ['memory.search: limit:', ({ memory }) => memory.search('harbour', { limit: 1.5 })],
+    ['memory.search: tags:', ({ memory }) => memory.search('harbour', { tags: 'noon' as never })],
+    ['memory.search: owner:', ({ memory }) => memory.search('harbour', { owner: 'bob' } as never)],
+    ['memory.remember: text:', ({ memory }) => memory.remember(undefined as never)],
+    ['memory.block.set: value:', ({ memory }) => memory.block('persona').set({ mood: 'calm' } as never)],
+    ['memory.block.set: limit:', ({ memory }) => memory.block('persona').set('calm', { limit: Number.NaN })],
+  ] satisfies readonly [string, (context: RunContext) => Promise<unknown>][])(
+    'refuses what the API would refuse, and names it: %s',
+    async (message, call) => {
+      const { run, storage, texts } = processes()
+
+      const ended = await run(call)
+
+      expect(ended.error?.message).toContain(message)
+      expect(await texts()).toEqual([])
+      expect(await storage.blocks.find({ owner: 'alice', namespace: 'default', label: 'persona' })).toBeUndefined()
+    },
+  )
 })

@@ -44,6 +44,15 @@ describe('ctx.session', () => {
     expect(await storage.sessions.find('chat', EVERY_ROW)).toMatchObject({ title: 'About ships' })
   })
 
+  it('takes every one of many changes at once', async () => {
+    const { outcome } = await runCode(async ({ session }) => {
+      const changes = Array.from({ length: 40 }, (_, n) => session?.update({ title: `title ${n}` }))
+      return (await Promise.all(changes)).length
+    })
+
+    expect(outcome).toMatchObject({ result: 40 })
+  })
+
   it.each([
     ['limit', ({ session }: RunContext) => session?.messages({ limit: 201 })],
     ['role', ({ session }: RunContext) => session?.append('system' as 'user', 'x')],

@@ -94,6 +94,17 @@ describe('updateSession', () => {
     ])
   })
 
+  it('takes every one of many changes at once', async () => {
+    const { updateSession } = await worldWith()
+    const titles = Array.from({ length: 40 }, (_, n) => `title ${n}`)
+
+    const replies = await Promise.all(
+      titles.map((title) => updateSession({ sessionId: 'chat', change: { title }, visibility: ME })),
+    )
+
+    expect(replies.map(({ body }) => (body as { readonly title?: string }).title)).toEqual(titles)
+  })
+
   it('loses none of two changes at once, and answers each with the session as it was then', async () => {
     const { updateSession, readSessions } = await worldWith()
 

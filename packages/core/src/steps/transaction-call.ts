@@ -1,9 +1,8 @@
 import { AppError } from '@berth/ports'
+import { MOST_TRIES } from '../most-tries.ts'
 import type { CallScope } from './call-scope.ts'
 import type { Effect } from './effect.ts'
 import { callWork, completion, resultText } from './step-call.ts'
-
-const MAX_TRIES = 5
 
 /**
  * A durable call whose effect is in the storage itself: what it writes and the record that it was done are one commit, so
@@ -15,7 +14,7 @@ export function callTransaction<T>(scope: CallScope, name: string, decide: () =>
   return callWork<T>(scope, name, {
     options: {},
     async perform(step) {
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
+      for (let tries = 0; tries < MOST_TRIES; tries++) {
         const { writes, events = [], value, refuse } = await decide()
         const result = resultText(scope, value)
         const done = completion(scope, step, result)

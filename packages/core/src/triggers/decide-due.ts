@@ -6,6 +6,7 @@ import type {
   IdGenerator,
   Logger,
   Meter,
+  SessionStore,
   TriggerRecord,
   TriggerStore,
   UnitOfWork,
@@ -22,6 +23,7 @@ import { appendEvents, triggerEvent } from './trigger-events.ts'
 export interface DecideDueDeps extends LiveFiresDeps {
   readonly triggers: TriggerStore
   readonly fires: FireStore
+  readonly sessions: SessionStore
   readonly unitOfWork: UnitOfWork
   readonly startRun: StartRun
   readonly schedule: Schedule

@@ -110,6 +110,14 @@ describe('declareTriggers', () => {
     await expect(server.trigger('good')).rejects.toMatchObject({ id: 'trigger-not-found' })
   })
 
+  it('names the place of what has no id', async () => {
+    const refused = declared(HOURLY, null as never)
+
+    await expect(refused).rejects.toMatchObject({
+      message: 'trigger 1: Invalid type: Expected Object but received null',
+    })
+  })
+
   it('refuses what is declared twice', async () => {
     await expect(declared(HOURLY, HOURLY)).rejects.toMatchObject({ message: expect.stringContaining('twice') })
   })

@@ -56,8 +56,8 @@ export function checkTriggers(
   registrations: readonly TriggerRegistration[],
 ): readonly TriggerDefinition[] {
   const ids = new Set<string>()
-  return registrations.map((registration) => {
-    const definition = parseRegistration(registration)
+  return registrations.map((registration, index) => {
+    const definition = parseRegistration(registration, index)
     const problem = ids.has(definition.id) ? 'id: is declared twice' : problemWith(deps, definition)
     if (problem !== undefined) throw invalid(definition.id, problem)
     ids.add(definition.id)
@@ -65,11 +65,12 @@ export function checkTriggers(
   })
 }
 
-function parseRegistration(registration: TriggerRegistration): TriggerDefinition {
+function parseRegistration(registration: TriggerRegistration, index: number): TriggerDefinition {
   const result = safeParse(CreateTriggerRequest, registration)
   if (result.success) return result.output
   const [issue] = result.issues
-  throw invalid((registration as { readonly id?: unknown } | null)?.id, `${getDotPath(issue) ?? ''}: ${issue.message}`)
+  const problem = [getDotPath(issue), issue.message].filter(Boolean).join(': ')
+  throw invalid((registration as { readonly id?: unknown } | null)?.id ?? index, problem)
 }
 
 function problemWith(

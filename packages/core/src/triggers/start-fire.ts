@@ -1,10 +1,12 @@
 import {
   AppError,
   type EpochMs,
+  EVERY_ROW,
   type FireRecord,
   fromJsonText,
   type Meter,
   type RunRecord,
+  type SessionStore,
   type TriggerRecord,
   type TriggerStore,
   type Write,
@@ -18,6 +20,7 @@ import { toIso } from './trigger-events.ts'
 
 export interface StartFireDeps {
   readonly triggers: TriggerStore
+  readonly sessions: SessionStore
   readonly startRun: StartRun
   readonly meter: Meter
 }
@@ -38,7 +41,7 @@ export interface StartFireRequest {
  *
  * @throws AppError as `StartRun`, and what `writes` throws
  */
-export function startFire(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
+export async function startFire(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
   const { trigger, fire, writes, key, reply, at } = request
   const { target } = trigger
   const input = target.input ?? fire.input
@@ -50,7 +53,7 @@ export function startFire(deps: StartFireDeps, request: StartFireRequest): Promi
       sessionId: target.sessionId,
       metadata: { ...metadata },
     },
-    principal: principalOf(trigger),
+    principal: await principalOf(deps, trigger),
     key: key ?? { id: `fire:${fire.id}`, fingerprint: fire.id },
     answer: 'accepted',
     origin: {
@@ -62,12 +65,15 @@ export function startFire(deps: StartFireDeps, request: StartFireRequest): Promi
 }
 
 /**
- * On whose behalf a trigger acts: code of the configuration may do everything; who made one over the API was asked then
- * whether the session is theirs to use.
+ * On whose behalf a trigger acts: code of the configuration may do everything. Who made one over the API was asked then
+ * whether the session is theirs to use; nobody asked about one that was made since, under the same id.
  */
-function principalOf({ owner, source, target }: TriggerRecord): Principal {
+async function principalOf({ sessions }: StartFireDeps, trigger: TriggerRecord): Promise<Principal> {
+  const { owner, source, target, createdAt } = trigger
   if (source === 'code') return { subject: owner, scopes: ['admin:*'] }
-  return { subject: owner, scopes: target.sessionId === undefined ? [] : [`sessions:write:${target.sessionId}`] }
+  const session = target.sessionId === undefined ? undefined : await sessions.find(target.sessionId, EVERY_ROW)
+  const wasAsked = session !== undefined && session.createdAt <= createdAt
+  return { subject: owner, scopes: wasAsked ? [`sessions:write:${session.id}`] : [] }
 }
 
 /** What a refused start means for the fire. */

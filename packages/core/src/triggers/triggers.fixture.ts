@@ -14,6 +14,7 @@ import {
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
 import type { RunServices } from '../agents/run-services.ts'
+import type { Principal } from '../auth/principal.ts'
 import { createEngine } from '../engine.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
@@ -89,8 +90,8 @@ export function createTriggerServer(options: ServerOptions = {}) {
 
   const server = {
     ...{ engine, triggers, storage, clock, ids, meter, phase, seen, agents },
-    create: (definition: TriggerRegistration) =>
-      triggers.createTrigger({ definition: withDefaults(definition), principal: ALICE }),
+    create: (definition: TriggerRegistration, principal: Principal = ALICE) =>
+      triggers.createTrigger({ definition: withDefaults(definition), principal }),
     call: (triggerId: string) => ({ triggerId, principal: ALICE }),
     trigger: (id: string) => triggers.readTriggers.get(id),
     /** Oldest first, as `status scheduledAt`. */

@@ -12,6 +12,7 @@ import {
   type Visibility,
 } from '@berth/ports'
 import type { WaitingFor } from '../runs/run-outcome.ts'
+import { isTerminal } from '../runs/run-states.ts'
 import type { WorkflowRegistry } from '../runs/target-registry.ts'
 import { toWaitingFor } from '../runs/waits-of.ts'
 import { checkpointIdOf } from '../steps/step-events.ts'
@@ -53,7 +54,7 @@ export interface ThreadRef {
 /** Reads of workflow threads. @throws AppError `workflow-not-found`, `thread-not-found` */
 export interface WorkflowThreads {
   state(thread: ThreadRef): Promise<ThreadState>
-  /** What the newest run of the thread has recorded, by place. */
+  /** What the newest run of the thread has recorded, by place. @throws AppError `validation-failed` for a foreign cursor */
   checkpoints(thread: ThreadRef, page: PageQuery): Promise<Page<Checkpoint>>
   /** The newest run of the thread. */
   newestRun(thread: ThreadRef, visibility?: Visibility): Promise<RunRecord>
@@ -77,6 +78,7 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
     async state(thread) {
       const run = await newestRun(thread)
       const recorded = await steps.list(run.id)
+      const waits = recorded.filter(({ status }) => status === 'waiting')
       const last = recorded
         .filter(({ status }) => status === 'completed')
         .sort(byOrder)
@@ -85,7 +87,7 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
         threadId: thread.threadId,
         runId: run.id,
         status: run.status,
-        waitingFor: recorded.filter(({ status }) => status === 'waiting').map(toWaitingFor),
+        waitingFor: isTerminal(run.status) ? [] : waits.map(toWaitingFor),
         steps: recorded.map(({ seq, name, kind, status }) => ({ seq, name, kind, status })),
         checkpointId: last === undefined ? null : checkpointIdOf(last),
       }
@@ -94,10 +96,9 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
       const run = await newestRun(thread)
       const all = (await steps.list(run.id)).filter(({ status }) => status === 'completed')
       const sorted = order === 'asc' ? all : all.toReversed()
+      const place = placeOf(cursor)
       const from =
-        cursor === undefined
-          ? 0
-          : sorted.findIndex(({ seq }) => (order === 'asc' ? seq > Number(cursor) : seq < Number(cursor)))
+        place === undefined ? 0 : sorted.findIndex(({ seq }) => (order === 'asc' ? seq > place : seq < place))
       const items = from === -1 ? [] : sorted.slice(from, from + limit)
       const last = items.at(-1)
       return {
@@ -106,6 +107,12 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
       }
     },
   }
+}
+
+function placeOf(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined
+  if (/^\d+$/.test(cursor)) return Number(cursor)
+  throw new AppError('validation-failed', { message: 'cursor: not one of this list', hint: 'start without one' })
 }
 
 const byOrder = (a: StepRecord, b: StepRecord) => (a.order ?? 0) - (b.order ?? 0)

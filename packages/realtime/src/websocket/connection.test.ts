@@ -206,6 +206,20 @@ describe('a subscription', () => {
     expect((await alice.call('subscription.unsubscribe', { subscriptionId })).error?.code).toBe(-32011)
   })
 
+  it('ends with its session, so that a later one of the same id is not told to who followed the first', async () => {
+    const world = createWorld()
+    const { socket, call } = await connected(world)
+    const { result } = await call('subscription.subscribe', { subject: 'session:chat/events' })
+    const { subscriptionId } = result as { readonly subscriptionId: string }
+
+    const events = ['session.deleted', 'session.created'].map((type) => anEvent({ sessionId: 'chat', type }))
+    await world.unitOfWork.commit([{ type: 'event.append', events }])
+    await settled()
+
+    expect(socket.frames.filter(({ kind }) => kind === 'event').map(({ type }) => type)).toEqual(['session.deleted'])
+    expect((await call('subscription.unsubscribe', { subscriptionId })).error?.code).toBe(-32011)
+  })
+
   it('shares one rendering of an event with every other of its subject', async () => {
     const world = createWorld()
     const clients = await Promise.all(Array.from({ length: 5 }, () => connected(world)))

@@ -1,4 +1,5 @@
 import type { DeliveredEvent, EventFeed, EventSource } from '@berth/core'
+import { endsStream } from '../ends-stream.ts'
 import type { Outbox } from './outbox.ts'
 
 export interface DeliveryDeps {
@@ -15,7 +16,7 @@ export interface Follow {
   readonly after: number
 }
 
-/** The subscriptions of one connection: each a position in the log, none a queue. */
+/** The subscriptions of one connection: each a position in the log, none a queue. One ends with what it follows. */
 export interface Delivery {
   follow(follow: Follow): void
   /** False when there is no such subscription. */
@@ -47,13 +48,14 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
   let isPumping = false
 
   const send = (subscription: Subscription, page: readonly DeliveredEvent[]) => {
-    for (const { envelope, position } of page) {
+    for (const { envelope, position, type } of page) {
       if (!outbox.hasRoom()) {
         behind.add(subscription)
         return
       }
       outbox.send(concat(subscription.head, envelope))
       subscription.position = position
+      if (endsStream(subscription.source.stream, type)) return void unfollow(subscription.id)
     }
     if (page.length === TURN) behind.add(subscription)
   }
@@ -94,6 +96,14 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
     if (behind.size === 0) outbox.progress()
   }
 
+  const unfollow = (subscriptionId: string) => {
+    const subscription = subscriptions.get(subscriptionId)
+    if (subscription === undefined) return false
+    subscriptions.delete(subscriptionId)
+    end(subscription)
+    return true
+  }
+
   return {
     follow({ subscriptionId, source, after }) {
       const head = encoder.encode(`{"v":"1","kind":"event","subscriptionId":${JSON.stringify(subscriptionId)},`)
@@ -102,13 +112,7 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
       subscription.unwatch = feed.watch(source, () => wake(subscription))
       wake(subscription)
     },
-    unfollow(subscriptionId) {
-      const subscription = subscriptions.get(subscriptionId)
-      if (subscription === undefined) return false
-      subscriptions.delete(subscriptionId)
-      end(subscription)
-      return true
-    },
+    unfollow,
     resume: () => {
       if (behind.size > 0) pump()
     },

@@ -1,0 +1,10 @@
+import { AppError } from '@berth/ports'
+import { type GenericSchema, getDotPath, safeParse } from 'valibot'
+
+/** @throws AppError `validation-failed` that names every member at fault */
+export function checkBySchema(schema: GenericSchema, value: unknown): void {
+  const { success, issues } = safeParse(schema, value)
+  if (success) return
+  const message = issues.map((issue) => [getDotPath(issue), issue.message].filter(Boolean).join(': ')).join('; ')
+  throw new AppError('validation-failed', { message })
+}

@@ -1,0 +1,54 @@
+import { EVERY_ROW } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import { createEngine, outcomeOf, settled, workflowOf } from '../runs/engine.fixture.ts'
+
+const waiting = workflowOf('flow', async (_, { step, waitForEvent }) => {
+  await step('one', () => 1)
+  await step('two', () => 2)
+  await waitForEvent('go', {})
+})
+
+async function executed() {
+  const engine = createEngine({ workflows: [waiting] })
+  await engine.start()
+  const { runId, threadId = '' } = outcomeOf(await engine.execute('flow'))
+  await settled(engine.clock)
+  return { engine, runId, thread: { workflowId: 'flow', threadId } }
+}
+
+describe('the state of a thread', () => {
+  it('says what it waits for, and nothing of that once it has ended', async () => {
+    const { engine, runId, thread } = await executed()
+    const before = await engine.threads.state(thread)
+
+    await engine.abortRun({ runId, visibility: EVERY_ROW })
+    const after = await engine.threads.state(thread)
+
+    expect(before).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'event', name: 'go' }] })
+    expect(after).toMatchObject({ status: 'aborted', waitingFor: [] })
+  })
+})
+
+describe('the checkpoints of a thread', () => {
+  it('are paged in both orders', async () => {
+    const { engine, thread } = await executed()
+
+    for (const [order, names] of [
+      ['asc', ['one', 'two']],
+      ['desc', ['two', 'one']],
+    ] as const) {
+      const first = await engine.threads.checkpoints(thread, { limit: 1, order })
+      const second = await engine.threads.checkpoints(thread, { limit: 1, order, cursor: first.nextCursor ?? '' })
+      expect([...first.items, ...second.items].map(({ step }) => step)).toEqual(names)
+      expect(second.nextCursor).toBeNull()
+    }
+  })
+
+  it.each(['', 'nonsense', '1.5', '-1', '1e0'])('refuse a cursor that is none of theirs: %j', async (cursor) => {
+    const { engine, thread } = await executed()
+
+    const page = engine.threads.checkpoints(thread, { limit: 1, order: 'asc', cursor })
+
+    await expect(page).rejects.toMatchObject({ id: 'validation-failed' })
+  })
+})

@@ -47,7 +47,8 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
   let isPumping = false
 
   const send = (subscription: Subscription, page: readonly DeliveredEvent[]) => {
-    for (const { envelope, position } of page) {
+    for (const { envelope, position, isForeign } of page) {
+      if (isForeign) return unfollow(subscription.id)
       if (!outbox.hasRoom()) {
         behind.add(subscription)
         return
@@ -94,6 +95,14 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
     if (behind.size === 0) outbox.progress()
   }
 
+  const unfollow = (subscriptionId: string): boolean => {
+    const subscription = subscriptions.get(subscriptionId)
+    if (subscription === undefined) return false
+    subscriptions.delete(subscriptionId)
+    end(subscription)
+    return true
+  }
+
   return {
     follow({ subscriptionId, source, after }) {
       const head = encoder.encode(`{"v":"1","kind":"event","subscriptionId":${JSON.stringify(subscriptionId)},`)
@@ -102,13 +111,7 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
       subscription.unwatch = feed.watch(source, () => wake(subscription))
       wake(subscription)
     },
-    unfollow(subscriptionId) {
-      const subscription = subscriptions.get(subscriptionId)
-      if (subscription === undefined) return false
-      subscriptions.delete(subscriptionId)
-      end(subscription)
-      return true
-    },
+    unfollow,
     resume: () => {
       if (behind.size > 0) pump()
     },

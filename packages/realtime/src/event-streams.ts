@@ -1,4 +1,5 @@
 import {
+  demandedOwner,
   type EventFeed,
   type Followed,
   isTerminal,
@@ -138,7 +139,8 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     async openSessionStream({ sessionId, visibility, ...request }) {
       if ((await sessions.find(sessionId, visibility)) === undefined) throw new AppError('session-not-found')
       const subject = formatSubject('session', { sessionId })
-      const followed: Followed = { subject, stream: { sessionId }, startsAt: 'head', isComplete: false }
+      const owner = demandedOwner(visibility, sessionId)
+      const followed: Followed = { subject, stream: { sessionId }, startsAt: 'head', isComplete: false, owner }
       return follow(followed, { visibility, ...request })
     },
 

@@ -29,7 +29,8 @@ describe('createAuthorizeSubject', () => {
     ['agent:echo/runs/run_a/events', 'agents:read:echo', { runId: 'run_a' }, 'first', false],
     ['workflow:flow/runs/run_w/events', 'workflows:read', { runId: 'run_w' }, 'first', true],
     ['session:chat/runs/run_a/events', 'sessions:read:chat', { runId: 'run_a' }, 'first', false],
-    ['session:chat/events', 'sessions:read:own', { sessionId: 'chat' }, 'head', false],
+    ['session:chat/events', 'sessions:read', { sessionId: 'chat' }, 'head', false],
+    ['session:chat/events', 'sessions:read:chat', { sessionId: 'chat' }, 'head', false],
     ['agent:echo/events', 'agents:read', { topic: 'agent:echo/events' }, 'head', false],
     ['trigger:nightly/events', 'triggers:read:nightly', { topic: 'trigger:nightly/events' }, 'head', false],
     ['memory/events', 'memory:read', { topic: 'memory/events' }, 'head', false],
@@ -89,6 +90,26 @@ describe('createAuthorizeSubject', () => {
     expect(await ask('session:chat/runs/run_a/events', 'sessions:read:own')).toMatchObject({ startsAt: 'first' })
   })
 
+  it('demands of a session seen as one of its own that it stays so', async () => {
+    const ask = await setUp()
+
+    expect(await ask('session:chat/events', 'sessions:read:own')).toMatchObject({ owner: 'alice' })
+    expect(await ask('session:chat/events', 'sessions:read:own', 'sessions:read:chat')).not.toHaveProperty(
+      'owner',
+      'alice',
+    )
+  })
+
+  it('names the scope that would open a foreign session', async () => {
+    const storage = createInMemoryStorage()
+    const asking = createAuthorizeSubject(storage)(
+      { subject: 'alice', scopes: ['sessions:read:own'] },
+      'session:x/events',
+    )
+
+    await expect(asking).rejects.toMatchObject({ hint: 'the token needs the scope sessions:read:x' })
+  })
+
   it('lets a session be followed before its first run creates it', async () => {
     const ask = await setUp()
 
@@ -111,6 +132,9 @@ describe('couldFollow', () => {
     [['agents:read:echo'], true],
     [['sessions:read:own'], true],
     [['audit:*'], true],
+    [['approvals:read'], true],
+    [['approvals:read:own', 'memory:read:own', 'runs:read:own'], false],
+    [['approvals:read:apr_a'], false],
     [['admin:*'], true],
     [['agents:invoke', 'tokens:read', 'traces:read:raw'], false],
     [[], false],

@@ -17,6 +17,8 @@ export interface Followed {
   readonly startsAt: 'first' | 'head'
   /** Whether nothing will be appended any more. */
   readonly isComplete: boolean
+  /** Whose session it must stay; anybody's when missing. */
+  readonly owner?: string | undefined
 }
 
 /**
@@ -40,7 +42,7 @@ export function createAuthorizeSubject(deps: AuthorizeSubjectDeps): AuthorizeSub
     await checkOwner(deps, parsed, visibility)
     const { sessionId } = parsed.params
     const stream: EventStream = sessionId === undefined ? { topic: subject } : { sessionId }
-    return { subject, stream, startsAt: 'head', isComplete: false }
+    return { subject, stream, startsAt: 'head', isComplete: false, owner: demandedOwner(visibility, sessionId) }
   }
 }
 
@@ -66,19 +68,26 @@ async function followRun(deps: AuthorizeSubjectDeps, { subject, parsed, visibili
 async function checkOwner(deps: AuthorizeSubjectDeps, { name, params }: ParsedSubject, visibility: Visibility) {
   if (visibility === EVERY_ROW) return
   if (params.sessionId !== undefined && (await maySeeSession(deps, params.sessionId, visibility))) return
-  throw new AppError('scope-denied', { hint: `the token needs the scope ${SUBJECTS[name].scope}` })
+  const scope = SUBJECTS[name].scope.replace('{sessionId}', params.sessionId ?? '')
+  throw new AppError('scope-denied', { hint: `the token needs the scope ${scope}` })
 }
 
 /** With a grant on every session, one that is not there yet may be followed: its first run creates it. */
 const maySeeSession = async ({ sessions }: AuthorizeSubjectDeps, id: string, visibility: Visibility) =>
   visibility === EVERY_ROW || (await sessions.find(id, visibility)) !== undefined
 
+/** Who must own a session that is seen by a grant on one's own only. */
+export function demandedOwner(visibility: Visibility, sessionId: string | undefined): string | undefined {
+  if (visibility === EVERY_ROW || sessionId === undefined || visibility.ids?.includes(sessionId)) return undefined
+  return visibility.owner
+}
+
 /** Whether there is any subject that the principal could follow. */
 export function couldFollow(principal: Principal): boolean {
   return Object.values(SUBJECTS).some(({ scope }) => {
     try {
-      authorize(principal, { anyOf: [scope] }, {})
-      return true
+      const isOfEverybody = !scope.includes('{')
+      return authorize(principal, isOfEverybody ? scope : { anyOf: [scope] }, {}) === EVERY_ROW || !isOfEverybody
     } catch (error) {
       if (error instanceof AppError && error.id === 'scope-denied') return false
       throw error

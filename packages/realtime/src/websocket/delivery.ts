@@ -48,7 +48,8 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
   let isPumping = false
 
   const send = (subscription: Subscription, page: readonly DeliveredEvent[]) => {
-    for (const { envelope, position, type } of page) {
+    for (const { envelope, position, type, isForeign } of page) {
+      if (isForeign) return void unfollow(subscription.id)
       if (!outbox.hasRoom()) {
         behind.add(subscription)
         return
@@ -96,7 +97,7 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
     if (behind.size === 0) outbox.progress()
   }
 
-  const unfollow = (subscriptionId: string) => {
+  const unfollow = (subscriptionId: string): boolean => {
     const subscription = subscriptions.get(subscriptionId)
     if (subscription === undefined) return false
     subscriptions.delete(subscriptionId)

@@ -1,5 +1,6 @@
 import type { AppError } from '@berth/ports'
-import { type AdmittedUpgrade, admitUpgrade } from './admit-upgrade.ts'
+import { ERRORS } from '@berth/protocol'
+import { type AdmittedUpgrade, admitUpgrade, type UpgradeOutcome } from './admit-upgrade.ts'
 import { finishResponse, toResponse } from './answer.ts'
 import { noteOf } from './answer-note.ts'
 import { endWithCredential } from './credential-stream.ts'
@@ -38,7 +39,7 @@ export interface HttpApp {
 
 /** The REST face: every operation of the table, behind one pipeline. */
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
-  const { clock, config, openRunStream, watchCredential, onAnswer } = deps
+  const { clock, config, openRunStream, watchCredential, admit, onAnswer } = deps
   const router = createRouter(config.basePath, mountRoutes(deps))
   const pipeline = createPipeline(deps)
   const reporter = createReporter(deps)
@@ -58,6 +59,20 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     return finishResponse(exchange, sent.response)
   }
 
+  const admitted = async (exchange: Exchange): Promise<AdmittedUpgrade> => {
+    admitUpgrade(exchange, config)
+    await admit?.({ isPrivileged: false, isPublic: false })
+    const { clientAddress, requestId } = exchange
+    return { clientAddress, requestId, settle: (outcome) => settle(exchange, outcome) }
+  }
+
+  const settle = async (exchange: Exchange, { principal, error }: UpgradeOutcome) => {
+    if (principal !== undefined) exchange.principal = principal
+    const status = error === undefined ? SWITCHED : ERRORS[error.id].status
+    reporter.answered(exchange, status, error)
+    await onAnswer?.(noteOf(exchange, { status, error }, deps))
+  }
+
   return {
     fetch(request, env = {}) {
       const exchange = exchangeOf(request, env)
@@ -70,14 +85,16 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
       const exchange = exchangeOf(request, env)
       try {
         const refusal = await pipeline.leadToRoute(exchange)
-        if (refusal === undefined) return admitUpgrade(exchange, config)
-        return answer(exchange, () => toResponse(exchange, refusal, openRunStream))
+        if (refusal === undefined) return await admitted(exchange)
+        return await answer(exchange, () => toResponse(exchange, refusal, openRunStream))
       } catch (thrown) {
         return answer(exchange, () => Promise.reject(thrown))
       }
     },
   }
 }
+
+const SWITCHED = 101
 
 interface Answered {
   readonly response: Response

@@ -11,6 +11,7 @@ import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
 import { openTokenAdmin } from './token-admin.ts'
+import { connect } from './web-socket-client.fixture.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
@@ -194,6 +195,38 @@ describe('the audit chain in the main database', () => {
 })
 
 describe('the audit chain in a file of its own', () => {
+  it('holds who has opened a WebSocket or may not, and counts those that nobody stands behind', async () => {
+    const first = await start(FILE)
+    const lacking = await mint('tokens:read', FILE)
+    const ticketOf = async (token: string) => {
+      const response = await first.call('/session/ws-ticket', token, {})
+      return ((await response.json()) as { readonly ticket: string }).ticket
+    }
+    const opened = await connect(first.url, { ticket: await ticketOf(first.admin) })
+    for (const ticket of [await ticketOf(lacking), 'unknown', 'unknown']) {
+      await (await connect(first.url, { ticket })).closed
+    }
+    opened.socket.close()
+    await opened.closed
+    await first.server.stop()
+    const entries = await (await start(FILE)).entries()
+
+    const upgrade = { action: 'realtime.open-ws', method: 'GET', route: '/v1/ws', durationMs: expect.any(Number) }
+    expect(entries.filter(({ action }) => action === 'realtime.open-ws')).toMatchObject([
+      { ...upgrade, decision: 'allowed', status: 101, actor: { kind: 'token', subject: 'admin:*' } },
+      {
+        ...upgrade,
+        decision: 'denied',
+        status: 403,
+        actor: { subject: 'tokens:read' },
+        detail: { error: 'scope-denied' },
+      },
+    ])
+    expect(entries).toContainEqual(
+      expect.objectContaining({ action: 'auth.failed', detail: { count: 2, 'auth-invalid': 2 } }),
+    )
+  })
+
   it('holds every request once, with what its deed has said', async () => {
     const { call, entries, admin, verify } = await start(FILE)
     const reader = await mint('agents:read', FILE)

@@ -147,6 +147,15 @@ describe('an upgrade', () => {
     expect(refusal(await upgrade(url, headers))).toEqual({ status: 400, error: 'validation-failed' })
   })
 
+  it('by a page of another site is refused where no credentials are needed, also when it names no origin', async () => {
+    const { url } = await start({ auth: { kind: 'none' } })
+
+    for (const site of ['cross-site', 'same-site']) {
+      expect(refusal(await upgrade(url, { 'sec-fetch-site': site }))).toEqual({ status: 403, error: 'cors-denied' })
+    }
+    expect((await upgrade(url, { 'sec-fetch-site': 'same-origin' })).status).toBe(101)
+  })
+
   it('on another path is no WebSocket', async () => {
     const { url } = await start()
 

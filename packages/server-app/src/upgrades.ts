@@ -22,7 +22,15 @@ export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpg
     if (request === undefined) return refuseOn(socket, unreadable('request: cannot be read'), incoming)
     const admitted = await app.admitUpgrade(request, { incoming })
     if (admitted instanceof Response) return sendOn(socket, admitted)
-    await webSockets.accept({ incoming, socket, head, clientAddress: admitted.clientAddress })
+    const { clientAddress, settle } = admitted
+    try {
+      const admission = await webSockets.accept({ incoming, socket, head, clientAddress })
+      // The client has its answer: what goes wrong now is for the log.
+      await settle(admission).catch((error: unknown) => logger.error('a WebSocket was not recorded', error))
+    } catch (error) {
+      if (error instanceof AppError) await settle({ error })
+      throw error
+    }
   }
 
   return (incoming, socket, head) => {

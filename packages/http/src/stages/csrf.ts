@@ -2,11 +2,10 @@ import { AppError } from '@berth/ports'
 import type { Exchange } from '../exchange.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { ruleOf } from '../operation-traits.ts'
-import { isSameOrigin } from '../same-origin.ts'
+import { isFromOwnSite, isSameOrigin } from '../same-origin.ts'
 import type { CreateStage } from './stage.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
-const OWN_SITES = new Set(['same-origin', 'none'])
 
 /**
  * Refuses what a page of another site makes a browser send, where the browser alone is credential enough: without
@@ -51,7 +50,7 @@ function isCrossSite({ request, url }: Exchange, allowOrigins: readonly string[]
   if (origin !== null) {
     return !(allowOrigins.includes(origin) || isSameOrigin(origin, headers.get('host') ?? url.host))
   }
-  return !OWN_SITES.has(headers.get('sec-fetch-site') ?? 'none')
+  return !isFromOwnSite(request)
 }
 
 const HEADER = 'X-CSRF-Token'

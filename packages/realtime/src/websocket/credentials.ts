@@ -17,14 +17,20 @@ export interface CredentialDeps {
   readonly tickets: Pick<Tickets, 'redeem'>
 }
 
-export type Admission = { readonly principal: Principal } | { readonly closeAs: CloseName; readonly error: AppError }
+export interface TurnedAway {
+  readonly closeAs: CloseName
+  readonly error: AppError
+  /** Missing where the credential is not good. */
+  readonly principal?: Principal
+}
+
+export type Admission = { readonly principal: Principal } | TurnedAway
 
 const CLOSES: Partial<Record<ErrorCode, CloseName>> = {
   'auth-required': 'auth.required',
   'auth-invalid': 'auth.invalid',
   'auth-expired': 'auth.invalid',
   'auth-revoked': 'auth.revoked',
-  'scope-denied': 'auth.scope_denied',
 }
 
 /**
@@ -36,7 +42,8 @@ export async function admit(deps: CredentialDeps, shown: Shown): Promise<Admissi
   try {
     const principal = await identify(deps, shown)
     if (couldFollow(principal)) return { principal }
-    throw new AppError('scope-denied', { hint: 'no scope of the token allows any subscription' })
+    const error = new AppError('scope-denied', { hint: 'no scope of the token allows any subscription' })
+    return { closeAs: 'auth.scope_denied', error, principal }
   } catch (error) {
     const closeAs = error instanceof AppError ? CLOSES[error.id] : undefined
     if (closeAs === undefined) throw error

@@ -5,7 +5,7 @@ import { AppError, type Clock, type IdGenerator } from '@berth/ports'
 import { CLOSE_CODES, type CloseName, SUBPROTOCOL } from '@berth/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { type Connection, type ConnectionDeps, createConnection, type Socket } from './connection.ts'
-import { admit, type CredentialDeps } from './credentials.ts'
+import { type Admission, admit, type CredentialDeps } from './credentials.ts'
 import { readHandshake } from './handshake.ts'
 import { createMethods, type MethodDeps } from './methods.ts'
 import { createSeats } from './seats.ts'
@@ -33,11 +33,12 @@ export interface Upgrade {
 /** The WebSockets of one server. */
 export interface WebSockets {
   /**
-   * Opens a WebSocket. With a credential that is not good it is opened and closed at once with the code that says so.
+   * Opens a WebSocket and says for whom. With a credential that is not good it is opened and closed at once with the code
+   * that says so.
    *
    * @throws AppError before anything is written: `validation-failed`, `overloaded`, `server-draining`, `auth-locked-out`
    */
-  accept(upgrade: Upgrade): Promise<void>
+  accept(upgrade: Upgrade): Promise<Admission>
   /** Closes every connection with `server.shutdown`, opens no more, and resolves when all are gone. */
   closeAll(): Promise<void>
   /** Cuts what has not gone. */
@@ -135,18 +136,20 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     )
   }
 
-  const enter = async (upgrade: Upgrade, protocols: readonly string[]) => {
+  const enter = async (upgrade: Upgrade, protocols: readonly string[]): Promise<Admission> => {
     const { authorization, origin } = upgrade.incoming.headers
     const admission = await admit(deps, { authorization, protocols, origin, clientAddress: upgrade.clientAddress })
     refuseWhenClosed()
     if ('closeAs' in admission) {
       if (refused.size >= MAX_REFUSED) throw admission.error
-      return turnAway(await shake(upgrade), admission.closeAs)
+      turnAway(await shake(upgrade), admission.closeAs)
+      return admission
     }
     const leave = seats.take(admission.principal.tokenId)
     upgrade.socket.once('close', leave)
-    if (!upgrade.socket.readable || !upgrade.socket.writable) return hangUp(upgrade.socket, leave)
-    register(await shake(upgrade), { wire: upgrade.socket, principal: admission.principal })
+    if (!upgrade.socket.readable || !upgrade.socket.writable) hangUp(upgrade.socket, leave)
+    else register(await shake(upgrade), { wire: upgrade.socket, principal: admission.principal })
+    return admission
   }
 
   const refuseWhenClosed = () => {
@@ -159,7 +162,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
       const protocols = readHandshake(upgrade.incoming)
       const leave = seats.wait()
       try {
-        await enter(upgrade, protocols)
+        return await enter(upgrade, protocols)
       } finally {
         leave()
       }

@@ -96,7 +96,6 @@ export {
   type AuthorizeSubject,
   couldFollow,
   createAuthorizeSubject,
-  demandedOwner,
   type Followed,
 } from './realtime/authorize-subject.ts'
 export { createRenderEnvelope, type EnvelopeView, type RenderEnvelope } from './realtime/envelope.ts'

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type NewEvent, toJsonText, type Visibility } from '@berth/ports'
+import { AppError, EVERY_ROW, type NewEvent } from '@berth/ports'
 import { anEvent, aSession } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { createClient, createRunLog, RUN_ID, SUBJECT, settled, trimmed } from './run-log.fixture.ts'
@@ -302,30 +302,6 @@ describe('openSessionStream', () => {
     expect(typesOf(resumed.events)).toEqual(['message', 'note.before', 'note.live'])
     expect(JSON.parse(resumed.events[1]?.data ?? '')).toMatchObject({ subject: 'session:chat/events' })
     await Promise.all([client.close(), resumed.close()])
-  })
-
-  it('ends for who may see only its own before the id begins again as the session of somebody else', async () => {
-    const log = await openChat()
-    const begins = (owner: string) => ({ ...inSession('session.created'), payload: toJsonText({ id: 'chat', owner }) })
-    const owner = aSession().owner
-    const open = (visibility: Visibility, lastEventId?: string) =>
-      log.streams.openSessionStream({ sessionId: 'chat', visibility, lastEventId })
-    const own = createClient(await open({ owner }))
-    const named = createClient(await open({ owner, ids: ['chat'] }))
-    await log.commit(inSession('session.deleted'), begins(owner), inSession('note.own'))
-    await log.commit(inSession('session.deleted'), begins('somebody-else'), inSession('note.foreign'))
-
-    await own.readToEnd()
-    await named.readUntil(7)
-    log.hub.forget()
-    const fromTheLog = createClient(await open({ owner }, 'e1.1'))
-    await fromTheLog.readToEnd()
-
-    const seen = ['message', 'session.deleted', 'session.created', 'note.own', 'session.deleted']
-    expect(typesOf(own.events)).toEqual(seen)
-    expect(typesOf(fromTheLog.events)).toEqual(seen)
-    expect(typesOf(named.events)).toEqual([...seen, 'session.created', 'note.foreign'])
-    await named.close()
   })
 
   it('does not end with a run of the session', async () => {

@@ -1,5 +1,4 @@
 import {
-  demandedOwner,
   type EventFeed,
   type Followed,
   isTerminal,
@@ -139,8 +138,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     async openSessionStream({ sessionId, visibility, ...request }) {
       if ((await sessions.find(sessionId, visibility)) === undefined) throw new AppError('session-not-found')
       const subject = formatSubject('session', { sessionId })
-      const owner = demandedOwner(visibility, sessionId)
-      const followed: Followed = { subject, stream: { sessionId }, startsAt: 'head', isComplete: false, owner }
+      const followed: Followed = { subject, stream: { sessionId }, startsAt: 'head', isComplete: false }
       return follow(followed, { visibility, ...request })
     },
 

@@ -30,7 +30,7 @@ export async function* followEvents(
       bell.silence()
       const page = await feed.read(source, { after: position, limit: PAGE_LIMIT })
       for (const event of page) {
-        if (signal.aborted || event.isForeign) return
+        if (signal.aborted) return
         yield event
         position = event.position
       }

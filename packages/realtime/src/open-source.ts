@@ -13,11 +13,11 @@ export interface Opened {
 /** Finds out where a reader of the subject starts. */
 export async function openSource(
   events: EventLog,
-  { subject, stream, startsAt, owner }: Followed,
+  { subject, stream, startsAt }: Followed,
   lastEventId: string | undefined,
 ): Promise<Opened> {
   const head = await events.head()
   const firstAfter = async (after: number) => (await events.read(stream, { after, limit: 1 }))[0]
   const start = await findStartingPoint(head, { lastEventId, startsAt }, firstAfter)
-  return { source: { stream, subject, epoch: head.epoch, owner }, start, head }
+  return { source: { stream, subject, epoch: head.epoch }, start, head }
 }

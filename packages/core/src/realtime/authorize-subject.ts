@@ -17,8 +17,6 @@ export interface Followed {
   readonly startsAt: 'first' | 'head'
   /** Whether nothing will be appended any more. */
   readonly isComplete: boolean
-  /** Whose session it must stay; anybody's when missing. */
-  readonly owner?: string | undefined
 }
 
 /**
@@ -42,7 +40,7 @@ export function createAuthorizeSubject(deps: AuthorizeSubjectDeps): AuthorizeSub
     await checkOwner(deps, parsed, visibility)
     const { sessionId } = parsed.params
     const stream: EventStream = sessionId === undefined ? { topic: subject } : { sessionId }
-    return { subject, stream, startsAt: 'head', isComplete: false, owner: demandedOwner(visibility, sessionId) }
+    return { subject, stream, startsAt: 'head', isComplete: false }
   }
 }
 
@@ -75,12 +73,6 @@ async function checkOwner(deps: AuthorizeSubjectDeps, { name, params }: ParsedSu
 /** With a grant on every session, one that is not there yet may be followed: its first run creates it. */
 const maySeeSession = async ({ sessions }: AuthorizeSubjectDeps, id: string, visibility: Visibility) =>
   visibility === EVERY_ROW || (await sessions.find(id, visibility)) !== undefined
-
-/** Who must own a session that is seen by a grant on one's own only. */
-export function demandedOwner(visibility: Visibility, sessionId: string | undefined): string | undefined {
-  if (visibility === EVERY_ROW || sessionId === undefined || visibility.ids?.includes(sessionId)) return undefined
-  return visibility.owner
-}
 
 /** Whether there is any subject that the principal could follow. */
 export function couldFollow(principal: Principal): boolean {

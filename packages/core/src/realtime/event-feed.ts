@@ -8,8 +8,6 @@ export interface EventSource {
   readonly subject: string
   /** Of the log. */
   readonly epoch: string
-  /** Whose session the follower may see; anybody's when missing. */
-  readonly owner?: string | undefined
 }
 
 /** An event as it leaves the server. */
@@ -18,8 +16,6 @@ export interface DeliveredEvent {
   readonly type: string
   /** The envelope, JSON in UTF-8; one line. Shared by all subscribers: never changed. */
   readonly envelope: Uint8Array
-  /** The id of a deleted session begins again as somebody else's: the follower ends before this event. */
-  readonly isForeign?: true
 }
 
 export interface EventFeedDeps {
@@ -61,17 +57,9 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
   return {
     read(source, range) {
       const recent = hub.recent(source.stream, range)
-      const { owner } = source
-      const markForeign = (event: StoredEvent, form: DeliveredEvent): DeliveredEvent =>
-        owner !== undefined && beginsForAnother(event, owner) ? { ...form, isForeign: true } : form
-      if (recent !== undefined) return recent.map((event) => markForeign(event, deliverShared(event, source)))
-      return events
-        .read(source.stream, range)
-        .then((page) => page.map((event) => markForeign(event, deliver(event, source))))
+      if (recent !== undefined) return recent.map((event) => deliverShared(event, source))
+      return events.read(source.stream, range).then((page) => page.map((event) => deliver(event, source)))
     },
     watch: ({ stream }, wake) => hub.watch(stream, wake),
   }
 }
-
-const beginsForAnother = ({ type, payload }: StoredEvent, owner: string): boolean =>
-  type === 'session.created' && (JSON.parse(payload) as { readonly owner?: string }).owner !== owner

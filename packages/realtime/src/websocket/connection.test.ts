@@ -1,5 +1,5 @@
 import { AppError, toJsonText } from '@berth/ports'
-import { anEvent, aRun, aSession } from '@berth/testkit'
+import { anEvent, aRun } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { connected, createWorld, request, settled } from './connection.fixture.ts'
 
@@ -263,30 +263,5 @@ describe('run.cancel', () => {
     const { call } = await connected(createWorld())
 
     expect((await call('run.cancel', { runId: 'run_none' })).error?.code).toBe(-32010)
-  })
-})
-
-describe("a subscription to a session of one's own", () => {
-  it('ends before the id begins again as the session of somebody else, and leaves the others open', async () => {
-    const world = createWorld()
-    const sessionId = 'chat'
-    const owner = 'alice'
-    await world.unitOfWork.commit([{ type: 'session.insert', session: aSession({ id: sessionId, owner }) }])
-    const { call, socket } = await connected(world, { subject: owner, scopes: ['sessions:read:own', 'agents:read'] })
-    const { result } = await call('subscription.subscribe', { subject: 'session:chat/events' })
-    await call('subscription.subscribe', subscribe)
-    const begins = { type: 'session.created', payload: toJsonText({ id: sessionId, owner: 'bob' }) }
-    const events = [{ type: 'session.deleted' }, begins, { type: 'note.foreign' }]
-
-    await world.unitOfWork.commit([{ type: 'event.append', events: events.map((e) => anEvent({ sessionId, ...e })) }])
-    await publish(world, 1)
-    await settled()
-
-    expect(socket.frames.filter(({ kind }) => kind === 'event').map(({ type }) => type)).toEqual([
-      'session.deleted',
-      anEvent().type,
-    ])
-    const { error } = await call('subscription.unsubscribe', { subscriptionId: result?.subscriptionId })
-    expect(error?.code).toBe(-32011)
   })
 })

@@ -48,8 +48,7 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
   let isPumping = false
 
   const send = (subscription: Subscription, page: readonly DeliveredEvent[]) => {
-    for (const { envelope, position, type, isForeign } of page) {
-      if (isForeign) return void unfollow(subscription.id)
+    for (const { envelope, position, type } of page) {
       if (!outbox.hasRoom()) {
         behind.add(subscription)
         return
@@ -97,7 +96,7 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
     if (behind.size === 0) outbox.progress()
   }
 
-  const unfollow = (subscriptionId: string): boolean => {
+  const unfollow = (subscriptionId: string) => {
     const subscription = subscriptions.get(subscriptionId)
     if (subscription === undefined) return false
     subscriptions.delete(subscriptionId)

@@ -81,11 +81,11 @@ async function inputOf(
   if (query !== undefined) return [rest]
   const whole = await readInput(terminal, 'input', input)
   if (whole !== undefined && !isPlainObject(whole)) throw usageError('--input is no JSON object', 'a body is an object')
-  return [{ ...whole, ...Object.fromEntries(Object.entries(rest).map(([name, text]) => [name, valueOf(text)])) }]
+  return [{ ...whole, ...Object.fromEntries(Object.entries(rest).map(([name, text]) => [name, memberOf(text)])) }]
 }
 
 /** `5` is a number and `true` a boolean; what is no JSON is text. */
-function valueOf(text: string): unknown {
+function memberOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -14,14 +14,22 @@ export function configJsonSchema(): Json {
   }
 }
 
+/** The note stands as the description. */
 function withNote(tree: Json, [name = '', ...rest]: readonly string[], field: ConfigField): Json {
   const properties = members(tree)
   const child = isPlainObject(properties[name]) ? properties[name] : {}
   const next =
     rest.length > 0
       ? withNote(child, rest, field)
-      : { description: field.note, ...child, ...(field.default === undefined ? {} : { default: field.default }) }
+      : {
+          ...without(child, 'note', 'pending'),
+          description: field.note,
+          ...(field.default === undefined ? {} : { default: field.default }),
+        }
   return { ...tree, properties: { ...properties, [name]: next } }
 }
 
 const members = (tree: Json): Json => (isPlainObject(tree.properties) ? tree.properties : {})
+
+const without = (members: Json, ...names: readonly string[]): Json =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))

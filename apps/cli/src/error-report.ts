@@ -39,7 +39,7 @@ export function reportOf(error: unknown, place: ErrorPlace = {}): ErrorReport {
     message,
     ...(hint === undefined ? {} : { hint }),
     ...(at === undefined ? {} : { at }),
-    ...(Object.hasOwn(ERRORS, kind) || Object.hasOwn(START_ERRORS, kind) ? { docs: `errors/${kind}` } : {}),
+    ...(isDocumented(kind) ? { docs: `errors/${kind}` } : {}),
     ...(requestId === undefined ? {} : { requestId }),
   }
 }
@@ -58,6 +58,10 @@ export function reportText(error: unknown, place: ErrorPlace = {}): string {
   if (isUnexpected && error instanceof Error && error.stack) lines.push(stackLines(error.stack))
   return `${lines.join('\n')}\n`
 }
+
+/** `unknown` is the lack of an identifier. */
+const isDocumented = (kind: string): boolean =>
+  kind !== 'unknown' && (Object.hasOwn(ERRORS, kind) || Object.hasOwn(START_ERRORS, kind))
 
 function messageOf(error: unknown, { serverUrl }: ErrorPlace): string {
   if (isBerthError(error) && error.error === 'network-failed') {

@@ -1,7 +1,6 @@
-import { isPlainObject, OPERATIONS, type Operation } from '@berth/protocol'
+import { isPlainObject, nearest, OPERATIONS, type Operation } from '@berth/protocol'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
-import { nearest } from '../nearest.ts'
 import { readInput } from './read-input.ts'
 
 export interface ApiFlags {

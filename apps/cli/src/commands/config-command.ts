@@ -63,9 +63,6 @@ async function effectiveValue(field: ConfigField, { config, loaded, call }: Sour
 
 /** `flag --port`, `BERTH_SERVER_PORT`, `berth.config.mjs:3` or `default`. */
 function originOf(path: string, loaded: LoadedConfig): string {
-  if (loaded.flagged.includes(path)) return `flag --${path.split('.').at(-1)}`
-  const override = loaded.overrides.find((one) => one.path === path)
-  if (override !== undefined) return override.variable
   if (memberAt(loaded.input, path) === undefined) return 'default'
   return placeOfField(loaded, path) ?? relative(loaded.cwd, loaded.configPath ?? '')
 }

@@ -1,7 +1,6 @@
-import { OPERATOR_ID } from '@berth/protocol'
+import { nearest, OPERATOR_ID } from '@berth/protocol'
 import type { Call } from '../call.ts'
 import { cliError, usageError } from '../cli-error.ts'
-import { nearest } from '../nearest.ts'
 import { type Contexts, readContexts, writeContexts } from '../server-access/contexts.ts'
 
 export interface ContextAddFlags {

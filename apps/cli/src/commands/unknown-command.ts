@@ -1,5 +1,5 @@
+import { nearest } from '@berth/protocol'
 import { type CliError, usageError } from '../cli-error.ts'
-import { nearest } from '../nearest.ts'
 
 /** A refusal that proposes the nearest of the commands there are. */
 export function unknownCommand(words: readonly string[], paths: readonly string[]): CliError {

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { LoadedConfig } from './load-config.ts'
 
-type Place = Pick<LoadedConfig, 'configPath' | 'overrides' | 'cwd'>
+type Place = Pick<LoadedConfig, 'configPath' | 'overrides' | 'flagged' | 'cwd'>
 
-/** `BERTH_SERVER_PORT`, or `berth.config.ts:7`; the file alone when the line cannot be told. `undefined` without either. */
-export function placeOfField({ configPath, overrides, cwd }: Place, field: string): string | undefined {
+/** `flag --port`, `BERTH_SERVER_PORT`, or `berth.config.ts:7`; the file alone when the line cannot be told. `undefined` without either. */
+export function placeOfField({ configPath, overrides, flagged, cwd }: Place, field: string): string | undefined {
+  if (flagged.includes(field)) return `flag --${field.split('.').at(-1)}`
   const override = overrides.find(({ path }) => path === field)
   if (override !== undefined) return override.variable
   if (configPath === undefined) return undefined

@@ -76,7 +76,6 @@ export const servingCommands: readonly CommandSpec[] = [
     path: 'doctor',
     summary: 'check this machine, the configuration, the secrets and the storage',
     target: 'storage',
-    flags: [{ name: 'fix', type: 'boolean', note: 'mend what can be mended without losing anything' }],
     examples: ['berth doctor', 'berth doctor --json'],
     exits: ['problem'],
     output: 'document',

@@ -2,7 +2,7 @@
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const ranked = known.map((candidate) => ({ candidate, distance: distanceOf(word, candidate) }))
   const best = ranked.toSorted((a, b) => a.distance - b.distance)[0]
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length * 0.4)) ? best.candidate : undefined
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length * 0.25)) ? best.candidate : undefined
 }
 
 /** Insertions, deletions and replacements that make one of the other. */

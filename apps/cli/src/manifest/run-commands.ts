@@ -12,7 +12,7 @@ const FILTERS: readonly FlagSpec[] = [
   { name: 'since', type: 'string', value: 'when', note: 'a span such as 1h, or an ISO-8601 instant' },
 ]
 
-export const TraceLine = v.object({
+const TraceLine = v.object({
   name: v.string(),
   startMs: v.number(),
   durationMs: v.number(),

@@ -12,5 +12,5 @@ module.exports = {
   realtime: ['protocol', 'ports', 'core'],
   client: ['protocol'],
   'server-app': ['protocol', 'ports', 'core', 'sqlite', 'in-memory', 'platform-node', 'mcp', 'http', 'realtime'],
-  cli: ['protocol', 'ports', 'core', 'sqlite', 'platform-node', 'server-app'],
+  cli: ['protocol', 'ports', 'core', 'sqlite', 'platform-node', 'server-app', 'client'],
 }

@@ -1,3 +1,5 @@
+import { configJsonSchema } from '@berth/cli'
+import { cliPage } from './pages/cli.ts'
 import { configPage } from './pages/config.ts'
 import { errorsPage } from './pages/errors.ts'
 import { eventsPage } from './pages/events.ts'
@@ -6,9 +8,11 @@ import { operationsPage } from './pages/operations.ts'
 import { realtimePage } from './pages/realtime.ts'
 import { scopesPage } from './pages/scopes.ts'
 
-/** The pages of docs/reference by file name. */
+/** The pages and documents of docs/reference by file name. */
 export const deriveReference = (): Readonly<Record<string, string>> => ({
+  'cli.md': cliPage(),
   'config.md': configPage(),
+  'config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,
   'errors.md': errorsPage(),
   'events.md': eventsPage(),
   'metrics.md': metricsPage(),

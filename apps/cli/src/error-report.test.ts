@@ -8,13 +8,17 @@ const weak = new StartError('pepper-weak', { message: 'too short', hint: 'make a
 
 describe('reportText', () => {
   it('shows kind, message and hint', () => {
-    expect(reportText(weak)).toBe('error[pepper-weak]: too short\n  hint: make a longer one\n')
+    expect(reportText(weak)).toBe(
+      'error[pepper-weak]: too short\n  hint: make a longer one\n  docs: errors/pepper-weak\n',
+    )
   })
 
   it('shows why, when something lies beneath', () => {
     const error = new StartError('secret-unresolvable', { message: 'a', hint: 'b', cause: new Error('no permission') })
 
-    expect(reportText(error)).toBe('error[secret-unresolvable]: a\n  hint: b\n  cause: no permission\n')
+    expect(reportText(error)).toBe(
+      'error[secret-unresolvable]: a\n  hint: b\n  cause: no permission\n  docs: errors/secret-unresolvable\n',
+    )
   })
 
   it('shows where an error without an identifier comes from', () => {
@@ -29,6 +33,7 @@ describe('reportOf', () => {
       kind: 'pepper-weak',
       message: 'too short',
       hint: 'make a longer one',
+      docs: 'errors/pepper-weak',
     })
   })
 

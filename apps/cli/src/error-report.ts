@@ -1,5 +1,10 @@
-import { AppError } from '@berth/ports'
+import { isBerthError } from '@berth/client'
+import { AppError, StartError } from '@berth/ports'
+import { ERRORS, START_ERRORS } from '@berth/protocol'
 import { CommanderError } from 'commander'
+import { fieldOf } from './config/field-of.ts'
+import type { LoadedConfig } from './config/load-config.ts'
+import { placeOfField } from './config/place-of-field.ts'
 
 /** What stdout holds when a command with `--json` fails. `kind` repeats `error` for readers of start errors. */
 export interface ErrorReport {
@@ -7,29 +12,86 @@ export interface ErrorReport {
   readonly kind: string
   readonly message: string
   readonly hint?: string
+  /** The configuration field, and where it stands. */
+  readonly at?: string
+  /** The page that explains the identifier, in docs/reference. */
+  readonly docs?: string
+  readonly requestId?: string
 }
 
-export function reportOf(error: unknown): ErrorReport {
+/** Where the command was when it failed. */
+export interface ErrorPlace {
+  readonly config?: LoadedConfig | undefined
+  readonly serverUrl?: string | undefined
+  readonly isVerbose?: boolean
+}
+
+export function reportOf(error: unknown, place: ErrorPlace = {}): ErrorReport {
   if (error instanceof CommanderError) return usageReport(error)
   const kind = identifierOf(error)
-  const message = error instanceof Error ? error.message : String(error)
-  const hint = (error as { hint?: unknown } | undefined)?.hint
-  return typeof hint === 'string' ? { error: kind, kind, message, hint } : { error: kind, kind, message }
+  const message = messageOf(error, place)
+  const hint = hintOf(error)
+  const at = error instanceof StartError ? placeText(error, place) : undefined
+  const requestId = isBerthError(error) ? error.requestId : undefined
+  return {
+    error: kind,
+    kind,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(at === undefined ? {} : { at }),
+    ...(isDocumented(kind) ? { docs: `errors/${kind}` } : {}),
+    ...(requestId === undefined ? {} : { requestId }),
+  }
 }
 
-/** `error[<kind>]: message`, the hint, and the reason beneath; the stack of an error without an identifier. */
-export function reportText(error: unknown): string {
-  const { kind, message, hint } = reportOf(error)
+/** `error[<kind>]: message`, where, the hint, and the reason beneath; the stack of an error without an identifier. */
+export function reportText(error: unknown, place: ErrorPlace = {}): string {
+  const { kind, message, hint, at, docs, requestId } = reportOf(error, place)
   const lines = [`error[${kind}]: ${message}`]
+  if (at !== undefined) lines.push(`  at ${at}`)
   if (hint !== undefined) lines.push(`  hint: ${hint}`)
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error && !message.includes(cause.message)) lines.push(`  cause: ${cause.message}`)
-  if (kind === 'unknown' && error instanceof Error && error.stack) lines.push(stackLines(error.stack))
+  if (requestId !== undefined) lines.push(`  request: ${requestId}`)
+  if (docs !== undefined) lines.push(`  docs: ${docs}`)
+  const isUnexpected = kind === 'unknown' || place.isVerbose === true
+  if (isUnexpected && error instanceof Error && error.stack) lines.push(stackLines(error.stack))
   return `${lines.join('\n')}\n`
+}
+
+/** `unknown` is the lack of an identifier. */
+const isDocumented = (kind: string): boolean =>
+  kind !== 'unknown' && (Object.hasOwn(ERRORS, kind) || Object.hasOwn(START_ERRORS, kind))
+
+function messageOf(error: unknown, { serverUrl }: ErrorPlace): string {
+  if (isBerthError(error) && error.error === 'network-failed') {
+    return `${serverUrl ?? 'the server'} cannot be reached, or the connection broke off`
+  }
+  return error instanceof Error ? error.message : String(error)
+}
+
+function hintOf(error: unknown): string | undefined {
+  if (isBerthError(error) && error.error === 'network-failed') {
+    return 'start it with berth dev or berth server, or name another one: --url, BERTH_URL, berth context use <name>'
+  }
+  if (isBerthError(error) && error.error === 'auth-required') {
+    return 'give a token: --token, BERTH_TOKEN, or berth context add; make one with berth token create'
+  }
+  const hint = (error as { hint?: unknown } | undefined)?.hint
+  return typeof hint === 'string' ? hint : undefined
+}
+
+/** `auth.pepperRef (berth.config.ts:7)`. */
+function placeText(error: StartError, { config }: ErrorPlace): string | undefined {
+  const field = fieldOf(error)
+  if (field === undefined) return undefined
+  const where = config === undefined ? undefined : placeOfField(config, field)
+  return where === undefined ? field : `${field} (${where})`
 }
 
 function identifierOf(error: unknown): string {
   if (error instanceof AppError) return error.id
+  if (isBerthError(error)) return error.error
   const { code, kind } = (error ?? {}) as { code?: unknown; kind?: unknown }
   const id = [code, kind].find((value) => typeof value === 'string' && value !== '')
   return typeof id === 'string' ? id : 'unknown'

@@ -1,3 +1,4 @@
+import { isBerthError } from '@berth/client'
 import { AppError, StartError } from '@berth/ports'
 import { ERRORS } from '@berth/protocol'
 import { isCliError } from './cli-error.ts'
@@ -13,6 +14,16 @@ const BY_STATUS: Readonly<Record<number, ExitName>> = {
   503: 'unreachable',
 }
 
+/** What goes wrong on the side of the client; it may have no status. */
+const BY_CLIENT_ERROR: Readonly<Record<string, ExitName>> = {
+  'network-failed': 'unreachable',
+  timeout: 'unreachable',
+  'auth-required': 'denied',
+  'auth-invalid': 'denied',
+  'auth-revoked': 'denied',
+  'scope-denied': 'denied',
+}
+
 /** The exit code of a command that threw. */
 export function exitCodeOf(error: unknown): number {
   return EXIT_CODES[exitNameOf(error)].code
@@ -21,6 +32,7 @@ export function exitCodeOf(error: unknown): number {
 function exitNameOf(error: unknown): ExitName {
   if (isCliError(error)) return error.exit
   if (error instanceof StartError) return 'usage'
+  if (isBerthError(error)) return BY_CLIENT_ERROR[error.error] ?? BY_STATUS[error.status] ?? 'failed'
   if (!(error instanceof AppError)) return 'failed'
   return error.id === 'storage-failed' ? 'storageFault' : (BY_STATUS[ERRORS[error.id].status] ?? 'failed')
 }

@@ -1,3 +1,7 @@
-export { EXIT_CODES } from './exit-codes.ts'
+export { configJsonSchema } from './config/config-json-schema.ts'
+export { EXIT_CODES, type ExitName } from './exit-codes.ts'
+export type { ArgumentSpec, CommandSpec, FlagSpec } from './manifest/command-spec.ts'
+export { COMMAND_GROUPS, COMMANDS } from './manifest/commands.ts'
+export { flagsOf } from './manifest/shared-flags.ts'
 export { runCli } from './run-cli.ts'
 export type { Interruption, Interruptions, Terminal, TextSink } from './terminal.ts'

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
 import { cliError } from './cli-error.ts'
 import { watchInterruptions } from './interruptions.ts'
 import { runCli } from './run-cli.ts'
@@ -21,6 +22,7 @@ function processTerminal(): Terminal {
     stdout,
     stderr,
     ask,
+    readInput: () => text(stdin),
     watchInterruptions: (isAccountedFor) =>
       watchInterruptions(process, { monotonicMs: () => performance.now(), isAccountedFor }),
   }

@@ -1,11 +1,24 @@
-import { TOKEN_ENVS } from '@berth/protocol'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { resolve } from 'node:path'
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import type { Call } from './call.ts'
 import type { CommandContext } from './command-context.ts'
+import type { CommandLine } from './command-line.ts'
+import { createCall, type MadeCall, type SharedFlags } from './create-call.ts'
+import type { CommandSpec, FlagSpec } from './manifest/command-spec.ts'
+import { COMMAND_GROUPS, COMMANDS } from './manifest/commands.ts'
+import { completionScript } from './manifest/completion.ts'
+import { flagsOf } from './manifest/shared-flags.ts'
 import { readVersion } from './version.ts'
 
-/** Every command with its flags. The work of a command is loaded when it runs, so that help needs no driver. */
-export function createProgram(context: CommandContext): Command {
-  const { stdout, stderr } = context.terminal
+export interface ProgramDeps {
+  readonly context: CommandContext
+  /** Hears of the call before its command runs. */
+  readonly onCall: (call: MadeCall) => void
+}
+
+/** The command line of the manifest. */
+export function createProgram(deps: ProgramDeps): Command {
+  const { stdout, stderr } = deps.context.terminal
   const program = new Command('berth')
     .description('A durable server for agents.')
     .version(readVersion(), '-V, --version')
@@ -14,121 +27,100 @@ export function createProgram(context: CommandContext): Command {
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
       outputError: () => undefined,
+      getOutHelpWidth: () => stdout.columns ?? 100,
+      getErrHelpWidth: () => stderr.columns ?? 100,
     })
     .helpCommand(false)
-    .addHelpText('after', '\nMore help: berth help exit-codes, berth help <command>')
-
-  addServing(program, context)
-  addTokens(program, context)
-  addMigrations(program, context)
-  addChecks(program, context)
-  program
-    .command('help [words...]')
-    .description('show help on a command or on a topic: exit-codes')
-    .action(async (words: string[]) =>
-      (await import('./commands/help-command.ts')).helpCommand(context, program, words),
-    )
+    .addHelpText('after', '\nMore help: berth help <command>, berth help exit-codes|environment|formatting|config')
+  for (const spec of COMMANDS) addCommand(program, spec, deps)
   return program
 }
 
-function addServing(program: Command, context: CommandContext): void {
-  withServing(program.command('server'))
-    .description('start the server; SIGTERM drains and stops it')
-    .option('--check', 'validate the configuration and its secrets, then exit')
-    .addHelpText('after', examples('berth server --config berth.config.mjs', 'berth server --port 0 --json'))
-    .action(async (flags) => (await import('./commands/server-command.ts')).serverCommand(context, flags))
-
-  withServing(program.command('dev'))
-    .description('start a server for one developer: makes a pepper and a token, prints what to try')
-    .addHelpText('after', examples('berth dev', 'berth dev --demo --port 9000'))
-    .action(async (flags) => (await import('./commands/dev-command.ts')).devCommand(context, flags))
-
-  program
-    .command('init [dir]')
-    .description('write a configuration with one agent that needs no API key')
-    .addOption(new Option('--template <name>', 'what to write').choices(['basic']).default('basic'))
-    .option('--yes', 'do not ask')
-    .option('--json', JSON_FLAG)
-    .addHelpText('after', examples('berth init', 'berth init hello --yes'))
-    .action(async (dir, flags) => (await import('./commands/init-command.ts')).initCommand(context, dir ?? '.', flags))
+function addCommand(program: Command, spec: CommandSpec, { context, onCall }: ProgramDeps): void {
+  const words = spec.path.split(' ')
+  const command = parentOf(program, words.slice(0, -1)).command(words.at(-1) ?? '')
+  command
+    .description(spec.summary)
+    .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}`)
+  for (const { name, note, optional, variadic } of spec.arguments ?? []) {
+    const text = variadic ? `${name}...` : name
+    command.addArgument(new Argument(optional ? `[${text}]` : `<${text}>`, note))
+  }
+  for (const flag of flagsOf(spec)) command.addOption(toOption(flag))
+  command.addOption(new Option('--json-fields <names>').argParser(parseList).hideHelp())
+  command.action(async () => {
+    const flags = command.opts()
+    const call = createCall(contextIn(context, flags.cwd), flags as SharedFlags, commandLine(context))
+    onCall(call)
+    await invoke(spec, call, { ...argumentsOf(spec, command.processedArgs), ...flags })
+  })
 }
 
-function addTokens(program: Command, context: CommandContext): void {
-  const token = program.command('token').description('create, list and revoke tokens, beside a running server too')
-
-  withConfig(token.command('create'))
-    .description('mint a token; it is shown once')
-    .requiredOption('--name <name>', 'what it is for')
-    .requiredOption('--scopes <a,b>', 'what it may do, separated by commas', parseList)
-    .option('--subject <subject>', 'who it speaks for; its own id when missing')
-    .addOption(new Option('--env <env>', 'part of its text').choices(TOKEN_ENVS))
-    .option('--expires <span>', 'lifetime, such as 12h or 30d')
-    .option('--expires-at <instant>', 'ISO-8601 instant')
-    .addHelpText(
-      'after',
-      examples(
-        `TOKEN=$(berth token create --name ci --scopes agents:invoke:echo --expires 30d)`,
-        'berth token create --name ops --scopes "admin:*" --json',
-      ),
-    )
-    .action(async (flags) => (await import('./commands/token-command.ts')).tokenCreateCommand(context, flags))
-
-  withConfig(token.command('list'))
-    .description('list tokens, newest first; never their text')
-    .addHelpText('after', examples('berth token list', 'berth token list --json'))
-    .action(async (flags) => (await import('./commands/token-command.ts')).tokenListCommand(context, flags))
-
-  withConfig(token.command('revoke <id>'))
-    .description('revoke a token at once and for good')
-    .addHelpText('after', examples('berth token revoke tok_01KX3FJ9M8', 'berth token revoke tok_01KX3FJ9M8 --json'))
-    .action(async (id, flags) => (await import('./commands/token-command.ts')).tokenRevokeCommand(context, id, flags))
+function commandLine(context: CommandContext): CommandLine {
+  return {
+    paths: COMMANDS.map(({ path }) => path),
+    helpOf: (words) => helpOf(createProgram({ context, onCall: () => undefined }), words),
+    schemaOf: (path) => COMMANDS.find((command) => command.path === path)?.schema,
+    completion: (shell) => completionScript(shell, COMMANDS),
+  }
 }
 
-function addMigrations(program: Command, context: CommandContext): void {
-  const migrations = program.command('migrate').description('look at and apply storage migrations')
-
-  withConfig(migrations.command('status'))
-    .description('show what is applied and what is pending; changes nothing')
-    .addHelpText('after', examples('berth migrate status', 'berth migrate status --json'))
-    .action(async (flags) => (await import('./commands/migrate-command.ts')).migrateStatusCommand(context, flags))
-
-  withConfig(migrations.command('up'))
-    .description('apply what is pending, after a copy of the file; the server must be stopped')
-    .addHelpText('after', examples('berth migrate up', 'berth migrate up --config berth.config.mjs'))
-    .action(async (flags) => (await import('./commands/migrate-command.ts')).migrateUpCommand(context, flags))
+function helpOf(program: Command, words: readonly string[]): string | undefined {
+  const found = words.reduce<Command | undefined>(
+    (parent, word) => parent?.commands.find((command) => command.name() === word),
+    program,
+  )
+  let text = ''
+  found?.configureOutput({
+    writeOut(part) {
+      text += part
+    },
+  })
+  found?.outputHelp()
+  return found === undefined ? undefined : text
 }
 
-function addChecks(program: Command, context: CommandContext): void {
-  withConfig(program.command('doctor'))
-    .description('check this machine, the configuration, the secrets and the storage')
-    .addHelpText('after', examples('berth doctor', 'berth doctor --json'))
-    .action(async (flags) => (await import('./commands/doctor-command.ts')).doctorCommand(context, flags))
-
-  program
-    .command('version')
-    .description('show the version')
-    .option('--json', JSON_FLAG)
-    .addHelpText('after', examples('berth version', 'berth version --json'))
-    .action(async (flags) => (await import('./commands/version-command.ts')).versionCommand(context, flags))
+/** The one place where what was parsed is handed to a handler that says what it expects. */
+async function invoke(spec: CommandSpec, call: Call, values: Readonly<Record<string, unknown>>): Promise<void> {
+  const handler = await spec.load()
+  await handler(call, values as never)
 }
 
-const JSON_FLAG = 'one JSON document on stdout, also on failure'
+function parentOf(program: Command, words: readonly string[]): Command {
+  return words.reduce((parent, word) => {
+    const found = parent.commands.find((command) => command.name() === word)
+    return found ?? parent.command(word).description(COMMAND_GROUPS[word] ?? '')
+  }, program)
+}
 
-const withConfig = (command: Command): Command =>
-  command.option('--config <file>', 'configuration module or JSON file').option('--json', JSON_FLAG)
+const argumentsOf = ({ arguments: specs = [] }: CommandSpec, given: readonly unknown[]) =>
+  Object.fromEntries(specs.map(({ name }, at) => [camelCase(name), given[at]]))
 
-const withServing = (command: Command): Command =>
-  withConfig(command)
-    .option('--host <host>', 'address to listen on')
-    .option('--port <port>', 'port to listen on; 0 for any free one', parsePort)
-    .option('--demo', 'register the demo agents echo and digest')
+const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-const examples = (...lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
+function contextIn(context: CommandContext, dir: unknown): CommandContext {
+  if (typeof dir !== 'string') return context
+  return { ...context, terminal: { ...context.terminal, cwd: resolve(context.terminal.cwd, dir) } }
+}
 
-function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (port <= 65_535) return port
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.')
+function toOption({ name, short, type, note, value, default: fallback, choices, required }: FlagSpec): Option {
+  const dashed = `${short === undefined ? '' : `-${short}, `}--${name}`
+  const option = new Option(type === 'boolean' ? dashed : `${dashed} <${value ?? name}>`, note)
+  if (type === 'integer') option.argParser((text) => parseInteger(name, text))
+  if (type === 'list') option.argParser(parseList)
+  if (type === 'pairs') option.argParser(addPair)
+  if (choices !== undefined) option.choices(choices)
+  if (fallback !== undefined) option.default(fallback)
+  if (required) option.makeOptionMandatory()
+  return option
+}
+
+function parseInteger(name: string, text: string): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (name === 'port' ? value <= 65_535 : value >= 0) return value
+  throw new InvalidArgumentError(
+    name === 'port' ? 'It must be a whole number from 0 to 65535.' : 'It must be a whole number.',
+  )
 }
 
 const parseList = (text: string): readonly string[] =>
@@ -136,3 +128,8 @@ const parseList = (text: string): readonly string[] =>
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '')
+
+const addPair = (text: string, earlier: readonly string[] = []): readonly string[] => {
+  if (!/^[^=]+=/.test(text)) throw new InvalidArgumentError('It must look like key=value.')
+  return [...earlier, text]
+}

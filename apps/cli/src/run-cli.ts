@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import type { MadeCall } from './create-call.ts'
 import { reportOf, reportText } from './error-report.ts'
 import { exitCodeOf } from './exit-code-of.ts'
 import { EXIT_CODES } from './exit-codes.ts'
@@ -8,18 +9,53 @@ import { type Terminal, writeDocument } from './terminal.ts'
 /** Runs one command line, without the name of the program, and answers its exit code. Never throws. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode: number = EXIT_CODES.ok.code
+  let call: MadeCall | undefined
   const finish = (code: number) => {
     exitCode = code
   }
-  const program = createProgram({ terminal, finish })
+  const program = createProgram({
+    context: { terminal, finish },
+    onCall(made) {
+      call = made
+    },
+  })
+  const words = readJsonFlags(args)
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(words, { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError && isHelpOrVersion(error)) return exitCodeOfHelp(error)
-    terminal.stderr.write(reportText(error))
-    if (args.includes('--json')) writeDocument(terminal, reportOf(error))
+    const place = { config: call?.loaded(), serverUrl: urlOf(call), isVerbose: args.includes('--verbose') }
+    terminal.stderr.write(reportText(error, place))
+    if (wantsJson(words)) writeDocument(terminal, reportOf(error, place))
     return error instanceof CommanderError ? EXIT_CODES.usage.code : exitCodeOf(error)
+  } finally {
+    call?.close()
+  }
+}
+
+/** A flag may have a value or none, but must not take the next word for it: `--json=id,status` becomes a flag of its own. */
+function readJsonFlags(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--')
+  return args.map((word, at) =>
+    word.startsWith('--json=') && (end < 0 || at < end) ? `--json-fields=${word.slice('--json='.length)}` : word,
+  )
+}
+
+const wantsJson = (words: readonly string[]): boolean =>
+  words.some(
+    (word, at) =>
+      word === '--json' ||
+      word.startsWith('--json-fields=') ||
+      /^--format=(?:nd)?json$/.test(word) ||
+      (word === '--format' && /^(?:nd)?json$/.test(words[at + 1] ?? '')),
+  )
+
+function urlOf(call: MadeCall | undefined): string | undefined {
+  try {
+    return call?.serverUrl()
+  } catch {
+    return undefined
   }
 }
 

@@ -9,6 +9,8 @@ export interface Terminal {
   /** Talk: warnings, errors, logs. */
   readonly stderr: TextSink
   ask(question: string): Promise<string>
+  /** All of stdin, as text. */
+  readInput(): Promise<string>
   /**
    * From here on signals and crashes do not end the process; they are handed out one by one. An error that
    * `isAccountedFor` is no crash.
@@ -18,6 +20,10 @@ export interface Terminal {
 
 export interface TextSink {
   write(text: string): unknown
+  /** Somebody looks at it. */
+  readonly isTTY?: boolean | undefined
+  /** Width, where somebody looks at it. */
+  readonly columns?: number | undefined
 }
 
 export type Interruption =

@@ -13,12 +13,23 @@ export interface TerminalState {
   readonly env?: Readonly<Record<string, string>>
   /** What somebody answers; without it nobody can. */
   readonly answer?: string
+  /** What is on stdin. */
+  readonly input?: string
+  /** Of a terminal somebody looks at; without it stdout is a pipe. */
+  readonly columns?: number
   /** Sees each text as it comes on stdout. */
   readonly onOut?: (text: string, terminal: RecordingTerminal) => void
 }
 
 /** A terminal that keeps what is written and is interrupted by calls. */
-export function recordingTerminal({ cwd, env = {}, answer, onOut }: TerminalState): RecordingTerminal {
+export function recordingTerminal({
+  cwd,
+  env = {},
+  answer,
+  input = '',
+  columns,
+  onOut,
+}: TerminalState): RecordingTerminal {
   const out: string[] = []
   const err: string[] = []
   const queue: Interruption[] = []
@@ -28,12 +39,15 @@ export function recordingTerminal({ cwd, env = {}, answer, onOut }: TerminalStat
     cwd,
     isInteractive: answer !== undefined,
     stdout: {
+      isTTY: columns !== undefined,
+      columns,
       write(text) {
         out.push(text)
         onOut?.(text, terminal)
       },
     },
     stderr: { write: (text) => err.push(text) },
+    readInput: async () => input,
     ask: async () => answer ?? '',
     watchInterruptions: () => ({
       next() {

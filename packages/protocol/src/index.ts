@@ -36,6 +36,7 @@ export {
 } from './frames.ts'
 export { ID_PREFIXES, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
 export { type LiveMetricName, METRICS, type MetricName, type MetricSpec } from './metrics.ts'
+export { nearest } from './nearest.ts'
 export type { Operation, OperationTable, ResponseSpec, ScopeRule } from './operation.ts'
 export { agentOperations } from './operations/agents.ts'
 export { approvalOperations } from './operations/approvals.ts'

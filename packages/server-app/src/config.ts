@@ -1,7 +1,7 @@
 import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@berth/core'
 import type { InMemorySkill } from '@berth/in-memory'
 import { type ConsolidatorPhases, type Embedder, StartError } from '@berth/ports'
-import { configFields, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
+import { configFields, nearest, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
 import * as v from 'valibot'
 import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
@@ -46,9 +46,19 @@ export function parseConfig(input: unknown): ServerConfig {
 
 function describe(issue: v.BaseIssue<unknown>): string {
   const path = v.getDotPath(issue) ?? 'configuration'
-  if (issue.type === 'strict_object' && issue.expected === 'never') return `${path}: unknown field`
+  if (issue.type === 'strict_object' && issue.expected === 'never') return `${path}: unknown field${proposalFor(path)}`
   return issue.type === 'regex' ? `${path}: ${issue.message}` : `${path}: expected ${issue.expected ?? issue.type}`
 }
+
+/** The nearest field of the table, when the name looks like a slip of the hand. */
+function proposalFor(path: string): string {
+  const known = configFields.flatMap((field) => prefixesOf(field.path))
+  const near = nearest(path, [...new Set(known)])
+  return near === undefined ? '' : ` (did you mean ${near}?)`
+}
+
+const prefixesOf = (path: string): readonly string[] =>
+  path.split('.').map((_, at, names) => names.slice(0, at + 1).join('.'))
 
 /** A field whose behaviour is not there yet must not look as if it were. */
 function refusePending(config: ServerConfig): void {

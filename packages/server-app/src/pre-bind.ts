@@ -53,7 +53,7 @@ function peppersOf({ auth }: ServerConfig, { secretOf }: ResolvedReferences): re
   if (auth.pepperRef === undefined) {
     throw new StartError('pepper-missing', {
       message: 'token authentication needs a pepper and auth.pepperRef is not set',
-      hint: "set auth: { pepperRef: 'env:BERTH_PEPPER' } and give BERTH_PEPPER 32 random bytes (openssl rand -base64 32)",
+      hint: 'berth secrets generate pepper --out file:./secrets/pepper, then set auth.pepperRef (or BERTH_AUTH_PEPPER_REF) to file:./secrets/pepper',
     })
   }
   const fields = ['auth.pepperRef', ...auth.previousPepperRefs.map((_, index) => `auth.previousPepperRefs.${index}`)]
@@ -62,7 +62,7 @@ function peppersOf({ auth }: ServerConfig, { secretOf }: ResolvedReferences): re
     if (bytes.length >= KEY_BYTES) return bytes
     throw new StartError('pepper-weak', {
       message: `${field} has ${bytes.length} bytes, a pepper needs at least ${KEY_BYTES}`,
-      hint: 'make one with: openssl rand -base64 32',
+      hint: 'make one with: berth secrets generate pepper',
     })
   })
 }

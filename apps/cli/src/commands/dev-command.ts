@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerConfig } from '@berth/protocol'
 import { openTokenAdmin } from '@berth/server-app'
-import type { CommandContext } from '../command-context.ts'
-import type { ConfigFlags, LoadedConfig } from '../config/load-config.ts'
-import { loadForCommand } from '../config/load-for-command.ts'
+import type { Call } from '../call.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
 import { demoAgents } from '../demo/demo-agents.ts'
 import { echoAgent } from '../demo/echo-agent.ts'
 import { devBanner } from '../dev/dev-banner.ts'
@@ -12,20 +11,21 @@ import { devConfig } from '../dev/dev-config.ts'
 import { listeningUrl } from '../serve/listening-url.ts'
 import { prepareServer } from '../serve/prepare-server.ts'
 import { type Listening, serve } from '../serve/serve.ts'
+import { removeDevSession, writeDevSession } from '../server-access/dev-session.ts'
 import { writeDocument } from '../terminal.ts'
 import { readVersion } from '../version.ts'
 
-export interface DevFlags extends ConfigFlags {
-  readonly json?: boolean
+export interface DevFlags {
   readonly demo?: boolean
 }
 
 const TOKEN_LIFE_MS = 24 * 60 * 60 * 1_000
 
-export async function devCommand({ terminal, finish }: CommandContext, flags: DevFlags): Promise<void> {
+export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
+  const { terminal, finish } = call
   const { cwd } = terminal
-  const json = flags.json ?? false
-  const loaded = await loadForCommand(terminal, flags)
+  const json = call.out.isJson
+  const loaded = await call.config()
   const { config, pepperPath } = await devConfig(loaded)
   const extra = flags.demo ? demoAgents(cwd, loaded.agents) : loaded.agents.length === 0 ? [echoAgent] : []
   const agents = [...loaded.agents, ...extra]
@@ -33,6 +33,8 @@ export async function devCommand({ terminal, finish }: CommandContext, flags: De
 
   const announce = async (listening: Listening) => {
     const token = await mintDevToken(config, loaded)
+    const url = listeningUrl(listening)
+    writeDevSession(cwd, { url, pid: process.pid, ...(token === undefined ? {} : { token }) })
     const agentIds = agents.map(({ id }) => id)
     const storagePath = config.storage.path
     if (json) {
@@ -40,14 +42,16 @@ export async function devCommand({ terminal, finish }: CommandContext, flags: De
       return
     }
     const exampleFile = existsSync(join(cwd, 'README.md')) ? 'README.md' : undefined
-    const url = listeningUrl(listening)
     const facts = { version: readVersion(), url, cwd, storagePath, pepperPath, token, agentIds, exampleFile }
     terminal.stdout.write(devBanner(facts))
   }
 
-  finish(
-    await serve(server, { interruptions: terminal.watchInterruptions(server.attribute), log, onListening: announce }),
-  )
+  const interruptions = terminal.watchInterruptions(server.attribute)
+  try {
+    finish(await serve(server, { interruptions, log, onListening: announce }))
+  } finally {
+    removeDevSession(cwd, process.pid)
+  }
 }
 
 /** Minted once the server listens, so that a refused start leaves no token behind. */

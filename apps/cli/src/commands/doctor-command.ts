@@ -1,6 +1,5 @@
-import type { CommandContext } from '../command-context.ts'
-import type { ConfigFlags, LoadedConfig } from '../config/load-config.ts'
-import { loadForCommand } from '../config/load-for-command.ts'
+import type { Call } from '../call.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { checkPort } from '../doctor/check-port.ts'
 import { checkNode, checkSqlite } from '../doctor/check-runtime.ts'
@@ -8,18 +7,12 @@ import { checkStart } from '../doctor/check-start.ts'
 import { checkSchema, checkWal, checkWritable } from '../doctor/check-storage.ts'
 import { type Finding, failFrom, findingText, ok } from '../doctor/finding.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
-import { writeDocument } from '../terminal.ts'
 
-export interface DoctorFlags extends ConfigFlags {
-  readonly json?: boolean
-}
-
-export async function doctorCommand({ terminal, finish }: CommandContext, flags: DoctorFlags): Promise<void> {
-  const findings = [checkNode(), await checkSqlite(), ...(await checkConfigured(() => loadForCommand(terminal, flags)))]
+export async function doctorCommand({ out, config, finish }: Call): Promise<void> {
+  const findings = [checkNode(), await checkSqlite(), ...(await checkConfigured(config))]
   const isSound = findings.every(({ status }) => status !== 'fail')
 
-  if (flags.json) writeDocument(terminal, { ok: isSound, checks: findings })
-  else terminal.stdout.write(findings.map(findingText).join(''))
+  out.document({ ok: isSound, checks: findings }, (paint) => findings.map((one) => findingText(one, paint)).join(''))
   if (!isSound) finish(EXIT_CODES.problem.code)
 }
 

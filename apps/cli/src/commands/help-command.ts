@@ -1,23 +1,71 @@
-import type { Command } from 'commander'
-import { usageError } from '../cli-error.ts'
-import type { CommandContext } from '../command-context.ts'
+import { configFields } from '@berth/protocol'
+import type { Call } from '../call.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
-import { tableText } from '../table-text.ts'
+import { columnsText } from '../output/columns.ts'
+import { unknownCommand } from './unknown-command.ts'
 
 /** Help on a topic, on a command such as `token create`, or on the program. */
-export function helpCommand({ terminal }: CommandContext, program: Command, words: readonly string[]): void {
-  if (words[0] === 'exit-codes') {
-    const rows = Object.values(EXIT_CODES).map(({ code, meaning }) => [String(code), meaning])
-    terminal.stdout.write(tableText(['CODE', 'MEANING'], rows))
-    return
-  }
-  terminal.stdout.write(findCommand(program, words).helpInformation())
+export function helpCommand({ out, cli }: Call, { words = [] }: { readonly words?: readonly string[] }): void {
+  const topic = words.length === 1 ? TOPICS[words[0] ?? ''] : undefined
+  const help = topic === undefined ? cli.helpOf(words) : topic()
+  if (help === undefined) throw unknownCommand(words, [...cli.paths, ...Object.keys(TOPICS)])
+  out.document({ help }, () => help)
 }
 
-function findCommand(program: Command, words: readonly string[]): Command {
-  return words.reduce((parent, word) => {
-    const found = parent.commands.find((command) => command.name() === word)
-    if (found !== undefined) return found
-    throw usageError(`there is no help on ${words.join(' ')}`, `topics: exit-codes; commands: berth --help`)
-  }, program)
+const PLAIN = { paint: (_: unknown, text: string) => text, width: undefined }
+
+const TOPICS: Readonly<Record<string, () => string>> = {
+  'exit-codes': () =>
+    columnsText(
+      Object.values(EXIT_CODES),
+      [
+        { head: 'CODE', cell: ({ code }) => code },
+        { head: 'MEANING', cell: ({ meaning }) => meaning },
+      ],
+      PLAIN,
+    ),
+  environment: () =>
+    columnsText(
+      [...CLIENT_VARIABLES, ...configFields.map(({ env, path }) => ({ name: env, note: `sets ${path}` }))],
+      [
+        { head: 'VARIABLE', cell: ({ name }) => name },
+        { head: 'MEANING', cell: ({ note }) => note },
+      ],
+      PLAIN,
+    ),
+  formatting: () => FORMATTING,
+  config: () =>
+    columnsText(
+      configFields,
+      [
+        { head: 'FIELD', cell: ({ path }) => path },
+        { head: 'DEFAULT', cell: ({ default: value }) => (value === undefined ? 'none' : JSON.stringify(value)) },
+        { head: 'MEANING', cell: ({ note }) => note },
+      ],
+      PLAIN,
+    ),
 }
+
+const CLIENT_VARIABLES = [
+  { name: 'BERTH_URL', note: 'address of the server that commands speak to, with its base path' },
+  { name: 'BERTH_TOKEN', note: 'access token that commands send' },
+  {
+    name: 'BERTH_CONTEXTS',
+    note: 'file of the contexts; berth/contexts.json among the settings of the user without it',
+  },
+  { name: 'NO_COLOR', note: 'no colours' },
+  { name: 'FORCE_COLOR', note: 'colours also where nobody looks, and in spite of NO_COLOR; 0 for none' },
+] as const
+
+const FORMATTING = `stdout is data, stderr is talk: notes, warnings, errors.
+
+--json           one JSON document on stdout, also on failure: { error, message, hint, … }; one a line for streams
+--json=a,b.c     keeps these members only, under their paths; of a list, of each item
+--format table   for people (the default; streams of events are NDJSON where nobody looks)
+--format ndjson  one document a line; lists give one line for each item
+--quiet          no talk but errors
+--verbose        the stack of errors
+
+Times are relative in tables, and RFC 3339 in UTC in JSON. On a terminal, columns are cut with … to fit; in a pipe never.
+Colours: only on a terminal; NO_COLOR and --no-color turn them off, FORCE_COLOR on.
+`

@@ -1,15 +1,15 @@
 import { existsSync, statSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
+import type { Call } from '../call.ts'
 import { cliError, usageError } from '../cli-error.ts'
-import type { CommandContext } from '../command-context.ts'
 import { makeDirectory } from '../make-directory.ts'
-import { type Terminal, writeDocument } from '../terminal.ts'
+import type { Terminal } from '../terminal.ts'
 
 export interface InitFlags {
   readonly template: 'basic'
+  readonly dir?: string
   readonly yes?: boolean
-  readonly json?: boolean
 }
 
 /** File of the project, file of the template: npm leaves out every `.gitignore` of a package. */
@@ -20,8 +20,8 @@ const FILES = [
 ] as const
 
 /** Writes a project; all of it, or nothing when any file is there already. */
-export async function initCommand({ terminal }: CommandContext, dir: string, flags: InitFlags): Promise<void> {
-  const target = resolve(terminal.cwd, dir)
+export async function initCommand({ terminal, out }: Call, flags: InitFlags): Promise<void> {
+  const target = resolve(terminal.cwd, flags.dir ?? '.')
   const names = FILES.map(([name]) => name)
   refuseOverwriting(target, names)
   await confirm(terminal, flags, `Write ${names.join(', ')} to ${target}?`)
@@ -29,13 +29,10 @@ export async function initCommand({ terminal }: CommandContext, dir: string, fla
   await makeDirectory(target).catch(refuseExisting(target))
   for (const [name, source] of FILES) await writeNew(join(target, name), await readTemplate(flags.template, source))
 
-  if (flags.json) {
-    writeDocument(terminal, { dir: target, files: names })
-    return
-  }
   const shown = relative(terminal.cwd, target)
   const go = shown === '' ? '' : `cd ${shown} && `
-  terminal.stdout.write(`${names.map((name) => `wrote ${join(shown, name)}`).join('\n')}\nnext: ${go}npx berth dev\n`)
+  const wrote = `${names.map((name) => `wrote ${join(shown, name)}`).join('\n')}\nnext: ${go}npx berth dev\n`
+  out.document({ dir: target, files: names }, () => wrote)
 }
 
 function refuseOverwriting(target: string, names: readonly string[]): void {

@@ -1,51 +1,45 @@
 import { storageEncryption } from '@berth/server-app'
 import { type MigrationStatus, migrate, migrationStatus } from '@berth/sqlite'
+import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
-import type { CommandContext } from '../command-context.ts'
-import type { ConfigFlags } from '../config/load-config.ts'
-import { loadForCommand } from '../config/load-for-command.ts'
 import { validConfig } from '../config/valid-config.ts'
-import { type Terminal, writeDocument } from '../terminal.ts'
 
-export interface MigrateFlags extends ConfigFlags {
-  readonly json?: boolean
+export interface MigrateFlags {
+  readonly dryRun?: boolean
 }
 
-export async function migrateStatusCommand({ terminal }: CommandContext, flags: MigrateFlags): Promise<void> {
-  const { path, encryption } = await storageFile(terminal, flags)
-  show(terminal, flags, { path, status: await migrationStatus(path, { encryption }) })
+export async function migrateStatusCommand(call: Call): Promise<void> {
+  const { path, encryption } = await storageFile(call)
+  show(call, { path, status: await migrationStatus(path, { encryption }) })
 }
 
 /** Needs the file for itself: refused while a server holds it. */
-export async function migrateUpCommand({ terminal }: CommandContext, flags: MigrateFlags): Promise<void> {
-  const { path, encryption } = await storageFile(terminal, flags)
-  show(terminal, flags, { path, status: await migrate(path, { encryption }) })
+export async function migrateUpCommand(call: Call, { dryRun }: MigrateFlags): Promise<void> {
+  const { path, encryption } = await storageFile(call)
+  const status = dryRun ? await migrationStatus(path, { encryption }) : await migrate(path, { encryption })
+  show(call, { path, status })
 }
 
-async function storageFile(terminal: Terminal, flags: MigrateFlags) {
-  const loaded = await loadForCommand(terminal, flags)
+async function storageFile(call: Call) {
+  const loaded = await call.config()
   const config = validConfig(loaded)
   const { path } = config.storage
   if (path === ':memory:') throw usageError('storage.path is in memory', 'migrations are for a database file')
   return { path, encryption: await storageEncryption(config, loaded) }
 }
 
-function show(terminal: Terminal, { json }: MigrateFlags, found: { path: string; status: MigrationStatus }): void {
+function show(call: Call, found: { path: string; status: MigrationStatus }): void {
   const applied = found.status.applied.map(({ version, name, appliedAt }) => ({
     version,
     name,
     appliedAt: new Date(appliedAt).toISOString(),
   }))
   const { pending } = found.status
-  if (json) {
-    writeDocument(terminal, { path: found.path, applied, pending })
-    return
-  }
   const lines = [
     found.path,
     ...applied.map(({ version, name, appliedAt }) => `  applied  ${version}  ${name}  ${appliedAt}`),
     ...pending.map(({ version, name }) => `  pending  ${version}  ${name}`),
     pending.length === 0 ? 'up to date' : `${pending.length} pending; apply with: berth migrate up`,
   ]
-  terminal.stdout.write(`${lines.join('\n')}\n`)
+  call.out.document({ path: found.path, applied, pending }, () => `${lines.join('\n')}\n`)
 }

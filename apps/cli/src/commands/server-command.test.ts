@@ -101,7 +101,7 @@ describe('berth server and berth dev', () => {
     neighbour.close()
 
     expect(exitCode).toBe(2)
-    expect(err).toMatch(/^error\[address-in-use\]: .*\n {2}hint: /m)
+    expect(err).toMatch(/^error\[address-in-use\]: .*\n {2}at server\.port \(flag --port\)\n {2}hint: /m)
   })
 
   it('serves the demo agents to the token that dev made', async () => {

@@ -1,8 +1,6 @@
 import { StartError } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
-import type { CommandContext } from '../command-context.ts'
-import type { ConfigFlags } from '../config/load-config.ts'
-import { loadForCommand } from '../config/load-for-command.ts'
+import type { Call } from '../call.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { demoAgents } from '../demo/demo-agents.ts'
 import { checkWritable } from '../doctor/check-storage.ts'
@@ -11,15 +9,15 @@ import { prepareServer } from '../serve/prepare-server.ts'
 import { serve } from '../serve/serve.ts'
 import { writeDocument } from '../terminal.ts'
 
-export interface ServerFlags extends ConfigFlags {
-  readonly json?: boolean
+export interface ServerFlags {
   readonly check?: boolean
   readonly demo?: boolean
 }
 
-export async function serverCommand({ terminal, finish }: CommandContext, flags: ServerFlags): Promise<void> {
-  const json = flags.json ?? false
-  const loaded = await loadForCommand(terminal, flags)
+export async function serverCommand(call: Call, flags: ServerFlags): Promise<void> {
+  const { terminal, finish } = call
+  const json = call.out.isJson
+  const loaded = await call.config()
   const config = validConfig(loaded)
   const agents = flags.demo ? [...loaded.agents, ...demoAgents(terminal.cwd, loaded.agents)] : loaded.agents
   const { server, log } = await prepareServer(terminal, { config, loaded, agents, json })

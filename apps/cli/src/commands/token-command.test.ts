@@ -90,6 +90,6 @@ describe('berth token', () => {
     const exitCode = await runCli(['token', 'list'], terminal)
 
     expect(exitCode).toBe(2)
-    expect(terminal.err()).toMatch(/^error\[pepper-missing\]: .*\n {2}hint: /)
+    expect(terminal.err()).toMatch(/^error\[pepper-missing\]: .*\n {2}at auth\.pepperRef\n {2}hint: /)
   })
 })

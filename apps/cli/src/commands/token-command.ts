@@ -1,19 +1,13 @@
-import type { TokenRecord } from '@berth/ports'
+import { AppError, type TokenRecord } from '@berth/ports'
 import type { TokenEnv } from '@berth/protocol'
 import { openTokenAdmin, type TokenAdmin } from '@berth/server-app'
-import type { CommandContext } from '../command-context.ts'
-import type { ConfigFlags } from '../config/load-config.ts'
-import { loadForCommand } from '../config/load-for-command.ts'
+import type { Call } from '../call.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { expiryOf } from '../expiry.ts'
-import { tableText } from '../table-text.ts'
-import { type Terminal, writeDocument } from '../terminal.ts'
+import { pairsText } from '../output/columns.ts'
+import { relativeText } from '../output/time-text.ts'
 
-export interface TokenFlags extends ConfigFlags {
-  readonly json?: boolean
-}
-
-export interface TokenCreateFlags extends TokenFlags {
+export interface TokenCreateFlags {
   readonly name: string
   readonly scopes: readonly string[]
   readonly subject?: string
@@ -22,52 +16,51 @@ export interface TokenCreateFlags extends TokenFlags {
   readonly expiresAt?: string
 }
 
+interface TokenFlags {
+  readonly id: string
+}
+
 /** Without `--json` stdout holds the token alone, for `TOKEN=$(berth token create …)`. */
-export async function tokenCreateCommand({ terminal }: CommandContext, flags: TokenCreateFlags): Promise<void> {
+export async function tokenCreateCommand(call: Call, flags: TokenCreateFlags): Promise<void> {
   const { name, scopes, subject, env } = flags
   const expiresAt = expiryOf(flags, Date.now())
-  const { token, record } = await withTokens(terminal, flags, (admin) =>
-    admin.mint({ name, scopes, subject, env, expiresAt }),
-  )
-  if (flags.json) {
-    writeDocument(terminal, { ...tokenDocument(record), token })
-    return
-  }
+  const { token, record } = await withTokens(call, (admin) => admin.mint({ name, scopes, subject, env, expiresAt }))
   const until = record.expiresAt === undefined ? 'never expires' : `expires ${isoOf(record.expiresAt)}`
-  terminal.stderr.write(`${record.id} for ${record.subject}: ${record.scopes.join(', ')}; ${until}; shown only now\n`)
-  terminal.stdout.write(`${token}\n`)
-}
-
-export async function tokenListCommand({ terminal }: CommandContext, flags: TokenFlags): Promise<void> {
-  const records = await withTokens(terminal, flags, allTokens)
-  if (flags.json) {
-    writeDocument(terminal, { items: records.map(tokenDocument), nextCursor: null })
-    return
+  if (!call.out.isJson) {
+    call.out.note(`${record.id} for ${record.subject}: ${record.scopes.join(', ')}; ${until}; shown only now`)
   }
+  call.out.document({ ...tokenDocument(record), token }, () => `${token}\n`)
+}
+
+export async function tokenListCommand(call: Call): Promise<void> {
+  const records = await withTokens(call, allTokens)
   const now = Date.now()
-  const rows = records.map((record) => [
-    record.id,
-    record.name,
-    record.subject,
-    `${record.env} …${record.last4}`,
-    record.scopes.join(','),
-    stateOf(record, now),
+  call.out.list({ items: records.map(tokenDocument), nextCursor: null }, [
+    { head: 'ID', cell: ({ id }) => id },
+    { head: 'NAME', cell: ({ name }) => name },
+    { head: 'SUBJECT', cell: ({ subject }) => subject },
+    { head: 'TOKEN', cell: ({ env, last4 }) => `berth_${env}_…${last4}` },
+    { head: 'SCOPES', cell: ({ scopes }) => scopes.join(',') },
+    { head: 'STATE', cell: (token) => stateOf(token, now) },
+    { head: 'LAST USED', cell: ({ lastUsedAt }) => relativeText(lastUsedAt, now) },
+    { head: 'BY', cell: ({ createdBy }) => createdBy },
   ])
-  terminal.stdout.write(tableText(['ID', 'NAME', 'SUBJECT', 'TOKEN', 'SCOPES', 'STATE'], rows))
 }
 
-export async function tokenRevokeCommand({ terminal }: CommandContext, id: string, flags: TokenFlags): Promise<void> {
-  const record = await withTokens(terminal, flags, (admin) => admin.revoke(id))
-  if (flags.json) writeDocument(terminal, tokenDocument(record))
-  else terminal.stdout.write(`revoked ${record.id}\n`)
+export async function tokenInspectCommand(call: Call, { id }: TokenFlags): Promise<void> {
+  const record = (await withTokens(call, allTokens)).find((one) => one.id === id)
+  if (record === undefined) throw new AppError('token-not-found', { hint: 'see berth token list' })
+  const document = tokenDocument(record)
+  call.out.document(document, (paint) => pairsText(Object.entries(document), paint))
 }
 
-async function withTokens<T>(
-  terminal: Terminal,
-  flags: ConfigFlags,
-  work: (admin: TokenAdmin) => Promise<T>,
-): Promise<T> {
-  const loaded = await loadForCommand(terminal, flags)
+export async function tokenRevokeCommand(call: Call, { id }: TokenFlags): Promise<void> {
+  const record = await withTokens(call, (admin) => admin.revoke(id))
+  call.out.document(tokenDocument(record), () => `revoked ${record.id}\n`)
+}
+
+async function withTokens<T>(call: Call, work: (admin: TokenAdmin) => Promise<T>): Promise<T> {
+  const loaded = await call.config()
   const admin = await openTokenAdmin(validConfig(loaded), loaded)
   try {
     return await work(admin)
@@ -110,8 +103,8 @@ function tokenDocument(record: TokenRecord) {
 const isoOf = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString()
 
-function stateOf({ revokedAt, expiresAt }: TokenRecord, now: number): string {
-  if (revokedAt !== undefined) return `revoked ${isoOf(revokedAt)}`
+function stateOf({ revokedAt, expiresAt }: ReturnType<typeof tokenDocument>, now: number): string {
+  if (revokedAt !== undefined) return `revoked ${relativeText(revokedAt, now)}`
   if (expiresAt === undefined) return 'active'
-  return `${expiresAt <= now ? 'expired' : 'expires'} ${isoOf(expiresAt)}`
+  return `${Date.parse(expiresAt) <= now ? 'expired' : 'expires'} ${relativeText(expiresAt, now)}`
 }

@@ -1,10 +1,8 @@
-import type { CommandContext } from '../command-context.ts'
-import { writeDocument } from '../terminal.ts'
+import type { Call } from '../call.ts'
 import { readVersion } from '../version.ts'
 
-export function versionCommand({ terminal }: CommandContext, { json }: { readonly json?: boolean }): void {
+export function versionCommand({ out }: Call): void {
   const version = readVersion()
-  if (json)
-    writeDocument(terminal, { version, node: process.versions.node, platform: process.platform, arch: process.arch })
-  else terminal.stdout.write(`berth ${version}\n`)
+  const { platform, arch } = process
+  out.document({ version, node: process.versions.node, platform, arch }, () => `berth ${version}\n`)
 }

@@ -8,6 +8,8 @@ export interface EnvOverride {
 }
 
 const PREFIX = 'BERTH_'
+/** What commands that speak to a server read. */
+const CLIENT_VARIABLES = ['BERTH_URL', 'BERTH_TOKEN', 'BERTH_CONTEXTS'] as const
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -21,7 +23,7 @@ export function readEnvOverrides(env: Env): readonly EnvOverride[] {
 
 /** Variables with our prefix that no field has and no secret reference names. */
 export function unknownVariables(env: Env, referenced: ReadonlySet<string>): readonly string[] {
-  const known = new Set(configFields.map((field) => field.env))
+  const known = new Set<string>([...configFields.map((field) => field.env), ...CLIENT_VARIABLES])
   return Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && !known.has(name) && !referenced.has(name))
     .sort()

@@ -34,6 +34,10 @@ export interface LoadedConfig {
   /** What relative paths in the configuration start from. */
   readonly configDir: string
   readonly configPath: string | undefined
+  /** Of the command. */
+  readonly cwd: string
+  /** Fields that flags have set. */
+  readonly flagged: readonly string[]
   readonly overrides: readonly EnvOverride[]
   readonly warnings: readonly string[]
 }
@@ -68,6 +72,8 @@ export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<Lo
     adapters: (checkedObject('adapters', adapters) ?? {}) as Partial<Adapters>,
     configDir: configPath === undefined ? cwd : dirname(configPath),
     configPath,
+    cwd,
+    flagged: flagged.map(({ path }) => path),
     overrides,
     warnings: unknownVariables(env, referencedVariables([input, mcpServers])).map(
       (name) => `the environment variable ${name} is unknown and has no effect`,

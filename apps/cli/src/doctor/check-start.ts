@@ -36,7 +36,7 @@ function secretsFinding({ auth }: ServerConfig): Finding {
   return warn(
     'secrets',
     'the pepper is that of berth dev',
-    'make one of its own: openssl rand -base64 32 > secrets/pepper',
+    'make one of its own: berth secrets generate pepper --out file:./secrets/pepper',
   )
 }
 

@@ -1,3 +1,5 @@
+import type { Paint } from '../output/paint.ts'
+
 /** What one check of `berth doctor` came to. */
 export interface Finding {
   readonly check: string
@@ -8,6 +10,7 @@ export interface Finding {
 }
 
 const MARKS = { ok: '✓', warn: '!', fail: '✗' } as const
+const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
 export const ok = (check: string, message: string): Finding => ({ check, status: 'ok', message })
 
@@ -22,7 +25,7 @@ export function failFrom(check: string, error: unknown, otherwise: string): Find
   return fail(check, typeof message === 'string' ? message : String(error), typeof hint === 'string' ? hint : otherwise)
 }
 
-export function findingText({ check, status, message, fix }: Finding): string {
-  const line = `${MARKS[status]} ${check.padEnd(8)} ${message}\n`
+export function findingText({ check, status, message, fix }: Finding, paint: Paint = (_, text) => text): string {
+  const line = `${paint(COLOURS[status], MARKS[status])} ${check.padEnd(8)} ${message}\n`
   return fix === undefined ? line : `${line}    fix: ${fix}\n`
 }

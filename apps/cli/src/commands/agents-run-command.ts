@@ -1,0 +1,52 @@
+import type { Call } from '../call.ts'
+import { spanMs } from '../span.ts'
+import { followRun } from './follow-run.ts'
+import { readInput } from './read-input.ts'
+import { finishWith, type Outcome, showOutcome, waitsForSomebody } from './run-result.ts'
+import { untilInterrupted } from './until-interrupted.ts'
+
+export interface AgentsRunFlags {
+  readonly agent: string
+  readonly input?: string
+  readonly stream?: boolean
+  readonly session?: string
+  readonly runTimeout?: string
+  readonly idempotencyKey?: string
+  readonly detach?: boolean
+}
+
+export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promise<void> {
+  const { agent, session, runTimeout, idempotencyKey } = flags
+  const input = await readInput(call.terminal, 'input', flags.input)
+  const body = {
+    ...(input === undefined ? {} : { input }),
+    ...(session === undefined ? {} : { sessionId: session }),
+    ...(runTimeout === undefined ? {} : { timeoutMs: spanMs('run-timeout', runTimeout) }),
+  }
+  const { agents } = call.client()
+  if (flags.detach) {
+    showOutcome(call, await agents.run(agent, body, { idempotencyKey, prefer: 'respond-async' }))
+    return
+  }
+  if (flags.stream) {
+    const { runId, subject } = await agents.stream(agent, body, { idempotencyKey })
+    await followRun(call, { runId, subject })
+    return
+  }
+  // Started first, so that there is a run to cancel.
+  const { runId } = await agents.stream(agent, body, { idempotencyKey })
+  const followed = await untilInterrupted(call, runId, () => waitForOutcome(call, runId))
+  if (followed === undefined) return
+  showOutcome(call, followed.result)
+  if (!followed.isInterrupted) finishWith(call, followed.result)
+}
+
+/** What the run came to; a run that waits for somebody is an answer too. */
+async function waitForOutcome(call: Call, runId: string): Promise<Outcome> {
+  const { runs } = call.client()
+  const { subject } = await runs.state(runId)
+  for await (const item of call.client().subscribe(subject, { transport: 'sse' })) {
+    if (item.type === 'event' && waitsForSomebody(item.event)) break
+  }
+  return runs.state(runId)
+}

@@ -1,0 +1,116 @@
+import { isPlainObject, nearest, OPERATIONS, type Operation } from '@berth/protocol'
+import type { Call } from '../call.ts'
+import { usageError } from '../cli-error.ts'
+import { readInput } from './read-input.ts'
+
+export interface ApiFlags {
+  readonly operation?: string
+  readonly field?: readonly string[]
+  readonly input?: string
+  readonly idempotencyKey?: string
+}
+
+/** A stream that does not end by itself is followed, not called. */
+const CALLABLE = OPERATIONS.filter(({ id }) => id !== 'realtime.open-ws' && id !== 'sessions.events')
+
+export async function apiCommand(
+  call: Call,
+  { operation: id, field = [], input, idempotencyKey }: ApiFlags,
+): Promise<void> {
+  if (id === undefined) {
+    listOperations(call)
+    return
+  }
+  const operation = CALLABLE.find((one) => one.id === id)
+  if (operation === undefined) throw unknownOperation(id)
+  const fields = Object.fromEntries(
+    field.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+  )
+  const { params, rest } = splitParams(operation, fields)
+  const data = await inputOf(call, operation, { rest, input })
+  const answer = await methodOf(call, operation)(...params, ...data, { idempotencyKey })
+  await show(call, answer)
+}
+
+function listOperations({ out }: Call): void {
+  const items = CALLABLE.map(({ id, method, path, summary }) => ({ id, method, path, summary }))
+  out.list({ items, nextCursor: null }, [
+    { head: 'OPERATION', cell: (one) => one.id },
+    { head: 'METHOD', cell: ({ method }) => method },
+    { head: 'PATH', cell: ({ path }) => path },
+    { head: 'DOES', cell: ({ summary }) => summary },
+  ])
+}
+
+function unknownOperation(id: string) {
+  const near = nearest(
+    id,
+    CALLABLE.map((one) => one.id),
+  )
+  return usageError(
+    `there is no operation ${id}`,
+    near === undefined ? 'list them with: berth api' : `Did you mean ${near}?`,
+  )
+}
+
+type Fields = Readonly<Record<string, string>>
+
+/** Path parameters in the order of the path; what is left belongs to the query or the body. */
+function splitParams(
+  { id, path }: Operation,
+  fields: Fields,
+): { readonly params: readonly string[]; readonly rest: Fields } {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const missing = names.filter((name) => !fields[name])
+  if (missing.length > 0) throw usageError(`${id} needs ${missing.join(', ')}`, `give -f ${missing[0]}=<value>`)
+  const rest = Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
+  return { params: names.map((name) => fields[name] ?? ''), rest }
+}
+
+async function inputOf(
+  { terminal }: Call,
+  { id, body, query }: Operation,
+  { rest, input }: { readonly rest: Fields; readonly input: string | undefined },
+): Promise<readonly unknown[]> {
+  if (body === undefined && query === undefined) {
+    const surplus = Object.keys(rest)
+    if (surplus.length === 0 && input === undefined) return []
+    throw usageError(`${id} takes neither a body nor a query`, `leave out ${surplus.join(', ') || '--input'}`)
+  }
+  if (query !== undefined) return [rest]
+  const whole = await readInput(terminal, 'input', input)
+  if (whole !== undefined && !isPlainObject(whole)) throw usageError('--input is no JSON object', 'a body is an object')
+  return [{ ...whole, ...Object.fromEntries(Object.entries(rest).map(([name, text]) => [name, memberOf(text)])) }]
+}
+
+/** `5` is a number and `true` a boolean; what is no JSON is text. */
+function memberOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+type Method = (...values: readonly unknown[]) => Promise<unknown>
+
+/** The method of the client, by the id of the operation: both are derived from the same rows. */
+function methodOf(call: Call, { id }: Operation): Method {
+  const [group = '', verb = ''] = id.split('.')
+  const name = verb.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+  const groups = call.client() as unknown as Readonly<Record<string, Readonly<Record<string, Method>>>>
+  const method = groups[group]?.[name]
+  if (method === undefined) throw usageError(`${id} cannot be called`, 'list operations with: berth api')
+  return method
+}
+
+async function show({ out, terminal }: Call, answer: unknown): Promise<void> {
+  if (answer instanceof Response) {
+    const text = await answer.text()
+    out.document({ contentType: answer.headers.get('content-type'), body: text }, () => text)
+    return
+  }
+  const document = answer ?? {}
+  if (out.isJson) out.document(document, () => '')
+  else terminal.stdout.write(answer === undefined ? '' : `${JSON.stringify(document, undefined, 2)}\n`)
+}

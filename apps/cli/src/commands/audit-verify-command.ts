@@ -1,0 +1,50 @@
+import { createReadStream } from 'node:fs'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { AuditVerification } from '@berth/protocol'
+import type { InferOutput } from 'valibot'
+import type { Call } from '../call.ts'
+import { usageError } from '../cli-error.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { verifyChain } from './verify-chain.ts'
+
+export interface AuditVerifyFlags {
+  readonly file?: string
+  readonly expect?: string
+}
+
+type Verification = InferOutput<typeof AuditVerification>
+
+export async function auditVerifyCommand(call: Call, { file, expect }: AuditVerifyFlags): Promise<void> {
+  const expected = expect === undefined ? undefined : expectationOf(expect)
+  const verification =
+    file === undefined
+      ? await call.client().audit.verify(expected === undefined ? {} : { expected })
+      : await verifyChain(linesOf(resolve(call.terminal.cwd, file)), expected)
+  call.out.document(verification, (paint) => {
+    const { ok, entries, head } = verification
+    const mark = ok ? paint('green', '✓') : paint('red', '✗')
+    return `${mark} chain of ${entries} entries, head ${head?.hash ?? '-'}\n${problemText(verification)}`
+  })
+  if (!verification.ok) call.finish(EXIT_CODES.problem.code)
+}
+
+function problemText({ ok, firstBadSeq, reason, unanchoredTail }: Verification): string {
+  if (!ok) return `  first bad entry: ${firstBadSeq ?? '-'} (${reason ?? 'unknown'})\n`
+  return unanchoredTail === 0 ? '' : `  ${unanchoredTail} entries after the last checkpoint\n`
+}
+
+function expectationOf(text: string): { readonly size: number; readonly hash: string } {
+  const [, size, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (size !== undefined && hash !== undefined) return { size: Number(size), hash }
+  throw usageError('--expect is not size:hash', 'write the number of an entry, a colon and its SHA-256 in hex')
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const input = createReadStream(path, 'utf8')
+  try {
+    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
+  } catch (error) {
+    throw usageError(`--file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`, 'check the path')
+  }
+}

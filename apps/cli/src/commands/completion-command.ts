@@ -1,0 +1,11 @@
+import type { Call } from '../call.ts'
+import { usageError } from '../cli-error.ts'
+import { SHELLS, type Shell } from '../manifest/completion.ts'
+
+export function completionCommand({ out, cli }: Call, { shell }: { readonly shell: string }): void {
+  if (!isShell(shell)) throw usageError(`there is no completion for ${shell}`, `choose one of ${SHELLS.join(', ')}`)
+  const script = cli.completion(shell)
+  out.document({ shell, script }, () => script)
+}
+
+const isShell = (name: string): name is Shell => SHELLS.some((shell) => shell === name)

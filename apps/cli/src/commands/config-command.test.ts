@@ -1,0 +1,83 @@
+import { statSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { recordingTerminal } from '../../test/recording-terminal.ts'
+import { temporaryDir } from '../../test/temporary-dir.ts'
+import { runCli } from '../run-cli.ts'
+
+const dir = temporaryDir()
+
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const terminal = recordingTerminal({ cwd: dir(), env })
+  const exitCode = await runCli(args, terminal)
+  return { exitCode, out: terminal.out(), err: terminal.err() }
+}
+
+/** A module is loaded once in a process: what is written anew has another name. */
+const write = (text: string, name = 'berth.config.mjs') => writeFile(join(dir(), name), text)
+
+describe('berth config', () => {
+  beforeEach(() => write("export default {\n  server: {\n    port: 9000,\n  },\n  auth: { pepperRef: 'env:P' },\n}\n"))
+
+  it('prints every value with the place it came from, and no secret', async () => {
+    const { exitCode, out } = await run(['config', 'print', '--json'], {
+      P: 's3cr3t'.repeat(8),
+      BERTH_RUNS_CONCURRENCY: '3',
+    })
+    const items: { path: string; value: unknown; origin: string }[] = JSON.parse(out).items
+    const at = (path: string) => items.find((item) => item.path === path)
+
+    expect(exitCode).toBe(0)
+    expect(at('server.port')).toEqual({ path: 'server.port', value: 9000, origin: 'berth.config.mjs:3' })
+    expect(at('runs.concurrency')).toMatchObject({ value: 3, origin: 'BERTH_RUNS_CONCURRENCY' })
+    expect(at('server.host')).toMatchObject({ value: '127.0.0.1', origin: 'default' })
+    expect(at('auth.pepperRef')).toMatchObject({ value: 'env:P (set, 48 bytes)', origin: 'berth.config.mjs:5' })
+    expect(out).not.toContain('s3cr3t')
+  })
+
+  it('checks, and names the nearest field and the line of what is wrong', async () => {
+    expect(await run(['config', 'check'])).toMatchObject({ exitCode: 0, out: expect.stringContaining('valid') })
+
+    await write('export default {\n  server: {\n    prot: 1,\n  },\n}\n', 'a.mjs')
+    const { exitCode, err } = await run(['config', 'check', '--config', 'a.mjs'])
+    expect(exitCode).toBe(2)
+    expect(err).toContain('server.prot: unknown field (did you mean server.port?)')
+
+    await write("export default {\n  server: {\n    port: 'x',\n  },\n}\n", 'b.mjs')
+    expect((await run(['config', 'check', '--config', 'b.mjs'])).err).toContain('  at server.port (b.mjs:3)\n')
+  })
+
+  it('prints a JSON Schema that has every field with its note', async () => {
+    const { port } = JSON.parse((await run(['config', 'schema'])).out).properties.server.properties
+
+    expect(port).toMatchObject({ type: 'integer', default: 8080, description: expect.stringContaining('Port') })
+  })
+})
+
+describe('berth secrets', () => {
+  it('writes a secret once, for its owner only, and never shows it', async () => {
+    const { exitCode, out } = await run(['secrets', 'generate', 'pepper', '--json'])
+    const path = join(dir(), 'secrets/pepper')
+    const secret = (await readFile(path, 'utf8')).trim()
+
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(out)).toEqual({ kind: 'pepper', ref: 'file:./secrets/pepper', path, bytes: secret.length })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(Buffer.from(secret, 'base64')).toHaveLength(32)
+    expect((await run(['secrets', 'generate', 'pepper'])).exitCode).toBe(6)
+    expect((await readFile(path, 'utf8')).trim()).toBe(secret)
+  })
+
+  it('refuses a kind or a place that there is not', async () => {
+    expect((await run(['secrets', 'generate', 'salt'])).exitCode).toBe(2)
+    expect((await run(['secrets', 'generate', 'pepper', '--out', 'env:P'])).err).toContain('cannot be written')
+  })
+
+  it('exits 5 when a reference does not resolve', async () => {
+    await write("export default { auth: { pepperRef: 'env:P' } }\n")
+
+    expect((await run(['secrets', 'check'], { P: 'x'.repeat(40) })).exitCode).toBe(0)
+    expect(await run(['secrets', 'check'])).toMatchObject({ exitCode: 5, out: expect.stringContaining('not set') })
+  })
+})

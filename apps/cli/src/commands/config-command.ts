@@ -1,0 +1,77 @@
+import { relative } from 'node:path'
+import { type ConfigField, configFields, type ServerConfig } from '@berth/protocol'
+import type { Call } from '../call.ts'
+import { configJsonSchema } from '../config/config-json-schema.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
+import { placeOfField } from '../config/place-of-field.ts'
+import { secretState, secretText } from '../config/secret-references.ts'
+import { validConfig } from '../config/valid-config.ts'
+
+export interface ConfigPrintFlags {
+  readonly origin?: boolean
+}
+
+interface EffectiveValue {
+  readonly path: string
+  readonly value?: unknown
+  readonly origin: string
+}
+
+export async function configPrintCommand(call: Call, { origin }: ConfigPrintFlags): Promise<void> {
+  const loaded = await call.config()
+  const config = validConfig(loaded)
+  const items = await Promise.all(configFields.map((field) => effectiveValue(field, { config, loaded, call })))
+  call.out.list({ items, nextCursor: null }, [
+    { head: 'FIELD', cell: ({ path }) => path },
+    { head: 'VALUE', cell: ({ value }) => valueText(value) },
+    ...(origin ? [{ head: 'ORIGIN', cell: (item: EffectiveValue) => item.origin }] : []),
+  ])
+}
+
+export async function configCheckCommand(call: Call): Promise<void> {
+  const loaded = await call.config()
+  validConfig(loaded)
+  const { configPath = null, warnings } = loaded
+  const name = configPath === null ? 'no configuration file; the defaults and the environment' : configPath
+  call.out.document({ ok: true, path: configPath, warnings }, () => `${name}: valid\n`)
+}
+
+export function configSchemaCommand(call: Call): void {
+  const schema = configJsonSchema()
+  call.out.document(schema, () => `${JSON.stringify(schema, undefined, 2)}\n`)
+}
+
+interface Sources {
+  readonly config: ServerConfig
+  readonly loaded: LoadedConfig
+  readonly call: Call
+}
+
+async function effectiveValue(field: ConfigField, { config, loaded, call }: Sources): Promise<EffectiveValue> {
+  const { path, isSecret } = field
+  const value = memberAt(config, path)
+  const origin = originOf(path, loaded)
+  if (!isSecret || value === undefined) return { path, value, origin }
+  const { env } = call.terminal
+  const described = async (ref: unknown) => secretText(await secretState(String(ref), loaded, env))
+  return {
+    path,
+    value: Array.isArray(value) ? await Promise.all(value.map(described)) : await described(value),
+    origin,
+  }
+}
+
+/** `flag --port`, `BERTH_SERVER_PORT`, `berth.config.mjs:3` or `default`. */
+function originOf(path: string, loaded: LoadedConfig): string {
+  if (memberAt(loaded.input, path) === undefined) return 'default'
+  return placeOfField(loaded, path) ?? relative(loaded.cwd, loaded.configPath ?? '')
+}
+
+const memberAt = (tree: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], tree)
+
+function valueText(value: unknown): string {
+  if (value === undefined) return '-'
+  if (Array.isArray(value)) return value.length === 0 ? '[]' : value.join(', ')
+  return String(value)
+}

@@ -1,0 +1,66 @@
+import { nearest, OPERATOR_ID } from '@berth/protocol'
+import type { Call } from '../call.ts'
+import { cliError, usageError } from '../cli-error.ts'
+import { type Contexts, readContexts, writeContexts } from '../server-access/contexts.ts'
+
+export interface ContextAddFlags {
+  readonly name: string
+  readonly url: string
+  readonly token?: string
+  readonly replace?: boolean
+}
+
+export function contextListCommand({ out, terminal }: Call): void {
+  const known = readContexts(terminal.env)
+  const items = Object.keys(known.contexts).map((name) => shown(known, name))
+  out.list({ items, nextCursor: null }, [
+    { head: '', cell: ({ current }) => (current ? '*' : ' ') },
+    { head: 'NAME', cell: ({ name }) => name },
+    { head: 'URL', cell: ({ url }) => url },
+    { head: 'TOKEN', cell: ({ token }) => token },
+  ])
+}
+
+/** The first one is in use at once. */
+export async function contextAddCommand({ out, terminal }: Call, flags: ContextAddFlags): Promise<void> {
+  const { name, url, replace } = flags
+  if (!OPERATOR_ID.test(name)) throw usageError(`${name} is not a name`, 'use letters, digits, "_" and "-"')
+  if (!/^https?:\/\/[^/]+/.test(url))
+    throw usageError(`${url} is not an http(s) address`, 'write it like http://127.0.0.1:8080/v1')
+  const known = readContexts(terminal.env)
+  if (known.contexts[name] !== undefined && !replace) {
+    throw cliError('context-exists', {
+      message: `there is a context ${name} already`,
+      hint: 'choose another name, or add --replace',
+      exit: 'conflict',
+    })
+  }
+  const token = flags.token === '-' ? (await terminal.readInput()).trim() : flags.token
+  const next = {
+    current: known.current ?? name,
+    contexts: { ...known.contexts, [name]: { url, ...(token ? { token } : {}) } },
+  }
+  writeContexts(terminal.env, next)
+  out.document(shown(next, name), () => `added ${name}${next.current === name ? ', and in use' : ''}\n`)
+}
+
+export function contextUseCommand({ out, terminal }: Call, { name }: { readonly name: string }): void {
+  const known = readContexts(terminal.env)
+  if (known.contexts[name] === undefined) {
+    const near = nearest(name, Object.keys(known.contexts))
+    throw usageError(
+      `there is no context ${name}`,
+      near === undefined ? 'see berth context list' : `Did you mean ${near}?`,
+    )
+  }
+  const next = { ...known, current: name }
+  writeContexts(terminal.env, next)
+  out.document(shown(next, name), () => `in use: ${name}\n`)
+}
+
+const LAST = 4
+
+function shown({ contexts, current }: Contexts, name: string) {
+  const { url = '', token } = contexts[name] ?? {}
+  return { name, url, ...(token === undefined ? {} : { token: `…${token.slice(-LAST)}` }), current: name === current }
+}

@@ -1,0 +1,49 @@
+import type { Event } from '@berth/client'
+import { isPlainObject } from '@berth/protocol'
+import type { Call } from '../call.ts'
+import { finishWith, noteOutcome, waitsForSomebody } from './run-result.ts'
+import { untilInterrupted } from './until-interrupted.ts'
+
+export interface FollowedRun {
+  readonly runId: string
+  readonly subject: string
+}
+
+/** The words of a run on stdout as they come, what else happens on stderr, and its end. With JSON: its events, one a line. */
+export async function followRun(call: Call, { runId, subject }: FollowedRun): Promise<void> {
+  const followed = await untilInterrupted(call, runId, async () => {
+    const last = await showEvents(call, subject)
+    const state = await call.client().runs.state(runId)
+    if (!call.out.isJson && last !== '' && !last.endsWith('\n')) call.out.text('\n')
+    return state
+  })
+  if (followed === undefined) return
+  if (!call.out.isJson) noteOutcome(call, followed.result)
+  if (!followed.isInterrupted) finishWith(call, followed.result)
+}
+
+/** @returns the last words, to know whether their line has ended */
+async function showEvents(call: Call, subject: string): Promise<string> {
+  let last = ''
+  for await (const item of call.client().subscribe(subject, { transport: 'sse' })) {
+    if (item.type === 'gap') {
+      call.out.note(`events are missing after ${item.lastEventId}`)
+      continue
+    }
+    const { event } = item
+    if (call.out.isJson) call.out.item(event, () => '')
+    else last = showEvent(call, event) ?? last
+    if (waitsForSomebody(event)) return last
+  }
+  return last
+}
+
+function showEvent({ out }: Call, { type, payload }: Event): string | undefined {
+  const delta = type === 'text.delta' && isPlainObject(payload) ? payload.delta : undefined
+  if (typeof delta !== 'string') {
+    out.note(out.paint('dim', `· ${type}`))
+    return undefined
+  }
+  out.text(delta)
+  return delta
+}

@@ -1,0 +1,18 @@
+import type { ListCall, Page } from '@berth/client'
+
+export interface PageFlags {
+  readonly limit?: number
+  readonly cursor?: string
+  readonly all?: boolean
+}
+
+/** The part of a query that says which page. */
+export const pageQuery = ({ limit, cursor, all }: PageFlags) => ({
+  ...(all ? { limit: 200 } : limit === undefined ? {} : { limit }),
+  ...(cursor === undefined ? {} : { cursor }),
+})
+
+/** The page that was asked for, or every item from there on. */
+export async function readPage<Item>(list: ListCall<Item>, { all }: PageFlags): Promise<Page<Item>> {
+  return all ? { items: await list.all(), nextCursor: null } : list
+}

@@ -1,0 +1,78 @@
+import type { Run, RunStatus } from '@berth/protocol'
+import type { InferOutput } from 'valibot'
+import type { Call } from '../call.ts'
+import { type Column, pairsText } from '../output/columns.ts'
+import { durationText, relativeText } from '../output/time-text.ts'
+import { instantOf } from '../span.ts'
+import { readInput } from './read-input.ts'
+import { type PageFlags, pageQuery, readPage } from './read-page.ts'
+import { showOutcome } from './run-result.ts'
+
+export interface RunsListFlags extends PageFlags {
+  readonly status?: InferOutput<typeof RunStatus>
+  readonly agent?: string
+  readonly workflow?: string
+  readonly session?: string
+  readonly since?: string
+}
+
+export interface RunFlags {
+  readonly run: string
+}
+
+type RunRecord = InferOutput<typeof Run>
+
+export async function runsListCommand(call: Call, flags: RunsListFlags): Promise<void> {
+  const { status, agent, workflow, session, since } = flags
+  const query = {
+    ...pageQuery(flags),
+    status,
+    agentId: agent,
+    workflowId: workflow,
+    sessionId: session,
+    since: since === undefined ? undefined : instantOf('since', since, Date.now()),
+  }
+  const page = await readPage(call.client().runs.list(query), flags)
+  call.out.list(page, runColumns(Date.now()))
+}
+
+export const runColumns = (now: number): readonly Column<RunRecord>[] => [
+  { head: 'RUN', cell: ({ id }) => id },
+  { head: 'OF', cell: ({ agentId, workflowId }) => agentId ?? workflowId },
+  { head: 'STATUS', cell: ({ status }) => status, isStatus: true },
+  { head: 'TOOK', cell: (run) => tookText(run, now) },
+  { head: 'TOKENS', cell: ({ usage }) => usage.inputTokens + usage.outputTokens },
+  { head: 'COST', cell: ({ usage }) => (usage.costUsd === 0 ? '-' : `$${usage.costUsd.toFixed(4)}`) },
+  { head: 'STARTED', cell: ({ startedAt, createdAt }) => relativeText(startedAt ?? createdAt, now) },
+]
+
+/** Of a run that has not ended, so far. */
+function tookText({ startedAt, completedAt }: RunRecord, now: number): string {
+  if (startedAt === undefined) return '-'
+  const end = completedAt === undefined ? now : Date.parse(completedAt)
+  return durationText(Math.max(0, end - Date.parse(startedAt)))
+}
+
+export async function runsShowCommand(call: Call, { run: id }: RunFlags): Promise<void> {
+  const run = await call.client().runs.get(id)
+  const { links: _, ...shown } = run
+  call.out.document(run, (paint) => pairsText(Object.entries(shown), paint))
+}
+
+export async function runsAbortCommand(call: Call, { run, reason }: RunFlags & { reason?: string }): Promise<void> {
+  const outcome = await call.client().runs.abort(run, reason === undefined ? {} : { reason })
+  call.out.document(outcome, () => `aborted ${outcome.runId}\n`)
+}
+
+export async function runsResumeCommand(call: Call, { run, payload }: RunFlags & { payload?: string }): Promise<void> {
+  const read = await readInput(call.terminal, 'payload', payload)
+  showOutcome(call, await call.client().runs.resume(run, read === undefined ? {} : { payload: read }))
+}
+
+export async function runsExportCommand(call: Call, { run: id }: RunFlags): Promise<void> {
+  const { runs } = call.client()
+  const run = await runs.get(id)
+  const events = await runs.events(id, { limit: 200 }).all()
+  const document = { run, events }
+  call.out.document(document, () => `${JSON.stringify(document, undefined, 2)}\n`)
+}

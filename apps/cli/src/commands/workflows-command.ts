@@ -1,0 +1,103 @@
+import type { Call } from '../call.ts'
+import { cliError } from '../cli-error.ts'
+import { pairsText } from '../output/columns.ts'
+import { statusColour } from '../output/paint.ts'
+import { relativeText } from '../output/time-text.ts'
+import { spanMs } from '../span.ts'
+import { readInput } from './read-input.ts'
+import { type PageFlags, pageQuery, readPage } from './read-page.ts'
+import { finishWith, showOutcome } from './run-result.ts'
+
+export interface ThreadFlags {
+  readonly workflow: string
+  readonly thread: string
+}
+
+export interface WorkflowsRunFlags {
+  readonly workflow: string
+  readonly input?: string
+  readonly thread?: string
+  readonly wait?: string
+  readonly idempotencyKey?: string
+}
+
+export async function workflowsListCommand(call: Call, flags: PageFlags): Promise<void> {
+  const page = await readPage(call.client().workflows.list(pageQuery(flags)), flags)
+  call.out.list(page, [
+    { head: 'WORKFLOW', cell: ({ id }) => id },
+    { head: 'RECOVERY', cell: ({ recovery }) => recovery },
+    { head: 'ATTEMPTS', cell: ({ maxAttempts }) => maxAttempts },
+    { head: 'DESCRIPTION', cell: ({ description }) => description },
+  ])
+}
+
+export async function workflowsRunCommand(call: Call, flags: WorkflowsRunFlags): Promise<void> {
+  const { workflow, thread, wait, idempotencyKey } = flags
+  const input = await readInput(call.terminal, 'input', flags.input)
+  const body = { ...(input === undefined ? {} : { input }), ...(thread === undefined ? {} : { threadId: thread }) }
+  const prefer = wait === undefined ? undefined : (`wait=${Math.ceil(spanMs('wait', wait) / 1_000)}` as const)
+  const outcome = await call.client().workflows.execute(workflow, body, { idempotencyKey, prefer })
+  showOutcome(call, outcome)
+  if (!call.out.isJson)
+    call.out.note(`  thread ${outcome.threadId}: berth workflows show ${workflow} ${outcome.threadId}`)
+  finishWith(call, outcome)
+}
+
+export async function workflowsShowCommand(call: Call, { workflow, thread }: ThreadFlags): Promise<void> {
+  const state = await call.client().workflows.state(workflow, { threadId: thread })
+  const { steps, waitingFor, ...facts } = state
+  call.out.document(state, (paint) => {
+    const waits = waitingFor.map(
+      ({ kind, name, dueAt }) => `  ${kind} ${name}${dueAt === undefined ? '' : ` until ${dueAt}`}\n`,
+    )
+    const lines = steps.map(
+      ({ seq, name, kind, status }) =>
+        `  ${String(seq).padStart(3)}  ${paint(statusColour(status) ?? 'cyan', status.padEnd(9))}  ${kind.padEnd(8)}  ${name}\n`,
+    )
+    const waiting = waits.length === 0 ? '' : `waits for\n${waits.join('')}`
+    return `${pairsText(Object.entries(facts), paint)}${waiting}${lines.length === 0 ? '' : `steps\n${lines.join('')}`}`
+  })
+}
+
+export async function workflowsResumeCommand(
+  call: Call,
+  { workflow, thread, name, payload }: ThreadFlags & { name?: string; payload?: string },
+): Promise<void> {
+  const read = await readInput(call.terminal, 'payload', payload)
+  const outcome = await call.client().workflows.resume(workflow, {
+    threadId: thread,
+    ...(name === undefined ? {} : { name }),
+    ...(read === undefined ? {} : { payload: read }),
+  })
+  showOutcome(call, outcome)
+}
+
+export async function workflowsCheckpointsCommand(call: Call, flags: ThreadFlags & PageFlags): Promise<void> {
+  const now = Date.now()
+  const query = { ...pageQuery(flags), threadId: flags.thread }
+  const page = await readPage(call.client().workflows.checkpoints(flags.workflow, query), flags)
+  call.out.list(page, [
+    { head: 'CHECKPOINT', cell: ({ id }) => id },
+    { head: 'SEQ', cell: ({ seq }) => seq },
+    { head: 'STEP', cell: ({ step }) => step },
+    { head: 'RESULT', cell: ({ result }) => JSON.stringify(result) },
+    { head: 'WRITTEN', cell: ({ createdAt }) => relativeText(createdAt, now) },
+  ])
+}
+
+/** The server says why it refuses. Once it does not, this shows what it answers. */
+export async function workflowsForkCommand(
+  call: Call,
+  { workflow, thread, checkpoint }: ThreadFlags & { checkpoint?: string },
+): Promise<void> {
+  const body = { threadId: thread, ...(checkpoint === undefined ? {} : { checkpointId: checkpoint }) }
+  const answer: unknown = await call.client().workflows.fork(workflow, body)
+  if (answer === undefined) {
+    throw cliError('invalid-answer', {
+      message: 'the server forked nothing',
+      hint: 'update this command',
+      exit: 'failed',
+    })
+  }
+  call.out.document(answer, () => `${JSON.stringify(answer)}\n`)
+}

@@ -1,0 +1,35 @@
+import { type ConfigField, configFields, isPlainObject, ServerConfigSchema } from '@berth/protocol'
+import { toJsonSchema } from '@valibot/to-json-schema'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The JSON Schema of a configuration file, each field with its note and default. Registrations are code and have none. */
+export function configJsonSchema(): Json {
+  const schema: unknown = toJsonSchema(ServerConfigSchema, { errorMode: 'ignore', typeMode: 'input' })
+  const noted = configFields.reduce((tree, field) => withNote(tree, field.path.split('.'), field), schema as Json)
+  return {
+    ...noted,
+    title: 'Configuration of a Berth server',
+    properties: { $schema: { type: 'string' }, ...members(noted) },
+  }
+}
+
+/** The note stands as the description. */
+function withNote(tree: Json, [name = '', ...rest]: readonly string[], field: ConfigField): Json {
+  const properties = members(tree)
+  const child = isPlainObject(properties[name]) ? properties[name] : {}
+  const next =
+    rest.length > 0
+      ? withNote(child, rest, field)
+      : {
+          ...without(child, 'note', 'pending'),
+          description: field.note,
+          ...(field.default === undefined ? {} : { default: field.default }),
+        }
+  return { ...tree, properties: { ...properties, [name]: next } }
+}
+
+const members = (tree: Json): Json => (isPlainObject(tree.properties) ? tree.properties : {})
+
+const without = (members: Json, ...names: readonly string[]): Json =>
+  Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name)))

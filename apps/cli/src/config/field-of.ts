@@ -1,0 +1,19 @@
+import type { StartError } from '@berth/ports'
+import { configFields, type StartErrorKind } from '@berth/protocol'
+
+const FIELD_OF_KIND: Partial<Readonly<Record<StartErrorKind, string>>> = {
+  'pepper-missing': 'auth.pepperRef',
+  'address-in-use': 'server.port',
+  'storage-locked': 'storage.path',
+  'storage-corrupt': 'storage.path',
+  'storage-newer-schema': 'storage.path',
+}
+
+/** The configuration field that a refused start is about, when its message or its kind says so. */
+export function fieldOf({ kind, message }: Pick<StartError, 'kind' | 'message'>): string | undefined {
+  const named = configFields
+    .map(({ path }) => path)
+    .filter((path) => message.startsWith(path) && !/^[\w]/.test(message.slice(path.length)))
+    .toSorted((a, b) => b.length - a.length)[0]
+  return named ?? FIELD_OF_KIND[kind]
+}

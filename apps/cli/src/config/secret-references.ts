@@ -1,0 +1,39 @@
+import { envSecretResolver, fileSecretResolver } from '@berth/platform-node'
+import type { SecretResolver } from '@berth/ports'
+import type { Terminal } from '../terminal.ts'
+import type { LoadedConfig } from './load-config.ts'
+
+export interface SecretState {
+  readonly ref: string
+  readonly resolved: boolean
+  readonly bytes?: number
+  readonly problem?: string
+}
+
+type Loaded = Pick<LoadedConfig, 'configDir' | 'adapters'>
+
+/** Whether a secret reference resolves, and to how many bytes; never the secret. */
+export async function secretState(ref: string, loaded: Loaded, env: Terminal['env']): Promise<SecretState> {
+  const scheme = ref.slice(0, ref.indexOf(':'))
+  const resolver = resolversOf(loaded, env).find((candidate) => candidate.scheme === scheme)
+  if (resolver === undefined) return { ref, resolved: false, problem: `no resolver for ${scheme}: in this command` }
+  try {
+    const secret = await resolver.resolve(ref)
+    if (secret === undefined || secret.bytes.length === 0) return { ref, resolved: false, problem: 'not set' }
+    const { bytes, warning } = secret
+    return { ref, resolved: true, bytes: bytes.length, ...(warning === undefined ? {} : { problem: warning }) }
+  } catch (error) {
+    return { ref, resolved: false, problem: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** `env:NAME (set, 32 bytes)`. */
+export function secretText({ ref, resolved, bytes, problem }: SecretState): string {
+  return `${ref} (${resolved ? `set, ${bytes} bytes` : (problem ?? 'not set')})`
+}
+
+const resolversOf = ({ configDir, adapters }: Loaded, env: Terminal['env']): readonly SecretResolver[] => [
+  ...(adapters.secretResolvers ?? []),
+  envSecretResolver(env),
+  fileSecretResolver({ baseDir: configDir }),
+]

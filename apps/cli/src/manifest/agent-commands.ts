@@ -1,0 +1,39 @@
+import { Agent, listOf, RunOutcome } from '@berth/protocol'
+import type { CommandSpec } from './command-spec.ts'
+import { ASKING, CHANGING, PAGE_FLAGS } from './page-flags.ts'
+
+export const agentCommands: readonly CommandSpec[] = [
+  {
+    path: 'agents list',
+    summary: 'list the registered agents',
+    target: 'server',
+    flags: PAGE_FLAGS,
+    examples: ['berth agents list', 'berth agents list --json=id,description'],
+    exits: ASKING,
+    output: 'document',
+    schema: listOf(Agent),
+    load: async () => (await import('../commands/agents-command.ts')).agentsListCommand,
+  },
+  {
+    path: 'agents run',
+    summary: 'run an agent; Ctrl-C cancels the run, twice leaves it alone',
+    target: 'server',
+    arguments: [{ name: 'agent', note: 'id of the agent' }],
+    flags: [
+      { name: 'input', type: 'string', value: 'input', note: 'JSON, or text; @file reads a file, - reads stdin' },
+      { name: 'stream', type: 'boolean', note: 'its words on stdout as they come, its other events on stderr' },
+      { name: 'session', type: 'string', value: 'id', note: 'session it belongs to' },
+      { name: 'run-timeout', type: 'span', value: 'span', note: 'after which the run is aborted' },
+      { name: 'idempotency-key', type: 'string', value: 'key', note: 'starts one run however often it is sent' },
+      { name: 'detach', type: 'boolean', note: 'answer once the run is accepted' },
+    ],
+    examples: [
+      `berth agents run echo --input '{"text":"hi"}' --stream`,
+      'berth agents run echo --input @question.json --json=status,result',
+    ],
+    exits: CHANGING,
+    output: 'document',
+    schema: RunOutcome,
+    load: async () => (await import('../commands/agents-run-command.ts')).agentsRunCommand,
+  },
+]

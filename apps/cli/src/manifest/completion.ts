@@ -1,0 +1,98 @@
+import type { CommandSpec } from './command-spec.ts'
+import { flagsOf } from './shared-flags.ts'
+
+export const SHELLS = ['bash', 'zsh', 'fish', 'pwsh'] as const
+export type Shell = (typeof SHELLS)[number]
+
+/** What may follow some words. */
+interface Place {
+  readonly words: string // such as `runs`, or nothing
+  readonly next: readonly string[]
+}
+
+/** A script for the shell to load. It asks nobody and knows the commands of this release. */
+export const completionScript = (shell: Shell, commands: readonly CommandSpec[]): string =>
+  SCRIPTS[shell](placesOf(commands))
+
+function placesOf(commands: readonly CommandSpec[]): readonly Place[] {
+  const prefixes = new Set(commands.flatMap(({ path }) => prefixesOf(path.split(' '))))
+  const groups = [...prefixes].map((words) => {
+    const depth = words === '' ? 0 : words.split(' ').length
+    const below = commands.filter(({ path }) => words === '' || path.startsWith(`${words} `))
+    return { words, next: [...new Set(below.map(({ path }) => path.split(' ')[depth] ?? ''))] }
+  })
+  const leaves = commands.map((command) => ({
+    words: command.path,
+    next: [...flagsOf(command).map(({ name }) => `--${name}`), '--help'],
+  }))
+  return [...groups, ...leaves]
+}
+
+const prefixesOf = (words: readonly string[]): readonly string[] => words.map((_, at) => words.slice(0, at).join(' '))
+
+const SCRIPTS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
+  bash: (places) => `_berth() {
+  local words="" word candidates
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$word" in -*) ;; *) _berth_at "\${words:+$words }$word" >/dev/null && words="\${words:+$words }$word" ;; esac
+  done
+  candidates=$(_berth_at "$words")
+  mapfile -t COMPREPLY < <(compgen -W "$candidates" -- "\${COMP_WORDS[COMP_CWORD]}")
+}
+_berth_at() {
+  case "$1" in
+${caseLines(places)}
+    *) return 1 ;;
+  esac
+}
+complete -o default -F _berth berth
+`,
+  zsh: (places) => `#compdef berth
+_berth_at() {
+  case "$1" in
+${caseLines(places)}
+    *) return 1 ;;
+  esac
+}
+_berth() {
+  local at="" word
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "$word" in -*) ;; *) _berth_at "\${at:+$at }$word" >/dev/null && at="\${at:+$at }$word" ;; esac
+  done
+  compadd -- \${=$(_berth_at "$at")}
+}
+compdef _berth berth
+`,
+  fish: (places) => `function __berth_at
+  set -l words
+  for word in (commandline -opc)[2..]
+    string match -q -- '-*' $word; or set words $words $word
+  end
+  test "$words" = "$argv"; or string match -q -- "$argv *" "$words"
+end
+complete -c berth -f
+${places
+  .map(
+    ({ words, next }) =>
+      `complete -c berth -n '${words === '' ? 'test (count (commandline -opc)) -eq 1' : `__berth_at ${words}`}' -a '${next.join(' ')}'`,
+  )
+  .join('\n')}
+`,
+  pwsh: (places) => `Register-ArgumentCompleter -Native -CommandName berth -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $places = @{
+${places.map(({ words, next }) => `    '${words}' = '${next.join(' ')}'`).join('\n')}
+  }
+  $at = ''
+  foreach ($element in $commandAst.CommandElements | Select-Object -Skip 1) {
+    $longer = if ($at -eq '') { "$element" } else { "$at $element" }
+    if ($places.ContainsKey($longer)) { $at = $longer }
+  }
+  $places[$at] -split ' ' | Where-Object { $_ -like "$wordToComplete*" } |
+    ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
+}
+`,
+}
+
+const caseLines = (places: readonly Place[]): string =>
+  places.map(({ words, next }) => `    "${words}") echo "${next.join(' ')}" ;;`).join('\n')

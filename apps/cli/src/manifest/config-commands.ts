@@ -1,0 +1,85 @@
+import * as v from 'valibot'
+import type { CommandSpec } from './command-spec.ts'
+
+const Anything = v.record(v.string(), v.unknown())
+
+export const configCommands: readonly CommandSpec[] = [
+  {
+    path: 'config print',
+    summary: 'show every value in effect; of a secret only where it is',
+    target: 'storage',
+    flags: [{ name: 'origin', type: 'boolean', note: 'also show where each value came from' }],
+    examples: ['berth config print --origin', 'berth config print --format ndjson'],
+    output: 'document',
+    schema: v.object({
+      items: v.array(v.object({ path: v.string(), value: v.optional(v.unknown()), origin: v.string() })),
+      nextCursor: v.null(),
+    }),
+    load: async () => (await import('../commands/config-command.ts')).configPrintCommand,
+  },
+  {
+    path: 'config check',
+    summary: 'check the configuration file, the environment and the flags',
+    target: 'storage',
+    examples: ['berth config check', 'berth config check --config berth.config.mjs --json'],
+    output: 'document',
+    schema: v.object({ ok: v.literal(true), path: v.nullable(v.string()), warnings: v.array(v.string()) }),
+    load: async () => (await import('../commands/config-command.ts')).configCheckCommand,
+  },
+  {
+    path: 'config schema',
+    summary: 'print the JSON Schema of the configuration, for editors',
+    target: 'none',
+    examples: ['berth config schema > berth.schema.json', 'berth config schema --json=properties'],
+    output: 'document',
+    schema: Anything,
+    load: async () => (await import('../commands/config-command.ts')).configSchemaCommand,
+  },
+  {
+    path: 'secrets generate',
+    summary: 'write 32 random bytes to a file only its owner may read; never overwrites',
+    target: 'none',
+    arguments: [{ name: 'kind', note: 'pepper or encryption-key' }],
+    flags: [
+      {
+        name: 'out',
+        type: 'string',
+        value: 'ref',
+        note: 'secret reference to write to; file:./secrets/<kind> without it',
+      },
+      { name: 'print', type: 'boolean', note: 'print the secret instead of writing it' },
+    ],
+    examples: [
+      'berth secrets generate pepper --out file:./secrets/pepper',
+      'berth secrets generate encryption-key --print',
+    ],
+    exits: ['conflict'],
+    output: 'document',
+    schema: v.union([
+      v.object({ kind: v.string(), ref: v.string(), path: v.string(), bytes: v.number() }),
+      v.object({ kind: v.string(), secret: v.string(), bytes: v.number() }),
+    ]),
+    load: async () => (await import('../commands/secrets-command.ts')).secretsGenerateCommand,
+  },
+  {
+    path: 'secrets check',
+    summary: 'resolve every secret reference of the configuration; never shows a value',
+    target: 'storage',
+    examples: ['berth secrets check', 'berth secrets check --json'],
+    exits: ['problem'],
+    output: 'document',
+    schema: v.object({
+      items: v.array(
+        v.object({
+          field: v.string(),
+          ref: v.string(),
+          resolved: v.boolean(),
+          bytes: v.optional(v.number()),
+          problem: v.optional(v.string()),
+        }),
+      ),
+      nextCursor: v.null(),
+    }),
+    load: async () => (await import('../commands/secrets-command.ts')).secretsCheckCommand,
+  },
+]

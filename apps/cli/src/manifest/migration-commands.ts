@@ -1,0 +1,33 @@
+import * as v from 'valibot'
+import type { CommandSpec } from './command-spec.ts'
+
+const Migration = v.object({ version: v.number(), name: v.string() })
+const Status = v.object({
+  path: v.string(),
+  applied: v.array(v.object({ ...Migration.entries, appliedAt: v.string() })),
+  pending: v.array(Migration),
+})
+
+export const migrationCommands: readonly CommandSpec[] = [
+  {
+    path: 'migrate status',
+    summary: 'show what is applied and what is pending; changes nothing',
+    target: 'storage',
+    examples: ['berth migrate status', 'berth migrate status --json'],
+    exits: ['storageFault'],
+    output: 'document',
+    schema: Status,
+    load: async () => (await import('../commands/migrate-command.ts')).migrateStatusCommand,
+  },
+  {
+    path: 'migrate up',
+    summary: 'apply what is pending, after a copy of the file; the server must be stopped',
+    target: 'storage',
+    flags: [{ name: 'dry-run', type: 'boolean', note: 'show what would be applied; changes nothing' }],
+    examples: ['berth migrate up', 'berth migrate up --dry-run'],
+    exits: ['storageFault'],
+    output: 'document',
+    schema: Status,
+    load: async () => (await import('../commands/migrate-command.ts')).migrateUpCommand,
+  },
+]

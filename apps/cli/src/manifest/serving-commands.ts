@@ -1,0 +1,95 @@
+import { Health, Liveness, Readiness } from '@berth/protocol'
+import * as v from 'valibot'
+import type { CommandSpec, FlagSpec } from './command-spec.ts'
+
+const SERVING_FLAGS: readonly FlagSpec[] = [
+  { name: 'host', type: 'string', note: 'address to listen on' },
+  { name: 'port', type: 'integer', note: 'port to listen on; 0 for any free one' },
+  { name: 'demo', type: 'boolean', note: 'register the demo agents echo and digest' },
+]
+
+const Listening = v.object({
+  event: v.literal('listening'),
+  host: v.string(),
+  port: v.number(),
+  basePath: v.string(),
+  token: v.optional(v.string()),
+})
+
+export const servingCommands: readonly CommandSpec[] = [
+  {
+    path: 'init',
+    summary: 'write a configuration with one agent that needs no API key',
+    target: 'none',
+    arguments: [{ name: 'dir', note: 'folder to write to; this one without it', optional: true }],
+    flags: [
+      { name: 'template', type: 'string', value: 'name', note: 'what to write', choices: ['basic'], default: 'basic' },
+      { name: 'yes', type: 'boolean', note: 'do not ask' },
+    ],
+    examples: ['berth init', 'berth init hello --yes'],
+    exits: ['conflict'],
+    output: 'document',
+    schema: v.object({ dir: v.string(), files: v.array(v.string()) }),
+    load: async () => (await import('../commands/init-command.ts')).initCommand,
+  },
+  {
+    path: 'dev',
+    summary: 'start a server for one developer: makes a pepper and a token, prints what to try',
+    target: 'storage',
+    flags: SERVING_FLAGS,
+    examples: ['berth dev', 'berth dev --demo --port 9000'],
+    exits: ['storageFault'],
+    output: 'stream',
+    schema: Listening,
+    isService: true,
+    load: async () => (await import('../commands/dev-command.ts')).devCommand,
+  },
+  {
+    path: 'server',
+    summary: 'start the server; SIGTERM drains and stops it',
+    target: 'storage',
+    flags: [
+      ...SERVING_FLAGS,
+      { name: 'check', type: 'boolean', note: 'validate the configuration and its secrets, then exit' },
+    ],
+    examples: ['berth server --config berth.config.mjs', 'berth server --port 0 --json'],
+    exits: ['storageFault'],
+    output: 'stream',
+    schema: v.union([Listening, v.object({ ok: v.literal(true) })]),
+    isService: true,
+    load: async () => (await import('../commands/server-command.ts')).serverCommand,
+  },
+  {
+    path: 'health',
+    summary: 'ask a running server how it is',
+    target: 'server',
+    flags: [
+      { name: 'probe', type: 'string', note: 'only whether it lives, or takes new runs', choices: ['live', 'ready'] },
+    ],
+    examples: ['berth health', 'berth health --probe ready --quiet'],
+    exits: ['unreachable', 'problem'],
+    output: 'document',
+    schema: v.union([Health, Liveness, Readiness]),
+    load: async () => (await import('../commands/health-command.ts')).healthCommand,
+  },
+  {
+    path: 'doctor',
+    summary: 'check this machine, the configuration, the secrets and the storage',
+    target: 'storage',
+    examples: ['berth doctor', 'berth doctor --json'],
+    exits: ['problem'],
+    output: 'document',
+    schema: v.object({
+      ok: v.boolean(),
+      checks: v.array(
+        v.object({
+          check: v.string(),
+          status: v.picklist(['ok', 'warn', 'fail']),
+          message: v.string(),
+          fix: v.optional(v.string()),
+        }),
+      ),
+    }),
+    load: async () => (await import('../commands/doctor-command.ts')).doctorCommand,
+  },
+]

@@ -1,0 +1,99 @@
+import { Checkpoint, listOf, ThreadState, Workflow, WorkflowOutcome } from '@berth/protocol'
+import * as v from 'valibot'
+import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
+import { ASKING, CHANGING, PAGE_FLAGS } from './page-flags.ts'
+
+const ID: ArgumentSpec = { name: 'workflow', note: 'id of the workflow' }
+const THREAD: ArgumentSpec = { name: 'thread', note: 'id of the thread' }
+const INPUT = 'JSON, or text; @file reads a file, - reads stdin'
+const PAYLOAD: FlagSpec = { name: 'payload', type: 'string', value: 'input', note: INPUT }
+
+export const workflowCommands: readonly CommandSpec[] = [
+  {
+    path: 'workflows list',
+    summary: 'list the registered workflows',
+    target: 'server',
+    flags: PAGE_FLAGS,
+    examples: ['berth workflows list', 'berth workflows list --json=id'],
+    exits: ASKING,
+    output: 'document',
+    schema: listOf(Workflow),
+    load: async () => (await import('../commands/workflows-command.ts')).workflowsListCommand,
+  },
+  {
+    path: 'workflows run',
+    summary: 'start a workflow',
+    target: 'server',
+    arguments: [ID],
+    flags: [
+      { name: 'input', type: 'string', value: 'input', note: INPUT },
+      { name: 'thread', type: 'string', value: 'id', note: 'thread to run in; a new one without it' },
+      { name: 'wait', type: 'span', value: 'span', note: 'how long to wait for its outcome; not at all without it' },
+      { name: 'idempotency-key', type: 'string', value: 'key', note: 'starts one run however often it is sent' },
+    ],
+    examples: [
+      `berth workflows run onboarding --input '{"user":"u1"}'`,
+      'berth workflows run onboarding --wait 30s --json',
+    ],
+    exits: CHANGING,
+    output: 'document',
+    schema: WorkflowOutcome,
+    load: async () => (await import('../commands/workflows-command.ts')).workflowsRunCommand,
+  },
+  {
+    path: 'workflows show',
+    summary: 'show where a thread stands',
+    target: 'server',
+    arguments: [ID, THREAD],
+    examples: [
+      'berth workflows show onboarding thr_01KX3F',
+      'berth workflows show onboarding thr_01KX3F --json=status',
+    ],
+    exits: ASKING,
+    output: 'document',
+    schema: ThreadState,
+    load: async () => (await import('../commands/workflows-command.ts')).workflowsShowCommand,
+  },
+  {
+    path: 'workflows resume',
+    summary: 'resume a suspended thread',
+    target: 'server',
+    arguments: [ID, THREAD],
+    flags: [PAYLOAD, { name: 'name', type: 'string', note: 'which wait to end, when there are several' }],
+    examples: [
+      'berth workflows resume onboarding thr_01KX3F',
+      `berth workflows resume onboarding thr_01KX3F --name signed --payload '{"by":"eve"}'`,
+    ],
+    exits: CHANGING,
+    output: 'document',
+    schema: WorkflowOutcome,
+    load: async () => (await import('../commands/workflows-command.ts')).workflowsResumeCommand,
+  },
+  {
+    path: 'workflows checkpoints',
+    summary: 'list the checkpoints of a thread, newest first',
+    target: 'server',
+    arguments: [ID, THREAD],
+    flags: PAGE_FLAGS,
+    examples: [
+      'berth workflows checkpoints onboarding thr_01KX3F',
+      'berth workflows checkpoints onboarding thr_01KX3F --json',
+    ],
+    exits: ASKING,
+    output: 'document',
+    schema: listOf(Checkpoint),
+    load: async () => (await import('../commands/workflows-command.ts')).workflowsCheckpointsCommand,
+  },
+  {
+    path: 'workflows fork',
+    summary: 'fork a thread; refused by this interface (501)',
+    target: 'server',
+    arguments: [ID, THREAD],
+    flags: [{ name: 'checkpoint', type: 'string', value: 'id', note: 'where to fork; at the last one without it' }],
+    examples: ['berth workflows fork onboarding thr_01KX3F', 'berth workflows fork onboarding thr_01KX3F --json'],
+    exits: CHANGING,
+    output: 'document',
+    schema: v.unknown(),
+    load: async () => (await import('../commands/workflows-command.ts')).workflowsForkCommand,
+  },
+]

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { recordingTerminal } from '../../test/recording-terminal.ts'
+import { columnsText, oneLine } from './columns.ts'
+import { createOutput, type OutputFlags } from './output.ts'
+import { painter } from './paint.ts'
+import { pickFields } from './pick-fields.ts'
+import { durationText, relativeText } from './time-text.ts'
+
+const plain = (_: unknown, text: string) => text
+const COLUMNS = [
+  { head: 'ID', cell: (item: { id: string; note: string }) => item.id },
+  { head: 'NOTE', cell: (item: { id: string; note: string }) => item.note },
+]
+const PAGE = { items: [{ id: 'a', note: 'x'.repeat(60) }], nextCursor: 'c1' }
+
+function written(flags: OutputFlags, columns?: number) {
+  const terminal = recordingTerminal({ cwd: '/', ...(columns === undefined ? {} : { columns }) })
+  return { terminal, out: createOutput(terminal, flags) }
+}
+
+describe('createOutput', () => {
+  it('writes a list as a table, and where it goes on to stderr', () => {
+    const { terminal, out } = written({})
+    out.list(PAGE, COLUMNS)
+
+    expect(terminal.out()).toBe(`ID  NOTE\na   ${'x'.repeat(60)}\n`)
+    expect(terminal.err()).toBe('more: --cursor c1\n')
+  })
+
+  it('cuts columns on a terminal only', () => {
+    const { terminal, out } = written({ color: false }, 30)
+    out.list(PAGE, COLUMNS)
+
+    expect(terminal.out().split('\n')[1]).toBe(`a   ${'x'.repeat(25)}…`)
+  })
+
+  it.each([
+    [{ json: true }, `${JSON.stringify(PAGE)}\n`],
+    [{ format: 'json' }, `${JSON.stringify(PAGE)}\n`],
+    [{ format: 'ndjson' }, `${JSON.stringify(PAGE.items[0])}\n`],
+    [{ jsonFields: ['id'] }, '{"items":[{"id":"a"}],"nextCursor":"c1"}\n'],
+  ])('writes a list with %j', (flags, expected) => {
+    const { terminal, out } = written(flags)
+    out.list(PAGE, COLUMNS)
+
+    expect(terminal.out()).toBe(expected)
+    expect(terminal.err()).toBe('')
+  })
+
+  it.each([
+    [{}, undefined, '{"n":1}\n'],
+    [{}, 80, 'one\n'],
+    [{ format: 'table' }, undefined, 'one\n'],
+    [{ json: true }, 80, '{"n":1}\n'],
+  ])('writes what streams with %j on a terminal of %s columns', (flags, columns, expected) => {
+    const { terminal, out } = written(flags, columns)
+    out.item({ n: 1 }, () => 'one\n')
+
+    expect(terminal.out()).toBe(expected)
+  })
+
+  it('does not talk with --quiet', () => {
+    const { terminal, out } = written({ quiet: true })
+    out.note('hello')
+    out.list(PAGE, COLUMNS)
+
+    expect(terminal.err()).toBe('')
+  })
+
+  it('keeps words of others from moving the cursor of a terminal, and leaves a pipe as it is', () => {
+    const onTerminal = written({}, 80)
+    onTerminal.out.text('a\u001b[2Jb\u0007\n')
+    const inPipe = written({})
+    inPipe.out.text('a\u001b[2Jb\n')
+
+    expect(onTerminal.terminal.out()).toBe('ab\n')
+    expect(inPipe.terminal.out()).toBe('a\u001b[2Jb\n')
+  })
+})
+
+describe('painter', () => {
+  it.each([
+    [{}, true, true, true],
+    [{}, false, true, false],
+    [{ NO_COLOR: '1' }, true, true, false],
+    [{ NO_COLOR: '' }, true, true, true],
+    [{ FORCE_COLOR: '1', NO_COLOR: '1' }, false, false, true],
+    [{ FORCE_COLOR: '0' }, true, true, false],
+    [{ TERM: 'dumb' }, true, true, false],
+    [{}, true, false, false],
+  ])('with %j, a terminal (%s) and colours wanted (%s), paints: %s', (env, isTTY, isWanted, expected) => {
+    const paint = painter(env, { write: () => undefined, isTTY }, isWanted)
+
+    expect(paint('red', 'x') !== 'x').toBe(expected)
+  })
+})
+
+describe('columnsText', () => {
+  it('says so when there is nothing', () => {
+    expect(columnsText([], COLUMNS, { paint: plain, width: undefined })).toBe('nothing to show\n')
+  })
+
+  it('keeps a cell on one line', () => {
+    expect(oneLine('a\nb\u001b[31mc')).toBe('a bc')
+    expect(oneLine(null)).toBe('-')
+  })
+})
+
+describe('pickFields', () => {
+  it('keeps members by their paths, and leaves out what is not there', () => {
+    expect(pickFields({ a: 1, b: { c: 2 } }, ['a', 'b.c', 'd', 'constructor'])).toEqual({ a: 1, 'b.c': 2 })
+    expect(pickFields('text', ['a'])).toBe('text')
+  })
+})
+
+describe('times', () => {
+  const now = Date.parse('2027-01-01T12:00:00.000Z')
+
+  it.each([
+    ['2027-01-01T12:00:00.400Z', 'now'],
+    ['2027-01-01T11:59:00.000Z', '1 min ago'],
+    ['2027-01-01T14:30:00.000Z', 'in 2 h'],
+    ['2026-12-29T12:00:00.000Z', '3 d ago'],
+    [undefined, '-'],
+  ])('are relative: %s is %s', (iso, expected) => {
+    expect(relativeText(iso, now)).toBe(expected)
+  })
+
+  it.each([
+    [38, '38 ms'],
+    [4_200, '4.2 s'],
+    [185_000, '3 min 5 s'],
+    [7_260_000, '2 h 1 min'],
+  ])('last: %s ms is %s', (ms, expected) => {
+    expect(durationText(ms)).toBe(expected)
+  })
+})

@@ -1,0 +1,56 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { OPERATOR_ID } from '@berth/protocol'
+import * as v from 'valibot'
+import { cliError } from '../cli-error.ts'
+import type { Terminal } from '../terminal.ts'
+
+type Env = Terminal['env']
+
+const Contexts = v.object({
+  /** The one in use. */
+  current: v.optional(v.string()),
+  contexts: v.record(
+    v.pipe(v.string(), v.regex(OPERATOR_ID)),
+    v.object({ url: v.string(), token: v.optional(v.string()) }),
+  ),
+})
+
+export type Contexts = v.InferOutput<typeof Contexts>
+
+/** `BERTH_CONTEXTS`, else `berth/contexts.json` in the folder for settings of this user. */
+export const contextsPath = (env: Env): string =>
+  env.BERTH_CONTEXTS || join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'berth', 'contexts.json')
+
+export function readContexts(env: Env): Contexts {
+  const path = contextsPath(env)
+  const text = readIfPresent(path)
+  if (text === undefined) return { contexts: {} }
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), Contexts), text)
+  if (parsed.success) return parsed.output
+  throw cliError('contexts-invalid', {
+    message: `${path} is not a file of contexts`,
+    hint: 'correct it, or move it away and add the contexts again: berth context add',
+    exit: 'usage',
+  })
+}
+
+/** Readable by its owner only: it holds tokens. The file is replaced as a whole. */
+export function writeContexts(env: Env, contexts: Contexts): void {
+  const path = contextsPath(env)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, `${JSON.stringify(contexts, undefined, 2)}\n`, { mode: 0o600 })
+  chmodSync(draft, 0o600)
+  renameSync(draft, path)
+}
+
+function readIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

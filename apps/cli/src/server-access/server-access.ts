@@ -1,0 +1,55 @@
+import { usageError } from '../cli-error.ts'
+import type { Terminal } from '../terminal.ts'
+import { readContexts } from './contexts.ts'
+import { readDevSession } from './dev-session.ts'
+import { isLoopback } from './loopback.ts'
+
+export interface ServerFlags {
+  readonly url?: string | undefined
+  readonly token?: string | undefined
+  readonly context?: string | undefined
+}
+
+export interface ServerAccess {
+  readonly url: string
+  readonly token: string | undefined
+  /** What named the server, for messages. */
+  readonly origin: string
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:8080/v1'
+
+/**
+ * The server a command speaks to: flags, then BERTH_URL, then `--context` or the context in use, then the `berth dev` of this
+ * folder, then the default address. A stored token goes only to the server it was stored with.
+ */
+export function serverAccess({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
+  const given = flags.token ?? (env.BERTH_TOKEN || undefined)
+  const found = place({ env, cwd }, flags)
+  checkUrl(found.url)
+  return { ...found, token: given ?? found.token }
+}
+
+function place({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
+  if (flags.url !== undefined) return { url: flags.url, token: undefined, origin: '--url' }
+  if (flags.context === undefined && env.BERTH_URL) return { url: env.BERTH_URL, token: undefined, origin: 'BERTH_URL' }
+  const { contexts, current } = readContexts(env)
+  const name = flags.context ?? current
+  if (name !== undefined) {
+    const context = contexts[name]
+    if (context !== undefined) return { url: context.url, token: context.token, origin: `context ${name}` }
+    throw usageError(
+      `there is no context ${name}`,
+      'see berth context list, or add it: berth context add <name> --url …',
+    )
+  }
+  const dev = readDevSession(cwd)
+  if (dev !== undefined && isLoopback(dev.url))
+    return { url: dev.url, token: dev.token, origin: 'berth dev in this folder' }
+  return { url: DEFAULT_URL, token: undefined, origin: 'the default address' }
+}
+
+function checkUrl(url: string): void {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return
+  throw usageError(`${url} is not an http(s) address`, `write it with its base path, like ${DEFAULT_URL}`)
+}

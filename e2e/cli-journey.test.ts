@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BINARY, type Place, type RunningServer, berth as runBinary, startServer } from './berth-process.ts'
+
+let place: Place
+let server: RunningServer
+
+beforeAll(async () => {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-cli-')))
+  const { BERTH_URL: _, BERTH_TOKEN: __, ...env } = process.env
+  place = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
+  expect((await berth('init', '--yes')).code).toBe(0)
+  copyFileSync(join(import.meta.dirname, 'fixtures/cli.config.mjs'), join(dir, 'berth.config.mjs'))
+  server = await startServer(place, ['dev'])
+})
+
+afterAll(async () => {
+  await server?.kill('SIGTERM')
+  rmSync(place.dir, { recursive: true, force: true })
+})
+
+const berth = (...args: readonly string[]) => runBinary(place, args)
+
+async function json(...args: readonly string[]) {
+  const { stdout, stderr, code } = await berth(...args, '--json')
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}
+
+describe('a journey through the command line alone', () => {
+  it('runs an agent of the server that berth dev has started here', async () => {
+    const { code, stdout, stderr } = await berth('agents', 'run', 'echo', '--input', '{"text":"hi there"}', '--stream')
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi there\n' })
+    expect(stderr).toMatch(/✓ run_\w+ {2}completed/)
+  })
+
+  it('tails and traces what has run, and exports it', async () => {
+    const { runId } = await json('agents', 'run', 'echo', '--input', 'one two three')
+    const { stdout } = await berth('runs', 'tail', runId, '--follow')
+    const types = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).type)
+
+    expect(types).toEqual(['run.started', 'text.delta', 'text.delta', 'text.delta', 'run.completed'])
+    expect((await berth('runs', 'trace', runId)).stdout).toMatch(/^agent echo +█+/)
+    expect((await json('runs', 'export', runId)).events).toHaveLength(5)
+    expect((await json('runs', 'list', '--agent', 'echo')).items[0].id).toBe(runId)
+  })
+
+  it('approves what a run waits for; another decision is a conflict', async () => {
+    const { runId, status } = await json('agents', 'run', 'careful')
+    const { items } = await json('approvals', 'list', '--run', runId)
+
+    expect({ status, titles: items.map(({ title }: { title: string }) => title) }).toEqual({
+      status: 'suspended',
+      titles: ['Send the mail?'],
+    })
+    expect(await json('approvals', 'approve', items[0].id, '--reason', 'fine')).toMatchObject({ status: 'granted' })
+    expect((await berth('runs', 'tail', runId, '--follow')).stdout).toContain('"result":{"sent":true}')
+    const late = await berth('approvals', 'deny', items[0].id, '--json')
+    expect(late.code).toBe(6)
+    expect(JSON.parse(late.stdout)).toMatchObject({ error: 'approval-resolved', requestId: expect.any(String) })
+  })
+
+  it('aborts a run', async () => {
+    const { runId } = await json('agents', 'run', 'patient', '--detach')
+
+    expect(await json('runs', 'abort', runId, '--reason', 'enough')).toMatchObject({ status: 'aborted' })
+    expect((await berth('runs', 'abort', runId)).code).toBe(0)
+  })
+
+  it('exits 1 when the run fails', async () => {
+    expect((await berth('agents', 'run', 'broken')).code).toBe(1)
+  })
+
+  it('exits 2 on an unknown flag, 3 without a server, 4 without a right token, 1 for what is not there', async () => {
+    const scoped = (await json('api', 'tokens.create', '-f', 'name=r', '-f', 'scopes=["agents:read"]')).token
+    const codes = [
+      await berth('runs', 'list', '--stauts', 'failed'),
+      await berth('runs', 'list', '--url', 'http://127.0.0.1:1/v1'),
+      await berth('runs', 'list', '--token', 'berth_live_v1_wrong'),
+      await berth('agents', 'run', 'echo', '--token', scoped),
+      await berth('runs', 'show', 'run_none'),
+    ].map(({ code }) => code)
+
+    expect(codes).toEqual([2, 3, 4, 4, 1])
+  })
+
+  it('exits 5 on an audit chain that was changed, and finds which entry', async () => {
+    const { runId } = await json('agents', 'run', 'echo', '--input', 'hi')
+    expect((await berth('runs', 'replay', runId)).code).toBe(0)
+    const file = join(place.dir, 'audit.ndjson')
+    writeFileSync(file, (await berth('audit', 'export')).stdout)
+    expect((await berth('audit', 'verify')).code).toBe(0)
+    expect((await berth('audit', 'verify', '--file', 'audit.ndjson')).code).toBe(0)
+
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+    const changed = lines.map((line, at) => (at === 1 ? line.replace(/"at":"\d{4}/, '"at":"1999') : line))
+    writeFileSync(file, `${changed.join('\n')}\n`)
+    const { code, stdout } = await berth('audit', 'verify', '--file', 'audit.ndjson', '--json')
+    expect(code).toBe(5)
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, firstBadSeq: 2, reason: 'entry-altered' })
+  })
+
+  it('cancels the run on Ctrl-C and exits 130', async () => {
+    const child = spawn(process.execPath, [BINARY, 'agents', 'run', 'patient', '--stream'], {
+      cwd: place.dir,
+      env: place.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const exited = once(child, 'exit')
+    let talk = ''
+    child.stderr.on('data', (chunk) => {
+      talk += chunk
+    })
+    await expect.poll(() => talk).toContain('waiting.now')
+    child.kill('SIGINT')
+
+    expect(await exited).toEqual([130, null])
+    const [, runId = ''] = /cancelling (run_\w+)/.exec(talk) ?? []
+    expect(await json('runs', 'show', runId)).toMatchObject({ status: 'aborted' })
+  })
+
+  it('is silent when its reader has seen enough', async () => {
+    const shell = `"${process.execPath}" "${BINARY}" api | head -1; echo "\${PIPESTATUS[0]}"`
+    const child = spawn('bash', ['-c', shell], { cwd: place.dir, env: place.env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let [out, talk] = ['', '']
+    child.stdout.on('data', (chunk) => {
+      out += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      talk += chunk
+    })
+    await once(child, 'exit')
+
+    expect(out.trimEnd().split('\n')).toEqual([expect.stringContaining('OPERATION'), '0'])
+    expect(talk).toBe('')
+  })
+})

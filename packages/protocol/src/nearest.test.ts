@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest'
+import { nearest } from './nearest.ts'
+
+describe('nearest', () => {
+  it.each([
+    ['server.prot', ['server.host', 'server.port'], 'server.port'],
+    ['run list', ['runs list', 'runs tail'], 'runs list'],
+    ['prod', ['prod', 'pros'], 'prod'],
+  ])('proposes for %s what differs least', (word, known, expected) => {
+    expect(nearest(word, known)).toBe(expected)
+  })
+
+  it('proposes nothing that nobody can have meant', () => {
+    expect(nearest('colour', ['server', 'auth'])).toBeUndefined()
+    expect(nearest('x', [])).toBeUndefined()
+  })
+})

@@ -1,0 +1,72 @@
+import { COMMANDS, type CommandSpec, EXIT_CODES, type FlagSpec, flagsOf } from '@berth/cli'
+import { code, page, table } from '../markdown.ts'
+
+export const cliPage = (): string =>
+  page(
+    'Command line',
+    'The command `berth`. *stdout* is data, *stderr* is talk. With `--json` a command writes one JSON document, also when it ' +
+      'fails: `{ error, message, hint?, at?, docs?, requestId? }`; a stream writes one a line. `berth schema <command>` prints the JSON ' +
+      'Schema of the document.',
+    '## Exit codes',
+    'Every command can end with 0, 1, 2 and 130; the others stand at the command.',
+    table(
+      ['Code', 'Meaning'],
+      Object.values(EXIT_CODES).map((exit) => [String(exit.code), exit.meaning]),
+    ),
+    '## Flags of all commands',
+    flagTable(flagsOf({ target: 'none' })),
+    '## Flags of commands that speak to a server',
+    flagTable(own('server')),
+    '## Flags of commands on the configuration and the storage',
+    flagTable(own('storage')),
+    '## Commands',
+    ...COMMANDS.map(commandText),
+  )
+
+const own = (target: 'server' | 'storage'): readonly FlagSpec[] => {
+  const all = flagsOf({ target: 'none' }).map(({ name }) => name)
+  return flagsOf({ target }).filter(({ name }) => !all.includes(name))
+}
+
+const TARGETS = {
+  server: 'Speaks to a running server.',
+  storage: 'Works on the configuration, the secrets and the database.',
+  none: '',
+} as const
+
+function commandText({
+  path,
+  summary,
+  target,
+  arguments: given = [],
+  flags = [],
+  examples,
+  exits = [],
+}: CommandSpec): string {
+  const words = given.map(({ name, optional, variadic }) => {
+    const text = variadic ? `${name}...` : name
+    return optional ? `[${text}]` : `<${text}>`
+  })
+  const codes = exits.map((exit) => String(EXIT_CODES[exit].code)).join(', ')
+  return [
+    `### ${['berth', path, ...words].join(' ')}`,
+    [sentence(summary), TARGETS[target], codes === '' ? '' : `Exit codes besides: ${codes}.`]
+      .filter((text) => text !== '')
+      .join(' '),
+    ...(given.length === 0 ? [] : [given.map(({ name, note }) => `- ${code(name)}: ${note}`).join('\n')]),
+    ...(flags.length === 0 ? [] : [flagTable(flags)]),
+    `\`\`\`sh\n${examples.join('\n')}\n\`\`\``,
+  ].join('\n\n')
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+const flagTable = (flags: readonly FlagSpec[]): string =>
+  table(['Flag', 'Meaning', 'Values', 'Default'], flags.map(toRow))
+
+const toRow = ({ name, short, type, value, note, choices, default: fallback, required }: FlagSpec) => [
+  code(`${short === undefined ? '' : `-${short}, `}--${name}${type === 'boolean' ? '' : ` <${value ?? name}>`}`),
+  required ? `${note} (required)` : note,
+  choices === undefined ? '' : choices.map(code).join(', '),
+  fallback === undefined ? '' : code(String(fallback)),
+]

@@ -54,7 +54,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
       return response
     })
     if (sent.response !== response) await response.body?.cancel()
-    reporter.answered(exchange, sent.response.status, sent.error ?? error)
+    reporter.answered(exchange, sent.response, sent.error ?? error)
     return finishResponse(exchange, sent.response)
   }
 

@@ -1,5 +1,6 @@
 import { AppError } from '@berth/ports'
 import { ERRORS, type ErrorCode } from '@berth/protocol'
+import { textResponse } from './text-response.ts'
 
 /** The body of every refusal. */
 export interface ErrorEnvelope {
@@ -34,5 +35,5 @@ export function toErrorResponse(error: AppError, requestId: string): Response {
   if (error.retryAfterMs !== undefined) {
     headers.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))))
   }
-  return new Response(JSON.stringify(toEnvelope(error, requestId)), { status: ERRORS[error.id].status, headers })
+  return textResponse(JSON.stringify(toEnvelope(error, requestId)), ERRORS[error.id].status, headers)
 }

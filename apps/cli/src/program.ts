@@ -21,6 +21,7 @@ export function createProgram(context: CommandContext): Command {
   addServing(program, context)
   addTokens(program, context)
   addMigrations(program, context)
+  addStorage(program, context)
   addChecks(program, context)
   program
     .command('help [words...]')
@@ -96,6 +97,41 @@ function addMigrations(program: Command, context: CommandContext): void {
     .description('apply what is pending, after a copy of the file; the server must be stopped')
     .addHelpText('after', examples('berth migrate up', 'berth migrate up --config berth.config.mjs'))
     .action(async (flags) => (await import('./commands/migrate-command.ts')).migrateUpCommand(context, flags))
+}
+
+function addStorage(program: Command, context: CommandContext): void {
+  const backup = program.command('backup').description('copy the database, beside a running server too')
+
+  withConfig(backup.command('create'))
+    .description('copy the database as it is now, with a manifest; an encrypted one stays encrypted')
+    .option('--out <file>', 'where the copy goes; the folder backups beside the database when missing')
+    .option('--verify', 'read the whole copy afterwards')
+    .addHelpText('after', examples('berth backup create', 'berth backup create --out /mnt/berth.db --verify --json'))
+    .action(async (flags) => (await import('./commands/backup-command.ts')).backupCreateCommand(context, flags))
+
+  withConfig(backup.command('verify <file>'))
+    .description('compare a copy with its manifest and read all of it; exit code 5 when something is wrong')
+    .addHelpText('after', examples('berth backup verify /mnt/berth.db'))
+    .action(async (file, flags) =>
+      (await import('./commands/backup-command.ts')).backupVerifyCommand(context, file, flags),
+    )
+
+  withConfig(program.command('restore <file>'))
+    .description('put a copy in the place of the database, which is kept; the server must be stopped')
+    .addHelpText('after', examples('berth restore /mnt/berth.db'))
+    .action(async (file, flags) => (await import('./commands/restore-command.ts')).restoreCommand(context, file, flags))
+
+  const storage = program.command('storage').description('look after the database file')
+
+  withConfig(storage.command('verify'))
+    .description('read the whole database: pages, references, audit chain; exit code 5 when something is wrong')
+    .addHelpText('after', examples('berth storage verify', 'berth storage verify --json'))
+    .action(async (flags) => (await import('./commands/storage-command.ts')).storageVerifyCommand(context, flags))
+
+  withConfig(storage.command('vacuum'))
+    .description('give the space of deleted rows back to the disk; the server must be stopped')
+    .addHelpText('after', examples('berth storage vacuum'))
+    .action(async (flags) => (await import('./commands/storage-command.ts')).storageVacuumCommand(context, flags))
 }
 
 function addChecks(program: Command, context: CommandContext): void {

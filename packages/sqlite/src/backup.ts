@@ -80,18 +80,28 @@ export async function verifyBackup(
 ): Promise<BackupCheck> {
   if (fileSize(copy) === 0) throw missingError(copy)
   const manifest = readManifest(copy)
-  const problems: string[] = manifest === undefined ? [] : differencesFrom(manifest, copy)
-  const database = await checkDatabase(copy, { encryption }).catch((error: unknown) => {
-    if (!(error instanceof StartError)) throw error
-    problems.push(error.message)
-    return undefined
-  })
-  return { problems: [...problems, ...problemsOf(database)], manifest, database }
+  const problems = manifest === undefined ? [] : differencesFrom(manifest, copy)
+  const found = await verifyDatabase(copy, { encryption })
+  return { ...found, problems: [...problems, ...found.problems], manifest }
+}
+
+/** Reads all of a database file; one that cannot be read at all is a problem too. Changes nothing. */
+export async function verifyDatabase(
+  path: string,
+  { encryption }: Pick<BackupOptions, 'encryption'> = {},
+): Promise<Omit<BackupCheck, 'manifest'>> {
+  if (fileSize(path) === 0) throw missingError(path)
+  try {
+    const database = await checkDatabase(path, { encryption })
+    return { problems: problemsOf(database), database }
+  } catch (error) {
+    if (!(error instanceof StartError) || error.kind !== 'storage-corrupt') throw error
+    return { problems: [error.message], database: undefined }
+  }
 }
 
 /** In words. */
-export function problemsOf(check: DatabaseCheck | undefined): readonly string[] {
-  if (check === undefined) return []
+function problemsOf(check: DatabaseCheck): readonly string[] {
   const { integrity, foreignKeys, audit } = check
   return [
     ...integrity.map((finding) => `integrity: ${finding}`),
@@ -112,7 +122,7 @@ function readManifest(copy: string): BackupManifest | undefined {
   }
 }
 
-function differencesFrom({ bytes, sha256 }: BackupManifest, copy: string): string[] {
+function differencesFrom({ bytes, sha256 }: BackupManifest, copy: string): readonly string[] {
   if (fileSize(copy) !== bytes) return [`the copy has ${fileSize(copy)} bytes, its manifest says ${bytes}`]
   return sha256OfFile(copy) === sha256 ? [] : ['the copy is not the one its manifest describes: its SHA-256 differs']
 }

@@ -1,5 +1,5 @@
-export { type BackupCheck, type BackupManifest, createBackup, problemsOf, verifyBackup } from './backup.ts'
-export { checkDatabase, type DatabaseCheck } from './check-database.ts'
+export { type BackupCheck, type BackupManifest, createBackup, verifyBackup, verifyDatabase } from './backup.ts'
+export type { DatabaseCheck } from './check-database.ts'
 export type { HostCounters } from './host/host.ts'
 export type { AppliedMigration } from './migrate.ts'
 export { type MigrationStatus, migrate, migrationStatus } from './migration-status.ts'

@@ -1,10 +1,7 @@
-import { storageEncryption } from '@berth/server-app'
 import { type MigrationStatus, migrate, migrationStatus } from '@berth/sqlite'
-import { usageError } from '../cli-error.ts'
 import type { CommandContext } from '../command-context.ts'
 import type { ConfigFlags } from '../config/load-config.ts'
-import { loadForCommand } from '../config/load-for-command.ts'
-import { validConfig } from '../config/valid-config.ts'
+import { storageFile } from '../config/storage-file.ts'
 import { type Terminal, writeDocument } from '../terminal.ts'
 
 export interface MigrateFlags extends ConfigFlags {
@@ -20,14 +17,6 @@ export async function migrateStatusCommand({ terminal }: CommandContext, flags: 
 export async function migrateUpCommand({ terminal }: CommandContext, flags: MigrateFlags): Promise<void> {
   const { path, encryption } = await storageFile(terminal, flags)
   show(terminal, flags, { path, status: await migrate(path, { encryption }) })
-}
-
-async function storageFile(terminal: Terminal, flags: MigrateFlags) {
-  const loaded = await loadForCommand(terminal, flags)
-  const config = validConfig(loaded)
-  const { path } = config.storage
-  if (path === ':memory:') throw usageError('storage.path is in memory', 'migrations are for a database file')
-  return { path, encryption: await storageEncryption(config, loaded) }
 }
 
 function show(terminal: Terminal, { json }: MigrateFlags, found: { path: string; status: MigrationStatus }): void {

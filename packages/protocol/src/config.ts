@@ -122,6 +122,9 @@ export const ServerConfigSchema = strictObject({
     synchronous: field(v.picklist(['full', 'normal']), 'full', {
       note: 'full survives power loss; normal survives a crash of the process.',
     }),
+    minFreeBytes: field(bytes, 104_857_600, {
+      note: 'When less of the disk is free, in bytes, the storage check warns: the server is degraded before the disk is full.',
+    }),
     encryption: section({
       enabled: field(boolean, false, {
         note: 'Encryption at rest; needs the package better-sqlite3-multiple-ciphers and passphraseRef.',

@@ -251,6 +251,14 @@ export const ServerConfigSchema = strictObject({
       note: 'Which entries are also written to the event log, for audit/events; they stand there as the database does.',
     }),
   }),
+  retention: section({
+    eventsDays: field(count(1), 30, {
+      note: 'After how many days the events of what has ended are removed; a cursor before them is told of the gap.',
+    }),
+    runsDays: optionalField(count(1), {
+      note: 'After how many days runs that have ended are removed, with their calls and approvals; never when missing.',
+    }),
+  }),
   metrics: section({
     enabled: field(boolean, true, { note: 'Mounts the metrics route.' }),
     requireAuth: field(boolean, false, { note: 'The metrics route then needs admin:metrics:read.' }),

@@ -10,6 +10,7 @@ import {
   createRealtime,
   createRecall,
   createRenderEnvelope,
+  createRetention,
   createTriggers,
   type Daemon,
   type PhaseHolder,
@@ -138,7 +139,8 @@ export function compose(parts: Parts) {
     ...{ ...engine, ...useCases, ...gate, ...triggers },
   })
 
-  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons]
+  const retention = createRetention({ ...tools, limits: config.retention })
+  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention]
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 
   return { app, onUpgrade, streams, webSockets, engine, triggers, audit, daemons }

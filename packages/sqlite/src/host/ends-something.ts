@@ -6,6 +6,8 @@ const ENDING: ReadonlySet<WriteType> = new Set<WriteType>([
   'session.delete',
   'thread.delete',
   'idempotency.prune',
+  'event.trim',
+  'run.prune',
   'fire.prune',
   'audit.prune',
 ])

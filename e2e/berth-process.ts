@@ -11,6 +11,7 @@ export const BINARY = join(root, 'apps/cli/bin/berth.js')
 export const LEDGER_CONFIG = join(import.meta.dirname, 'fixtures/ledger.config.mjs')
 export const DURABLE_CONFIG = join(import.meta.dirname, 'fixtures/durable.config.mjs')
 export const REALTIME_CONFIG = join(import.meta.dirname, 'fixtures/realtime.config.mjs')
+export const OPS_CONFIG = join(import.meta.dirname, 'fixtures/ops.config.mjs')
 export const CLIENT_CONFIG = join(import.meta.dirname, 'fixtures/client.config.mjs')
 
 export interface Place {

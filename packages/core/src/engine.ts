@@ -22,6 +22,7 @@ import { lineUpRuns, recoverRuns } from './runs/recover-runs.ts'
 import { createResumeRun } from './runs/resume-run.ts'
 import { createResumeSuspended } from './runs/resume-suspended.ts'
 import { readRunLoad } from './runs/run-load.ts'
+import { logOutcome } from './runs/run-log.ts'
 import { createRunMeter } from './runs/run-meter.ts'
 import { isTerminal } from './runs/run-states.ts'
 import { createRunner } from './runs/runner.ts'
@@ -119,6 +120,7 @@ export function createEngine(given: EngineDeps) {
   const aftermathDeps = { ...deps, settleWait, abortRun }
   const aftermath = createAftermath(aftermathDeps)
   settlements.observe((run) => {
+    logOutcome(deps.logger, run)
     if (isTerminal(run.status)) runMeter.ended(run)
     aftermath(run).catch((error: unknown) =>
       deps.logger.error('end of a run not followed up', error, { runId: run.id }),

@@ -96,7 +96,6 @@ export {
   type AuthorizeSubject,
   couldFollow,
   createAuthorizeSubject,
-  demandedOwner,
   type Followed,
 } from './realtime/authorize-subject.ts'
 export { createRenderEnvelope, type EnvelopeView, type RenderEnvelope } from './realtime/envelope.ts'
@@ -111,6 +110,7 @@ export type { SanitizerPolicy } from './realtime/sanitize.ts'
 export type { Tickets } from './realtime/tickets.ts'
 export { createReplay, type Recording, type Replay } from './replay/replay.ts'
 export type { Reply } from './reply.ts'
+export { createRetention } from './retention/retention.ts'
 export type { AbortAgent } from './runs/abort-agent.ts'
 export type { AbortRun, AbortRunRequest } from './runs/abort-run.ts'
 export type { ListRunsQuery, ReadRuns } from './runs/read-runs.ts'
@@ -118,6 +118,7 @@ export type { Recovered } from './runs/recover-runs.ts'
 export type { ResumeRun } from './runs/resume-run.ts'
 export { runSubject } from './runs/run-events.ts'
 export type { RunLoad } from './runs/run-load.ts'
+export { traceIdOf } from './runs/run-log.ts'
 export type { RunResource } from './runs/run-outcome.ts'
 export { isTerminal, RUN_TRANSITIONS } from './runs/run-states.ts'
 export type { RunRequestBody, StartRun, StartRunRequest } from './runs/start-run.ts'

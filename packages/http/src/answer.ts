@@ -6,6 +6,7 @@ import type { Answer } from './handlers.ts'
 import type { OpenRunStream } from './http-app-deps.ts'
 import { isStreamingStart } from './operation-traits.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
+import { textResponse } from './text-response.ts'
 
 /**
  * The response of an answer, fresh or recalled. A run that was started by this request, or by an earlier one with the
@@ -41,7 +42,7 @@ async function streamOrLinks(accepted: Reply, open: () => Promise<Response>): Pr
 function toJsonResponse({ status, body, json, contentType }: Reply): Response {
   const text = json ?? (body === undefined ? undefined : JSON.stringify(body))
   if (text === undefined) return new Response(null, { status })
-  return new Response(text, { status, headers: { 'Content-Type': contentType ?? 'application/json; charset=utf-8' } })
+  return textResponse(text, status, new Headers({ 'Content-Type': contentType ?? 'application/json; charset=utf-8' }))
 }
 
 /** Adds what every answer carries, in place: a copy would turn its text into a stream. A HEAD request gets the head alone. */

@@ -55,7 +55,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
       return response
     })
     if (sent.response !== response) await response.body?.cancel()
-    reporter.answered(exchange, sent.response.status, sent.error ?? error)
+    reporter.answered(exchange, sent.response, sent.error ?? error)
     return finishResponse(exchange, sent.response)
   }
 
@@ -69,7 +69,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const settle = async (exchange: Exchange, { principal, error }: UpgradeOutcome) => {
     if (principal !== undefined) exchange.principal = principal
     const status = error === undefined ? SWITCHED : ERRORS[error.id].status
-    reporter.answered(exchange, status, error)
+    reporter.answered(exchange, { status }, error)
     await onAnswer?.(noteOf(exchange, { status, error }, deps))
   }
 

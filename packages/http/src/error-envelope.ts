@@ -1,5 +1,6 @@
 import { AppError } from '@berth/ports'
 import { ERRORS, type ErrorCode } from '@berth/protocol'
+import { textResponse } from './text-response.ts'
 
 /** The body of every refusal. */
 export interface ErrorEnvelope {
@@ -18,6 +19,12 @@ export function toEnvelope(error: AppError, requestId: string): ErrorEnvelope {
   return { error: error.code || error.kind || 'unknown', message, hint: error.hint, requestId }
 }
 
+/** Of errors whose origin cannot say when it will be over. */
+const RETRY_AFTER_MS: Partial<Record<ErrorCode, number>> = {
+  SQLITE_BUSY: 1_000,
+  'storage-full': 30_000,
+}
+
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   'auth-required': 'Bearer realm="berth"',
   'auth-invalid': 'Bearer realm="berth", error="invalid_token"',
@@ -31,8 +38,7 @@ export function toErrorResponse(error: AppError, requestId: string): Response {
   const headers = new Headers({ 'Content-Type': 'application/json; charset=utf-8' })
   const challenge = CHALLENGES[error.id]
   if (challenge !== undefined) headers.set('WWW-Authenticate', challenge)
-  if (error.retryAfterMs !== undefined) {
-    headers.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))))
-  }
-  return new Response(JSON.stringify(toEnvelope(error, requestId)), { status: ERRORS[error.id].status, headers })
+  const retryAfterMs = error.retryAfterMs ?? RETRY_AFTER_MS[error.id]
+  if (retryAfterMs !== undefined) headers.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1_000))))
+  return textResponse(JSON.stringify(toEnvelope(error, requestId)), ERRORS[error.id].status, headers)
 }

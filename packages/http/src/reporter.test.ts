@@ -13,7 +13,7 @@ describe('the request log', () => {
     expect(lines).toHaveLength(1)
     expect(JSON.stringify(lines)).not.toContain('hunter2')
     expect(lines.at(-1)).toEqual({
-      level: 'info',
+      level: 'warn',
       message: 'request',
       fields: {
         requestId: 'r1',
@@ -22,10 +22,40 @@ describe('the request log', () => {
         route: '/v1/agents/:agentId',
         status: 400,
         durationMs: 0,
+        bytes: expect.any(Number),
         subject: 'alice',
+        tokenId: undefined,
+        traceId: undefined,
         error: 'validation-failed',
       },
     })
+  })
+
+  it('names the token and the trace, and counts the bytes of the body', async () => {
+    const authenticate = async () => ({ subject: 'alice', tokenId: 'tok_1', scopes: ['admin:*'] })
+    const { app, lines } = createTestApp({ deps: { authenticate } })
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+
+    const response = await app.fetch(get('/agents', { traceparent }))
+
+    const bytes = (await response.arrayBuffer()).byteLength
+    const expected = { tokenId: 'tok_1', traceId: 'a'.repeat(32), bytes, status: 200 }
+    expect(lines).toMatchObject([{ level: 'info', message: 'request', fields: expected }])
+  })
+
+  it('is at the level of whose fault the answer is', async () => {
+    const broken = { document: () => Promise.reject(new Error('bug')), live: () => ({ status: 'ok' }) as const }
+    const readHealth = { ...broken, ready: async () => ({ status: 'ready' }) as const }
+    const { app, lines } = createTestApp({ deps: { readHealth } })
+
+    for (const path of ['/health/live', '/nowhere', '/health']) await app.fetch(get(path))
+
+    const own = lines.filter(({ message }) => message === 'request')
+    expect(own.map(({ level, fields }) => [level, fields?.status])).toEqual([
+      ['info', 200],
+      ['warn', 404],
+      ['error', 500],
+    ])
   })
 
   it('names no route where there is none', async () => {

@@ -1,34 +1,59 @@
-import type { AppError } from '@berth/ports'
+import { traceIdOf } from '@berth/core'
+import type { AppError, LogFields, Logger } from '@berth/ports'
 import { errorsOf } from '@berth/protocol'
 import { createAnswerMeter } from './answer-meter.ts'
 import { type Exchange, isAnonymous } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 
+/** What became of a request. An upgrade has no headers of ours. */
+export interface Outcome {
+  readonly status: number
+  readonly headers?: Headers
+}
+
 export interface Reporter {
   /** One line per answer, and the metrics. */
-  answered(exchange: Exchange, status: number, error: AppError | undefined): void
+  answered(exchange: Exchange, outcome: Outcome, error: AppError | undefined): void
 }
 
 export function createReporter(deps: HttpAppDeps): Reporter {
   const { clock, logger, config } = deps
   const measure = createAnswerMeter(deps)
 
+  const fieldsOf = (exchange: Exchange, { status, headers }: Outcome): LogFields => {
+    const { request, requestId, route, startedMs, traceparent } = exchange
+    const operation = route?.mounted.operation
+    const principal = isAnonymous(exchange) ? undefined : exchange.principal
+    const bytes = headers?.get('content-length') ?? null
+    return {
+      ...{ requestId, operationId: operation?.id, method: request.method },
+      route: operation === undefined ? null : config.basePath + operation.path,
+      ...{ status, durationMs: Math.round(clock.monotonicMs() - startedMs) },
+      bytes: bytes === null ? undefined : Number(bytes),
+      ...{ subject: principal?.subject, tokenId: principal?.tokenId, traceId: traceIdOf(traceparent) },
+    }
+  }
+
   return {
-    answered(exchange, status, error) {
-      const { request, requestId, route, startedMs } = exchange
-      const operation = route?.mounted.operation
-      const fields = { requestId, operationId: operation?.id }
-      if (error?.id === 'internal-error') logger.error('request failed', error.cause ?? error, fields)
-      else if (error !== undefined && operation !== undefined && !errorsOf(operation).includes(error.id)) {
-        logger.error('undeclared error', error, fields)
+    answered(exchange, response, error) {
+      const fields = fieldsOf(exchange, response)
+      const operation = exchange.route?.mounted.operation
+      if (error !== undefined && operation !== undefined && !errorsOf(operation).includes(error.id)) {
+        logger.error('undeclared error', error, { requestId: exchange.requestId, operationId: operation.id })
       }
-      const { method } = request
-      const durationMs = Math.round(clock.monotonicMs() - startedMs)
-      const principal = isAnonymous(exchange) ? undefined : exchange.principal
-      const pattern = operation === undefined ? undefined : config.basePath + operation.path
-      const answered = { method, status, durationMs, error: error?.id }
-      logger.info('request', { ...fields, ...answered, route: pattern ?? null, subject: principal?.subject })
-      measure(exchange, status, error)
+      logLine(logger, { ...fields, error: error?.id }, { status: response.status, error })
+      measure(exchange, response.status, error)
     },
   }
+}
+
+/** The level tells whose fault it is: `warn` for the caller's and for what passes, `error` for ours, with its cause. */
+function logLine(
+  logger: Logger,
+  fields: LogFields,
+  { status, error }: { readonly status: number; readonly error: AppError | undefined },
+): void {
+  if (error?.id === 'internal-error') logger.error('request', error.cause ?? error, fields)
+  else if (status >= 400) logger.warn('request', fields)
+  else logger.info('request', fields)
 }

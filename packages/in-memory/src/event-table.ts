@@ -1,4 +1,4 @@
-import type { EventLog, EventStream, NewEvent, StoredEvent } from '@berth/ports'
+import type { EpochMs, EventLog, EventStream, NewEvent, StoredEvent } from '@berth/ports'
 import type { SessionBelongings } from './session-deletion.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
@@ -7,17 +7,30 @@ import type { WriteAppliers } from './write-applier.ts'
 export interface EventTable extends RunBelongings, SessionBelongings {
   readonly log: EventLog
   readonly appliers: Pick<WriteAppliers, 'event.append'>
+  /** Removes the oldest events before an instant, but those of runs to keep; answers how many. */
+  trim(request: TrimRequest, undo: UndoLog): number
+  /** Removes what a run has said, and tells of it in `trimmedThrough`. */
+  trimRun(runId: string, undo: UndoLog): void
+}
+
+export interface TrimRequest {
+  readonly before: EpochMs
+  readonly limit: number
+  readonly isKept: (runId: string) => boolean
 }
 
 export function createEventTable(epoch: string): EventTable {
   const streams = new Map<string, StoredEvent[]>()
+  const every = new Map<number, StoredEvent>()
   let head = 0
+  let trimmedThrough = 0
 
   const append = (event: NewEvent, undo: UndoLog): StoredEvent => {
     head += 1
     const stored = Object.freeze({ ...event, position: head })
     const carriers = streamNames(event).map((name) => openStream(streams, name))
     for (const carrier of carriers) carrier.push(stored)
+    putEntry(every, [head, stored], undo)
     undo.push(() => {
       head -= 1
       for (const carrier of carriers) carrier.pop()
@@ -27,12 +40,33 @@ export function createEventTable(epoch: string): EventTable {
 
   /** Removes the events of the stream from every stream that carries them. */
   const removeStream = (stream: EventStream, undo: UndoLog): void => {
-    const removed = new Set(streams.get(streamName(stream)))
+    removeEvents(new Set(streams.get(streamName(stream))), undo)
+  }
+
+  const removeEvents = (removed: ReadonlySet<StoredEvent>, undo: UndoLog): void => {
+    for (const { position } of removed) putEntry(every, [position, undefined], undo)
     const names = new Set(Array.from(removed).flatMap(streamNames))
     for (const name of names) {
       const kept = openStream(streams, name).filter((event) => !removed.has(event))
       putEntry(streams, [name, kept], undo)
     }
+  }
+
+  const noteTrimmed = (position: number, undo: UndoLog): void => {
+    const before = trimmedThrough
+    undo.push(() => {
+      trimmedThrough = before
+    })
+    trimmedThrough = Math.max(before, position)
+  }
+
+  const oldest = ({ before, limit, isKept }: TrimRequest): readonly StoredEvent[] => {
+    const found: StoredEvent[] = []
+    for (const event of [...every.values()].toSorted((a, b) => a.position - b.position)) {
+      if (event.at >= before || found.length === limit) break
+      if (event.runId === undefined || !isKept(event.runId)) found.push(event)
+    }
+    return found
   }
 
   return {
@@ -51,13 +85,23 @@ export function createEventTable(epoch: string): EventTable {
         const events = streams.get(streamName(stream)) ?? []
         return Math.max(0, countThrough(events, through) - countThrough(events, after))
       },
-      head: async () => ({ epoch, position: head, trimmedThrough: 0 }),
+      head: async () => ({ epoch, position: head, trimmedThrough }),
     },
     appliers: {
       'event.append'({ events }, { undo, events: appended }) {
         for (const event of events) appended.push(append(event, undo))
         return events.length
       },
+    },
+    trim(request, undo) {
+      const old = oldest(request)
+      removeEvents(new Set(old), undo)
+      noteTrimmed(old.at(-1)?.position ?? 0, undo)
+      return old.length
+    },
+    trimRun(runId, undo) {
+      noteTrimmed(streams.get(streamName({ runId }))?.at(-1)?.position ?? 0, undo)
+      removeStream({ runId }, undo)
     },
     removeRun: (runId, undo) => removeStream({ runId }, undo),
     removeSession: (sessionId, undo) => removeStream({ sessionId }, undo),

@@ -11,6 +11,7 @@ import { createIdempotencyTable } from './idempotency-table.ts'
 import { createJobTable } from './job-table.ts'
 import { createMcpServerTable } from './mcp-server-table.ts'
 import { createMemoryConflictTable } from './memory-conflict-table.ts'
+import { createRetention } from './retention.ts'
 import { createRunTable } from './run-table.ts'
 import { createSessionDeletion } from './session-deletion.ts'
 import { createSessionTable } from './session-table.ts'
@@ -70,6 +71,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...jobs.appliers,
       ...consolidation.appliers,
       ...createThreadDeletion(runs, [steps, approvals, events, facts, fires]),
+      ...createRetention({ runs, events, ofRuns: [steps, approvals, facts, fires] }),
       ...createSessionDeletion({
         ...{ sessions, runs, approvals, idempotency },
         ofRuns: [steps, events, facts, fires],

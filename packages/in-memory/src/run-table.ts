@@ -1,12 +1,13 @@
 import type { Activity, EpochMs, RunFilter, RunRecord, RunStore } from '@berth/ports'
 import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
+import type { RetainedRuns } from './retention.ts'
 import { isVisible, ofTarget } from './row-visibility.ts'
 import type { ThreadRuns } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface RunTable extends ThreadRuns {
+export interface RunTable extends ThreadRuns, RetainedRuns {
   /** What was asked for, in one session or in all. */
   activityOf(sessionId: string | undefined): Activity
   readonly store: RunStore
@@ -87,6 +88,21 @@ export function createRunTable(): RunTable {
         const run = runs.get(id)
         return run?.kind === 'workflow' && run.targetId === workflowId
       }),
+    isActive(runId) {
+      const run = runs.get(runId)
+      return run !== undefined && isActive(run)
+    },
+    idsEndedBefore(before) {
+      const active = runs.all().filter(isActive)
+      const parents = new Set(active.map(({ id }) => id))
+      const threads = new Set(active.map(({ threadId }) => threadId))
+      return runs
+        .all()
+        .filter(({ createdAt, completedAt = before }) => createdAt < before && completedAt < before)
+        .filter((run) => !isActive(run) && !parents.has(run.parentRunId ?? ''))
+        .filter(({ threadId }) => threadId === undefined || !threads.has(threadId))
+        .map(({ id }) => id)
+    },
     removeRun(runId, undo) {
       const run = runs.get(runId)
       if (run === undefined) return

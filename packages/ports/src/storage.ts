@@ -22,6 +22,8 @@ export interface StorageStatus {
   readonly writable: boolean
   readonly walBytes: number
   readonly dbBytes: number
+  /** Free on the disk of the file, as looked at not long ago; absent where that is not known. */
+  readonly freeBytes?: number | undefined
   readonly message?: string | undefined
 }
 

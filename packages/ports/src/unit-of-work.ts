@@ -66,6 +66,17 @@ export type Write =
   /** Removes the part; conflicts when it is gone, because somebody else has handed it out. */
   | { readonly type: 'emission.finish'; readonly id: string }
   | { readonly type: 'event.append'; readonly events: readonly NewEvent[] }
+  /**
+   * Deletes up to `limit` of the oldest events, up to the first one that is not before `before`; those of a run that is
+   * queued, running or suspended stay. Moves `trimmedThrough` to the last one deleted. Never conflicts, and counts the events.
+   */
+  | { readonly type: 'event.trim'; readonly before: EpochMs; readonly limit: number }
+  /**
+   * Deletes up to `limit` runs that were created and have ended before `before`, with their calls, approvals and events, and
+   * moves `trimmedThrough` to the last of these events. A run stays while its parent, or another run of its thread, is
+   * queued, running or suspended. Never conflicts, and counts the runs.
+   */
+  | { readonly type: 'run.prune'; readonly before: EpochMs; readonly limit: number }
   /** Conflicts when the id is taken. */
   | { readonly type: 'session.insert'; readonly session: SessionRecord }
   /** Changes the session while its title and metadata are those of `from`, and sets `updatedAt`; conflicts otherwise. */

@@ -122,6 +122,9 @@ export const ServerConfigSchema = strictObject({
     synchronous: field(v.picklist(['full', 'normal']), 'full', {
       note: 'full survives power loss; normal survives a crash of the process.',
     }),
+    minFreeBytes: field(bytes, 104_857_600, {
+      note: 'When less of the disk is free, in bytes, the storage check warns: the server is degraded before the disk is full.',
+    }),
     encryption: section({
       enabled: field(boolean, false, {
         note: 'Encryption at rest; needs the package better-sqlite3-multiple-ciphers and passphraseRef.',
@@ -246,6 +249,14 @@ export const ServerConfigSchema = strictObject({
     }),
     events: field(v.picklist(['privileged', 'all', 'none']), 'privileged', {
       note: 'Which entries are also written to the event log, for audit/events; they stand there as the database does.',
+    }),
+  }),
+  retention: section({
+    eventsDays: field(count(1), 30, {
+      note: 'After how many days the events of what has ended are removed; a cursor before them is told of the gap.',
+    }),
+    runsDays: optionalField(count(1), {
+      note: 'After how many days runs that have ended are removed, with their calls and approvals; never when missing.',
     }),
   }),
   metrics: section({

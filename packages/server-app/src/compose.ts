@@ -10,6 +10,7 @@ import {
   createRealtime,
   createRecall,
   createRenderEnvelope,
+  createRetention,
   createTriggers,
   type Daemon,
   type PhaseHolder,
@@ -18,7 +19,7 @@ import {
   withPublication,
   withReadCache,
 } from '@berth/core'
-import { createHttpApp, type HttpConfig } from '@berth/http'
+import { createHttpApp } from '@berth/http'
 import { createNodeSealer, type Vitals } from '@berth/platform-node'
 import type { ConsolidatorPhases, Embedder, SkillStore, Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
@@ -27,6 +28,7 @@ import type { Adapters } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
 import type { AuditPlace } from './audit-place.ts'
 import { withCommitTiming } from './commit-timing.ts'
+import { httpConfigOf } from './http-config.ts'
 import type { Secrets } from './pre-bind.ts'
 import { createScrape } from './scrape.ts'
 import { createServices } from './services.ts'
@@ -102,6 +104,7 @@ export function compose(parts: Parts) {
   const readHealth = createReadHealth({
     ...{ storage, phase, clock, version, replayBuffer: hub.stats },
     walWarnThresholdBytes: health.walWarnThresholdBytes,
+    minFreeBytes: config.storage.minFreeBytes,
     secretsStore: secrets.health.active,
     cipher: parts.cipher,
     readAuditHealth: audit.health,
@@ -136,24 +139,9 @@ export function compose(parts: Parts) {
     ...{ ...engine, ...useCases, ...gate, ...triggers },
   })
 
-  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons]
+  const retention = createRetention({ ...tools, limits: config.retention })
+  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention]
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 
   return { app, onUpgrade, streams, webSockets, engine, triggers, audit, daemons }
 }
-
-const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({
-  basePath: server.basePath,
-  bodyLimitBytes: server.bodyLimitBytes,
-  allowOrigins: server.cors.allowOrigins,
-  csrfEnabled: server.csrf.enabled,
-  trustProxy: server.trustProxy,
-  perIpRequests: server.rateLimit.perIpRequests,
-  requireKey: server.idempotency.requireKey,
-  authKind: auth.kind,
-  host: server.host,
-  allowedHosts: server.allowedHosts,
-  docsEnabled: docs.enabled,
-  metricsEnabled: metrics.enabled,
-  metricsRequireAuth: metrics.requireAuth,
-})

@@ -12,6 +12,7 @@ import { idempotencyWrites } from './idempotency-writes.ts'
 import { jobWrites } from './job-writes.ts'
 import { mcpServerWrites } from './mcp-server-store.ts'
 import { memoryConflictWrites } from './memory-conflict-store.ts'
+import { retentionWrites } from './retention-writes.ts'
 import { runWrites } from './run-writes.ts'
 import { sessionDeletion } from './session-deletion.ts'
 import { sessionWrites } from './session-writes.ts'
@@ -44,6 +45,7 @@ const APPLIERS: WriteAppliers = {
   ...sessionDeletion,
   ...tokenWrites,
   ...threadWrites,
+  ...retentionWrites,
   ...auditWrites,
   ...triggerWrites,
   ...fireWrites,

@@ -35,7 +35,8 @@ export function openConnection(path: string, options: ConnectionOptions = {}): C
   return createConnection(database)
 }
 
-const BUSY_TIMEOUT_MS = 5_000
+/** How long a statement waits for the lock of another process. */
+export const BUSY_TIMEOUT_MS = 5_000
 const MAX_VARIANTS = 256
 
 const SETTINGS = [

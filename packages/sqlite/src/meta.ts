@@ -14,6 +14,12 @@ export const markShutdown = (db: Connection, isClean: boolean): void => {
   db.run(updateValue, { name: 'clean_shutdown', value: isClean ? '1' : '0' })
 }
 
+/** Events up to here may be gone; it never goes back. */
+export function trimThrough(db: Connection, position: number): void {
+  if (position <= Number(readMeta(db, 'trimmed_through'))) return
+  db.run(updateValue, { name: 'trimmed_through', value: String(position) })
+}
+
 /** Best effort: what fails here (a full disk) costs the next start a `quick_check` and nothing else. */
 export function endInOrder(db: Connection): void {
   try {

@@ -146,7 +146,8 @@ describe('openSqliteStorage', () => {
     const sizes = [statSync(`${path}-wal`).size, statSync(path).size]
     await storage.close()
 
-    expect(status).toEqual({ writable: true, walBytes: sizes[0], dbBytes: sizes[1] })
+    expect(status).toEqual({ writable: true, walBytes: sizes[0], dbBytes: sizes[1], freeBytes: expect.any(Number) })
+    expect(status.freeBytes).toBeGreaterThan(0)
   })
 
   it('is not writable once it is closed', async () => {

@@ -3,7 +3,9 @@ import { type Connection, openConnection, type Synchronous } from './connection.
 import { createStores } from './create-stores.ts'
 import type { Host, HostCounters } from './host/host.ts'
 import { createInlineHost } from './host/inline-host.ts'
-import { createWorkerHost, startStorageWorker } from './host/worker-host.ts'
+import { createReserve, freeBytes } from './host/reserve.ts'
+import { createUpkeep } from './host/upkeep.ts'
+import { createWorkerHost, type StorageWorker, startStorageWorker } from './host/worker-host.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { takeLease } from './lease.ts'
 import { markShutdown } from './meta.ts'
@@ -65,14 +67,57 @@ async function openFile(options: SqliteStorageOptions, path: string, open: OpenD
     readFrom.database.pragma('query_only = ON')
     const { synchronous, encryption, onFatal } = options
     const onClosed = () => lease.release()
-    const host = createWorkerHost(worker, { path, synchronous, encryption, readFrom, onFatal, onClosed })
-    return { ...assemble(host, sizes), cipher }
+    const reserve = createReserve(path)
+    const host = createWorkerHost(worker, { path, synchronous, encryption, readFrom, reserve, onFatal, onClosed })
+    const upkeep = await startUpkeep({ host, worker, path })
+    return { ...assemble(withUpkeep(host, upkeep.end), () => ({ ...sizes(), freeBytes: upkeep.freeBytes() })), cipher }
   } catch (error) {
     await worker.end()
     lease.release()
     throw translateStartError(error, path)
   }
 }
+
+interface UpkeepDeps {
+  readonly host: Host
+  readonly worker: StorageWorker
+  readonly path: string
+}
+
+/** About every second; a round that takes longer delays the next. */
+async function startUpkeep({ host, worker, path }: UpkeepDeps) {
+  let free = await freeBytes(path)
+  const walBytes = () => fileSize(`${path}-wal`)
+  const checkpoint = (truncate: boolean) => worker.ask({ type: 'checkpoint', truncate })
+  const noteFree = async () => {
+    free = await freeBytes(path)
+  }
+  const work = createUpkeep({ host, checkpoint, walBytes, noteFree })
+  let working: Promise<void> | undefined
+  const round = () => {
+    working ??= work().finally(() => {
+      working = undefined
+    })
+  }
+  const interval = setInterval(round, UPKEEP_MS).unref()
+  return {
+    freeBytes: () => free,
+    async end() {
+      clearInterval(interval)
+      await working
+    },
+  }
+}
+
+const UPKEEP_MS = 1_000
+
+const withUpkeep = (host: Host, end: () => Promise<void>): Host => ({
+  ...host,
+  async close() {
+    await end()
+    await host.close()
+  },
+})
 
 function openShared(options: SqliteStorageOptions, path: string, open: OpenDatabase): Host {
   try {
@@ -101,7 +146,10 @@ function openDatabase(options: SqliteStorageOptions, path: string, open: OpenDat
   }
 }
 
-function assemble(host: Host, sizes: () => Pick<StorageStatus, 'walBytes' | 'dbBytes'>): Omit<SqliteStorage, 'cipher'> {
+function assemble(
+  host: Host,
+  sizes: () => Pick<StorageStatus, 'walBytes' | 'dbBytes' | 'freeBytes'>,
+): Omit<SqliteStorage, 'cipher'> {
   return {
     ...createStores(host),
     counters: host.counters,

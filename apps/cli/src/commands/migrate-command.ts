@@ -1,8 +1,6 @@
-import { storageEncryption } from '@berth/server-app'
 import { type MigrationStatus, migrate, migrationStatus } from '@berth/sqlite'
 import type { Call } from '../call.ts'
-import { usageError } from '../cli-error.ts'
-import { validConfig } from '../config/valid-config.ts'
+import { storageFile } from '../config/storage-file.ts'
 
 export interface MigrateFlags {
   readonly dryRun?: boolean
@@ -18,14 +16,6 @@ export async function migrateUpCommand(call: Call, { dryRun }: MigrateFlags): Pr
   const { path, encryption } = await storageFile(call)
   const status = dryRun ? await migrationStatus(path, { encryption }) : await migrate(path, { encryption })
   show(call, { path, status })
-}
-
-async function storageFile(call: Call) {
-  const loaded = await call.config()
-  const config = validConfig(loaded)
-  const { path } = config.storage
-  if (path === ':memory:') throw usageError('storage.path is in memory', 'migrations are for a database file')
-  return { path, encryption: await storageEncryption(config, loaded) }
 }
 
 function show(call: Call, found: { path: string; status: MigrationStatus }): void {

@@ -12,6 +12,7 @@ import { runCommands } from './run-commands.ts'
 import { serviceCommands } from './service-commands.ts'
 import { servingCommands } from './serving-commands.ts'
 import { sessionCommands } from './session-commands.ts'
+import { storageCommands } from './storage-commands.ts'
 import { triggerCommands } from './trigger-commands.ts'
 import { workflowCommands } from './workflow-commands.ts'
 
@@ -21,6 +22,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...configCommands,
   ...accessCommands,
   ...migrationCommands,
+  ...storageCommands,
   ...agentCommands,
   ...runCommands,
   ...sessionCommands,
@@ -40,6 +42,8 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   secrets: 'make and check secrets',
   token: 'create, list and revoke tokens, beside a running server too',
   migrate: 'look at and apply storage migrations',
+  backup: 'copy the database, beside a running server too',
+  storage: 'look after the database file',
   agents: 'list and run agents',
   runs: 'look at runs and steer them',
   sessions: 'look at sessions',

@@ -14,7 +14,7 @@ function setUp(status: () => Promise<StorageStatus>, triggers: TriggerHealth = s
   const phase = createPhase()
   const health = createReadHealth({
     ...{ storage: { status }, phase, clock },
-    ...{ version: '0.1.0', walWarnThresholdBytes: 1_000, secretsStore: 'env' },
+    ...{ version: '0.1.0', walWarnThresholdBytes: 1_000, minFreeBytes: 500, secretsStore: 'env' },
     readTriggerHealth: () => triggers,
     replayBuffer: () => ({ events: 3, subjects: 2, bytes: 100 }),
     checkEmbedder: () => ({ status: 'disabled' }),
@@ -54,6 +54,32 @@ describe('createReadHealth', () => {
 
     expect([status, checks.storage.status]).toEqual(['degraded', 'warn'])
     expect(checks.storage.message).toBeDefined()
+  })
+
+  it('is degraded before the disk is full', async () => {
+    const statusOf = async (freeBytes: number) => (await storageIs({ freeBytes }).health.document()).checks.storage
+
+    expect(await statusOf(500)).toMatchObject({ status: 'ok' })
+    expect(await statusOf(499)).toMatchObject({ status: 'warn', message: 'the disk is nearly full' })
+  })
+
+  it('asks the storage once a second at most', async () => {
+    let asked = 0
+    const { health, clock, phase } = setUp(async () => {
+      asked++
+      return fine
+    })
+    phase.enter('ready')
+    const askOften = () =>
+      Promise.all(Array.from({ length: 50 }, () => Promise.all([health.document(), health.ready()])))
+
+    await askOften()
+    clock.advance(999)
+    await askOften()
+    expect(asked).toBe(1)
+    clock.advance(1)
+    await askOften()
+    expect(asked).toBe(2)
   })
 
   it('is failing when the storage cannot be written, however long the log is', async () => {

@@ -12,6 +12,8 @@ export interface ReadHealthDeps {
   readonly clock: Clock
   readonly version: string
   readonly walWarnThresholdBytes: number
+  /** With less free space on the disk the storage check warns; never when missing. */
+  readonly minFreeBytes?: number | undefined
   /** What the cache in front of the event log holds. */
   readonly replayBuffer: () => HotCacheStats
   /** The scheme that resolved the secrets, for example `env`. */
@@ -36,10 +38,11 @@ export interface ReadHealth {
 
 export function createReadHealth(deps: ReadHealthDeps): ReadHealth {
   const startedMs = deps.clock.monotonicMs()
+  const readSample = createSampled(deps)
 
   return {
     async document() {
-      const checks = checksOf(deps, await readStatus(deps))
+      const checks = checksOf(deps, await readSample())
       const statuses = Object.values(checks).map(({ status }): CheckStatus => status)
       return {
         status: statuses.includes('fail') ? 'failing' : statuses.includes('warn') ? 'degraded' : 'ok',
@@ -52,10 +55,22 @@ export function createReadHealth(deps: ReadHealthDeps): ReadHealth {
     async ready() {
       const phase = deps.phase.current()
       if (phase !== 'ready') return { status: phase === 'starting' ? 'starting' : 'draining' }
-      return { status: (await readStatus(deps)).writable ? 'ready' : 'failing' }
+      return { status: (await readSample()).writable ? 'ready' : 'failing' }
     },
   }
 }
+
+/** However often health is asked for, the storage is asked once a second at most. */
+function createSampled(deps: ReadHealthDeps): () => Promise<StorageStatus> {
+  let sample: { readonly atMs: number; readonly status: Promise<StorageStatus> } | undefined
+  return () => {
+    const atMs = deps.clock.monotonicMs()
+    if (sample === undefined || atMs - sample.atMs >= SAMPLE_MS) sample = { atMs, status: readStatus(deps) }
+    return sample.status
+  }
+}
+
+const SAMPLE_MS = 1_000
 
 async function readStatus({ storage }: ReadHealthDeps): Promise<StorageStatus> {
   try {
@@ -66,19 +81,9 @@ async function readStatus({ storage }: ReadHealthDeps): Promise<StorageStatus> {
 }
 
 function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
-  const { walWarnThresholdBytes, secretsStore, cipher, readAuditHealth, readTriggerHealth, replayBuffer } = deps
-  const { walBytes, dbBytes, writable, message } = storage
-  const audit = readAuditHealth?.() ?? { status: 'ok' }
-  const isLong = walBytes > walWarnThresholdBytes
+  const { secretsStore, cipher, readTriggerHealth, replayBuffer } = deps
   return {
-    storage: {
-      status: worstOf(writable ? (isLong ? 'warn' : 'ok') : 'fail', audit.status),
-      message: message ?? audit.message ?? (isLong ? 'the write-ahead log is longer than the threshold' : undefined),
-      walBytes,
-      thresholdBytes: walWarnThresholdBytes,
-      dbBytes,
-      writable,
-    },
+    storage: storageCheck(deps, storage),
     embedder: deps.checkEmbedder(),
     secrets: { status: 'ok' as CheckStatus, store: secretsStore },
     encryption: {
@@ -89,6 +94,25 @@ function checksOf(deps: ReadHealthDeps, storage: StorageStatus) {
     consolidator: deps.checkConsolidator(),
     triggers: triggersCheck(readTriggerHealth()),
     replayBuffer: { status: 'ok' as CheckStatus, ...replayBuffer() },
+  }
+}
+
+function storageCheck(
+  { walWarnThresholdBytes, minFreeBytes = 0, readAuditHealth }: ReadHealthDeps,
+  { walBytes, dbBytes, writable, message, freeBytes = minFreeBytes }: StorageStatus,
+) {
+  const audit = readAuditHealth?.() ?? { status: 'ok' }
+  const warning =
+    freeBytes < minFreeBytes
+      ? 'the disk is nearly full'
+      : walBytes > walWarnThresholdBytes
+        ? 'the write-ahead log is longer than the threshold'
+        : undefined
+  const own: CheckStatus = warning === undefined ? 'ok' : 'warn'
+  return {
+    status: worstOf(writable ? own : 'fail', audit.status),
+    message: message ?? audit.message ?? warning,
+    ...{ walBytes, thresholdBytes: walWarnThresholdBytes, dbBytes, writable },
   }
 }
 

@@ -30,6 +30,7 @@ export interface EngineOptions {
   readonly workflows?: readonly WorkflowRegistration[]
   readonly storage?: Storage
   readonly meter?: Meter
+  readonly logger?: Logger
   /** Those that the code of the test looks at. */
   readonly services?: (caller: ServiceCaller) => object
   readonly fireEventTriggers?: FireEventTriggers
@@ -62,10 +63,10 @@ export function createEngine(options: EngineOptions) {
   const phase = createPhase()
   phase.enter('ready')
   const hub = createEventHub()
-  const { concurrency = 64, maxQueued = 100, meter = noMeter } = options
+  const { concurrency = 64, maxQueued = 100, meter = noMeter, logger = silentLogger } = options
   const engine = createRunEngine({
     ...storage,
-    ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger: silentLogger, basePath: '/v1' },
+    ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
     fireEventTriggers: options.fireEventTriggers,

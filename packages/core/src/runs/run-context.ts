@@ -8,6 +8,7 @@ import { callTransaction } from '../steps/transaction-call.ts'
 import { callApproval, callSleep, callWaitForEvent } from '../steps/wait-call.ts'
 import { callTool } from '../tools/tool-call.ts'
 import type { CallChild } from './child-call.ts'
+import { createRunLog } from './run-log.ts'
 import { suspensionOf } from './suspension.ts'
 import { checkUsage } from './usage-report.ts'
 
@@ -35,7 +36,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     traceparent: run.traceparent,
     metadata: run.metadata,
     signal,
-    log: logger,
+    log: createRunLog(logger, run),
     resume,
     emit(type, payload, options: EmitOptions = {}) {
       if (ledger.isReplaying()) return ledger.breathe()

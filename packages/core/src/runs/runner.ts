@@ -4,6 +4,7 @@ import { announce, endRun, type RunEnd } from './end-run.ts'
 import { type Execution, type ExecutionDeps, startExecution, type Verdict } from './execution.ts'
 import { persistently } from './persistently.ts'
 import { lifecycleEvent } from './run-events.ts'
+import { logStart } from './run-log.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 
 export interface RunnerDeps extends Omit<ExecutionDeps, 'callChild'> {
@@ -83,6 +84,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     const isFirst = waiting.run.status === 'running'
     const live = await promote(waiting)
     if (live === undefined) return forget(waiting)
+    logStart(logger, live.run)
     const cancelTimeout = startTimeout(live)
     try {
       const { run, target, controller } = live

@@ -11,7 +11,9 @@ import {
 } from '../operations.ts'
 import { translateError } from '../sqlite-error.ts'
 import type { Settled, WriteJob } from './commit-group.ts'
+import { endsSomething } from './ends-something.ts'
 import type { Host, HostState } from './host.ts'
+import type { Reserve } from './reserve.ts'
 
 export interface HostParts {
   /** Commits the jobs as one group; errors may be those of the driver. Never rejects. */
@@ -22,6 +24,8 @@ export interface HostParts {
   readonly readFrom: Connection
   /** Closes what the host works on; `isIntact` is false after a fatal error. */
   readonly close: (isIntact: boolean) => void | Promise<void>
+  /** Room held back for what must be brought to its end on a full disk; without it a write that succeeds ends that state. */
+  readonly reserve?: Reserve | undefined
   /** Called once, when what is on disk is no longer known. */
   readonly onFatal?: ((error: AppError) => void) | undefined
 }
@@ -34,7 +38,7 @@ interface Waiting extends WriteJob {
 }
 
 /** The writes of one turn of the event loop, and those that come while a group is under way, share a transaction. */
-export function createHost({ commit, maxGroups, readFrom, close, onFatal }: HostParts): Host {
+export function createHost({ commit, maxGroups, readFrom, close, reserve, onFatal }: HostParts): Host {
   const waiting: Waiting[] = []
   const counters = { transactions: 0, writes: 0 }
   let state: HostState = 'open'
@@ -52,6 +56,15 @@ export function createHost({ commit, maxGroups, readFrom, close, onFatal }: Host
     return translated
   }
 
+  /** A group that did not fit is answered once there is room for what it may end. */
+  const noteRoom = async (isDiskFull: boolean): Promise<void> => {
+    if (state === 'failed') return
+    if (isDiskFull) {
+      state = 'full'
+      await reserve?.release()
+    } else if (reserve === undefined) state = 'open'
+  }
+
   const runGroup = async (): Promise<void> => {
     const group = waiting.splice(0, MAX_JOBS)
     const hasFailed = state === 'failed'
@@ -61,7 +74,7 @@ export function createHost({ commit, maxGroups, readFrom, close, onFatal }: Host
     counters.transactions += hasFailed ? 0 : 1
     counters.writes += group.length
     const settled = outcomes.map((outcome) => ('error' in outcome ? { error: translate(outcome.error) } : outcome))
-    if (state !== 'failed') state = settled.some(isFull) ? 'full' : 'open'
+    await noteRoom(settled.some(isFull))
     for (const [index, { settle }] of group.entries()) settle(settled[index] as Settled)
     if (waiting.length > 0) runSoon()
     else if (underWay === 0) onIdle()
@@ -87,6 +100,7 @@ export function createHost({ commit, maxGroups, readFrom, close, onFatal }: Host
   return {
     async write<Name extends WriteName>(name: Name, request: WriteRequest<Name>) {
       if (closing !== undefined) throw closedError()
+      if (state === 'full' && reserve !== undefined && !endsSomething(request)) throw fullError()
       const settled = await new Promise<Settled>((settle) => {
         waiting.push({ name, request, settle })
         runSoon()
@@ -101,6 +115,10 @@ export function createHost({ commit, maxGroups, readFrom, close, onFatal }: Host
       } catch (error) {
         throw translate(error)
       }
+    },
+    async tend() {
+      const isFree = closing === undefined && (await reserve?.refill()) === true
+      if (isFree && state === 'full') state = 'open'
     },
     state: () => (closing === undefined ? state : 'closed'),
     counters: () => ({ ...counters }),
@@ -121,5 +139,8 @@ const isFull = (settled: Settled): boolean =>
 
 const failedError = (): AppError =>
   new AppError('storage-failed', { message: 'The storage failed earlier and takes no more writes.' })
+
+const fullError = (): AppError =>
+  new AppError('storage-full', { hint: 'Free space on the disk of the database; the server goes on by itself.' })
 
 const closedError = (): AppError => new AppError('storage-failed', { message: 'The storage is closed.' })

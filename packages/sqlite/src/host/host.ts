@@ -14,6 +14,8 @@ export interface Host {
   write<Name extends WriteName>(name: Name, request: WriteRequest<Name>): Promise<WriteResult<Name>>
   /** Sees everything that was acknowledged. */
   read<Name extends ReadName>(name: Name, request: ReadRequest<Name>): Promise<ReadResult<Name>>
+  /** Looks whether a full disk has room again; from then on every write is taken. Never rejects. */
+  tend(): Promise<void>
   state(): HostState
   counters(): HostCounters
   /** Settles the writes that wait, then closes the connection. Idempotent. */

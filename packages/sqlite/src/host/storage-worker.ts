@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { AppError, type Write } from '@berth/ports'
-import { type Connection, openConnection } from '../connection.ts'
+import { BUSY_TIMEOUT_MS, type Connection, openConnection } from '../connection.ts'
 import { endInOrder } from '../meta.ts'
 import { databaseOpener } from '../open-database.ts'
 import { translateError } from '../sqlite-error.ts'
@@ -37,8 +37,20 @@ function work(request: Exclude<WorkerRequest, { type: 'open' }>): readonly Settl
   if (db === undefined) throw new AppError('storage-failed', { message: 'The storage worker has no database.' })
   if (request.type === 'commit')
     return commitGroup(db, request.jobs).map((settled, index) => toMessage(settled, request.jobs[index]))
+  if (request.type === 'checkpoint') return checkpoint(db, request.truncate)
   if (request.isIntact) endInOrder(db)
   db.database.close()
+  return []
+}
+
+/** Waits for nobody: a reader of an old snapshot only postpones it. */
+function checkpoint({ database }: Connection, truncate: boolean): [] {
+  database.pragma('busy_timeout = 0')
+  try {
+    database.pragma(`wal_checkpoint(${truncate ? 'TRUNCATE' : 'PASSIVE'})`)
+  } finally {
+    database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  }
   return []
 }
 

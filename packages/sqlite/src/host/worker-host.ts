@@ -5,6 +5,7 @@ import type { Encryption } from '../open-database.ts'
 import type { Settled, WriteJob } from './commit-group.ts'
 import { createHost } from './create-host.ts'
 import type { Host } from './host.ts'
+import type { Reserve } from './reserve.ts'
 import type { ErrorMessage, SettledMessage, WorkerAnswer, WorkerRequest } from './worker-message.ts'
 
 /** A thread that is starting. */
@@ -21,6 +22,7 @@ export interface WorkerHostOptions {
   readonly encryption?: Encryption | undefined
   /** Reads run here, on the calling thread; another connection to the file that the worker writes to. */
   readonly readFrom: Connection
+  readonly reserve?: Reserve | undefined
   readonly onFatal?: ((error: AppError) => void) | undefined
   /** Called when the worker has closed the file. */
   readonly onClosed: () => void
@@ -72,7 +74,7 @@ export function startStorageWorker(): StorageWorker {
 /** Writes in the worker, reads on the calling thread. */
 export function createWorkerHost(
   worker: StorageWorker,
-  { path, synchronous, encryption, readFrom, onFatal, onClosed }: WorkerHostOptions,
+  { path, synchronous, encryption, readFrom, reserve, onFatal, onClosed }: WorkerHostOptions,
 ): Host {
   // Nobody waits for it: without a database the worker refuses every commit.
   worker.ask({ type: 'open', path, synchronous, encryption }).catch(() => undefined)
@@ -94,6 +96,7 @@ export function createWorkerHost(
       await worker.end()
       onClosed()
     },
+    reserve,
     onFatal,
   })
 }

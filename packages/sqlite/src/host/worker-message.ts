@@ -13,6 +13,8 @@ export type WorkerRequest =
       readonly encryption: Encryption | undefined
     }
   | { readonly type: 'commit'; readonly jobs: readonly WriteJob[] }
+  /** Moves the log into the file. `truncate` also gives its space back, where no reader stands in the way. */
+  | { readonly type: 'checkpoint'; readonly truncate: boolean }
   /** The last one. `isIntact`: the database may be marked as closed in order. */
   | { readonly type: 'close'; readonly isIntact: boolean }
 

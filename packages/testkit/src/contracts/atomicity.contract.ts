@@ -81,11 +81,15 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'message.append', message: aMessage({ id: 'm1', sessionId: SESSION.id }) },
     { type: 'event.append', events: [anEvent({ runId: RUN.id, sessionId: SESSION.id, topic: 'topic' })] },
     { type: 'event.append', events: [anEvent({ runId: FLOW.id, topic: 'topic' })] },
+    { type: 'run.insert', run: ENDED },
+    { type: 'event.append', events: [anEvent({ runId: ENDED.id })] },
     { type: 'audit.append', entry: AUDIT_ENTRY, source: 'source-1' },
     { type: 'audit.stage', key: 'staged-1', entry: AUDIT_ENTRY },
   )
   await seedMemory(storage)
 }
+
+const ENDED = aRun({ id: 'run-ended', status: 'completed', completedAt: at(0) })
 
 /** One write of every type that goes through after `seed` and leaves a trace. */
 const CHANGES: {
@@ -162,6 +166,8 @@ const CHANGES: {
   'fire.insert': { type: 'fire.insert', fire: aFire({ id: 'fire-4', triggerId: TRIGGER.id, scheduledAt: at(3) }) },
   'fire.change': { type: 'fire.change', id: PENDING.id, from: 'pending', change: { status: 'skipped' } },
   'fire.settle': { type: 'fire.settle', id: STARTED.id, status: 'failed', reason: 'no luck' },
+  'event.trim': { type: 'event.trim', before: at(1), limit: 1 },
+  'run.prune': { type: 'run.prune', before: at(1), limit: 1 },
   'fire.prune': { type: 'fire.prune', before: at(1), limit: 9 },
   'trigger.delete': { type: 'trigger.delete', id: TRIGGER.id },
   ...MEMORY_CHANGES,

@@ -14,6 +14,7 @@ import { idempotencyStoreCases } from './idempotency-store.contract.ts'
 import { jobQueueCases } from './job-queue.contract.ts'
 import { mcpServerStoreCases } from './mcp-server-store.contract.ts'
 import { memoryConflictStoreCases } from './memory-conflict-store.contract.ts'
+import { retentionCases } from './retention.contract.ts'
 import { runStoreCases } from './run-store.contract.ts'
 import { sessionStoreCases } from './session-store.contract.ts'
 import { stepStoreCases } from './step-store.contract.ts'
@@ -66,6 +67,7 @@ const storageCases: readonly ContractCase[] = [
 /** Every suite of every storage port. */
 export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'UnitOfWork', cases: unitOfWorkCases },
+  { port: 'UnitOfWork', cases: retentionCases },
   { port: 'RunStore', cases: runStoreCases },
   { port: 'StepStore', cases: stepStoreCases },
   { port: 'ApprovalStore', cases: approvalStoreCases },

@@ -1,0 +1,50 @@
+import { basename, dirname, extname, join } from 'node:path'
+import { type BackupManifest, createBackup, verifyBackup } from '@berth/sqlite'
+import type { Call } from '../call.ts'
+import { givenPath, storageFile } from '../config/storage-file.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+
+export interface BackupCreateFlags {
+  readonly out?: string
+  readonly verify?: boolean
+}
+
+/** Works beside a running server. */
+export async function backupCreateCommand(call: Call, flags: BackupCreateFlags): Promise<void> {
+  const { path, encryption } = await storageFile(call)
+  const now = Date.now()
+  const out = flags.out === undefined ? besideIt(path, now) : givenPath(call, flags.out)
+  const manifest = await createBackup(path, { out, encryption, now: () => now })
+  const problems = flags.verify === true ? (await verifyBackup(out, { encryption })).problems : undefined
+  const verdict = problems === undefined ? '' : problemsText(problems)
+  call.out.document({ path: out, ...manifest, problems }, () => `${out}\n${summaryOf(manifest)}\n${verdict}`)
+  finishWith(call, problems ?? [])
+}
+
+export async function backupVerifyCommand(call: Call, { file }: { readonly file: string }): Promise<void> {
+  const { encryption } = await storageFile(call)
+  const path = givenPath(call, file)
+  const { problems, manifest, database } = await verifyBackup(path, { encryption })
+  if (manifest === undefined && !call.out.isJson) call.out.note('no manifest beside it: only its content was checked')
+  call.out.document({ path, problems, manifest, audit: database?.audit }, () => problemsText(problems))
+  finishWith(call, problems)
+}
+
+/** A problem that was found is not a failure of the command: it has its own exit code. */
+export function finishWith({ finish }: Call, problems: readonly string[]): void {
+  if (problems.length > 0) finish(EXIT_CODES.problem.code)
+}
+
+/** One line for each, or that there is none. */
+export const problemsText = (problems: readonly string[]): string =>
+  `${problems.length === 0 ? 'verified' : problems.join('\n')}\n`
+
+/** `data-20260101T120000Z.db` in the folder `backups` beside the database. */
+function besideIt(path: string, now: number): string {
+  const stamp = `${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
+  const extension = extname(path)
+  return join(dirname(path), 'backups', `${basename(path, extension)}-${stamp}${extension}`)
+}
+
+const summaryOf = ({ bytes, sha256, schemaVersion, isEncrypted }: BackupManifest): string =>
+  `${bytes} bytes, schema ${schemaVersion}${isEncrypted ? ', encrypted' : ''}, sha256 ${sha256}`

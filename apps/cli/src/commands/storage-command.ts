@@ -1,0 +1,21 @@
+import { vacuum, verifyDatabase } from '@berth/sqlite'
+import type { Call } from '../call.ts'
+import { storageFile } from '../config/storage-file.ts'
+import { finishWith, problemsText } from './backup-command.ts'
+
+/** Works beside a running server. */
+export async function storageVerifyCommand(call: Call): Promise<void> {
+  const { path, encryption } = await storageFile(call)
+  const { problems, database } = await verifyDatabase(path, { encryption })
+  const found = { path, ok: problems.length === 0, problems, audit: database?.audit }
+  call.out.document(found, () => problemsText(problems))
+  finishWith(call, problems)
+}
+
+/** Refused while a server holds the file. */
+export async function storageVacuumCommand(call: Call): Promise<void> {
+  const { path, encryption } = await storageFile(call)
+  const sizes = await vacuum(path, { encryption })
+  const text = `${path}: ${sizes.bytesBefore} bytes before, ${sizes.bytesAfter} after\n`
+  call.out.document({ path, ...sizes }, () => text)
+}

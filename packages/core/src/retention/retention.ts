@@ -1,0 +1,48 @@
+import { type EpochMs, plusMs, type UnitOfWork, type Write } from '@berth/ports'
+import type { Daemon } from '../lifecycle/daemon.ts'
+import { createSupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
+
+export interface RetentionDeps extends SupervisedLoopDeps {
+  readonly unitOfWork: UnitOfWork
+  readonly limits: RetentionLimits
+}
+
+export interface RetentionLimits {
+  readonly eventsDays: number
+  /** Never when missing. */
+  readonly runsDays?: number | undefined
+}
+
+const DAY_MS = 86_400_000
+const EVERY_MS = 600_000
+/** A commit stays short, so that it holds up nobody. A run has several rows. */
+const EVENTS_AT_ONCE = 500
+const RUNS_AT_ONCE = 50
+
+/** Removes what is older than it is to be kept, a bounded number of rows in each commit. */
+export function createRetention(deps: RetentionDeps): Daemon {
+  const { unitOfWork, clock, limits } = deps
+  let prunedAtMs: number | undefined
+
+  const daysAgo = (days: number): EpochMs => plusMs(clock.now(), -days * DAY_MS)
+
+  /** Whether everything of that kind is gone. */
+  const remove = async (write: Extract<Write, { readonly type: 'event.trim' | 'run.prune' }>): Promise<boolean> => {
+    const outcome = await unitOfWork.commit([write])
+    return !outcome.committed || (outcome.counts[0] ?? 0) < write.limit
+  }
+
+  return createSupervisedLoop(deps, {
+    name: 'retention',
+    async work() {
+      if (prunedAtMs !== undefined && clock.monotonicMs() - prunedAtMs < EVERY_MS) return undefined
+      const { eventsDays, runsDays } = limits
+      const areEventsGone = await remove({ type: 'event.trim', before: daysAgo(eventsDays), limit: EVENTS_AT_ONCE })
+      const areRunsGone =
+        runsDays === undefined || (await remove({ type: 'run.prune', before: daysAgo(runsDays), limit: RUNS_AT_ONCE }))
+      if (!areEventsGone || !areRunsGone) return 0
+      prunedAtMs = clock.monotonicMs()
+      return undefined
+    },
+  })
+}

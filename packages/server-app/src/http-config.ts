@@ -1,0 +1,19 @@
+import type { HttpConfig } from '@berth/http'
+import type { ServerConfig } from '@berth/protocol'
+
+/** The part of the configuration that HTTP reads. */
+export const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({
+  basePath: server.basePath,
+  bodyLimitBytes: server.bodyLimitBytes,
+  allowOrigins: server.cors.allowOrigins,
+  csrfEnabled: server.csrf.enabled,
+  trustProxy: server.trustProxy,
+  perIpRequests: server.rateLimit.perIpRequests,
+  requireKey: server.idempotency.requireKey,
+  authKind: auth.kind,
+  host: server.host,
+  allowedHosts: server.allowedHosts,
+  docsEnabled: docs.enabled,
+  metricsEnabled: metrics.enabled,
+  metricsRequireAuth: metrics.requireAuth,
+})

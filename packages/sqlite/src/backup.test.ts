@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { StartError } from '@berth/ports'
+import { anEvent } from '@berth/testkit'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { createBackup, verifyBackup } from './backup.ts'
+import { checkDatabase } from './check-database.ts'
+import { openSqliteStorage, type SqliteStorage } from './open-sqlite-storage.ts'
+import { restoreBackup } from './restore.ts'
+import { vacuum } from './vacuum.ts'
+
+let directory: string
+let path: string
+let out: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'berth-backup-'))
+  path = join(directory, 'data.db')
+  out = join(directory, 'copy.db')
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+const encryption = { passphrase: Buffer.from('correct horse battery staple') }
+const audited = {
+  type: 'audit.append',
+  entry: { at: anEvent().at, actor: { kind: 'system', subject: 'test' }, action: 'test', decision: 'allowed' },
+} as const
+
+const append = (storage: SqliteStorage) =>
+  storage.unitOfWork.commit([{ type: 'event.append', events: [anEvent({ topic: 'all' })] }, audited])
+
+async function filled(count: number, over: Partial<Parameters<typeof openSqliteStorage>[0]> = {}) {
+  const storage = await openSqliteStorage({ path, ...over })
+  await Promise.all(Array.from({ length: count }, () => append(storage)))
+  return storage
+}
+
+async function contentOf(over: Partial<Parameters<typeof openSqliteStorage>[0]> = {}) {
+  const storage = await openSqliteStorage({ path, ...over })
+  const events = await storage.events.read({ topic: 'all' }, { after: 0, limit: 10_000 })
+  const { epoch } = await storage.events.head()
+  await storage.close()
+  return { events: events.length, epoch }
+}
+
+const kindOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: unknown) => (error instanceof StartError ? error.kind : error),
+  )
+
+describe.each([
+  ['a plain file', undefined],
+  ['an encrypted file', encryption],
+])('a backup of %s', (_, encryption) => {
+  it('copies what was acknowledged while a server writes, and verifies', async () => {
+    const storage = await filled(300, { encryption })
+    const writing = Promise.all(Array.from({ length: 300 }, () => append(storage)))
+
+    const manifest = await createBackup(path, { out, encryption, now: () => 0 })
+    await writing
+    await storage.close()
+
+    expect(manifest).toMatchObject({ file: 'copy.db', createdAt: '1970-01-01T00:00:00.000Z' })
+    expect(JSON.parse(readFileSync(`${out}.json`, 'utf8'))).toEqual(manifest)
+    const { problems, database } = await verifyBackup(out, { encryption })
+    expect(problems).toEqual([])
+    expect(database?.audit.entries).toBeGreaterThanOrEqual(300)
+    expect(readFileSync(out).includes('SQLite format 3')).toBe(encryption === undefined)
+    expect(statSync(out).mode & 0o077).toBe(0)
+  })
+
+  it('is restored in the place of the file, which is kept, with a new epoch', async () => {
+    await (await filled(10, { encryption })).close()
+    const before = await contentOf({ encryption })
+    await createBackup(path, { out, encryption })
+    await (await filled(5, { encryption })).close()
+
+    const { kept } = await restoreBackup(out, { path, encryption })
+
+    const restored = await contentOf({ encryption })
+    expect(restored.events).toBe(10)
+    expect(restored.epoch).not.toBe(before.epoch)
+    expect((await checkDatabase(kept ?? '', { encryption })).audit.entries).toBe(15)
+    expect(await verifyBackup(out, { encryption })).toMatchObject({ problems: [] })
+  })
+})
+
+describe('a backup', () => {
+  it('is refused where a file is, and where no database is', async () => {
+    await (await filled(1)).close()
+    writeFileSync(out, 'mine')
+
+    expect(await kindOf(createBackup(path, { out }))).toBe('config-invalid')
+    expect(await kindOf(createBackup(join(directory, 'none.db'), { out: `${out}2` }))).toBe('config-invalid')
+    expect(readFileSync(out, 'utf8')).toBe('mine')
+    expect(readdirSync(directory)).not.toContain('none.db')
+  })
+
+  it('that is killed leaves no file under its name, and the next one succeeds', async () => {
+    await (await filled(2_000)).close()
+    const script = `
+      const { createBackup } = await import(process.argv[1])
+      process.stdout.write('go')
+      await createBackup(process.argv[2], { out: process.argv[3] })`
+    const module = new URL('./backup.ts', import.meta.url).href
+    const args = ['--conditions=berth-source', '--input-type=module', '--eval', script, module, path, out]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    await expect.poll(() => readdirSync(directory).join(), { interval: 1 }).toContain('copy.db')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+
+    if (readdirSync(directory).includes('copy.db')) expect(await verifyBackup(out)).toMatchObject({ problems: [] })
+    else expect(await createBackup(path, { out })).toMatchObject({ format: 1 })
+    expect((await verifyBackup(out)).problems).toEqual([])
+  })
+
+  it.each([
+    ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length - 4096), /bytes, its manifest says/],
+    ['changed', (bytes: Buffer) => bytes.fill(7, 8_000, 8_100), /SHA-256 differs/],
+    ['of something else', () => Buffer.from('not a database at all'), /manifest says/],
+  ])('that was %s does not verify and is not restored', async (_, damage, problem) => {
+    await (await filled(200)).close()
+    await createBackup(path, { out })
+    writeFileSync(out, damage(readFileSync(out)))
+
+    expect((await verifyBackup(out)).problems[0]).toMatch(problem)
+    expect(await kindOf(restoreBackup(out, { path }))).toBe('storage-corrupt')
+    expect((await contentOf()).events).toBe(200)
+  })
+
+  it('is not restored while a server holds the file', async () => {
+    const storage = await filled(3)
+    await createBackup(path, { out })
+
+    expect(await kindOf(restoreBackup(out, { path }))).toBe('storage-locked')
+    expect(await kindOf(vacuum(path))).toBe('storage-locked')
+    await storage.close()
+    expect(await kindOf(restoreBackup(out, { path }))).toBe('done')
+  })
+
+  it('takes the place of a damaged file, which is kept as it was', async () => {
+    await (await filled(4)).close()
+    await createBackup(path, { out })
+    writeFileSync(path, 'damaged')
+
+    const { kept } = await restoreBackup(out, { path })
+
+    expect((await contentOf()).events).toBe(4)
+    expect(readFileSync(kept ?? '', 'utf8')).toBe('damaged')
+  })
+})
+
+describe('a check of the database', () => {
+  it('finds nothing wrong beside a running server', async () => {
+    const storage = await filled(5)
+
+    expect(await checkDatabase(path)).toEqual({
+      ...{ isOk: true, integrity: [], foreignKeys: [], audit: { entries: 5 } },
+    })
+    await storage.close()
+  })
+
+  it.each([
+    ['an altered entry', "UPDATE audit_entries SET entry = replace(entry, 'test', 'best') WHERE seq = 3", 3],
+    ['a missing entry', 'DELETE FROM audit_entries WHERE seq = 2', 2],
+    ['a cut tail', 'DELETE FROM audit_entries WHERE seq >= 4', 4],
+  ])('finds %s', async (_, sql, firstBadSeq) => {
+    await (await filled(5)).close()
+    const { default: Database } = await import('better-sqlite3')
+    const database = new Database(path)
+    database.exec(sql)
+    database.close()
+
+    expect(await checkDatabase(path)).toMatchObject({ isOk: false, audit: { firstBadSeq } })
+  })
+
+  it('finds a row that refers to nothing', async () => {
+    await (await filled(1)).close()
+    const { default: Database } = await import('better-sqlite3')
+    const database = new Database(path)
+    database.pragma('foreign_keys = OFF')
+    database.exec("INSERT INTO events (run_key, type, at, payload) VALUES (99, 'x', 0, '{}')")
+    database.close()
+
+    expect(await checkDatabase(path)).toMatchObject({ isOk: false, foreignKeys: [expect.stringMatching(/^events:/)] })
+  })
+})
+
+describe('vacuum', () => {
+  it('gives back the space of what was deleted', async () => {
+    const storage = await openSqliteStorage({ path })
+    const big = Array.from({ length: 50 }, () => anEvent({ topic: 'all', payload: `"${'x'.repeat(20_000)}"` as never }))
+    await storage.unitOfWork.commit([{ type: 'event.append', events: big }])
+    await storage.close()
+    const { default: Database } = await import('better-sqlite3')
+    const database = new Database(path)
+    database.exec('DELETE FROM events')
+    database.close()
+
+    const { bytesBefore, bytesAfter } = await vacuum(path)
+
+    expect(bytesBefore).toBeGreaterThan(1_000_000)
+    expect(bytesAfter).toBeLessThan(bytesBefore / 2)
+  })
+})

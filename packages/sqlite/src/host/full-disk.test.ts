@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { EpochMs, RunChange, Write } from '@berth/ports'
+import { anEvent, aRun } from '@berth/testkit'
+import Database from 'better-sqlite3'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Connection, openConnection } from '../connection.ts'
+import { applyMigrations } from '../migrate.ts'
+import { commitGroup } from './commit-group.ts'
+import { createHost } from './create-host.ts'
+import { createReserve } from './reserve.ts'
+import { createUpkeep } from './upkeep.ts'
+
+/** A host on a disk that has room, or has not, and a reserve that may give some. */
+function setUp() {
+  const db = openConnection(':memory:')
+  applyMigrations(db.database, { now: () => 0 })
+  const disk = { hasRoom: true, hasReserve: true }
+  const connection: Connection = {
+    ...db,
+    run(query, values) {
+      if (query.sql === 'COMMIT' && !disk.hasRoom) throw new Database.SqliteError('injected', 'SQLITE_FULL')
+      return db.run(query, values)
+    },
+  }
+  const host = createHost({
+    commit: (jobs) => commitGroup(connection, jobs),
+    ...{ maxGroups: 1, readFrom: db, close: () => void db.database.close() },
+    reserve: {
+      async release() {
+        if (disk.hasReserve) disk.hasRoom = true
+        disk.hasReserve = false
+      },
+      async refill() {
+        return disk.hasReserve
+      },
+    },
+  })
+  onTestFinished(() => host.close())
+  return { host, disk }
+}
+
+const change: RunChange = { status: 'completed', finishReason: 'completed', completedAt: 1 as EpochMs }
+const end: readonly Write[] = [
+  { type: 'run.transition', runId: aRun().id, from: ['running', 'queued'], attempt: aRun().attempt, change },
+  { type: 'event.append', events: [anEvent({ topic: 'log' })] },
+]
+const begin: readonly Write[] = [{ type: 'run.insert', run: aRun({ id: 'later' }) }]
+
+describe('a host on a full disk', () => {
+  it('refuses what begins, records what ends, and goes on when there is room', async () => {
+    const { host, disk } = setUp()
+    await host.write('commit', [{ type: 'run.insert', run: aRun({ status: 'running' }) }])
+    disk.hasRoom = false
+    await expect(host.write('commit', begin)).rejects.toMatchObject({ id: 'storage-full' })
+
+    await expect(host.write('commit', begin)).rejects.toMatchObject({ id: 'storage-full' })
+    expect(await host.write('commit', end)).toMatchObject({ committed: true })
+    await host.tend()
+    expect(host.state()).toBe('full')
+    disk.hasReserve = true
+    await host.tend()
+    expect(host.state()).toBe('open')
+    expect(await host.write('commit', begin)).toMatchObject({ committed: true })
+  })
+})
+
+describe('the reserve', () => {
+  it('is made where there is room, released, and taken back', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'berth-reserve-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const path = join(directory, 'data.db')
+    const reserve = createReserve(path, 4_096)
+    const size = () => statSync(`${path}.ballast`, { throwIfNoEntry: false })?.size
+
+    expect([await reserve.refill(), size()]).toEqual([true, 4_096])
+    expect(statSync(`${path}.ballast`).mode & 0o077).toBe(0)
+    await reserve.release()
+    expect(size()).toBeUndefined()
+    expect([await reserve.refill(), size()]).toEqual([true, 4_096])
+  })
+
+  it('does without where the disk is too small for it', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'berth-reserve-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+
+    expect(await createReserve(join(directory, 'data.db'), Number.MAX_SAFE_INTEGER).refill()).toBe(true)
+  })
+})
+
+describe('upkeep', () => {
+  it('cuts the log off when nobody has written since the last time, and only moves it otherwise', async () => {
+    const asked: boolean[] = []
+    let transactions = 0
+    const tend = async () => undefined
+    const work = createUpkeep({
+      host: { tend, state: () => 'open', counters: () => ({ transactions, writes: 0 }) },
+      checkpoint: async (truncate) => asked.push(truncate),
+      ...{ walBytes: () => 1, noteFree: tend },
+    })
+    const pass = async () => {
+      for (let round = 0; round < 15; round++) await work()
+    }
+
+    await pass()
+    transactions++
+    await pass()
+    await pass()
+
+    expect(asked).toEqual([true, false, true])
+  })
+
+  it('looks for room in every round while the disk is full', async () => {
+    let tended = 0
+    const work = createUpkeep({
+      host: { tend: async () => void tended++, state: () => 'full', counters: () => ({ transactions: 0, writes: 0 }) },
+      ...{ checkpoint: async () => undefined, walBytes: () => 0, noteFree: async () => undefined },
+    })
+
+    for (let round = 0; round < 5; round++) await work()
+
+    expect(tended).toBe(5)
+  })
+})

@@ -1,0 +1,36 @@
+import { openConnection } from './connection.ts'
+import { inspectDatabase } from './inspect-database.ts'
+import { takeLease } from './lease.ts'
+import { databaseOpener, type Encryption } from './open-database.ts'
+import { fileSize, preparePath } from './private-file.ts'
+import { translateStartError } from './sqlite-error.ts'
+
+/**
+ * Gives the space of deleted rows back to the disk; for a moment the database is there twice. Sizes in bytes.
+ *
+ * @throws StartError `storage-locked` while a server holds the file
+ */
+export async function vacuum(
+  path: string,
+  { encryption }: { readonly encryption?: Encryption | undefined } = {},
+): Promise<{ readonly bytesBefore: number; readonly bytesAfter: number }> {
+  const open = await databaseOpener(encryption)
+  const file = preparePath(path)
+  const lease = takeLease(file)
+  try {
+    inspectDatabase(file, { checkAfterCrash: true, open })
+    const bytesBefore = fileSize(file)
+    const { database } = openConnection(file, { open })
+    try {
+      database.exec('VACUUM')
+      database.pragma('wal_checkpoint(TRUNCATE)')
+    } finally {
+      database.close()
+    }
+    return { bytesBefore, bytesAfter: fileSize(file) }
+  } catch (error) {
+    throw translateStartError(error, file)
+  } finally {
+    lease.release()
+  }
+}

@@ -1,0 +1,97 @@
+import type { RunRecord, Storage } from '@berth/ports'
+import { expect } from 'vitest'
+import { anApproval, anEvent, aRun, aStep } from '../builders.ts'
+import { commit, findRun } from './commits.ts'
+import type { ContractCase } from './contract-case.ts'
+import { at } from './optional-fields.ts'
+
+const positions = async (storage: Storage, stream: { readonly topic: string } | { readonly runId: string }) =>
+  (await storage.events.read(stream, { after: 0, limit: 100 })).map(({ position }) => position)
+
+const trimmedThrough = async (storage: Storage) => (await storage.events.head()).trimmedThrough
+
+const ended = (over: Partial<RunRecord>): RunRecord =>
+  aRun({ status: 'completed', createdAt: at(1), completedAt: at(2), ...over })
+
+const OLD: readonly RunRecord[] = [
+  ended({ id: 'completed' }),
+  ended({ id: 'failed', status: 'failed', createdAt: at(2) }),
+  ended({ id: 'thread-over', kind: 'workflow', threadId: 'over', createdAt: at(3), completedAt: at(4) }),
+]
+
+const KEPT: readonly RunRecord[] = [
+  ended({ id: 'ends-on-the-limit', completedAt: at(10) }),
+  ended({ id: 'begins-on-the-limit', createdAt: at(10), completedAt: at(10) }),
+  ended({ id: 'child', parentRunId: 'parent' }),
+  aRun({ id: 'parent', status: 'suspended', createdAt: at(1) }),
+  ended({ id: 'earlier', kind: 'workflow', threadId: 'alive' }),
+  aRun({ id: 'later', kind: 'workflow', threadId: 'alive', status: 'queued', createdAt: at(20) }),
+]
+
+export const retentionCases: readonly ContractCase[] = [
+  {
+    title: 'event.trim deletes the oldest events before an instant, at most as many as it may, and says how far',
+    async run(storage) {
+      const events = [1, 2, 3, 5, 4].map((ms) => anEvent({ topic: 'log', at: at(ms) }))
+      await commit(storage, { type: 'event.append', events })
+      const trim = async (before: number, limit: number) => {
+        const { counts } = await commit(storage, { type: 'event.trim', before: at(before), limit })
+        return [counts[0], await trimmedThrough(storage), await positions(storage, { topic: 'log' })]
+      }
+
+      expect(await trim(1, 10)).toEqual([0, 0, [1, 2, 3, 4, 5]])
+      expect(await trim(4, 2)).toEqual([2, 2, [3, 4, 5]])
+      expect(await trim(5, 10)).toEqual([1, 3, [4, 5]])
+      expect(await trim(6, 10)).toEqual([2, 5, []])
+      expect(await trim(6, 10)).toEqual([0, 5, []])
+    },
+  },
+  {
+    title: 'event.trim keeps the events of a run that has not ended, until it has',
+    async run(storage) {
+      await commit(
+        storage,
+        { type: 'run.insert', run: aRun({ id: 'waits', status: 'suspended' }) },
+        {
+          type: 'event.append',
+          events: [anEvent({ runId: 'waits', at: at(1) }), anEvent({ topic: 'log', at: at(1) })],
+        },
+      )
+      const trim = { type: 'event.trim', before: at(5), limit: 10 } as const
+
+      await commit(storage, trim)
+      expect(await positions(storage, { runId: 'waits' })).toEqual([1])
+      expect(await trimmedThrough(storage)).toBe(2)
+      const change = { status: 'aborted', finishReason: 'aborted', completedAt: at(2) } as const
+      await commit(storage, { type: 'run.transition', runId: 'waits', from: ['suspended'], attempt: 1, change })
+      await commit(storage, trim)
+      expect(await positions(storage, { runId: 'waits' })).toEqual([])
+      expect(await trimmedThrough(storage)).toBe(2)
+    },
+  },
+  {
+    title: 'run.prune deletes what has ended before an instant with all that belongs to it, and nothing that is needed',
+    async run(storage) {
+      for (const run of [...OLD, ...KEPT]) {
+        await commit(
+          storage,
+          { type: 'run.insert', run },
+          { type: 'step.insert', step: aStep({ runId: run.id }) },
+          { type: 'approval.insert', approval: anApproval({ id: `apr-${run.id}`, runId: run.id }) },
+          { type: 'event.append', events: [anEvent({ runId: run.id })] },
+        )
+      }
+      const prune = async (limit: number) =>
+        (await commit(storage, { type: 'run.prune', before: at(10), limit })).counts[0]
+
+      expect([await prune(2), await prune(2), await prune(2)]).toEqual([2, 1, 0])
+
+      const left = await Promise.all([...OLD, ...KEPT].map(async ({ id }) => (await findRun(storage, id))?.id))
+      expect(left).toEqual([...OLD.map(() => undefined), ...KEPT.map(({ id }) => id)])
+      expect(await storage.steps.list('completed')).toEqual([])
+      expect(await positions(storage, { runId: 'completed' })).toEqual([])
+      expect(await trimmedThrough(storage)).toBe(OLD.length)
+      expect(await storage.steps.list('parent')).toHaveLength(1)
+    },
+  },
+]

@@ -1,0 +1,85 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { METRICS, type MetricSpec } from '@berth/protocol'
+import { describe, expect, it } from 'vitest'
+
+const DEPLOY = join(import.meta.dirname, '../deploy')
+const RULES = join(DEPLOY, 'prometheus/berth.rules.yml')
+
+interface Panel {
+  readonly title: string
+  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[]
+}
+
+const dashboard = JSON.parse(readFileSync(join(DEPLOY, 'grafana/berth.json'), 'utf8')) as {
+  readonly panels: readonly Panel[]
+}
+const rules = readFileSync(RULES, 'utf8').split('\n')
+
+const queries = [
+  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+  ...rules.flatMap((line) => (/^\s+expr: (?<expr>.+)$/.exec(line)?.groups?.expr ?? '').trim() || []),
+]
+
+/** Every series of the table: a histogram has three. */
+const SERIES = new Map<string, readonly string[]>(
+  Object.entries<MetricSpec>(METRICS).flatMap(([name, { type, labels, pending }]) => {
+    if (pending === true) return []
+    if (type !== 'histogram') return [[name, labels] as const]
+    return [
+      [`${name}_bucket`, [...labels, 'le']] as const,
+      [`${name}_sum`, labels] as const,
+      [`${name}_count`, labels] as const,
+    ]
+  }),
+)
+
+/** Those that a scraper adds itself. */
+const ADDED = ['instance', 'job']
+
+const seriesOf = (query: string) => query.match(/\bsvc_\w+/g) ?? []
+
+const labelsOf = (query: string) => [
+  ...[...query.matchAll(/\bby \((?<names>[^)]*)\)/g)].flatMap(({ groups }) => groups?.names?.split(/,\s*/) ?? []),
+  ...[...query.matchAll(/\{(?<name>\w+)=/g)].map(({ groups }) => groups?.name ?? ''),
+]
+
+describe('the dashboard and the alerts', () => {
+  it('ask for something in every panel and every rule', () => {
+    expect(dashboard.panels.length).toBeGreaterThan(10)
+    expect(rules.filter((line) => line.includes('alert:'))).toHaveLength(
+      rules.filter((line) => line.includes('expr:')).length,
+    )
+    for (const query of queries) expect(seriesOf(query)).not.toEqual([])
+  })
+
+  it.each(queries)('name only metrics and labels of the table: %s', (query) => {
+    const series = seriesOf(query)
+    const known = new Set([...series.flatMap((name) => SERIES.get(name) ?? []), ...ADDED])
+
+    expect(series.filter((name) => !SERIES.has(name))).toEqual([])
+    expect(labelsOf(query).filter((label) => !known.has(label))).toEqual([])
+  })
+
+  it('show in a legend only labels that the query leaves', () => {
+    for (const { targets } of dashboard.panels) {
+      for (const { expr, legendFormat } of targets) {
+        const shown = [...legendFormat.matchAll(/\{\{(?<name>\w+)\}\}/g)].map(({ groups }) => groups?.name)
+        expect(labelsOf(expr)).toEqual(expect.arrayContaining(shown))
+      }
+    }
+  })
+
+  it('have rules that promtool accepts', ({ skip }) => {
+    const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', RULES], { encoding: 'utf8' })
+    if (error !== undefined && process.env.CI !== 'true') {
+      const reason = 'promtool is not on the PATH: install the package prometheus'
+      // biome-ignore lint/suspicious/noConsole: a skipped check says why
+      console.warn(`skipped: ${reason}`)
+      skip(reason)
+    }
+
+    expect({ error, status, stderr }).toEqual({ error: undefined, status: 0, stderr: '' })
+  })
+})

@@ -27,8 +27,8 @@ export function createProgram(deps: ProgramDeps): Command {
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
       outputError: () => undefined,
-      getOutHelpWidth: () => stdout.columns ?? 100,
-      getErrHelpWidth: () => stderr.columns ?? 100,
+      getOutHelpWidth: () => stdout.columns || 100,
+      getErrHelpWidth: () => stderr.columns || 100,
     })
     .helpCommand(false)
     .addHelpText('after', '\nMore help: berth help <command>, berth help exit-codes|environment|formatting|config')

@@ -34,6 +34,13 @@ describe('createOutput', () => {
     expect(terminal.out().split('\n')[1]).toBe(`a   ${'x'.repeat(25)}…`)
   })
 
+  it('cuts nothing on a terminal that does not know its width', () => {
+    const { terminal, out } = written({ color: false }, 0)
+    out.list(PAGE, COLUMNS)
+
+    expect(terminal.out()).toContain('x'.repeat(60))
+  })
+
   it.each([
     [{ json: true }, `${JSON.stringify(PAGE)}\n`],
     [{ format: 'json' }, `${JSON.stringify(PAGE)}\n`],

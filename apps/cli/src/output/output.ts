@@ -54,7 +54,10 @@ export function createOutput(terminal: Terminal, flags: OutputFlags): Output {
     list(page, columns) {
       if (format === 'json') writeDocument(terminal, { ...page, items: page.items.map(pick) })
       else if (format === 'ndjson') for (const item of page.items) writeDocument(terminal, pick(item))
-      else stdout.write(columnsText(page.items, columns, { paint, width: stdout.isTTY ? stdout.columns : undefined }))
+      else
+        stdout.write(
+          columnsText(page.items, columns, { paint, width: stdout.isTTY ? stdout.columns || undefined : undefined }),
+        )
       if (!isJson && page.nextCursor !== null && !flags.quiet) {
         stderr.write(`more: --cursor ${page.nextCursor}\n`)
       }

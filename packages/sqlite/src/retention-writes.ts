@@ -29,7 +29,7 @@ const noteTrimmed = (db: Connection, position: number | undefined): void => {
 
 const isActive = (alias: string) => sql<SqlBool>`${sql.ref(`${alias}.status`)} in ('queued', 'running', 'suspended')`
 
-export const RETENTION_QUERIES = {
+const RETENTION_QUERIES = {
   /** Stops at the first event that is young enough. */
   firstKept: compile<{ readonly before: number }, { readonly position: number }>((place) =>
     from.selectFrom('events').select('position').where('at', '>=', place('before')).orderBy('position').limit(1),

@@ -2,10 +2,10 @@ import type { BlockRecord, BlockRef, EpochMs, Page, PageQuery, Visibility } from
 import type { Selectable } from 'kysely'
 import type { Connection } from './connection.ts'
 import { MEMORY_ACCESS } from './fact-rows.ts'
+import type { BlockTable } from './memory-schema.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
 import { compile, from, placesFor, type Query } from './query.ts'
 import { type AccessValues, accessValues, isVisible, unindexed, visibilityVariant } from './row-visibility.ts'
-import type { BlockTable } from './schema.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export interface MemoryListRequest {

@@ -1,5 +1,6 @@
 import type { EpochMs, FactFilter, FactRecord } from '@berth/ports'
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import type { FactTable } from './memory-schema.ts'
 import type { Place } from './query.ts'
 import {
   type AccessTests,
@@ -9,7 +10,6 @@ import {
   unindexed,
   visibilityVariant,
 } from './row-visibility.ts'
-import type { FactTable } from './schema.ts'
 
 export type FactRow = Selectable<FactTable>
 

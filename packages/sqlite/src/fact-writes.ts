@@ -1,8 +1,8 @@
 import { type FactRecord, wordsOf } from '@berth/ports'
 import type { Connection } from './connection.ts'
 import { findAnyFact } from './fact-store.ts'
+import type { FactTable } from './memory-schema.ts'
 import { compile, from, placesFor } from './query.ts'
-import type { FactTable } from './schema.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 type FactWrites = WriteAppliers<

@@ -1,9 +1,9 @@
 import type { EpochMs, JobCounts, JobPhase, JobRecord, Page, PageQuery } from '@berth/ports'
 import { type Selectable, sql } from 'kysely'
 import type { Connection } from './connection.ts'
+import type { JobTable } from './memory-schema.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
 import { compile, from, type Query } from './query.ts'
-import type { JobTable } from './schema.ts'
 
 export function findJob(db: Connection, id: string): JobRecord | undefined {
   const row = db.get(selectJob, { id })

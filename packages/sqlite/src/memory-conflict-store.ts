@@ -3,10 +3,10 @@ import { type Selectable, sql } from 'kysely'
 import { type MemoryListRequest, type MemoryListValues, memoryListValues, memoryListVariant } from './block-store.ts'
 import type { Connection } from './connection.ts'
 import { MEMORY_ACCESS } from './fact-rows.ts'
+import type { MemoryConflictTable } from './memory-schema.ts'
 import { isBeyond, toPage } from './page.ts'
 import { compile, from, placesFor, type Query } from './query.ts'
 import { type AccessValues, accessValues, isVisible, unindexed, visibilityVariant } from './row-visibility.ts'
-import type { MemoryConflictTable } from './schema.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export function findMemoryConflict(db: Connection, { id, visibility }: { id: string; visibility: Visibility }) {

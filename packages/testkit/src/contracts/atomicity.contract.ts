@@ -1,7 +1,6 @@
 import { type Conflict, EVERY_ROW, type Storage, type Write, type WriteType } from '@berth/ports'
 import { expect } from 'vitest'
 import {
-  aFire,
   aMessage,
   anApproval,
   anEmissionPart,
@@ -12,12 +11,12 @@ import {
   aSession,
   aStep,
   aToken,
-  aTrigger,
 } from '../builders.ts'
 import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { MEMORY_CHANGES, MEMORY_CONFLICTS, memorySnapshot, seedMemory } from './memory-atomicity.ts'
 import { at } from './optional-fields.ts'
+import { seedTriggers, TRIGGER_CHANGES, TRIGGER_CONFLICTS, triggerSnapshot } from './trigger-atomicity.ts'
 
 const RUN = aRun({ id: 'run-1', status: 'running' })
 const STEP = aStep({ runId: RUN.id, status: 'waiting', kind: 'event', dueAt: at(1), eventName: 'e' })
@@ -28,10 +27,6 @@ const TOKEN = aToken({ id: 'tok-1' })
 const OLD_TOKEN = aToken({ id: 'tok-old' })
 const CHILD_TOKEN = aToken({ id: 'tok-child', parentId: OLD_TOKEN.id })
 const OTHER_TOKEN = aToken({ id: 'tok-other' })
-const TRIGGER = aTrigger({ id: 'trg-1', dueAt: at(1), lastFireId: 'fire-1' })
-const STARTED = aFire({ id: 'fire-1', triggerId: TRIGGER.id, status: 'started' })
-const PENDING = aFire({ id: 'fire-2', triggerId: TRIGGER.id, scheduledAt: at(1) })
-const OVER = aFire({ id: 'fire-3', triggerId: TRIGGER.id, scheduledAt: at(2), status: 'missed' })
 const RESPONSE = { status: 200, body: '{}' }
 const EXECUTING = anIdempotencyRecord({ id: 'executing', runId: RUN.id })
 const DEAD = anIdempotencyRecord({ id: 'dead', expiresAt: at(1), response: RESPONSE })
@@ -72,9 +67,6 @@ async function seed(storage: Storage): Promise<void> {
     ...[TOKEN, OLD_TOKEN, CHILD_TOKEN, OTHER_TOKEN].map((token) => ({ type: 'token.insert', token }) as const),
     { type: 'emission.insert', part: anEmissionPart() },
     { type: 'emission.insert', part: anEmissionPart({ id: 'emi-taken' }) },
-    { type: 'trigger.insert', trigger: TRIGGER },
-    { type: 'trigger.insert', trigger: aTrigger({ id: 'trg-2', event: 'e' }) },
-    ...[STARTED, PENDING, OVER].map((fire) => ({ type: 'fire.insert', fire }) as const),
     { type: 'idempotency.reserve', record: EXECUTING, now: at(0) },
     { type: 'idempotency.reserve', record: DEAD, now: at(0) },
     { type: 'idempotency.reserve', record: PRUNABLE, now: at(0) },
@@ -86,6 +78,7 @@ async function seed(storage: Storage): Promise<void> {
     { type: 'audit.append', entry: AUDIT_ENTRY, source: 'source-1' },
     { type: 'audit.stage', key: 'staged-1', entry: AUDIT_ENTRY },
   )
+  await seedTriggers(storage)
   await seedMemory(storage)
 }
 
@@ -161,15 +154,9 @@ const CHANGES: {
   'audit.stage': { type: 'audit.stage', key: 'staged-2', entry: AUDIT_ENTRY },
   'audit.release': { type: 'audit.release', keys: ['staged-1', 'source-1'] },
   'audit.prune': { type: 'audit.prune', throughSeq: 1 },
-  'trigger.insert': { type: 'trigger.insert', trigger: aTrigger({ id: 'trg-3', kind: 'event', event: 'e' }) },
-  'trigger.replace': { type: 'trigger.replace', trigger: { ...TRIGGER, dueAt: at(0), version: 2 } },
-  'fire.insert': { type: 'fire.insert', fire: aFire({ id: 'fire-4', triggerId: TRIGGER.id, scheduledAt: at(3) }) },
-  'fire.change': { type: 'fire.change', id: PENDING.id, from: 'pending', change: { status: 'skipped' } },
-  'fire.settle': { type: 'fire.settle', id: STARTED.id, status: 'failed', reason: 'no luck' },
   'event.trim': { type: 'event.trim', before: at(1), limit: 1 },
   'run.prune': { type: 'run.prune', before: at(1), limit: 1 },
-  'fire.prune': { type: 'fire.prune', before: at(1), limit: 9 },
-  'trigger.delete': { type: 'trigger.delete', id: TRIGGER.id },
+  ...TRIGGER_CHANGES,
   ...MEMORY_CHANGES,
 }
 
@@ -210,29 +197,13 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   'token.revoke': { type: 'token.revoke', id: 'tok-unknown', at: at(1) },
   'token.retire': { type: 'token.retire', id: 'tok-unknown', replacedBy: TOKEN.id, at: at(1), until: at(1) },
   'token.rehash': { type: 'token.rehash', id: OTHER_TOKEN.id, from: OTHER_TOKEN.digest, to: TOKEN.digest },
-  'trigger.insert': { type: 'trigger.insert', trigger: aTrigger({ id: 'trg-2' }) },
-  'trigger.replace': { type: 'trigger.replace', trigger: aTrigger({ id: 'trg-2', version: 9 }) },
-  'fire.insert': { type: 'fire.insert', fire: aFire({ triggerId: 'trg-unknown' }) },
-  'fire.change': { type: 'fire.change', id: 'fire-unknown', from: 'pending', change: { status: 'skipped' } },
+  ...TRIGGER_CONFLICTS,
   ...MEMORY_CONFLICTS,
 }
 
 /** Everything the ports show of what `seed` and `CHANGES` touch. */
 async function snapshot(storage: Storage) {
-  const {
-    runs,
-    steps,
-    approvals,
-    emissions,
-    sessions,
-    tokens,
-    events,
-    idempotency,
-    audit,
-    triggers,
-    fires,
-    mcpServers,
-  } = storage
+  const { runs, steps, approvals, emissions, sessions, tokens, events, idempotency, audit, mcpServers } = storage
   const all = { limit: 200, order: 'asc' } as const
   const range = { after: 0, limit: 200 }
   return {
@@ -252,9 +223,6 @@ async function snapshot(storage: Storage) {
         tokens.findByDigest(digest),
       ),
     ),
-    triggers: [await triggers.list(all), await triggers.due(at(1), 10), await triggers.ofEvent('e')],
-    overview: await triggers.overview(),
-    fires: [await fires.list({ triggerId: TRIGGER.id }, all), await fires.firstPending(10)],
     records: await Promise.all(KEYS.map((key) => idempotency.find(key, at(0)))),
     streams: await Promise.all(
       [{ runId: RUN.id }, { runId: FLOW.id }, { sessionId: SESSION.id }, { topic: 'topic' }].map((stream) =>
@@ -262,6 +230,7 @@ async function snapshot(storage: Storage) {
       ),
     ),
     head: await events.head(),
+    ...(await triggerSnapshot(storage)),
     ...(await memorySnapshot(storage)),
   }
 }

@@ -27,6 +27,8 @@ export interface FollowOptions {
   readonly subject: string
   /** Of the stream of Server-Sent Events for the subject. */
   readonly path: string
+  /** Where to read on; at the head without it. */
+  readonly lastEventId?: string
 }
 
 type Connect = (state: State) => Promise<void>
@@ -48,7 +50,7 @@ function follow(connect: Connect, options: FollowOptions): Follower {
   const told: Told[] = []
   let connections = 0
   const state: State = {
-    ...{ options, signal: stopping.signal, lastEventId: undefined },
+    ...{ options, signal: stopping.signal, lastEventId: options.lastEventId },
     onOpen() {
       connections++
       following.resolve()

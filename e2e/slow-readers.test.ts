@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { WebSocket } from 'ws'
+import { bearer, createPlace, createToken, REALTIME_CONFIG, startServer } from './berth-process.ts'
+import { followByWebSocket, gapsOf, idsOf } from './realtime-client.ts'
+
+/** The large form: E2E_READERS_SCALE=10 has 900 quick readers and 100 slow ones. */
+const SCALE = Number(process.env.E2E_READERS_SCALE ?? 1)
+const QUICK = 90 * SCALE
+const SLOW = 10 * SCALE
+const RUNS = 10
+const EVENTS = 100
+const SIZE = 16_000
+const SUBJECT = 'session:hall/events'
+const PATH = '/sessions/hall/events'
+
+const residentMiB = (pid: number | undefined) =>
+  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024)
+
+interface SlowReader {
+  readonly subscribed: Promise<void>
+  readonly closed: Promise<number>
+  readonly ids: readonly string[]
+  /** Reads what had been sent to it, to the end. */
+  wake(): void
+}
+
+/** Subscribes, and from then on takes nothing from its socket until it is woken. */
+function openSlowReader(url: string, token: string): SlowReader {
+  const { promise: subscribed, resolve } = Promise.withResolvers<void>()
+  const { promise: closed, resolve: close } = Promise.withResolvers<number>()
+  const ids: string[] = []
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, ['svc.protocol.v1'], { headers: bearer(token) })
+  const send = (id: number, method: string, params: object) =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+  socket.on('open', () => {
+    send(1, 'initialize', {})
+    send(2, 'subscription.subscribe', { subject: SUBJECT })
+  })
+  socket.on('message', (data) => {
+    const frame = JSON.parse(String(data))
+    if (frame.kind === 'event') ids.push(frame.eventId)
+    if (frame.id !== 2) return
+    socket.pause()
+    resolve()
+  })
+  socket.on('close', close)
+  return { subscribed, closed, ids, wake: () => socket.resume() }
+}
+
+describe('readers that take nothing', () => {
+  it('are closed with 4006 and read on by their cursor, while the others hear everything', async () => {
+    const place = createPlace({ BERTH_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '2000' })
+    const token = await createToken(place)
+    const server = await startServer(place, ['server', '--config', REALTIME_CONFIG])
+    onTestFinished(() => void server.process.kill('SIGKILL'))
+    const say = async (count: number, size: number) => {
+      const body = JSON.stringify({ sessionId: 'hall', input: { count, size } })
+      const answer = await fetch(`${server.url}/agents/chatter/run`, { method: 'POST', headers: bearer(token), body })
+      expect(answer.status, await answer.text()).toBe(200)
+    }
+    await say(1, 0)
+
+    const options = { url: () => server.url, token, subject: SUBJECT, path: PATH }
+    const quick = Array.from({ length: QUICK }, () => followByWebSocket(options))
+    const slow = Array.from({ length: SLOW }, () => openSlowReader(server.url, token))
+    await Promise.all([...quick.map(({ following }) => following), ...slow.map(({ subscribed }) => subscribed)])
+    const before = residentMiB(server.process.pid)
+    for (let run = 0; run < RUNS; run++) await say(EVENTS, SIZE)
+
+    const countOf = (reader: (typeof quick)[number]) => idsOf(reader).length
+    const perRun = EVENTS + 2
+    await expect
+      .poll(() => quick.filter((reader) => countOf(reader) < RUNS * perRun).length, { timeout: 60_000 })
+      .toBe(0)
+    const [first] = quick.map(idsOf)
+    for (const reader of quick) {
+      expect(idsOf(reader)).toEqual(first)
+      expect([gapsOf(reader), reader.connections()]).toEqual([0, 1])
+    }
+    expect(new Set(first).size).toBe(first?.length)
+    for (const reader of quick) await reader.stop()
+
+    for (const { wake } of slow) wake()
+    expect(new Set(await Promise.all(slow.map(({ closed }) => closed)))).toEqual(new Set([4006]))
+    const after = residentMiB(server.process.pid)
+    for (const { ids } of slow) expect(ids).toEqual(first?.slice(0, ids.length))
+
+    const cursor = slow[0]?.ids.at(-1)
+    const again = followByWebSocket({ ...options, ...(cursor === undefined ? {} : { lastEventId: cursor }) })
+    onTestFinished(() => again.stop())
+    const rest = first?.slice(slow[0]?.ids.length) ?? []
+    await expect.poll(() => countOf(again), { timeout: 30_000 }).toBe(rest.length)
+    expect([idsOf(again), gapsOf(again)]).toEqual([rest, 0])
+    expect(rest.length).toBeGreaterThan(0)
+    console.log(`slow readers took ${slow.map(({ ids }) => ids.length)} of ${first?.length}; ${before} → ${after} MiB`)
+  })
+})

@@ -11,6 +11,8 @@ const SLOW = 10 * SCALE
 const RUNS = 10
 const EVENTS = 100
 const SIZE = 16_000
+/** Who does not even take the close frame within half a minute only sees the connection end. */
+const CUT_OFF = [4006, 1006]
 const SUBJECT = 'session:hall/events'
 const PATH = '/sessions/hall/events'
 
@@ -49,7 +51,7 @@ function openSlowReader(url: string, token: string): SlowReader {
 }
 
 describe('readers that take nothing', () => {
-  it('are closed with 4006 and read on by their cursor, while the others hear everything', async () => {
+  it('are cut off and read on by their cursor, while the others hear everything', async () => {
     const place = createPlace({ BERTH_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '2000' })
     const token = await createToken(place)
     const server = await startServer(place, ['server', '--config', REALTIME_CONFIG])
@@ -82,7 +84,7 @@ describe('readers that take nothing', () => {
     for (const reader of quick) await reader.stop()
 
     for (const { wake } of slow) wake()
-    expect(new Set(await Promise.all(slow.map(({ closed }) => closed)))).toEqual(new Set([4006]))
+    for (const code of await Promise.all(slow.map(({ closed }) => closed))) expect(CUT_OFF).toContain(code)
     const after = residentMiB(server.process.pid)
     for (const { ids } of slow) expect(ids).toEqual(first?.slice(0, ids.length))
 

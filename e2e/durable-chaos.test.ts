@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Answer, type DurableServer, eventually, type Shown, startDurableServer } from './durable-server.ts'
 import { createRandom } from './random.ts'
 
-const KILLS = 30
+const KILLS = 16
 const LANES = 4
 const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000)
 const WORK = ['one', 'two', 'three', 'four', 'five']

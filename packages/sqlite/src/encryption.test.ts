@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { anEvent, auditLogContract, storageContract } from '@berth/testkit'
+import { anEvent, auditLogContract, factStoreContract, unitOfWorkContract } from '@berth/testkit'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { inspectDatabase } from './inspect-database.ts'
 import { applyMigrations } from './migrate.ts'
@@ -29,7 +29,9 @@ beforeEach(() => {
 const openFile = (mode: 'lib' | 'server') => () =>
   openSqliteStorage({ path: join(root, `${files++}.db`), synchronous: 'normal', mode, encryption })
 
-storageContract({ name: 'encrypted SQLite file', open: openFile('lib') })
+// The cipher works below the tables, and each open derives its key anew: the suites that use the file in most ways.
+unitOfWorkContract({ name: 'encrypted SQLite file', open: openFile('lib') })
+factStoreContract({ name: 'encrypted SQLite file', open: openFile('lib') })
 auditLogContract({ name: 'encrypted SQLite file behind its worker', open: openFile('server') })
 
 /** The digest of every file in the directory but the lock. */

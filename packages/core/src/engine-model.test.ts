@@ -57,14 +57,14 @@ describe('the run engine keeps its promises whatever its callers, its code and t
   it('on a storage that takes its time', () =>
     checkEngine({
       open: () => withLatency(createInMemoryStorage()),
-      numRuns: Number(process.env.N ?? 400),
+      numRuns: Number(process.env.N ?? 150),
       seed: Number(process.env.SEED ?? SEED),
     }))
 
   it('on a storage that answers late', () =>
     checkEngine({
       open: () => withLateAnswers(createInMemoryStorage()),
-      numRuns: Number(process.env.N ?? 400),
+      numRuns: Number(process.env.N ?? 150),
       seed: Number(process.env.SEED ?? SEED),
     }))
 

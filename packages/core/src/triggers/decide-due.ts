@@ -17,7 +17,7 @@ import { afterFire, fireEvents, insertFire, replaceTrigger } from './fire-writes
 import { countPending, hasLiveRun, type LiveFiresDeps, MAX_PENDING, OVERLAP } from './live-fires.ts'
 import { nextDecision, type TriggerDecision } from './next-decision.ts'
 import { isScheduled, NOT_SCHEDULED, type Placement, type Schedule } from './schedule.ts'
-import { refusalOf, startFire, textOf } from './start-fire.ts'
+import { refusalOf, startUnlessSuperseded, textOf } from './start-fire.ts'
 import { appendEvents, triggerEvent } from './trigger-events.ts'
 
 export interface DecideDueDeps extends LiveFiresDeps {
@@ -138,19 +138,12 @@ async function fireOccurrence(
   if (overlap === 'wait') return commit(fire)
   if (overlap !== undefined) return commit({ ...fire, status: 'skipped', reason: overlap.reason })
 
-  // Somebody changed the trigger after it was read: decide again.
-  const superseded = new Error('the trigger has changed')
   try {
-    await startFire(deps, {
-      ...{ trigger, fire, at: now },
-      writes: async (started) => {
-        const current = await deps.triggers.find(trigger.id)
-        if (current?.version !== trigger.version) throw superseded
-        return record(started)
-      },
-    })
+    const writes = async (started: FireRecord) => record(started)
+    const outcome = await startUnlessSuperseded(deps, { trigger, fire, at: now, writes })
+    // Somebody changed the trigger after it was read: decide again.
+    if (outcome === 'superseded') return 'again'
   } catch (error) {
-    if (error === superseded) return 'again'
     const refusal = refusalOf(error)
     if (refusal.kind === 'later') return 'later'
     return commit({ ...fire, status: refusal.status, reason: refusal.reason, firedAt: now })

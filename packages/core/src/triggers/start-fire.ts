@@ -76,6 +76,30 @@ async function principalOf({ sessions }: StartFireDeps, trigger: TriggerRecord):
   return { subject: owner, scopes: wasAsked ? [`sessions:write:${session.id}`] : [] }
 }
 
+/**
+ * As `startFire`, unless the trigger has changed since it was read: then nothing is started.
+ *
+ * @throws AppError as `startFire`
+ */
+export async function startUnlessSuperseded(
+  deps: StartFireDeps,
+  request: StartFireRequest,
+): Promise<'started' | 'superseded'> {
+  const superseded = new Error('the trigger has changed')
+  const writes = async (started: FireRecord) => {
+    const current = await deps.triggers.find(request.trigger.id)
+    if (current?.version !== request.trigger.version) throw superseded
+    return request.writes(started)
+  }
+  try {
+    await startFire(deps, { ...request, writes })
+    return 'started'
+  } catch (error) {
+    if (error === superseded) return 'superseded'
+    throw error
+  }
+}
+
 /** What a refused start means for the fire. */
 export type Refusal =
   | { readonly kind: 'later' }

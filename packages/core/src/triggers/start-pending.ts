@@ -3,7 +3,7 @@ import { count, type DecideDueDeps } from './decide-due.ts'
 import { afterFire, changeFire, fireEvents, replaceTrigger } from './fire-writes.ts'
 import { hasLiveRun, OVERLAP } from './live-fires.ts'
 import { isExpired } from './schedule.ts'
-import { refusalOf, startFire } from './start-fire.ts'
+import { refusalOf, startUnlessSuperseded } from './start-fire.ts'
 
 /** `waits` for a run of the trigger to end; `later` for a place. */
 export type PendingProgress = 'done' | 'waits' | 'later'
@@ -39,19 +39,12 @@ interface Starting {
 }
 
 async function start(deps: DecideDueDeps, { fire, trigger, now }: Starting): Promise<PendingProgress> {
-  // Somebody changed the trigger or decided the fire after they were read: look again.
-  const superseded = new Error('the trigger has changed')
   try {
-    await startFire(deps, {
-      ...{ trigger, fire, at: now },
-      writes: async (started) => {
-        const current = await deps.triggers.find(trigger.id)
-        if (current?.version !== trigger.version) throw superseded
-        return record(trigger, started, now)
-      },
-    })
+    const writes = async (started: FireRecord) => record(trigger, started, now)
+    const outcome = await startUnlessSuperseded(deps, { trigger, fire, at: now, writes })
+    // Somebody changed the trigger or decided the fire after they were read: look again.
+    if (outcome === 'superseded') return startPending(deps, fire)
   } catch (error) {
-    if (error === superseded) return startPending(deps, fire)
     const refusal = refusalOf(error)
     if (refusal.kind === 'later') return 'later'
     return settle(deps, trigger, { ...fire, status: refusal.status, reason: refusal.reason, firedAt: now })

@@ -1,29 +1,11 @@
-import type { BlockRecord, BlockRef, EpochMs, Page, PageQuery, Visibility } from '@berth/ports'
+import type { BlockRecord, BlockRef, EpochMs, Page } from '@berth/ports'
 import type { Selectable } from 'kysely'
 import type { Connection } from './connection.ts'
-import { MEMORY_ACCESS } from './fact-rows.ts'
+import { type MemoryListRequest, memoryRows } from './memory-list.ts'
 import type { BlockTable } from './memory-schema.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
-import { compile, from, placesFor, type Query } from './query.ts'
-import { type AccessValues, accessValues, isVisible, unindexed, visibilityVariant } from './row-visibility.ts'
+import { toPage } from './page.ts'
+import { compile, from, placesFor } from './query.ts'
 import type { WriteAppliers } from './write-applier.ts'
-
-export interface MemoryListRequest {
-  readonly namespace?: string | undefined
-  readonly page: PageQuery
-  readonly visibility: Visibility
-}
-
-export type MemoryListValues = AccessValues & PageValues & { readonly namespace: string }
-
-export const memoryListVariant = ({ namespace, page, visibility }: MemoryListRequest): string =>
-  `${namespace === undefined ? '-' : '+'} ${pageVariant(page)} ${visibilityVariant(visibility)}`
-
-export const memoryListValues = ({ namespace = '', page, visibility }: MemoryListRequest): MemoryListValues => ({
-  ...pageValues(page),
-  ...accessValues(visibility),
-  namespace,
-})
 
 export function findBlock(db: Connection, ref: BlockRef): BlockRecord | undefined {
   const row = db.get(selectBlock, ref)
@@ -31,8 +13,7 @@ export function findBlock(db: Connection, ref: BlockRef): BlockRecord | undefine
 }
 
 export function listBlocks(db: Connection, request: MemoryListRequest): Page<BlockRecord> {
-  const query = db.variant(`blocks ${memoryListVariant(request)}`, () => blockListQuery(request))
-  const rows = db.all(query, memoryListValues(request))
+  const rows = memoryRows(db, 'blocks', request)
   return toPage(rows, request.page, { toRecord, rankOf: (row) => row.created_at })
 }
 
@@ -57,20 +38,6 @@ const selectBlock = compile<BlockRef, BlockRow>((place) =>
     .where('namespace', '=', place('namespace'))
     .where('label', '=', place('label')),
 )
-
-export const blockListQuery = ({ namespace, page, visibility }: MemoryListRequest): Query<MemoryListValues, BlockRow> =>
-  compile((place) => {
-    const visible = isVisible(visibility, MEMORY_ACCESS, place)
-    return from
-      .selectFrom('blocks')
-      .selectAll()
-      .$if(namespace !== undefined, (query) => query.where('namespace', '=', place('namespace')))
-      .where(namespace === undefined ? visible : unindexed(visible))
-      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(place, page)))
-      .orderBy('created_at', page.order)
-      .orderBy('id', page.order)
-      .limit(place('limit'))
-  })
 
 const putBlock = compile<NewBlockRow, unknown>((place) =>
   from

@@ -1,12 +1,12 @@
 import type { EpochMs, MemoryConflictRecord, Page, Visibility } from '@berth/ports'
 import { type Selectable, sql } from 'kysely'
-import { type MemoryListRequest, type MemoryListValues, memoryListValues, memoryListVariant } from './block-store.ts'
 import type { Connection } from './connection.ts'
 import { MEMORY_ACCESS } from './fact-rows.ts'
+import { type MemoryListRequest, memoryRows } from './memory-list.ts'
 import type { MemoryConflictTable } from './memory-schema.ts'
-import { isBeyond, toPage } from './page.ts'
+import { toPage } from './page.ts'
 import { compile, from, placesFor, type Query } from './query.ts'
-import { type AccessValues, accessValues, isVisible, unindexed, visibilityVariant } from './row-visibility.ts'
+import { type AccessValues, accessValues, isVisible, visibilityVariant } from './row-visibility.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export function findMemoryConflict(db: Connection, { id, visibility }: { id: string; visibility: Visibility }) {
@@ -16,8 +16,7 @@ export function findMemoryConflict(db: Connection, { id, visibility }: { id: str
 }
 
 export function listMemoryConflicts(db: Connection, request: MemoryListRequest): Page<MemoryConflictRecord> {
-  const query = db.variant(`memory conflicts ${memoryListVariant(request)}`, () => memoryConflictListQuery(request))
-  const rows = db.all(query, memoryListValues(request))
+  const rows = memoryRows(db, 'memory_conflicts', request)
   return toPage(rows, request.page, { toRecord, rankOf: (row) => row.created_at })
 }
 
@@ -63,24 +62,6 @@ const findQuery = (visibility: Visibility): Query<AccessValues & { readonly id: 
       .where('id', '=', place('id'))
       .where(isVisible(visibility, MEMORY_ACCESS, place)),
   )
-
-export const memoryConflictListQuery = ({
-  namespace,
-  page,
-  visibility,
-}: MemoryListRequest): Query<MemoryListValues, ConflictRow> =>
-  compile((place) => {
-    const visible = isVisible(visibility, MEMORY_ACCESS, place)
-    return from
-      .selectFrom('memory_conflicts')
-      .selectAll()
-      .$if(namespace !== undefined, (query) => query.where('namespace', '=', place('namespace')))
-      .where(namespace === undefined ? visible : unindexed(visible))
-      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(place, page)))
-      .orderBy('created_at', page.order)
-      .orderBy('id', page.order)
-      .limit(place('limit'))
-  })
 
 /** One look into each of the two indexes of open conflicts. */
 export const OPEN_OF = compile<{ factIds: string }, ConflictRow>((place) => ({

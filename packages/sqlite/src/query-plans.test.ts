@@ -8,7 +8,6 @@ import {
 } from '@berth/ports'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approval-store.ts'
-import { blockListQuery } from './block-store.ts'
 import { type Connection, openConnection } from './connection.ts'
 import { IDLE_SESSIONS } from './consolidation-store.ts'
 import { COUNT, READ_AFTER, READ_BEFORE } from './event-log.ts'
@@ -18,7 +17,8 @@ import { FIRST_PENDING, fireListQuery } from './fire-store.ts'
 import { PRUNE_FIRES } from './fire-writes.ts'
 import { FORGET_ANSWERS, interruptRecords } from './idempotency-writes.ts'
 import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from './job-queue.ts'
-import { memoryConflictListQuery, OPEN_OF } from './memory-conflict-store.ts'
+import { OPEN_OF } from './memory-conflict-store.ts'
+import { memoryListQuery } from './memory-list.ts'
 import { applyMigrations } from './migrate.ts'
 import type { Query } from './query.ts'
 import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from './run-store.ts'
@@ -279,8 +279,8 @@ describe('memory', () => {
     ['_by_owner', { visibility: ME }],
     ['_by_namespace', { visibility: ME, namespace: 'work' }],
   ] as const)('lists blocks and conflicts along %s for %o', (index, request) => {
-    expect(planOf(blockListQuery({ ...request, page: beyond }))).toContain(`USING INDEX blocks${index}`)
-    expect(planOf(memoryConflictListQuery({ ...request, page: beyond }))).toContain(
+    expect(planOf(memoryListQuery('blocks', { ...request, page: beyond }))).toContain(`USING INDEX blocks${index}`)
+    expect(planOf(memoryListQuery('memory_conflicts', { ...request, page: beyond }))).toContain(
       `USING INDEX memory_conflicts${index}`,
     )
   })

@@ -2,7 +2,7 @@ import type { WatchCredential } from '@berth/core'
 import { describe, expect, it } from 'vitest'
 import { endWithCredential } from './credential-stream.ts'
 
-function setUp(contentType = 'text/event-stream; charset=utf-8') {
+function setUp(contentType = 'application/x-ndjson; charset=utf-8') {
   const watched: string[] = []
   let lose: () => void = () => undefined
   let unwatched = 0

@@ -1,15 +1,18 @@
 import type { Principal, WatchCredential } from '@berth/core'
 
-const STREAMS = /^(?:text\/event-stream|application\/x-ndjson|text\/csv)\b/
+const EXPORTS = /^(?:application\/x-ndjson|text\/csv)\b/
 
-/** Ends an answer that streams when the token it was opened with is lost; others stay as they are. */
+/**
+ * Ends an export that streams when the token it was opened with is lost; other answers stay as they are. Event streams
+ * watch the token themselves.
+ */
 export function endWithCredential(
   response: Response,
   { tokenId }: Principal,
   watchCredential: WatchCredential,
 ): Response {
   // To look at the body would turn a text into a stream.
-  if (tokenId === undefined || !STREAMS.test(response.headers.get('content-type') ?? '')) return response
+  if (tokenId === undefined || !EXPORTS.test(response.headers.get('content-type') ?? '')) return response
   const { body, status, headers } = response
   if (body === null) return response
   return new Response(

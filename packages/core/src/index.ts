@@ -98,9 +98,10 @@ export {
   createAuthorizeSubject,
   type Followed,
 } from './realtime/authorize-subject.ts'
+export type { DeliveredEvent, EventSource } from './realtime/delivered-event.ts'
 export { createRenderEnvelope, type EnvelopeView, type RenderEnvelope } from './realtime/envelope.ts'
 export type { EventEnvelope } from './realtime/event-envelope.ts'
-export { createEventFeed, type DeliveredEvent, type EventFeed, type EventSource } from './realtime/event-feed.ts'
+export { createEventFeed, type EventFeed, type FeedPage } from './realtime/event-feed.ts'
 export { createEventHub, type EventHub, withPublication } from './realtime/event-hub.ts'
 export { type Cursor, formatEventId, parseEventId } from './realtime/event-id.ts'
 export { createHotCache, type HotCache, type HotCacheLimits, type HotCacheStats } from './realtime/hot-cache.ts'

@@ -71,10 +71,10 @@ export function createEventTable(epoch: string): EventTable {
 
   return {
     log: {
-      async read(stream, { after, limit }) {
+      async read(stream, { after, limit, maxLength }) {
         const events = streams.get(streamName(stream)) ?? []
         const start = countThrough(events, after)
-        return events.slice(start, start + limit)
+        return withinLength(events.slice(start, start + limit), maxLength)
       },
       async readBefore(stream, { before, limit }) {
         const events = streams.get(streamName(stream)) ?? []
@@ -127,6 +127,18 @@ function openStream(streams: Map<string, StoredEvent[]>, name: string): StoredEv
   const opened: StoredEvent[] = []
   streams.set(name, opened)
   return opened
+}
+
+/** The events through the one that brings their payloads to the length. */
+function withinLength(events: readonly StoredEvent[], maxLength = Number.POSITIVE_INFINITY): readonly StoredEvent[] {
+  const within: StoredEvent[] = []
+  let length = 0
+  for (const event of events) {
+    if (length >= maxLength) break
+    within.push(event)
+    length += event.payload.length
+  }
+  return within
 }
 
 /** How many of the events, ordered by position, lie at or before the position. */

@@ -26,6 +26,8 @@ export type EventStream = { readonly runId: string } | { readonly sessionId: str
 export interface EventRange {
   readonly after: number // exclusive position; 0 reads from the start
   readonly limit: number
+  /** Ends with the event whose payload brings them to so many characters together; there is always a first one. */
+  readonly maxLength?: number | undefined
 }
 
 export interface LogHead {

@@ -28,13 +28,13 @@ export async function* followEvents(
     while (!signal.aborted) {
       // Silenced before the read: what is appended during the read rings again and is not missed.
       bell.silence()
-      const page = await feed.read(source, { after: position, limit: PAGE_LIMIT })
-      for (const event of page) {
+      const { events, hasMore } = await feed.read(source, { after: position, limit: PAGE_LIMIT })
+      for (const event of events) {
         if (signal.aborted) return
         yield event
         position = event.position
       }
-      if (page.length === PAGE_LIMIT) continue
+      if (hasMore) continue
       if (isComplete) return
       await bell.rung()
     }

@@ -10,6 +10,8 @@ export interface Connection {
   run<Values>(query: Query<Values, unknown>, values: Values): Database.RunResult
   get<Values, Row>(query: Query<Values, Row>, values: Values): Row | undefined
   all<Values, Row>(query: Query<Values, Row>, values: Values): readonly Row[]
+  /** Row by row; nothing else can be written on this connection until it ends. */
+  each<Values, Row>(query: Query<Values, Row>, values: Values): Iterable<Row>
   /** The query of this name, built when it is not remembered: for queries whose conditions vary. */
   variant<Values, Row>(name: string, build: () => Query<Values, Row>): Query<Values, Row>
 }
@@ -68,6 +70,8 @@ function createConnection(database: Database.Database): Connection {
       prepared(query).get(...query.bind(values)) as Row | undefined,
     all: <Values, Row>(query: Query<Values, Row>, values: Values) =>
       prepared(query).all(...query.bind(values)) as readonly Row[],
+    each: <Values, Row>(query: Query<Values, Row>, values: Values) =>
+      prepared(query).iterate(...query.bind(values)) as Iterable<Row>,
     variant<Values, Row>(name: string, build: () => Query<Values, Row>) {
       const known = variants.get(name)
       if (known !== undefined) return known as Query<Values, Row>

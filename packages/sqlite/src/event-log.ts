@@ -17,7 +17,15 @@ export interface EventsBetween {
 
 export function readEvents(db: Connection, { stream, range }: { stream: EventStream; range: EventRange }) {
   const [carrier, id] = carrierOf(stream)
-  return db.all(READ_AFTER[carrier], { id, position: range.after, limit: range.limit }).map(toRecord)
+  const { after: position, limit, maxLength = Number.POSITIVE_INFINITY } = range
+  const events: StoredEvent[] = []
+  let length = 0
+  for (const row of db.each(READ_AFTER[carrier], { id, position, limit })) {
+    events.push(toRecord(row))
+    length += row.payload.length
+    if (length >= maxLength) break
+  }
+  return events
 }
 
 export function readEventsBefore(db: Connection, { stream, range }: { stream: EventStream; range: EventsBefore }) {

@@ -1,21 +1,15 @@
-import type { EventLog, EventRange, EventStream, StoredEvent } from '@berth/ports'
+import type { EventLog, EventRange, StoredEvent } from '@berth/ports'
+import type { DeliveredEvent, EventSource } from './delivered-event.ts'
 import type { RenderEnvelope } from './envelope.ts'
 import type { EventHub } from './event-hub.ts'
+import { createLogPages } from './log-pages.ts'
 
-/** What a subscriber follows: a stream of the log under one of its subjects. */
-export interface EventSource {
-  readonly stream: EventStream
-  readonly subject: string
-  /** Of the log. */
-  readonly epoch: string
-}
+export type FeedRange = Pick<EventRange, 'after' | 'limit'>
 
-/** An event as it leaves the server. */
-export interface DeliveredEvent {
-  readonly position: number
-  readonly type: string
-  /** The envelope, JSON in UTF-8; one line. Shared by all subscribers: never changed. */
-  readonly envelope: Uint8Array
+export interface FeedPage {
+  readonly events: readonly DeliveredEvent[]
+  /** Whether the next read may find more at once. */
+  readonly hasMore: boolean
 }
 
 export interface EventFeedDeps {
@@ -27,12 +21,12 @@ export interface EventFeedDeps {
 /** The one way of live events to every transport. */
 export interface EventFeed {
   /** The next events after a position, oldest first: at once when they are in memory, from the log otherwise. */
-  read(source: EventSource, range: EventRange): readonly DeliveredEvent[] | Promise<readonly DeliveredEvent[]>
+  read(source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage>
   /** Calls `wake` after each publication to the source. Returns a function that ends it. */
   watch(source: EventSource, wake: () => void): () => void
 }
 
-/** An event in memory is rendered once per subject, when the first subscriber reads it; one from the log at each reading. */
+/** An event is rendered once per subject, when the first subscriber reads it, and again when it was long out of memory. */
 export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFeed {
   const encoder = new TextEncoder()
   /** Lives as long as the event is held by the hub. */
@@ -54,12 +48,23 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
     return form
   }
 
+  const pages = createLogPages({
+    readLog: async (source, range) => (await events.read(source.stream, range)).map((event) => deliver(event, source)),
+    generation: hub.forgotten,
+  })
+
   return {
     read(source, range) {
       const recent = hub.recent(source.stream, range)
-      if (recent !== undefined) return recent.map((event) => deliverShared(event, source))
-      return events.read(source.stream, range).then((page) => page.map((event) => deliver(event, source)))
+      if (recent !== undefined) {
+        return { events: recent.map((event) => deliverShared(event, source)), hasMore: recent.length === range.limit }
+      }
+      const page = pages.read(source, range)
+      return page instanceof Promise ? page.then(toPage) : toPage(page)
     },
     watch: ({ stream }, wake) => hub.watch(stream, wake),
   }
 }
+
+/** A page of the log ends where it was read to, which need not be the end of the log. */
+const toPage = (events: readonly DeliveredEvent[]): FeedPage => ({ events, hasMore: events.length > 0 })

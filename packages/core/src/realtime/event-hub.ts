@@ -8,6 +8,8 @@ export interface EventHub {
   publish(events: readonly StoredEvent[]): void
   /** Forgets what it holds: something was deleted from the log. */
   forget(): void
+  /** How often it has forgotten: what was read from the log before may be gone. */
+  forgotten(): number
   /** Calls `wake` after each publication to the stream. Returns a function that ends it. */
   watch(stream: EventStream, wake: () => void): () => void
   /** The next events of the stream after a position, from memory; `undefined` when only the log can tell. */
@@ -20,6 +22,7 @@ const NOTHING: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
 /** Without a cache every reader reads the log. */
 export function createEventHub(cache?: HotCache): EventHub {
   const watchers = new Map<string, Set<() => void>>()
+  let forgotten = 0
 
   return {
     publish(events) {
@@ -27,7 +30,11 @@ export function createEventHub(cache?: HotCache): EventHub {
       const keys = new Set(events.flatMap(streamKeysOf))
       for (const key of keys) for (const wake of watchers.get(key) ?? []) wake()
     },
-    forget: () => cache?.clear(),
+    forget() {
+      forgotten++
+      cache?.clear()
+    },
+    forgotten: () => forgotten,
     watch(stream, wake) {
       const key = streamKey(stream)
       const set = watchers.get(key) ?? new Set()

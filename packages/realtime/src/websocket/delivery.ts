@@ -1,4 +1,4 @@
-import type { DeliveredEvent, EventFeed, EventSource } from '@berth/core'
+import type { EventFeed, EventSource, FeedPage } from '@berth/core'
 import { endsStream } from '../ends-stream.ts'
 import type { Outbox } from './outbox.ts'
 
@@ -47,8 +47,8 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
   const encoder = new TextEncoder()
   let isPumping = false
 
-  const send = (subscription: Subscription, page: readonly DeliveredEvent[]) => {
-    for (const { envelope, position, type } of page) {
+  const send = (subscription: Subscription, { events, hasMore }: FeedPage) => {
+    for (const { envelope, position, type } of events) {
       if (!outbox.hasRoom()) {
         behind.add(subscription)
         return
@@ -57,7 +57,7 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
       subscription.position = position
       if (endsStream(subscription.source.stream, type)) return void unfollow(subscription.id)
     }
-    if (page.length === TURN) behind.add(subscription)
+    if (hasMore) behind.add(subscription)
   }
 
   /** Serves whoever is behind, turn by turn, as long as the client takes it. */

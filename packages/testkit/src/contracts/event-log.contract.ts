@@ -201,6 +201,21 @@ const rangeCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'ends a page with the event that brings its payloads to the length asked for, and never before the first',
+    async run(storage) {
+      await insertCarriers(storage)
+      const payload = toJsonText('x'.repeat(98))
+      const own = await append(storage, ...Array.from({ length: 5 }, () => anEvent({ ...RUN, payload })))
+      const read = (maxLength: number) => storage.events.read(RUN, { after: 0, limit: 4, maxLength })
+
+      expect(await read(1)).toEqual(own.slice(0, 1))
+      expect(await read(100)).toEqual(own.slice(0, 1))
+      expect(await read(101)).toEqual(own.slice(0, 2))
+      expect(await read(200)).toEqual(own.slice(0, 2))
+      expect(await read(10_000)).toEqual(own.slice(0, 4))
+    },
+  },
+  {
     title: 'walks a stream in pages without repeats or holes while events are appended',
     async run(storage) {
       const own = [...(await appendMixed(storage, 7))]

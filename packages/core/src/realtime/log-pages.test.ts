@@ -1,0 +1,121 @@
+import type { EventRange } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import type { DeliveredEvent, EventSource } from './delivered-event.ts'
+import { createLogPages } from './log-pages.ts'
+
+const SOURCE: EventSource = { stream: { sessionId: 'ses_1' }, subject: 'session:ses_1/events', epoch: 'e1' }
+const OTHER: EventSource = { ...SOURCE, subject: 'session:ses_2/events', stream: { sessionId: 'ses_2' } }
+
+const anEvent = (position: number, bytes = 10): DeliveredEvent => ({
+  ...{ position, type: 'text.delta' },
+  envelope: new Uint8Array(bytes),
+})
+
+/** A log of `count` events of one size, read in pages of at most `pageLength`. */
+function setUp({ count = 100, pageLength = 10, bytes = 10 } = {}) {
+  let head = count
+  let generation = 0
+  const reads: string[] = []
+  const pages = createLogPages({
+    async readLog({ subject }: EventSource, { after }: EventRange) {
+      reads.push(`${subject} ${after}`)
+      const last = Math.min(head, after + pageLength)
+      return Array.from({ length: Math.max(0, last - after) }, (_, index) => anEvent(after + index + 1, bytes))
+    },
+    generation: () => generation,
+  })
+  const read = async (after: number, { limit = 64, source = SOURCE } = {}) =>
+    (await pages.read(source, { after, limit })).map(({ position }) => position)
+  return {
+    ...{ pages, read, reads },
+    append: () => void head++,
+    forget: () => void generation++,
+  }
+}
+
+describe('pages of the log', () => {
+  it('are read once for all who are behind at the same place', async () => {
+    const { read, reads } = setUp()
+
+    const all = await Promise.all([read(0), read(0), read(0)])
+
+    expect(all).toEqual(Array(3).fill([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]))
+    expect(reads).toEqual(['session:ses_1/events 0'])
+  })
+
+  it('serve whoever starts inside them up to their end, where all go on together', async () => {
+    const { read, reads } = setUp()
+    await read(0)
+
+    expect(await read(3)).toEqual([4, 5, 6, 7, 8, 9, 10])
+    expect(await read(3, { limit: 2 })).toEqual([4, 5])
+    await read(10)
+    await read(10)
+
+    expect(reads).toEqual(['session:ses_1/events 0', 'session:ses_1/events 10'])
+  })
+
+  it('belong to one subject', async () => {
+    const { read, reads } = setUp()
+    await read(0)
+    await read(0, { source: OTHER })
+
+    expect(reads).toEqual(['session:ses_1/events 0', 'session:ses_2/events 0'])
+  })
+
+  it('hide nothing that is appended behind them', async () => {
+    const { read, append } = setUp({ count: 3 })
+    expect(await read(0)).toEqual([1, 2, 3])
+    expect(await read(3)).toEqual([])
+    append()
+
+    expect(await read(3)).toEqual([4])
+  })
+
+  it('hide nothing that is appended while another reads the end of the log', async () => {
+    const { pages, read, append } = setUp({ count: 0 })
+    const first = pages.read(SOURCE, { after: 0, limit: 64 })
+    append()
+    const second = read(0)
+
+    expect(await first).toEqual([])
+    expect(await second).toEqual([1])
+  })
+
+  it('are forgotten when something is deleted from the log, also one that is being read', async () => {
+    const { read, reads, forget } = setUp()
+    await read(0)
+    forget()
+    const underWay = read(0)
+    forget()
+    await Promise.all([underWay, read(0, { source: OTHER })])
+    await read(0)
+
+    expect(reads.filter((one) => one === 'session:ses_1/events 0')).toHaveLength(3)
+  })
+
+  it('cost at most 16 MiB: the oldest go first', async () => {
+    const { read, reads } = setUp({ pageLength: 8, bytes: 2 ** 20 })
+    await read(0)
+    await read(8)
+    await read(16)
+
+    await read(8)
+    await read(0)
+
+    expect(reads).toHaveLength(5)
+  })
+
+  it('keep the newest of them', async () => {
+    const { read, reads } = setUp({ pageLength: 8, bytes: 2 ** 19 })
+    await read(0)
+    await read(8)
+    await read(16)
+    await read(24)
+
+    await read(8)
+    await read(16)
+
+    expect(reads).toHaveLength(4)
+  })
+})

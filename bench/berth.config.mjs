@@ -6,11 +6,15 @@ export default {
     { id: 'echo', description: 'Answers its input.', agent: { id: 'echo', run: async (input) => input } },
     {
       id: 'talk',
-      description: 'Emits as many events as it is asked for.',
+      description: 'Emits as many events as it is asked for, of that many bytes, at that pace.',
       agent: {
         id: 'talk',
-        async *run({ events }) {
-          for (let index = 0; index < events; index++) yield { type: 'text.delta', payload: { delta: `word ${index}` } }
+        async *run({ events, bytes = 0, everyMs = 0 }) {
+          const padding = 'x'.repeat(bytes)
+          for (let index = 0; index < events; index++) {
+            if (everyMs > 0) await new Promise((resolve) => setTimeout(resolve, everyMs))
+            yield { type: 'text.delta', payload: { delta: `word ${index}${padding}` } }
+          }
           return { events }
         },
       },

@@ -1,5 +1,6 @@
 import type { BenchCase } from './bench-case.ts'
 import { coldStarts } from './cold-start.ts'
+import { deafSockets } from './deaf-sockets.ts'
 import { durableRuns } from './durable-runs.ts'
 import { fanOut } from './fan-out.ts'
 import { flushDelay } from './flush-delay.ts'
@@ -11,6 +12,7 @@ export const CASES: readonly BenchCase[] = [
   durableRuns,
   keyedReplay,
   fanOut,
+  deafSockets,
   coldStarts,
   storedHistory,
   flushDelay,

@@ -5,14 +5,15 @@ import { openSockets } from '../harness/sockets.ts'
 import type { BenchCase, Effort } from './bench-case.ts'
 
 const EVENTS = 1_000
-const MANY = {
+export const TALK = '/v1/agents/talk/run'
+export const MANY = {
   BERTH_REALTIME_WEB_SOCKET_MAX_CONNECTIONS: '20000',
   BERTH_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '20000',
 }
-const SUBJECT = 'session:bench/events'
-const PROTOCOLS = ['svc.protocol.v1']
+export const SUBJECT = 'session:bench/events'
+export const PROTOCOLS = ['svc.protocol.v1']
 
-const post = async ({ port }: ServerProcess, path: string, body: object) => {
+export const post = async ({ port }: ServerProcess, path: string, body: object) => {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     ...{ method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(body) },
   })
@@ -20,7 +21,7 @@ const post = async ({ port }: ServerProcess, path: string, body: object) => {
   await response.arrayBuffer()
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 async function compare(folder: string, sockets: number, { rounds }: Effort): Promise<readonly Comparison[]> {
   const floor = await startFloor('ws-fanout')
@@ -30,7 +31,7 @@ async function compare(folder: string, sockets: number, { rounds }: Effort): Pro
   const atRest = { floor: floor.rss(), subject: berth.rss() }
   const onFloor = await openSockets({ url: `ws://127.0.0.1:${floor.port}/`, sockets, protocols: [] })
   const url = `ws://127.0.0.1:${berth.port}/v1/ws`
-  const onBerth = await openSockets({ url, sockets, protocols: PROTOCOLS, subject: SUBJECT })
+  const onBerth = await openSockets({ url, sockets, protocols: PROTOCOLS, subjects: [SUBJECT] })
   await pause(1_000)
   const perSocket = {
     floor: [(floor.rss() - atRest.floor) / sockets / 1_024],
@@ -40,8 +41,8 @@ async function compare(folder: string, sockets: number, { rounds }: Effort): Pro
   const perSecond = (ms: number) => (EVENTS * sockets) / (ms / 1_000)
   try {
     const figures = await alternate(rounds, {
-      floor: async () => perSecond(await onFloor.hear(EVENTS, () => post(floor, '/', { events: EVENTS }))),
-      subject: async () => perSecond(await onBerth.hear(EVENTS, () => post(berth, '/v1/agents/talk/run', run))),
+      floor: async () => perSecond((await onFloor.hear(EVENTS, () => post(floor, '/', { events: EVENTS }))).ms),
+      subject: async () => perSecond((await onBerth.hear(EVENTS, () => post(berth, TALK, run))).ms),
     })
     return [
       { case: 'F5', variant: `fan-out to ${sockets} sockets`, unit: 'events/s', ...figures, goal: { atLeast: 0.6 } },

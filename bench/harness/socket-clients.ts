@@ -1,30 +1,56 @@
 // One process with many WebSockets. Says `ready`, then at each line on stdin counts events until every socket has `events`
-// more, and prints how long that took.
+// more, and prints how long that took and how late the events came.
 import { createInterface } from 'node:readline'
 import { WebSocket } from 'ws'
 import type { SocketPlan } from './sockets.ts'
 
-const { url, sockets, subject, protocols } = JSON.parse(process.argv[2] ?? '') as SocketPlan
+const { url, sockets, subjects = [], protocols, isDeaf = false } = JSON.parse(process.argv[2] ?? '') as SocketPlan
 let received = 0
 let wanted = Number.POSITIVE_INFINITY
 let onAll = () => {}
 
 const NEEDLE = Buffer.from('"kind":"event"')
+const AT = Buffer.from('"at":"')
+const ISO_LENGTH = 24
+
+/** How many events were so many milliseconds late. */
+let lateness = new Map<number, number>()
+
+function note(data: Buffer): void {
+  const start = data.indexOf(AT) + AT.length
+  const ms = Date.now() - Date.parse(data.toString('latin1', start, start + ISO_LENGTH))
+  lateness.set(ms, (lateness.get(ms) ?? 0) + 1)
+  if (++received === wanted) onAll()
+}
+
+function p99(): number {
+  const total = [...lateness.values()].reduce((sum, count) => sum + count, 0)
+  let beyond = total / 100
+  for (const [ms, count] of [...lateness].sort(([a], [b]) => b - a)) {
+    beyond -= count
+    if (beyond < 0) return ms
+  }
+  return Number.NaN
+}
 
 const open = () =>
   new Promise<WebSocket>((resolve, reject) => {
     const socket = new WebSocket(url, [...protocols], { perMessageDeflate: false })
     socket.on('error', reject)
-    socket.on('close', (code) => code !== 1_000 && reject(new Error(`closed ${code}`)))
+    socket.on('close', (code) => code !== 1_000 && !isDeaf && reject(new Error(`closed ${code}`)))
     socket.on('message', (data: Buffer) => {
-      if (data.includes(NEEDLE)) {
-        if (++received === wanted) onAll()
-      } else if (data.includes('"id":2')) resolve(socket)
+      if (data.includes(NEEDLE)) note(data)
+      else if (data.includes(`"id":${subjects.length}`)) {
+        if (isDeaf) socket.pause()
+        resolve(socket)
+      }
     })
     socket.on('open', () => {
-      if (subject === undefined) return resolve(socket)
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }))
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'subscription.subscribe', params: { subject } }))
+      if (subjects.length === 0) return resolve(socket)
+      const call = (id: number, method: string, params: object) =>
+        socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+      call(0, 'initialize', {})
+      for (const [index, subject] of subjects.entries()) call(index + 1, 'subscription.subscribe', { subject })
     })
   })
 
@@ -38,10 +64,11 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { events } = JSON.parse(line) as { events: number }
   const startedAt = performance.now()
   wanted = received + events * sockets
+  lateness = new Map()
   await new Promise<void>((resolve) => {
     onAll = resolve
     console.log('counting')
   })
-  console.log(JSON.stringify({ ms: performance.now() - startedAt }))
+  console.log(JSON.stringify({ ms: performance.now() - startedAt, p99Ms: p99() }))
 }
 for (const socket of opened) socket.terminate()

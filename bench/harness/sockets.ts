@@ -8,12 +8,21 @@ export interface SocketPlan {
   readonly sockets: number
   readonly protocols: readonly string[]
   /** What each subscribes to; a bare server needs no subscription. */
-  readonly subject?: string
+  readonly subjects?: readonly string[]
+  /** Reads nothing once it has subscribed. */
+  readonly isDeaf?: boolean
+}
+
+export interface Heard {
+  /** Until every socket had heard all events. */
+  readonly ms: number
+  /** From the `at` of an event to its arrival. */
+  readonly p99Ms: number
 }
 
 export interface SocketClients {
-  /** Runs `cause` and gives the milliseconds until every socket has heard that many events. */
-  hear(events: number, cause: () => Promise<unknown>): Promise<number>
+  /** Runs `cause` and waits until every socket has heard that many events. */
+  hear(events: number, cause: () => Promise<unknown>): Promise<Heard>
   close(): Promise<void>
 }
 
@@ -35,7 +44,7 @@ export async function openSockets(plan: SocketPlan): Promise<SocketClients> {
       child.stdin.write(`${JSON.stringify({ events })}\n`)
       await next()
       await cause()
-      return (JSON.parse(await next()) as { ms: number }).ms
+      return JSON.parse(await next()) as Heard
     },
     async close() {
       child.stdin.end()

@@ -7,9 +7,13 @@ export interface IdGeneratorOptions {
   readonly random?: (length: number) => Uint8Array
 }
 
+/** The 74 bits that a UUIDv7 holds besides time, version and variant, the highest first. */
+type Tail = [top14: number, high20: number, middle20: number, low20: number]
+
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-const TAIL_BITS = 74n // what a UUIDv7 holds besides time, version and variant
-const TAIL_END = 1n << TAIL_BITS
+const LIMB = 2 ** 20
+const TOP = 2 ** 14
+const TAIL_BYTES = 11
 const STEP_BYTES = 4
 
 /**
@@ -23,37 +27,60 @@ export function createIdGenerator({
   random = createRandomPool(),
 }: IdGeneratorOptions = {}): IdGenerator {
   let lastMs = -1
-  let tail = 0n
+  let time = ''
+  let tail: Tail = [0, 0, 0, 0]
+
+  const enter = (ms: number, next: Tail) => {
+    lastMs = ms
+    time = toCrockford(ms, 10)
+    tail = next
+  }
 
   const advance = () => {
     const ms = Math.floor(now())
-    if (ms > lastMs) {
-      lastMs = ms
-      tail = toBigInt(random(10)) % TAIL_END
-      return
-    }
-    tail += 1n + toBigInt(random(STEP_BYTES))
-    if (tail < TAIL_END) return
-    lastMs += 1
-    tail = toBigInt(random(STEP_BYTES))
+    if (ms > lastMs) return enter(ms, toTail(random(TAIL_BYTES)))
+    const step = toNumber(random(STEP_BYTES))
+    if (!grow(tail, 1 + step)) enter(lastMs + 1, smallTail(toNumber(random(STEP_BYTES))))
   }
 
   return {
     newId(kind) {
       advance()
-      return `${ID_PREFIXES[kind]}_${toCrockford(toUuid(lastMs, tail))}`
+      return `${ID_PREFIXES[kind]}_${time}${toText(tail)}`
     },
     randomBytes: (length) => random(length),
   }
 }
 
-const toUuid = (ms: number, tail: bigint): bigint =>
-  (BigInt(ms) << 80n) | (7n << 76n) | ((tail >> 62n) << 64n) | (0b10n << 62n) | (tail & ((1n << 62n) - 1n))
+/** Adds to the tail, in place; false when it is used up. */
+function grow(tail: Tail, step: number): boolean {
+  let carry = step
+  for (const at of [3, 2, 1] as const) {
+    const sum = tail[at] + carry
+    tail[at] = sum % LIMB
+    carry = Math.floor(sum / LIMB)
+  }
+  tail[0] += carry
+  return tail[0] < TOP
+}
 
-const toBigInt = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+const toTail = (bytes: Uint8Array): Tail => [
+  toNumber(bytes.subarray(0, 2)) % TOP,
+  toNumber(bytes.subarray(2, 5)) % LIMB,
+  toNumber(bytes.subarray(5, 8)) % LIMB,
+  toNumber(bytes.subarray(8, 11)) % LIMB,
+]
 
-function toCrockford(uuid: bigint): string {
+const smallTail = (value: number): Tail => [0, 0, Math.floor(value / LIMB), value % LIMB]
+
+/** The version stands before the upper 12 bits, the variant before the other 62. */
+const toText = ([top, ...rest]: Tail): string =>
+  [(7 << 16) | ((top >> 2) << 4) | (0b10 << 2) | (top & 0b11), ...rest].map((limb) => toCrockford(limb, 4)).join('')
+
+const toNumber = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => sum * 256 + byte, 0)
+
+function toCrockford(value: number, length: number): string {
   let text = ''
-  for (let shift = 125n; shift >= 0n; shift -= 5n) text += CROCKFORD.charAt(Number((uuid >> shift) & 31n))
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 32)) text = CROCKFORD.charAt(rest % 32) + text
   return text
 }

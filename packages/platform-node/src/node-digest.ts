@@ -1,12 +1,12 @@
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Digest } from '@berth/ports'
 
 /** Hashes of `node:crypto`. */
 export const nodeDigest: Digest = {
-  sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
+  sha256: (text) => hash('sha256', text, 'hex'),
   startSha256() {
-    const hash = createHash('sha256')
-    return { update: (text) => void hash.update(text, 'utf8'), end: () => hash.digest('hex') }
+    const state = createHash('sha256')
+    return { update: (text) => void state.update(text, 'utf8'), end: () => state.digest('hex') }
   },
   hmacSha256: (key, text) => createHmac('sha256', key).update(text, 'utf8').digest('hex'),
   deriveKey: (secret, purpose) => new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32)),

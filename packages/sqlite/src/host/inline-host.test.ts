@@ -220,12 +220,10 @@ describe('a failing disk', () => {
   })
 
   it('takes a damaged page found by a read just as seriously', async () => {
-    const damaged: Connection = {
-      ...db,
-      all() {
-        throw new Database.SqliteError('injected', 'SQLITE_CORRUPT')
-      },
+    const fail = () => {
+      throw new Database.SqliteError('injected', 'SQLITE_CORRUPT')
     }
+    const damaged: Connection = { ...db, all: fail, each: fail }
     host = createHost(damaged)
 
     await expect(logged()).rejects.toMatchObject({ id: 'storage-failed' })

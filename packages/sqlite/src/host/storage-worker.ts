@@ -5,7 +5,14 @@ import { endInOrder } from '../meta.ts'
 import { databaseOpener } from '../open-database.ts'
 import { translateError } from '../sqlite-error.ts'
 import { commitGroup, type Settled, type WriteJob } from './commit-group.ts'
-import type { ErrorMessage, SettledMessage, WorkerAnswer, WorkerRequest } from './worker-message.ts'
+import {
+  type ErrorMessage,
+  packSettled,
+  type SettledMessage,
+  unpack,
+  type WorkerAnswer,
+  type WorkerRequest,
+} from './worker-message.ts'
 
 /** The thread that writes: the flush of a commit holds this one, never the event loop of the server. */
 let db: Connection | undefined
@@ -21,8 +28,8 @@ parentPort?.on('message', (request: WorkerRequest) => {
 
 async function answer(request: WorkerRequest): Promise<WorkerAnswer> {
   try {
-    if (request.type === 'open') return { type: 'done', settled: await open(request) }
-    return { type: 'done', settled: work(request) }
+    const settled = request.type === 'open' ? await open(request) : work(request)
+    return { type: 'done', settled: packSettled(settled) }
   } catch (error) {
     return { type: 'refused', error: toErrorMessage(error) }
   }
@@ -35,13 +42,15 @@ async function open({ path, synchronous, encryption }: Extract<WorkerRequest, { 
 
 function work(request: Exclude<WorkerRequest, { type: 'open' }>): readonly SettledMessage[] {
   if (db === undefined) throw new AppError('storage-failed', { message: 'The storage worker has no database.' })
-  if (request.type === 'commit')
-    return commitGroup(db, request.jobs).map((settled, index) => toMessage(settled, request.jobs[index]))
+  if (request.type === 'commit') return commit(db, unpack(request.jobs))
   if (request.type === 'checkpoint') return checkpoint(db, request.truncate)
   if (request.isIntact) endInOrder(db)
   db.database.close()
   return []
 }
+
+const commit = (db: Connection, jobs: readonly WriteJob[]) =>
+  commitGroup(db, jobs).map((settled, index) => toMessage(settled, jobs[index]))
 
 /** Waits for nobody: a reader of an old snapshot only postpones it. */
 function checkpoint({ database }: Connection, truncate: boolean): [] {

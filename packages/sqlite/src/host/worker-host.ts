@@ -6,7 +6,14 @@ import type { Settled, WriteJob } from './commit-group.ts'
 import { createHost } from './create-host.ts'
 import type { Host } from './host.ts'
 import type { Reserve } from './reserve.ts'
-import type { ErrorMessage, SettledMessage, WorkerAnswer, WorkerRequest } from './worker-message.ts'
+import {
+  type ErrorMessage,
+  packJobs,
+  type SettledMessage,
+  unpack,
+  type WorkerAnswer,
+  type WorkerRequest,
+} from './worker-message.ts'
 
 /** A thread that is starting. */
 export interface StorageWorker {
@@ -48,7 +55,7 @@ export function startStorageWorker(): StorageWorker {
   }
   worker.on('message', (answer: WorkerAnswer) => {
     const first = asked.shift()
-    if (answer.type === 'done') first?.resolve(answer.settled)
+    if (answer.type === 'done') first?.resolve(unpack(answer.settled))
     else first?.reject(toError(answer.error))
   })
   worker.on('error', fail)
@@ -82,7 +89,7 @@ export function createWorkerHost(
     async commit(jobs) {
       try {
         const plain = jobs.map(({ name, request }) => ({ name, request }))
-        const settled = await worker.ask({ type: 'commit', jobs: plain })
+        const settled = await worker.ask({ type: 'commit', jobs: packJobs(plain) })
         return settled.map((one, index) => toSettled(one, jobs[index] as WriteJob))
       } catch (error) {
         return jobs.map(() => ({ error }))

@@ -1,8 +1,22 @@
-import type { AppErrorOptions, Conflict, StoredEvent } from '@berth/ports'
+import type { AppErrorOptions, Conflict, StoredEvent, Write } from '@berth/ports'
 import type { ErrorCode } from '@berth/protocol'
 import type { Synchronous } from '../connection.ts'
 import type { Encryption } from '../open-database.ts'
 import type { WriteJob } from './commit-group.ts'
+
+/** JSON text: to write and read it costs a fraction of a structured clone. What holds bytes is cloned. */
+export type Packed<T> = string | T
+
+export const packJobs = (jobs: readonly WriteJob[]): Packed<readonly WriteJob[]> =>
+  jobs.some(({ request }) => request.some(holdsBytes)) ? jobs : JSON.stringify(jobs)
+
+export const packSettled = (settled: readonly SettledMessage[]): Packed<readonly SettledMessage[]> =>
+  JSON.stringify(settled)
+
+export const unpack = <T>(packed: Packed<T>): T => (typeof packed === 'string' ? (JSON.parse(packed) as T) : packed)
+
+/** Keys are the only bytes in a write. */
+const holdsBytes = (write: Write): boolean => 'keys' in write && write.keys !== undefined
 
 /** What the storage worker is told, in order. It answers each with one `WorkerAnswer`. */
 export type WorkerRequest =
@@ -12,14 +26,14 @@ export type WorkerRequest =
       readonly synchronous: Synchronous | undefined
       readonly encryption: Encryption | undefined
     }
-  | { readonly type: 'commit'; readonly jobs: readonly WriteJob[] }
+  | { readonly type: 'commit'; readonly jobs: Packed<readonly WriteJob[]> }
   /** Moves the log into the file. `truncate` also gives its space back, where no reader stands in the way. */
   | { readonly type: 'checkpoint'; readonly truncate: boolean }
   /** The last one. `isIntact`: the database may be marked as closed in order. */
   | { readonly type: 'close'; readonly isIntact: boolean }
 
 export type WorkerAnswer =
-  | { readonly type: 'done'; readonly settled: readonly SettledMessage[] }
+  | { readonly type: 'done'; readonly settled: Packed<readonly SettledMessage[]> }
   | { readonly type: 'refused'; readonly error: ErrorMessage }
 
 /**

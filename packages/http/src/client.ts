@@ -27,13 +27,16 @@ export function createClientOf(trustProxy: TrustProxy): ClientOf {
 
   return (env, url, headers) => {
     const socket = env.incoming?.socket?.remoteAddress ?? 'unknown'
-    const forwarded = (headers.get('x-forwarded-for') ?? '').split(',').flatMap((text) => text.trim() || [])
-    const address = behind(socket, forwarded.map(withoutPort))
+    const forwarded = headers.get('x-forwarded-for')
+    const address = forwarded === null ? socket : behind(socket, hopsOf(forwarded))
     const isProxied = address !== socket
     const isSecure = url.protocol === 'https:' || (isProxied && headers.get('x-forwarded-proto') === 'https')
     return { address: networkOf(address), isSecure }
   }
 }
+
+const hopsOf = (forwarded: string): readonly string[] =>
+  forwarded.split(',').flatMap((text) => withoutPort(text.trim()) || [])
 
 type Behind = (socket: string, forwarded: readonly string[]) => string
 

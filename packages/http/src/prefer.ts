@@ -9,6 +9,7 @@ export interface Preferences {
 }
 
 const MAX_WAIT_SECONDS = 600
+const NO_PREFERENCES: Preferences = { answer: 'outcome', waitMs: undefined, applied: '' }
 
 /**
  * Reads a Prefer header. `wait` goes before `respond-async`: the answer is 202 only when the time is up. A longer wait
@@ -17,8 +18,9 @@ const MAX_WAIT_SECONDS = 600
  * @see RFC 7240
  */
 export function parsePrefer(header: string | null): Preferences {
+  if (header === null) return NO_PREFERENCES
   const preferences = new Map<string, string>()
-  for (const part of (header ?? '').split(',')) {
+  for (const part of header.split(',')) {
     const [name = '', value = ''] = (part.split(';')[0] ?? '').split('=').map((text) => text.trim())
     if (!preferences.has(name.toLowerCase())) preferences.set(name.toLowerCase(), unquote(value))
   }

@@ -30,8 +30,13 @@ export interface ParsedSubject {
 /** The subject of `name` with its ids filled in. */
 export function formatSubject<N extends SubjectName>(name: N, params: SubjectParams<N>): string {
   const values: Readonly<Record<string, string>> = params
-  return SUBJECTS[name].pattern.replace(/\{(\w+)\}/g, (_, key: string) => values[key] ?? '')
+  return (PARTS[name] ?? []).map((part, index) => (index % 2 === 0 ? part : (values[part] ?? ''))).join('')
 }
+
+/** Of each pattern: text and names of ids by turns. */
+const PARTS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(SUBJECTS).map(([name, { pattern }]) => [name, pattern.split(/\{(\w+)\}/)]),
+)
 
 const MATCHERS = Object.entries(SUBJECTS).map(([name, { pattern }]) => ({
   name: name as SubjectName,

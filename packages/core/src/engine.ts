@@ -1,4 +1,4 @@
-import type { Clock, IdGenerator, Logger, Meter, Storage, Timers, UnitOfWork } from '@berth/ports'
+import type { Clock, IdGenerator, Logger, Meter, RunRecord, Storage, Timers, UnitOfWork } from '@berth/ports'
 import { createReadAgents } from './agents/read-agents.ts'
 import type { CreateRunServices } from './agents/run-services.ts'
 import { createDecideApprovals } from './approvals/decide-approvals.ts'
@@ -119,10 +119,10 @@ export function createEngine(given: EngineDeps) {
   const threads = createWorkflowThreads(deps)
   const aftermathDeps = { ...deps, settleWait, abortRun }
   const aftermath = createAftermath(aftermathDeps)
-  settlements.observe((run) => {
+  settlements.observe((run, news) => {
     logOutcome(deps.logger, run)
     if (isTerminal(run.status)) runMeter.ended(run)
-    aftermath(run).catch((error: unknown) =>
+    aftermath(run, news).catch((error: unknown) =>
       deps.logger.error('end of a run not followed up', error, { runId: run.id }),
     )
   })
@@ -137,7 +137,7 @@ export function createEngine(given: EngineDeps) {
     emitEvent: createEmitEvent({ ...deps, goOn, fireEventTriggers: given.fireEventTriggers ?? NO_FIRES }),
     replay: createReplay(deps),
     /** Calls the listener for every run that has come to an outcome in this process. */
-    observeRuns: settlements.observe,
+    observeRuns: (listener: (run: RunRecord) => void) => settlements.observe(listener),
     /** Costs no storage. */
     readLoad: () => readRunLoad(runner),
     forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),

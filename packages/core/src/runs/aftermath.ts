@@ -14,6 +14,7 @@ import type { SettleWait } from '../steps/settle-wait.ts'
 import type { AbortRun } from './abort-run.ts'
 import { eachRun } from './each-run.ts'
 import { isTerminal } from './run-states.ts'
+import type { News } from './settlements.ts'
 
 export interface AftermathDeps {
   readonly runs: RunStore
@@ -26,12 +27,13 @@ export interface AftermathDeps {
 }
 
 /** What the end of a run means for others: its parent goes on, its children and its open approvals end with it. */
-export type Aftermath = (run: RunRecord) => Promise<void>
+export type Aftermath = (run: RunRecord, news?: News) => Promise<void>
 
 export function createAftermath(deps: AftermathDeps): Aftermath {
-  return async (run) => {
+  return async (run, { isAlone = false } = {}) => {
     if (!isTerminal(run.status)) return
-    await Promise.all([settleParent(deps, run), abortChildren(deps, run), expireApprovals(deps, run)])
+    const leftBehind = isAlone ? [] : [abortChildren(deps, run), expireApprovals(deps, run)]
+    await Promise.all([settleParent(deps, run), ...leftBehind])
   }
 }
 

@@ -14,9 +14,9 @@ import type {
 import { messageWrites } from '../sessions/message-writes.ts'
 import { fireEndWrites } from '../triggers/fire-end.ts'
 import { type LifecycleEventType, lifecycleEvent } from './run-events.ts'
-import { type OutcomeDetail, renderOutcome } from './run-outcome.ts'
+import { renderOutcome } from './run-outcome.ts'
 import { statusesBefore } from './run-states.ts'
-import type { Settlements } from './settlements.ts'
+import type { News, Settlements } from './settlements.ts'
 
 export interface EndRunDeps {
   readonly unitOfWork: UnitOfWork
@@ -37,6 +37,8 @@ export interface RunEnd {
   readonly reason?: string | undefined
   /** Events of the agent that are not yet in the log. */
   readonly events?: readonly NewEvent[]
+  /** It has made no calls: it leaves no child and no approval behind. */
+  readonly isAlone?: boolean
 }
 
 /** The writes that end a run, and the run as it is then. */
@@ -54,13 +56,14 @@ export interface EndPlan {
 export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Promise<RunRecord | undefined> {
   const plan = planEnd(deps, run, end)
   const first = await deps.unitOfWork.commit(plan.writes)
-  if (first.committed) return announce(deps, plan.ended)
+  const { isAlone } = end
+  if (first.committed) return announce(deps, plan.ended, { isAlone })
   if (first.conflict.type !== 'message.append') return undefined
 
   // The session was deleted while the run executed: end it without a transcript.
   const { ended, writes } = planEnd(deps, { ...run, sessionId: undefined }, end)
   const second = await deps.unitOfWork.commit(writes)
-  return second.committed ? announce(deps, ended) : undefined
+  return second.committed ? announce(deps, ended, { isAlone }) : undefined
 }
 
 export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan {
@@ -88,12 +91,8 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
 }
 
 /** Tells whoever waits in this process that the run has ended or is suspended. */
-export function announce(
-  { settlements }: Pick<EndRunDeps, 'settlements'>,
-  run: RunRecord,
-  detail?: OutcomeDetail,
-): RunRecord {
-  settlements.settle(run, detail)
+export function announce({ settlements }: Pick<EndRunDeps, 'settlements'>, run: RunRecord, news?: News): RunRecord {
+  settlements.settle(run, news)
   return run
 }
 

@@ -54,6 +54,8 @@ export interface Execution {
   readonly journal: Journal
   /** What the run has used so far. */
   readonly used: Budget['used']
+  /** Whether the run has made no calls, now or before: then it has no child and no approval. */
+  isAlone(): boolean
   /** Looks whether something the run waits for is there by now. */
   notify(): void
 }
@@ -90,6 +92,7 @@ export async function startExecution(
   return {
     journal,
     used: budget.used,
+    isAlone: () => isFirst && ledger.lastSeq() === 0,
     verdict: Promise.race([called, blocked(deps, { run, ledger, journal }), broken(ledger, budget)]),
     notify: () =>
       void ledger.refresh().catch((error: unknown) => logger.error('waits not read', error, { runId: run.id })),

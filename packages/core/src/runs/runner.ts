@@ -108,10 +108,15 @@ export function createRunner(deps: RunnerDeps): Runner {
     }
   }
 
-  const commitVerdict = async ({ run }: LiveRun, verdict: Verdict, events: RunEnd['events']): Promise<boolean> => {
+  const commitVerdict = async (
+    { run, execution }: LiveRun,
+    verdict: Verdict,
+    events: RunEnd['events'],
+  ): Promise<boolean> => {
     if (verdict.kind === 'dropped') return false
     if (verdict.kind === 'end') {
-      const end = { ...verdict.end, ...(events === undefined ? {} : { events }) }
+      const isAlone = execution?.isAlone() === true
+      const end = { ...verdict.end, isAlone, ...(events === undefined ? {} : { events }) }
       return (await persistently(deps, () => endRun(deps, run, end))) !== undefined
     }
     const { suspended, writes, waitingFor, dueAt } = verdict.plan()
@@ -122,7 +127,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       if (!outcome.committed) return false
     }
     if (dueAt !== undefined) deps.onDue(dueAt)
-    announce(deps, suspended, { waitingFor })
+    announce(deps, suspended, { detail: { waitingFor } })
     return true
   }
 

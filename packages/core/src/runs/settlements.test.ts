@@ -9,7 +9,7 @@ describe('createSettlements', () => {
     const settlements = createSettlements()
     const waiting = [settlements.wait(run.id), settlements.wait(run.id)]
 
-    settlements.settle(run, { waitingFor: [] })
+    settlements.settle(run, { detail: { waitingFor: [] } })
     settlements.settle(aRun({ status: 'aborted' }))
 
     const settled = { run, detail: { waitingFor: [] } }

@@ -6,13 +6,13 @@ import type { Answer } from './handlers.ts'
 import type { OpenRunStream } from './http-app-deps.ts'
 import { isStreamingStart } from './operation-traits.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
-import { textResponse } from './text-response.ts'
+import { type Outgoing, type TextAnswer, textAnswer } from './text-answer.ts'
 
 /**
- * The response of an answer, fresh or recalled. A run that was started by this request, or by an earlier one with the
+ * What is sent for an answer, fresh or recalled. A run that was started by this request, or by an earlier one with the
  * same key, is shown as the stream of its events where the operation offers one and the client accepts it.
  */
-export async function toResponse(exchange: Exchange, answer: Answer, openRunStream: OpenRunStream): Promise<Response> {
+export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStream: OpenRunStream): Promise<Outgoing> {
   const { request, route, headers, principal } = exchange
   const { tokenId } = principal
   const hangUp = hangUpOf(exchange)
@@ -26,35 +26,47 @@ export async function toResponse(exchange: Exchange, answer: Answer, openRunStre
       openRunStream({ runId, visibility: EVERY_ROW, tokenId, hangUp, lastEventId: undefined }),
     )
   }
-  return toJsonResponse(answer)
+  return toTextAnswer(answer)
 }
 
 /** The run is accepted whatever happens: without room for one more stream the client gets the links to follow later. */
-async function streamOrLinks(accepted: Reply, open: () => Promise<Response>): Promise<Response> {
+async function streamOrLinks(accepted: Reply, open: () => Promise<Response>): Promise<Outgoing> {
   try {
     return await open()
   } catch (error) {
-    if (error instanceof AppError && error.id === 'overloaded') return toJsonResponse(accepted)
+    if (error instanceof AppError && error.id === 'overloaded') return toTextAnswer(accepted)
     throw error
   }
 }
 
-function toJsonResponse({ status, body, json, contentType }: Reply): Response {
+function toTextAnswer({ status, body, json, contentType }: Reply): TextAnswer {
   const text = json ?? (body === undefined ? undefined : JSON.stringify(body))
-  if (text === undefined) return new Response(null, { status })
-  return textResponse(text, status, new Headers({ 'Content-Type': contentType ?? 'application/json; charset=utf-8' }))
+  if (text === undefined) return { status, headers: {}, text: null }
+  return textAnswer(text, status, { 'Content-Type': contentType ?? 'application/json; charset=utf-8' })
 }
 
-/** Adds what every answer carries, in place: a copy would turn its text into a stream. A HEAD request gets the head alone. */
-export async function finishResponse(exchange: Exchange, response: Response): Promise<Response> {
+/** Adds what every answer carries. A HEAD request gets the head alone. */
+export async function finishResponse(exchange: Exchange, outgoing: Outgoing): Promise<Response> {
   const { request, headers: extra, requestId } = exchange
-  const { headers, status } = response
+  const isHead = request.method === 'HEAD'
+  const { status } = outgoing
+  if (!(outgoing instanceof Response)) {
+    const headers = {
+      ...SECURITY_HEADERS,
+      ...outgoing.headers,
+      ...Object.fromEntries(extra),
+      'X-Request-Id': requestId,
+    }
+    return new Response(isHead ? null : outgoing.text, { status, headers })
+  }
+  // In place: a copy would turn its text into a stream.
+  const { headers } = outgoing
   for (const [name, value] of extra) headers.set(name, value)
   headers.set('X-Request-Id', requestId)
   for (const [name, value] of DEFAULT_HEADERS) if (!headers.has(name)) headers.set(name, value)
 
-  if (request.method !== 'HEAD') return response
-  await response.body?.cancel()
+  if (!isHead) return outgoing
+  await outgoing.body?.cancel()
   return new Response(null, { status, headers })
 }
 

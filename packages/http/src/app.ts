@@ -1,10 +1,10 @@
 import type { AppError } from '@berth/ports'
 import { ERRORS } from '@berth/protocol'
 import { type AdmittedUpgrade, admitUpgrade, type UpgradeOutcome } from './admit-upgrade.ts'
-import { finishResponse, toResponse } from './answer.ts'
+import { finishResponse, toOutgoing } from './answer.ts'
 import { noteOf } from './answer-note.ts'
 import { endWithCredential } from './credential-stream.ts'
-import { toAppError, toErrorResponse } from './error-envelope.ts'
+import { toAppError, toErrorAnswer } from './error-envelope.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 import type { HttpEnv } from './http-env.ts'
@@ -29,6 +29,7 @@ import { skillRoutes } from './routes/skills.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { triggerRoutes } from './routes/triggers.ts'
 import { workflowRoutes } from './routes/workflows.ts'
+import { bytesOf, type Outgoing } from './text-answer.ts'
 
 export interface HttpApp {
   /** Answers a request; never rejects. */
@@ -48,15 +49,16 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     createExchange(request, env, { router, startedMs: clock.monotonicMs() })
 
   /** What the work comes to, once it is recorded where that is due. */
-  const answer = async (exchange: Exchange, work: () => Promise<Response>) => {
-    const { response, error } = await guarded(exchange, work)
+  const answer = async (exchange: Exchange, work: () => Promise<Outgoing>) => {
+    const { outgoing, error } = await guarded(exchange, work)
     const sent = await guarded(exchange, async () => {
-      await onAnswer?.(noteOf(exchange, { status: response.status, error }, deps))
-      return response
+      await onAnswer?.(noteOf(exchange, { status: outgoing.status, error }, deps))
+      return outgoing
     })
-    if (sent.response !== response) await response.body?.cancel()
-    reporter.answered(exchange, sent.response, sent.error ?? error)
-    return finishResponse(exchange, sent.response)
+    if (sent.outgoing !== outgoing && outgoing instanceof Response) await outgoing.body?.cancel()
+    const { status } = sent.outgoing
+    reporter.answered(exchange, { status, bytes: bytesOf(sent.outgoing) }, sent.error ?? error)
+    return finishResponse(exchange, sent.outgoing)
   }
 
   const admitted = async (exchange: Exchange): Promise<AdmittedUpgrade> => {
@@ -77,8 +79,9 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     fetch(request, env = {}) {
       const exchange = exchangeOf(request, env)
       return answer(exchange, async () => {
-        const response = await toResponse(exchange, await pipeline.lead(exchange), openRunStream)
-        return endWithCredential(response, exchange.principal, watchCredential)
+        const outgoing = await toOutgoing(exchange, await pipeline.lead(exchange), openRunStream)
+        if (!(outgoing instanceof Response)) return outgoing
+        return endWithCredential(outgoing, exchange.principal, watchCredential)
       })
     },
     async admitUpgrade(request, env = {}) {
@@ -86,7 +89,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
       try {
         const refusal = await pipeline.leadToRoute(exchange)
         if (refusal === undefined) return await admitted(exchange)
-        return await answer(exchange, () => toResponse(exchange, refusal, openRunStream))
+        return await answer(exchange, () => toOutgoing(exchange, refusal, openRunStream))
       } catch (thrown) {
         return answer(exchange, () => Promise.reject(thrown))
       }
@@ -97,17 +100,17 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
 const SWITCHED = 101
 
 interface Answered {
-  readonly response: Response
+  readonly outgoing: Outgoing
   readonly error?: AppError
 }
 
 /** What is thrown becomes the answer. */
-async function guarded(exchange: Exchange, work: () => Promise<Response>): Promise<Answered> {
+async function guarded(exchange: Exchange, work: () => Promise<Outgoing>): Promise<Answered> {
   try {
-    return { response: await work() }
+    return { outgoing: await work() }
   } catch (thrown) {
     const error = toAppError(thrown)
-    return { response: toErrorResponse(error, exchange.requestId), error }
+    return { outgoing: toErrorAnswer(error, exchange.requestId), error }
   }
 }
 

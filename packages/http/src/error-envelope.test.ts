@@ -2,14 +2,14 @@ import { AppError } from '@berth/ports'
 import { ERRORS, type ErrorCode } from '@berth/protocol'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get } from './app.fixture.ts'
-import { toAppError, toEnvelope, toErrorResponse } from './error-envelope.ts'
+import { toAppError, toEnvelope, toErrorAnswer } from './error-envelope.ts'
 
 describe('the error envelope', () => {
-  it.each(Object.keys(ERRORS) as ErrorCode[])('carries %s with its status', async (code) => {
-    const response = toErrorResponse(new AppError(code), 'r1')
+  it.each(Object.keys(ERRORS) as ErrorCode[])('carries %s with its status', (code) => {
+    const { status, text } = toErrorAnswer(new AppError(code), 'r1')
 
-    expect(response.status).toBe(ERRORS[code].status)
-    expect(await bodyOf(response)).toEqual({ error: code, message: ERRORS[code].summary, requestId: 'r1' })
+    expect(status).toBe(ERRORS[code].status)
+    expect(JSON.parse(text ?? '')).toEqual({ error: code, message: ERRORS[code].summary, requestId: 'r1' })
   })
 
   it('forwards the hint', () => {
@@ -30,7 +30,7 @@ describe('the error envelope', () => {
     [1_000, '1'],
     [1_001, '2'],
   ])('rounds a retry after %d ms up to whole seconds', (retryAfterMs, seconds) => {
-    expect(toErrorResponse(new AppError('agent-busy', { retryAfterMs }), 'r1').headers.get('retry-after')).toBe(seconds)
+    expect(toErrorAnswer(new AppError('agent-busy', { retryAfterMs }), 'r1').headers['Retry-After']).toBe(seconds)
   })
 
   it('tells the caller nothing of a foreign error', async () => {

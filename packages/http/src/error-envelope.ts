@@ -1,6 +1,6 @@
 import { AppError } from '@berth/ports'
 import { ERRORS, type ErrorCode } from '@berth/protocol'
-import { textResponse } from './text-response.ts'
+import { type TextAnswer, textAnswer } from './text-answer.ts'
 
 /** The body of every refusal. */
 export interface ErrorEnvelope {
@@ -34,11 +34,12 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
 }
 
 /** The envelope with its status and the headers that belong to the error. */
-export function toErrorResponse(error: AppError, requestId: string): Response {
-  const headers = new Headers({ 'Content-Type': 'application/json; charset=utf-8' })
+export function toErrorAnswer(error: AppError, requestId: string): TextAnswer {
   const challenge = CHALLENGES[error.id]
-  if (challenge !== undefined) headers.set('WWW-Authenticate', challenge)
   const retryAfterMs = error.retryAfterMs ?? RETRY_AFTER_MS[error.id]
-  if (retryAfterMs !== undefined) headers.set('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1_000))))
-  return textResponse(JSON.stringify(toEnvelope(error, requestId)), ERRORS[error.id].status, headers)
+  return textAnswer(JSON.stringify(toEnvelope(error, requestId)), ERRORS[error.id].status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    ...(challenge === undefined ? {} : { 'WWW-Authenticate': challenge }),
+    ...(retryAfterMs === undefined ? {} : { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }),
+  })
 }

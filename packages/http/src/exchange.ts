@@ -15,7 +15,7 @@ export interface Exchange {
   readonly route: Route | undefined
   readonly methods: () => readonly string[] // of this path
   /** Sent with the answer, whatever it is. */
-  readonly headers: Headers
+  readonly headers: Map<string, string>
   readonly startedMs: number // monotonic
   /** This request, for the audit chain; its deeds name it by identity. */
   origin: RequestOrigin
@@ -49,7 +49,7 @@ export function createExchange(
     env,
     route: router.match(request.method, url.pathname),
     methods: () => router.methodsOf(url.pathname),
-    headers: new Headers(),
+    headers: new Map(),
     startedMs,
     origin: NOWHERE,
     requestId: '',

@@ -5,10 +5,11 @@ import { createAnswerMeter } from './answer-meter.ts'
 import { type Exchange, isAnonymous } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 
-/** What became of a request. An upgrade has no headers of ours. */
+/** What became of a request. */
 export interface Outcome {
   readonly status: number
-  readonly headers?: Headers
+  /** Of the body, where that is known before it is sent. */
+  readonly bytes?: number | undefined
 }
 
 export interface Reporter {
@@ -20,17 +21,15 @@ export function createReporter(deps: HttpAppDeps): Reporter {
   const { clock, logger, config } = deps
   const measure = createAnswerMeter(deps)
 
-  const fieldsOf = (exchange: Exchange, { status, headers }: Outcome): LogFields => {
+  const fieldsOf = (exchange: Exchange, { status, bytes }: Outcome): LogFields => {
     const { request, requestId, route, startedMs, traceparent } = exchange
     const operation = route?.mounted.operation
     const principal = isAnonymous(exchange) ? undefined : exchange.principal
-    const bytes = headers?.get('content-length') ?? null
     return {
       ...{ requestId, operationId: operation?.id, method: request.method },
       route: operation === undefined ? null : config.basePath + operation.path,
       ...{ status, durationMs: Math.round(clock.monotonicMs() - startedMs) },
-      bytes: bytes === null ? undefined : Number(bytes),
-      ...{ subject: principal?.subject, tokenId: principal?.tokenId, traceId: traceIdOf(traceparent) },
+      ...{ bytes, subject: principal?.subject, tokenId: principal?.tokenId, traceId: traceIdOf(traceparent) },
     }
   }
 

@@ -8,7 +8,7 @@ export const createCors: CreateStage = ({ config }) => {
   const listed = new Set(config.allowOrigins)
 
   return ({ request, headers }) => {
-    headers.append('Vary', 'Origin')
+    headers.set('Vary', 'Origin')
     const origin = request.headers.get('origin')
     // `null` is the origin of every sandboxed frame and local file: nobody in particular.
     if (origin === null || origin === 'null' || !(listed.has('*') || listed.has(origin))) return undefined

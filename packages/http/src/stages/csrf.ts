@@ -28,7 +28,7 @@ export const createCsrf: CreateStage = (deps) => {
 function checkSession(deps: HttpAppDeps, exchange: Exchange, session: string): void {
   const isValid = submitsTwice(deps, exchange, session)
   if (SAFE.has(exchange.request.method)) {
-    if (!isValid) exchange.headers.append('Set-Cookie', cookieOf(exchange, deps.csrfTokens.issue(session)))
+    if (!isValid) exchange.headers.set('Set-Cookie', cookieOf(exchange, deps.csrfTokens.issue(session)))
     return
   }
   refuseCrossSite(exchange, deps.config.allowOrigins)

@@ -1,9 +1,14 @@
+const echo = (id) => ({ id, description: 'Answers its input.', agent: { id, run: async (input) => input } })
+/** As many more agents as a case asks for. */
+const more = Array.from({ length: Number(process.env.BENCH_AGENTS ?? 0) }, (_, index) => echo(`agent-${index}`))
+
 export default {
   server: { port: 0, rateLimit: { perIpRequests: 2_000_000_000 } },
   auth: { kind: 'none' },
   log: { level: 'warn' },
   agents: [
-    { id: 'echo', description: 'Answers its input.', agent: { id: 'echo', run: async (input) => input } },
+    echo('echo'),
+    ...more,
     {
       id: 'talk',
       description: 'Emits as many events as it is asked for, of that many bytes, at that pace.',

@@ -1,3 +1,4 @@
+import { auditedRuns } from './audited-runs.ts'
 import type { BenchCase } from './bench-case.ts'
 import { coldStarts } from './cold-start.ts'
 import { deafSockets } from './deaf-sockets.ts'
@@ -6,16 +7,21 @@ import { fanOut } from './fan-out.ts'
 import { flushDelay } from './flush-delay.ts'
 import { keyedReplay } from './keyed-replay.ts'
 import { memoryGrowth } from './memory-growth.ts'
+import { scrapes } from './scrape.ts'
 import { recovery, storedHistory } from './stored-history.ts'
+import { streamedRun } from './streamed-run.ts'
 
 export const CASES: readonly BenchCase[] = [
   durableRuns,
   keyedReplay,
+  streamedRun,
   fanOut,
   deafSockets,
   coldStarts,
   storedHistory,
+  auditedRuns,
   flushDelay,
   recovery,
+  scrapes,
   memoryGrowth,
 ]

@@ -1,0 +1,37 @@
+import { RUN, startBerth } from '../harness/berth.ts'
+import { alternate } from '../harness/rounds.ts'
+import { inFolder } from '../harness/server-process.ts'
+import type { BenchCase } from './bench-case.ts'
+import { keyedRuns } from './durable-runs.ts'
+
+export const auditedRuns: BenchCase = {
+  id: 'F8',
+  title: 'keyed runs with every request in the encrypted audit chain, against without',
+  run: (effort) =>
+    inFolder((plainFolder) =>
+      inFolder(async (folder) => {
+        const plain = await startBerth({ folder: plainFolder })
+        const audited = await startBerth({
+          folder,
+          env: {
+            BERTH_AUDIT_ENABLED: 'true',
+            BERTH_AUDIT_PATH: `${folder}/audit.db`,
+            BERTH_AUDIT_PASSPHRASE_REF: 'env:BENCH_PASSPHRASE',
+            BENCH_PASSPHRASE: 'a passphrase of the bench, thirty-two bytes and more',
+            BERTH_AUDIT_KEY_REF: 'env:BENCH_AUDIT_KEY',
+            BENCH_AUDIT_KEY: 'a key of the bench, thirty-two bytes and more',
+          },
+        })
+        const onPlain = keyedRuns(plain, RUN, effort)
+        const onAudited = keyedRuns(audited, RUN, effort)
+        try {
+          const figures = await alternate(effort.rounds, { floor: () => onPlain(64), subject: () => onAudited(64) })
+          const variant = 'keyed run, 64 connections, audited'
+          const note = 'floor: Berth without'
+          return [{ case: 'F8', variant, unit: 'runs/s', ...figures, goal: { atLeast: 0.7 }, note }]
+        } finally {
+          await Promise.all([plain.stop(), audited.stop()])
+        }
+      }),
+    ),
+}

@@ -14,9 +14,13 @@ const openFile = (mode: SqliteStorageOptions['mode']) => () =>
   openSqliteStorage({ path: join(directory, `${files++}.db`), synchronous: 'normal', mode })
 
 storageContract({ name: 'SQLite file', open: openFile('lib') })
-storageContract({ name: 'SQLite in memory', open: () => openSqliteStorage({ path: ':memory:' }) })
 
 // The operations are the same ones; what differs is how a commit reaches them, and what of it travels back.
-const served = { name: 'SQLite file behind its worker', open: openFile('server') }
-unitOfWorkContract(served)
-eventLogContract(served)
+const others = [
+  { name: 'SQLite in memory', open: () => openSqliteStorage({ path: ':memory:' }) },
+  { name: 'SQLite file behind its worker', open: openFile('server') },
+]
+for (const other of others) {
+  unitOfWorkContract(other)
+  eventLogContract(other)
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import type { RunContext } from '../agents/agent.ts'
+import { agentOf, createEngine, outcomeOf, settled } from '../runs/engine.fixture.ts'
+import { type Code, processes, start, waitFor } from './processes.fixture.ts'
+
+describe('ctx.tool', () => {
+  it('answers a failure as data and emits the life of the call', async () => {
+    const agent = agentOf('worker', async (_, { tool }) => [
+      await tool({ name: 'good', args: { n: 1 }, execute: (args) => args }),
+      await tool({ name: 'bad', execute: () => Promise.reject(new Error('no')) }),
+      await tool({
+        name: 'typed',
+        execute: () => Promise.reject(Object.assign(new Error('limit'), { kind: 'rate_limited' })),
+      }),
+    ])
+    const engine = createEngine({ agents: [agent] })
+
+    const reply = await waitFor(engine, engine.run('worker'))
+
+    expect(outcomeOf(reply).result).toEqual([
+      { ok: true, value: { n: 1 } },
+      { ok: false, error: { kind: 'execution_failed', message: 'no' } },
+      { ok: false, error: { kind: 'rate_limited', message: 'limit' } },
+    ])
+    const types = (await engine.eventsOf(reply.runId ?? ''))
+      .map(({ type }) => type)
+      .filter((type) => type.startsWith('tool.'))
+    expect(types).toEqual([
+      'tool.execute.start',
+      'tool.execute.end',
+      'tool.execute.start',
+      'tool.execute.error',
+      'tool.execute.start',
+      'tool.execute.error',
+    ])
+  })
+})
+
+describe('what cannot be recorded', () => {
+  it.each([
+    ['a step without a name', ({ step }: RunContext) => step('', () => 1)],
+    ['a step whose name is no text', ({ step }: RunContext) => step(42 as never, () => 1)],
+    ['a name that is not well-formed', ({ sleep }: RunContext) => sleep('\ud800', 1)],
+    ['a sleep of no length', ({ sleep }: RunContext) => sleep('nap', Number.NaN)],
+    ['a sleep past the end of time', ({ sleep }: RunContext) => sleep('nap', 1e18)],
+    ['a sleep until an invalid date', ({ sleep }: RunContext) => sleep('nap', new Date(Number.NaN))],
+    ['a wait with an odd time-out', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeoutMs: Number.NaN })],
+    ['an approval with an odd time-out', ({ approval }: RunContext) => approval('go', { timeoutMs: -1 })],
+    ['a child that is not registered', ({ agents }: RunContext) => agents.run('nobody')],
+    [
+      'usage that is no number',
+      ({ usage }: RunContext) => usage({ provider: 'p', model: 'm', inputTokens: Number.NaN }),
+    ],
+    ['usage that is negative', ({ usage }: RunContext) => usage({ provider: 'p', model: 'm', costUsd: -1 })],
+  ] as [string, (context: RunContext) => Promise<unknown>][])(
+    'refuses %s, and takes no place for it',
+    async (_, call) => {
+      const process = processes()
+      const code: Code = async (context) => {
+        const refused = await call(context).then(
+          () => 'taken',
+          (error: { code?: string; kind?: string }) => error.code ?? error.kind,
+        )
+        await context.sleep('nap', 10)
+        return refused
+      }
+      const engine = await process(code)
+      const runId = await start(engine)
+      await engine.pass(10)
+
+      expect(await engine.find(runId)).toMatchObject({
+        status: 'completed',
+        result: expect.stringMatching(/validation-failed|agent-not-found/),
+      })
+      expect((await engine.storage.steps.list(runId)).map(({ name }) => name)).toEqual(['nap'])
+    },
+  )
+})
+
+describe('forkThread', () => {
+  it('goes on from the settled calls of another thread and never touches it', async () => {
+    const process = processes()
+    let calls = 0
+    const code: Code = async ({ step, waitForEvent }) => [await step('one', () => ++calls), await waitForEvent('go')]
+    const engine = await process(code)
+    const runId = await start(engine)
+    const source = await engine.find(runId)
+    const before = JSON.stringify([source, await engine.storage.steps.list(runId), await engine.eventsOf(runId)])
+
+    const fork = await engine.forkThread({ workflowId: 'flow', threadId: source?.threadId ?? '' })
+    await settled(engine.clock)
+    await engine.resumeWorkflow({ workflowId: 'flow', threadId: fork.threadId ?? '', payload: 'forked' })
+    await settled(engine.clock)
+
+    expect(await engine.find(fork.id)).toMatchObject({ status: 'completed', result: '[1,"forked"]' })
+    expect(calls).toBe(1)
+    expect(
+      JSON.stringify([await engine.find(runId), await engine.storage.steps.list(runId), await engine.eventsOf(runId)]),
+    ).toBe(before)
+  })
+})

@@ -19,7 +19,7 @@ export interface BrowserPage {
 }
 
 const HTML = '<!doctype html><meta charset="utf-8"><title>berth</title><script type="module" src="/page.js"></script>'
-const FLAGS = [
+export const CHROMIUM_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -54,7 +54,7 @@ export async function openBrowserPage(): Promise<BrowserPage> {
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: CHROMIUM,
     headless: true,
-    args: FLAGS,
+    args: CHROMIUM_FLAGS,
   })
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { configFields, ERRORS, EVENTS, METRICS, OPERATIONS, SCOPES, SUBJECTS } from '@berth/protocol'
 import { describe, expect, it } from 'vitest'
 import { clientTables } from './derive/client-tables.ts'
+import { docsPageAssets } from './derive/docs-page-assets.ts'
 import { layers, withLayerTable } from './derive/layer-table.ts'
 import { table } from './derive/markdown.ts'
 import { deriveReference } from './derive/reference.ts'
@@ -39,6 +40,14 @@ describe('clientTables', () => {
       expect(text, id).toContain(`path: '${path}'`)
     }
     expect(text).not.toContain("path: '/ws'")
+  })
+})
+
+describe('docsPageAssets', () => {
+  it('are in the page as they would be derived now', async () => {
+    const path = join(root, 'packages/http/src/docs-page/page-assets.ts')
+
+    expect(readFileSync(path, 'utf8')).toBe(await docsPageAssets())
   })
 })
 

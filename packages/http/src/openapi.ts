@@ -137,6 +137,7 @@ const MEDIA_TYPES = {
   ndjson: 'application/x-ndjson',
   csv: 'text/csv',
   text: 'text/plain',
+  html: 'text/html',
   websocket: undefined,
 } as const satisfies Record<NonNullable<ResponseSpec['stream']>, string | undefined>
 

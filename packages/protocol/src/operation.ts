@@ -17,7 +17,7 @@ export type ScopeRule =
 export interface ResponseSpec {
   readonly schema?: GenericSchema
   /** What the body is, where it is not one JSON document. */
-  readonly stream?: 'event-stream' | 'ndjson' | 'csv' | 'text' | 'websocket'
+  readonly stream?: 'event-stream' | 'ndjson' | 'csv' | 'text' | 'html' | 'websocket'
   readonly description: string
   readonly location?: true
 }

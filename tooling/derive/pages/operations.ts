@@ -3,12 +3,15 @@ import { code, codes, page, table } from '../markdown.ts'
 
 const pending = OPERATIONS.filter((operation) => operation.pending)
 
+const PENDING =
+  `Marked **pending**, ${pending.length} of ${OPERATIONS.length} operations check the request and then answer 501 ` +
+  '`not-implemented` in this release; the errors they show are those they will answer.'
+
 export const operationsPage = (): string =>
   page(
     'Operations',
     'Paths stand below the base path (`server.basePath`, by default `/v1`). *Key*: honours `Idempotency-Key`.',
-    `Marked **pending**, ${pending.length} of ${OPERATIONS.length} operations check the request and then answer 501 ` +
-      '`not-implemented` in this release; the errors they show are those they will answer.',
+    ...(pending.length === 0 ? [] : [PENDING]),
     `Every operation may answer ${codes(errorsOfAll())}; the [errors](errors.md) that follow from a scope, a body or a ` +
       'key are in the OpenAPI document at `/openapi.json`. In a scope, `{name}` is the id in the path; in a scope of ' +
       'rows it is the id of the row, and rows that no grant covers answer as if they did not exist.',

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { ERRORS, OPERATIONS } from '@berth/protocol'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, refusalOf } from '../app.fixture.ts'
 
@@ -40,5 +42,61 @@ describe('/asyncapi.json', () => {
     const { app } = createTestApp({ config: { docsEnabled: false } })
 
     expect(await refusalOf(await app.fetch(get('/asyncapi.json')))).toEqual({ status: 404, error: 'route-not-found' })
+  })
+})
+
+describe('/docs', () => {
+  const read = async () => {
+    const { app } = createTestApp({ config: { basePath: '/v1' } })
+    const response = await app.fetch(get('/docs'))
+    return { response, text: await response.text() }
+  }
+
+  it('is one page of HTML with every operation and every error, for anyone', async () => {
+    const { response, text } = await read()
+
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    for (const { id, path } of OPERATIONS) {
+      expect(text).toContain(`<details class="operation" id="${id}"`)
+      expect(text).toContain(`<code class="path">${path.replace(/:(\w+)/g, '{$1}')}</code>`)
+    }
+    for (const error of Object.keys(ERRORS)) expect(text).toContain(`<tr id="error-${error}">`)
+  })
+
+  it('links only to what is on the page and beside it', async () => {
+    const { text } = await read()
+    const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+    const links = [...text.matchAll(/ href="([^"]+)"/g)].map(([, link = '']) => link)
+
+    expect(links.filter((link) => link.startsWith('#') && !ids.has(link.slice(1)))).toEqual([])
+    expect(links.filter((link) => !/^(#|data:image|(openapi|asyncapi)\.json$)/.test(link))).toEqual([])
+  })
+
+  it('allows the one style and the one script that stand in it, and calls to this server', async () => {
+    const { response, text } = await read()
+    const hashOf = (tag: string) => {
+      const [, content = ''] = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(text) ?? []
+      expect(content.length).toBeGreaterThan(1_000)
+      return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
+    }
+
+    const policy = response.headers.get('content-security-policy')?.split('; ')
+    expect(policy).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        `script-src ${hashOf('script')}`,
+        `style-src ${hashOf('style')}`,
+        "connect-src 'self'",
+      ]),
+    )
+    expect(text.match(/<(script|style)\b/g)).toHaveLength(2)
+    expect(text).not.toMatch(/ (style|on\w+)="|javascript:/)
+  })
+
+  it('is not there when documents are switched off', async () => {
+    const { app } = createTestApp({ config: { docsEnabled: false } })
+
+    expect(await refusalOf(await app.fetch(get('/docs')))).toEqual({ status: 404, error: 'route-not-found' })
   })
 })

@@ -1,25 +1,33 @@
 import { type JsonText, toJsonText } from '@berth/ports'
-import { type docsOperations, OPERATIONS } from '@berth/protocol'
+import { type docsOperations, ERRORS, OPERATIONS } from '@berth/protocol'
 import { buildAsyncApi } from '../asyncapi.ts'
+import { DOCS_PAGE_HEADERS, renderDocsPage } from '../docs-page/render-docs-page.ts'
 import type { Handlers } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { buildOpenApi } from '../openapi.ts'
+import { textResponse } from '../text-response.ts'
 
-/** `/openapi.json` and `/asyncapi.json`: built on first use, then served as they are. */
+/** `/openapi.json`, `/asyncapi.json` and `/docs`: built on first use, then served as they are. */
 export function docsRoutes({
   config,
   version,
 }: Pick<HttpAppDeps, 'config' | 'version'>): Handlers<typeof docsOperations> {
+  const openApiObject = () => buildOpenApi(OPERATIONS, { basePath: config.basePath, version })
   let openApi: JsonText | undefined
   let asyncApi: JsonText | undefined
+  let page: string | undefined
   return {
     getOpenApi() {
-      openApi ??= toJsonText(buildOpenApi(OPERATIONS, { basePath: config.basePath, version }))
+      openApi ??= toJsonText(openApiObject())
       return { status: 200, json: openApi }
     },
     getAsyncApi() {
       asyncApi ??= toJsonText(buildAsyncApi({ basePath: config.basePath, version }))
       return { status: 200, json: asyncApi }
+    },
+    getDocs() {
+      page ??= renderDocsPage(openApiObject(), ERRORS)
+      return textResponse(page, 200, new Headers(DOCS_PAGE_HEADERS))
     },
   }
 }

@@ -29,9 +29,13 @@ export const docsOperations = {
     path: '/docs',
     scope: null,
     idempotent: false,
-    responses: { 200: { stream: 'text', description: 'The reference as an HTML page without outside assets.' } },
+    responses: {
+      200: {
+        stream: 'html',
+        description: 'One page of HTML that loads nothing else; reads and tries every operation.',
+      },
+    },
     errors: [],
     summary: 'Read the reference in a browser.',
-    pending: true,
   },
 } as const satisfies OperationTable

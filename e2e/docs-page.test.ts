@@ -1,0 +1,210 @@
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CLIENT_CONFIG, createPlace, createToken, type RunningServer, startServer } from './berth-process.ts'
+import { CHROMIUM, CHROMIUM_FLAGS, hasChromium } from './browser-page.ts'
+
+/** A folder for pictures of the page, to be looked at by people. */
+const PICTURES = process.env.DOCS_PAGE_PICTURES
+
+let browser: Browser
+let server: RunningServer
+let token: string
+let page: Page
+let requests: string[]
+let complaints: string[]
+
+async function newPage(options: { readonly javaScriptEnabled?: boolean } = {}): Promise<Page> {
+  const context = await browser.newContext(options)
+  const made = await context.newPage()
+  made.on('request', (request) => request.url().startsWith('data:') || requests.push(request.url()))
+  made.on('console', (message) => /error|warning/.test(message.type()) && complaints.push(message.text()))
+  made.on('pageerror', (error) => complaints.push(error.message))
+  return made
+}
+
+async function load(at = page) {
+  requests = []
+  complaints = []
+  await at.goto('about:blank')
+  await at.goto(`${server.url}/docs`)
+}
+
+const picture = async (name: string, of = page) => {
+  if (PICTURES !== undefined) await of.screenshot({ path: `${PICTURES}/${name}.png` })
+}
+
+/** The operation, opened, with its form. */
+async function openOperation(id: string) {
+  const operation = page.locator(`[id="${id}"]`)
+  await operation.locator('> summary').click()
+  await operation.locator('form').waitFor()
+  return operation
+}
+
+describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chromium (${CHROMIUM})`, () => {
+  beforeAll(async () => {
+    const place = createPlace({ BERTH_SERVER_RATE_LIMIT_PER_IP_REQUESTS: '10000' })
+    token = await createToken(place)
+    server = await startServer(place, ['server', '--config', CLIENT_CONFIG])
+    browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: CHROMIUM_FLAGS })
+    page = await newPage()
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await server?.kill('SIGTERM')
+  })
+
+  it('asks nobody but its server, and keeps to its own policy', async () => {
+    await load()
+    await openOperation('agents.list')
+    await openOperation('tokens.create')
+
+    expect(requests).toEqual([`${server.url}/docs`, `${server.url}/openapi.json`])
+    expect(complaints).toEqual([])
+  })
+
+  it('finds operations by every word of what is searched', async () => {
+    await load()
+    const shown = () => page.locator('details.operation:visible').evaluateAll((found) => found.map(({ id }) => id))
+    const all = (await shown()).length
+
+    await page.keyboard.press('/')
+    await page.keyboard.type('agent-busy thread')
+    expect(await shown()).toEqual([])
+    await page.locator('#search').fill('approval resolve')
+    expect(await shown()).toContain('approvals.resolve')
+    expect(await page.locator('#count').textContent()).toMatch(new RegExp(`^\\d+ of ${all} operations$`))
+    expect(await page.locator('#group-health').isVisible()).toBe(false)
+    await page.keyboard.press('Escape')
+    expect(await shown()).toHaveLength(all)
+  })
+
+  it('sends an operation with the token of the page and shows the answer', async () => {
+    await load()
+    const operation = await openOperation('agents.run')
+    await operation.getByLabel('agentId').fill('echo')
+
+    await operation.getByRole('button', { name: 'Send' }).click()
+    await operation.getByText(/^401 after/).waitFor()
+    await page.locator('#token').fill(token)
+    await operation.getByRole('button', { name: 'Send' }).click()
+    await operation.getByText(/^200 after/).waitFor()
+
+    expect(JSON.parse((await operation.locator('.received').textContent()) ?? '')).toMatchObject({
+      status: 'completed',
+    })
+    expect(await operation.locator('.answer').textContent()).not.toContain(token)
+    await picture('try-it')
+  })
+
+  it('shows a stream as it arrives', async () => {
+    await load()
+    const operation = await openOperation('agents.stream')
+    await page.locator('#token').fill(token)
+    await operation.getByLabel('agentId').fill('echo')
+    await operation.getByLabel('Accept').selectOption('text/event-stream')
+    await operation.getByRole('button', { name: 'Send' }).click()
+
+    await operation.getByText('event: run.completed').waitFor()
+  })
+
+  it('names the field that is missing, and sends nothing', async () => {
+    await load()
+    const operation = await openOperation('runs.get')
+    await operation.getByRole('button', { name: 'Send' }).click()
+
+    expect(await operation.getByRole('alert').textContent()).toBe('Error: runId is missing')
+    expect(requests.filter((url) => url.includes('/runs'))).toEqual([])
+  })
+
+  it('keeps the token nowhere: not in a store, not in the address, not over a reload', async () => {
+    await load()
+    await page.locator('#token').fill(token)
+    const operation = await openOperation('tokens.self')
+    await operation.getByRole('button', { name: 'Send' }).click()
+    await operation.getByText(/^200 after/).waitFor()
+
+    expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0)
+    expect(await page.context().cookies()).toEqual([])
+    expect(requests.join()).not.toContain(token)
+    await page.reload()
+    expect(await page.locator('#token').inputValue()).toBe('')
+  })
+
+  it('is used with the keyboard alone', async () => {
+    await load()
+    const focused = () => page.evaluate<string>('document.activeElement.textContent || document.activeElement.id')
+
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Skip to the operations')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await focused()).toContain('/agents')
+    await page.keyboard.press('Enter')
+    await page.locator('[id="agents.list"] form').waitFor()
+    const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')
+    expect(outline).toBe('solid')
+    for (let steps = 0; steps < 40 && (await focused()) !== 'Send'; steps++) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page
+      .locator('[id="agents.list"]')
+      .getByText(/^401 after/)
+      .waitFor()
+  })
+
+  it('opens the operation that an address names', async () => {
+    await load()
+    await page.goto(`${server.url}/docs#runs.abort`)
+
+    await page.locator('[id="runs.abort"][open]').waitFor()
+  })
+
+  it('is a list that can be read without JavaScript', async () => {
+    const plain = await newPage({ javaScriptEnabled: false })
+    await load(plain)
+
+    expect(await plain.locator('#controls').isVisible()).toBe(false)
+    await plain.locator('[id="agents.run"] > summary').click()
+    expect(await plain.locator('[id="agents.run"]').getByText('Needs the scope').isVisible()).toBe(true)
+    expect(await plain.locator('form').count()).toBe(0)
+    await picture('without-javascript', plain)
+    await plain.context().close()
+  })
+
+  it('can be read in light and dark, wide and narrow', async () => {
+    await load()
+    await openOperation('agents.run')
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [1200, 360]) {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize({ width, height: 900 })
+        await picture(`${colorScheme}-${width}`)
+
+        expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+        expect(await page.evaluate<string[]>(LOW_CONTRAST), `${colorScheme} ${width}`).toEqual([])
+      }
+    }
+  })
+})
+
+/** In the page: texts whose colour stands out by less than 4.5 to 1 (WCAG AA). */
+const LOW_CONTRAST = `(() => {
+  const channels = (color) => color.match(/[\\d.]+/g).slice(0, 4).map(Number)
+  const luminance = (color) => {
+    const [r, g, b] = channels(color).map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const paper = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const color = getComputedStyle(at).backgroundColor
+      if ((channels(color)[3] ?? 1) === 1) return color
+    }
+    return 'rgb(255, 255, 255)'
+  }
+  const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
+  return [...document.querySelectorAll('body *')]
+    .filter((element) => element.checkVisibility() && [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+    .filter((element) => ratio(luminance(getComputedStyle(element).color), luminance(paper(element))) < 4.5)
+    .map((element) => element.outerHTML.slice(0, 80))
+})()`

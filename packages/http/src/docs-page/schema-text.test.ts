@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { schemaText, shortSchemaText } from './schema-text.ts'
+
+describe('schemaText', () => {
+  it('writes an object as a type, optional members with a mark, limits behind', () => {
+    const text = schemaText({
+      type: 'object',
+      required: ['name'],
+      properties: {
+        name: { type: 'string', minLength: 1, maxLength: 128 },
+        env: { enum: ['live', 'test'] },
+        'x-y': { type: 'integer', minimum: 1, default: 3 },
+      },
+    })
+
+    expect(text).toBe(
+      '{\n  name: string  // 1 to 128 characters\n  env?: "live" | "test"\n  "x-y"?: integer  // at least 1, default 3\n}',
+    )
+  })
+
+  it.each([
+    [{}, 'any'],
+    [{ type: ['string', 'null'] }, 'string | null'],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }, { type: 'string' }] }, 'string | null'],
+    [{ oneOf: [{ const: 'a' }, { const: null }] }, '"a" | null'],
+    [{ allOf: [{ type: 'string' }, { type: 'number' }] }, 'string & number'],
+    [{ type: 'array', items: { type: 'string' } }, 'string[]'],
+    [{ type: 'array', items: { enum: [1, 2] } }, '(1 | 2)[]'],
+    [{ type: 'object', properties: {} }, '{}'],
+    [{ type: 'object', additionalProperties: { type: 'string' } }, '{\n  [name]: string\n}'],
+    [{ $ref: '#/$defs/Tree' }, 'Tree'],
+  ])('writes %j', (schema, expected) => {
+    expect(schemaText(schema)).toBe(expected)
+  })
+
+  it('indents what is nested', () => {
+    const inner = { type: 'object', required: ['b'], properties: { b: { type: 'boolean' } } }
+
+    expect(schemaText({ type: 'object', required: ['a'], properties: { a: inner } })).toBe(
+      '{\n  a: {\n    b: boolean\n  }\n}',
+    )
+  })
+})
+
+describe('shortSchemaText', () => {
+  it('takes one line, limits behind', () => {
+    expect(shortSchemaText({ type: 'string', pattern: '^a$' })).toBe('string, matches ^a$')
+    expect(shortSchemaText({ type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: 200 })).toBe(
+      'integer, at most 200',
+    )
+  })
+})

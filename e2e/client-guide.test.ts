@@ -46,24 +46,6 @@ async function runSamples(path: string): Promise<string[]> {
 }
 
 describe('the samples', () => {
-  it('of the guide do what they say', async () => {
-    const printed = await runSamples('docs/guides/browser-client.md')
-
-    const run = ['run.started', 'run.completed']
-    expect(printed).toEqual([
-      "completed { text: 'hello' }",
-      'one run: true',
-      'completed',
-      'completed',
-      'refused: run-not-found 404',
-      ...run,
-      'nothing new',
-      ...run.map((type) => `page: ${type}`),
-      ...['connecting', 'open', 'closed'].map((state) => `connection: ${state}`),
-      ...run.map((type) => `stream: ${type}`),
-    ])
-  })
-
   it('of the package do what they say', async () => {
     const printed = await runSamples('packages/client/README.md')
 

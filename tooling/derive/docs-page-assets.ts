@@ -12,9 +12,9 @@ export async function docsPageAssets(): Promise<string> {
   const script = await bundle()
   return [
     '// Derived from the folder page by `pnpm derive`: edit that, not this.',
-    `export const PAGE_STYLE = ${JSON.stringify(style)}`,
+    `export const PAGE_STYLE: string = ${JSON.stringify(style)}`,
     `export const PAGE_STYLE_HASH = '${hashOf(style)}'`,
-    `export const PAGE_SCRIPT = ${JSON.stringify(script)}`,
+    `export const PAGE_SCRIPT: string = ${JSON.stringify(script)}`,
     `export const PAGE_SCRIPT_HASH = '${hashOf(script)}'`,
     '',
   ].join('\n')

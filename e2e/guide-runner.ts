@@ -1,0 +1,144 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type GuideBlock, guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
+import { type GuideShell, openGuideShell } from './guide-shell.ts'
+
+const root = join(import.meta.dirname, '..')
+const compiled = mkdtempSync(join(tmpdir(), 'berth-guides-compiled-'))
+
+export interface GuideReport {
+  readonly executed: readonly GuideBlock[]
+  readonly skipped: readonly GuideBlock[]
+  /** Everything the blocks wrote, in order. */
+  readonly output: string
+}
+
+/**
+ * Executes the blocks of a guide in order, as somebody would who types them: in one shell, in an empty folder, where the packages are
+ * installed and `berth` is a command. Rejects with the line of the first block that fails, that shows an error the guide does not
+ * speak of, or whose output is not what the `text` block after it says.
+ */
+export async function runGuide(path: string): Promise<GuideReport> {
+  const document = readFileSync(join(root, path), 'utf8')
+  const blocks = guideBlocks(document)
+  const port = await unusedPort()
+  const place = mkdtempSync(join(tmpdir(), 'berth-guide-'))
+  const folder = emptyFolder(place)
+  const shell = openGuideShell(place, { cwd: folder, env: environmentOf(place, port), prelude: PRELUDE })
+  const guide: Guide = { document, shell, port, token: '' }
+  const outputs: string[] = []
+  try {
+    for (const block of blocks.filter(({ skip }) => skip === undefined)) {
+      outputs.push(await execute(guide, block, outputs.at(-1) ?? '').catch(rethrowWith(`${path}:${block.line}`)))
+    }
+  } finally {
+    await shell.close()
+    rmSync(place, { recursive: true, force: true })
+  }
+  const isSkipped = ({ skip }: GuideBlock) => skip !== undefined
+  return {
+    executed: blocks.filter((block) => !isSkipped(block)),
+    skipped: blocks.filter(isSkipped),
+    output: outputs.join(''),
+  }
+}
+
+interface Guide {
+  readonly document: string
+  readonly shell: GuideShell
+  readonly port: number
+  /** What the last server has printed. */
+  token: string
+}
+
+/** What a block wrote. Of what a reader would replace, the token and the port are replaced. */
+async function execute(guide: Guide, block: GuideBlock, before: string): Promise<string> {
+  const { document, shell, port } = guide
+  const text = block.text.replaceAll('8080', String(port)).replaceAll('the token it printed', guide.token)
+  if (block.language === 'text') {
+    const line = missingLine(text, before)
+    if (line === undefined) return before
+    throw new Error(`expected the line: ${line}\n--- it wrote:\n${before}`)
+  }
+  const target = block.file === undefined ? block.more && `>> ${block.more}` : `> ${block.file}`
+  if (target !== undefined) return shell.run(`cat ${target} <<'END_OF_FILE'\n${text}END_OF_FILE`)
+  if (block.language !== 'sh')
+    throw new Error(`a block of ${block.language} needs file=<name> or more=<name>, to be executed by a later one`)
+  if (block.isServer) {
+    const output = await shell.serve(text)
+    guide.token = /berth_local_v1_\w+/.exec(output)?.[0] ?? guide.token
+    return output
+  }
+  if (block.isStopped) await shell.interrupt()
+  const output = await shell.run(text)
+  const unannounced = unannouncedErrors(output, document)
+  if (unannounced.length === 0) return output
+  throw new Error(`the guide does not speak of ${unannounced.join(', ')}\n--- it wrote:\n${output}`)
+}
+
+function rethrowWith(place: string) {
+  return (error: unknown): never => {
+    throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** Where `npm install` has been, but for what guides write themselves. */
+function emptyFolder(place: string): string {
+  const folder = join(place, 'folder')
+  const modules = join(folder, 'node_modules')
+  mkdirSync(join(modules, '@berth'), { recursive: true })
+  for (const name of readdirSync(join(root, 'packages'))) {
+    symlinkSync(join(root, 'packages', name), join(modules, '@berth', name))
+  }
+  for (const [name, at] of INSTALLED) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true })
+    symlinkSync(join(root, at, 'node_modules', name), join(modules, name))
+  }
+  copyFileSync(join(root, 'README.md'), join(folder, 'README.md'))
+  return folder
+}
+
+/** What the guides tell to install, and whose dependency it is here. */
+const INSTALLED = [
+  ['vitest', '.'],
+  ['ai', '.'],
+  ['better-sqlite3-multiple-ciphers', 'packages/sqlite'],
+] as const
+
+function environmentOf(place: string, port: number): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !/^(BERTH_|VITEST|NODE_OPTIONS$)/.test(name))
+  return {
+    ...Object.fromEntries(own),
+    HOME: place,
+    PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`,
+    GUIDE_ROOT: root,
+    BERTH_SERVER_PORT: String(port),
+    NO_COLOR: '1',
+    NODE_COMPILE_CACHE: compiled,
+  }
+}
+
+/** `npm start` without what the run of the tests has done already: install and build. Processes of others are out of sight. */
+const PRELUDE = `
+npm() {
+  [ "$1" = start ] || { echo "only npm start, not npm $*" >&2; return 1; }
+  shift; [ "$1" != -- ] || shift
+  node "$GUIDE_ROOT/apps/cli/bin/berth.js" dev --demo "$@"
+}
+pgrep() { command pgrep -s 0 "$@"; }
+`
+
+/** Below the ports that systems hand out by themselves, so that nobody takes it while a guide restarts its server. */
+async function unusedPort(): Promise<number> {
+  const port = 12_000 + Math.floor(Math.random() * 18_000)
+  return (await isFree(port)) ? port : unusedPort()
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })

@@ -1,0 +1,73 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
+import { runGuide } from './guide-runner.ts'
+
+const guides = readdirSync(join(import.meta.dirname, '../docs/guides')).map((name) => `docs/guides/${name}`)
+
+describe('every block does what its guide says', () => {
+  it.concurrent.each([...guides, 'README.md'])('in %s', async (path) => {
+    const { executed, skipped } = await runGuide(path)
+
+    const reasons = skipped.map(({ line, skip }) => `\n  not executed, line ${line}: ${skip}`)
+    console.log(`${path}: ${executed.length} blocks executed, ${skipped.length} not${reasons.join('')}`)
+    expect(executed.length).toBeGreaterThan(0)
+  })
+})
+
+describe('guideBlocks', () => {
+  it('reads what is fenced, with its line and what its marks say', () => {
+    const markdown = 'One\n\n```js file=a.mjs\n1\n```\n\n```sh server\nx\n```\n\n```sh skip="no server here"\ny\n```\n'
+
+    expect(guideBlocks(markdown)).toEqual([
+      {
+        line: 4,
+        language: 'js',
+        text: '1\n',
+        file: 'a.mjs',
+        more: undefined,
+        isServer: false,
+        isStopped: false,
+        skip: undefined,
+      },
+      {
+        line: 8,
+        language: 'sh',
+        text: 'x\n',
+        file: undefined,
+        more: undefined,
+        isServer: true,
+        isStopped: false,
+        skip: undefined,
+      },
+      {
+        line: 12,
+        language: 'sh',
+        text: 'y\n',
+        file: undefined,
+        more: undefined,
+        isServer: false,
+        isStopped: false,
+        skip: 'no server here',
+      },
+    ])
+    expect(() => guideBlocks('```sh sever\nx\n```\n')).toThrow('line 1: unknown mark in "sh sever"')
+  })
+})
+
+describe('missingLine', () => {
+  it('finds the first line that is not there, or not in its place', () => {
+    expect(missingLine('a\nb … d\n', 'x\na\n b 17 c\n')).toBe('b … d')
+    expect(missingLine('a\nb … c\n', 'x\na\n b 17 c\n')).toBeUndefined()
+    expect(missingLine('b\na', 'a\nb')).toBe('a')
+  })
+})
+
+describe('unannouncedErrors', () => {
+  it('are those that the document does not name', () => {
+    expect(unannouncedErrors('{"error":"agent-busy"}{"error":"run-not-found"}', 'answers `agent-busy`')).toEqual([
+      'run-not-found',
+    ])
+  })
+})

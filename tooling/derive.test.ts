@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { clientTables } from './derive/client-tables.ts'
 import { docsPageAssets } from './derive/docs-page-assets.ts'
 import { layers, withLayerTable } from './derive/layer-table.ts'
+import { firstSentence, guides, llmsText } from './derive/llms.ts'
 import { table } from './derive/markdown.ts'
 import { deriveReference } from './derive/reference.ts'
 
@@ -123,5 +124,36 @@ describe.runIf(existsSync(architecture))('ARCHITECTURE.md', () => {
   it('has the layer table as it would be derived now', () => {
     const text = readFileSync(architecture, 'utf8')
     expect(withLayerTable(text)).toBe(text)
+  })
+})
+
+describe('llms.txt', () => {
+  it('is as it would be derived now', () => {
+    expect(readFileSync(join(root, 'llms.txt'), 'utf8')).toBe(llmsText())
+  })
+
+  it('names pages that are there, each with a sentence', () => {
+    const rows = [...llmsText().matchAll(/^- \[(.*?)\]\((.*?)\): (.*)$/gm)]
+
+    expect(rows.length).toBeGreaterThan(30)
+    expect(rows.filter(([, , path = '']) => !existsSync(join(root, path)))).toEqual([])
+    expect(rows.filter(([, title, , sentence = '']) => title === '' || !/^.{20,300}[.!?]$/.test(sentence))).toEqual([])
+  })
+
+  it('refuses a guide that the README does not recommend', () => {
+    expect(() => guides('See (docs/guides/first-five-minutes.md).')).toThrow('docs/guides/approvals.md')
+  })
+})
+
+describe('firstSentence', () => {
+  it.each([
+    ['# T\n\nOne thing. Another.\n', 'One thing.'],
+    [
+      '<!-- x -->\n\n# T\n\nA [link](there.md), e.g. this\none: `a.b`. More.\n\nNext.\n',
+      'A link, e.g. this one: `a.b`.',
+    ],
+    ['# T\n\nNo end\n', 'No end'],
+  ])('of %j', (markdown, expected) => {
+    expect(firstSentence(markdown)).toBe(expected)
   })
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { clientTables } from './client-tables.ts'
 import { docsPageAssets } from './docs-page-assets.ts'
 import { withLayerTable } from './layer-table.ts'
+import { llmsText } from './llms.ts'
 import { deriveReference } from './reference.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -22,3 +23,5 @@ if (derived === undefined) {
 } else {
   writeFileSync(architecture, derived)
 }
+
+writeFileSync(join(root, 'llms.txt'), llmsText())

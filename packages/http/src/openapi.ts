@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, errorsOf, type Operation, type ResponseSpec } from '@berth/protocol'
+import { ERRORS, type ErrorCode, errorsOf, GROUP_SUMMARIES, type Operation, type ResponseSpec } from '@berth/protocol'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { honoursPrefer } from './operation-traits.ts'
@@ -22,11 +22,13 @@ export function buildOpenApi(operations: readonly Operation[], { basePath, versi
     },
     servers: [{ url: basePath }],
     security: [{ bearer: [] }],
-    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name, description: `Operations on ${name}.` })),
+    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name, description: SUMMARIES[name] })),
     paths: pathsOf(operations),
     components: COMPONENTS,
   }
 }
+
+const SUMMARIES: Readonly<Record<string, string>> = GROUP_SUMMARIES
 
 const COMPONENTS: Json = {
   securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'berth_<env>_v1_<secret>' } },

@@ -4,7 +4,7 @@ import { code, page, table } from '../markdown.ts'
 export const cliPage = (): string =>
   page(
     'Command line',
-    'The command `berth`. *stdout* is data, *stderr* is talk. With `--json` a command writes one JSON document, also when it ' +
+    'Every command of `berth`, with its flags, exit codes and examples. *stdout* is data, *stderr* is talk. With `--json` a command writes one JSON document, also when it ' +
       'fails: `{ error, message, hint?, at?, docs?, requestId? }`; a stream writes one a line. `berth schema <command>` prints the JSON ' +
       'Schema of the document.',
     '## Exit codes',

@@ -4,8 +4,13 @@ import { code, codes, page, table } from '../markdown.ts'
 export const configPage = (): string =>
   page(
     'Configuration',
-    'From `berth.config.{ts,js,mjs,json}`, then the environment, then flags. Every field is optional, an unknown one is ' +
-      'refused. In the environment, lists are comma-separated. A **pending** field takes only its default in this release.',
+    'Every field of the configuration, with its default. It comes from `berth.config.{ts,js,mjs,json}`, then the environment, then ' +
+      'flags; the later one wins. An unknown field is refused. In the environment, lists are comma-separated.',
+    'A *secret reference* says where a secret is, and never is one: `env:NAME`, `file:path` (relative to the folder of the ' +
+      'configuration, readable by its owner only), or `keyring:account`, which takes the optional package `@napi-rs/keyring`.',
+    ...(configFields.some(({ pending }) => pending)
+      ? ['A **pending** field takes only its default in this release.']
+      : []),
     table(['Field', 'Environment', 'Values', 'Default', 'Meaning', 'State'], configFields.map(toRow)),
   )
 

@@ -15,17 +15,20 @@ import { code, page, table } from '../markdown.ts'
 export const errorsPage = (): string =>
   page(
     'Errors',
-    'A refused request answers `{ error, message, hint?, requestId }` with the status below. `error` is permanent; ' +
-      '`message` and `hint` are prose and may change. *Property*: where the identifier stands when the error is data. Without an entry in the last ' +
-      'column, no operation answers it in this release: it is data of a run, comes before any operation, or is still to come.',
+    'Every identifier with which a request, a run, a start, a tool or a model provider can fail. A refused request answers ' +
+      '`{ error, message, hint?, requestId }` with the status below; `error` is permanent, `message` and `hint` are prose and may change. ' +
+      '*Retry*: the same request may succeed later; `Retry-After` says when. *Property*: where the identifier stands when the error is ' +
+      'data, such as `error` of a run that failed. Without an entry in the last column no operation answers it: it is data of a run, or ' +
+      'comes before any operation.',
     table(['Error', 'Status', 'Property', 'Retry', 'Meaning', 'Answered by'], Object.entries(ERRORS).map(toErrorRow)),
     '## Refused starts',
-    'On stderr with exit code 2, never over HTTP.',
+    'Why `berth server` does not start: on stderr with exit code 2, never over HTTP.',
     table(['Kind', 'Meaning'], toPairs(START_ERRORS)),
     '## Tool failures',
-    'Data in a run, never an HTTP refusal.',
+    'What `ctx.tool` answers instead of throwing: data in a run, never an HTTP refusal.',
     table(['Kind', 'Meaning'], toPairs(TOOL_FAILURES)),
     '## Provider failures',
+    'The kinds of a `ProviderError`, which agents throw when a model provider fails them.',
     table(['Kind', 'Meaning'], toPairs(PROVIDER_FAILURES)),
     'What the HTTP status of a provider means; the first row that matches speaks.',
     table(['Status', 'Kind', 'Retry', 'Retry-After'], PROVIDER_STATUS_RULES.map(toRuleRow)),

@@ -4,8 +4,11 @@ import { code, codes, page, table } from '../markdown.ts'
 export const metricsPage = (): string =>
   page(
     'Metrics',
-    'In the text exposition format 0.0.4 at `/metrics`. Every label has a bounded set of values. A **pending** metric is ' +
-      'not exposed yet.',
+    'Every metric that the server exposes at `/metrics`, in the text exposition format 0.0.4. The values of every label are bounded: ' +
+      'registered ids, patterns of routes, identifiers of these pages.',
+    ...(Object.values<MetricSpec>(METRICS).some(({ pending }) => pending)
+      ? ['A **pending** metric is not exposed yet.']
+      : []),
     table(['Metric', 'Type', 'Labels', 'Meaning', 'State'], Object.entries<MetricSpec>(METRICS).map(toRow)),
   )
 

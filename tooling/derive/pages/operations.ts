@@ -1,4 +1,11 @@
-import { errorsOf, OPERATION_TABLES, OPERATIONS, type Operation, type ScopeRule } from '@berth/protocol'
+import {
+  errorsOf,
+  GROUP_SUMMARIES,
+  OPERATION_TABLES,
+  OPERATIONS,
+  type Operation,
+  type ScopeRule,
+} from '@berth/protocol'
 import { code, codes, page, table } from '../markdown.ts'
 
 const pending = OPERATIONS.filter((operation) => operation.pending)
@@ -10,19 +17,24 @@ const PENDING =
 export const operationsPage = (): string =>
   page(
     'Operations',
-    'Paths stand below the base path (`server.basePath`, by default `/v1`). *Key*: honours `Idempotency-Key`.',
+    'Every route of the HTTP interface: who may call it, what it answers, how it refuses. Paths stand below the base path ' +
+      '(`server.basePath`, by default `/v1`). *Key*: honours `Idempotency-Key`. Parameters and bodies are in the OpenAPI ' +
+      'document at `/openapi.json`, and readable on the page `/docs` of every server, which also tries them.',
     ...(pending.length === 0 ? [] : [PENDING]),
     `Every operation may answer ${codes(errorsOfAll())}; the [errors](errors.md) that follow from a scope, a body or a ` +
       'key are in the OpenAPI document at `/openapi.json`. In a scope, `{name}` is the id in the path; in a scope of ' +
       'rows it is the id of the row, and rows that no grant covers answer as if they did not exist.',
     ...Object.entries(OPERATION_TABLES).flatMap(([group, operations]) => [
       `## ${group}`,
+      SUMMARIES[group] ?? '',
       table(
         ['Operation', 'Scope', 'Key', 'Answers', 'Errors of its own', 'State'],
         Object.values(operations).map(toRow),
       ),
     ]),
   )
+
+const SUMMARIES: Readonly<Record<string, string>> = GROUP_SUMMARIES
 
 const errorsOfAll = () =>
   OPERATIONS.map(errorsOf).reduce((common, errors) => common.filter((error) => errors.includes(error)))

@@ -20,6 +20,7 @@ export const realtimePage = (): string =>
   page(
     'Real time',
     `${isPending ? '**Pending**: the WebSocket is not open in this release; server-sent events are. ' : ''}` +
+      'How to follow events over a WebSocket, opened with `GET /ws`: methods, pushed frames and codes. ' +
       `The subprotocol is ${code(SUBPROTOCOL)}; a browser offers ${code(`${TICKET_PREFIX}<value>`)} beside it. ` +
       'Subjects and event types are on the page [events](events.md).',
     '## Methods',

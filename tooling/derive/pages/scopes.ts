@@ -4,7 +4,7 @@ import { code, codes, page, table } from '../markdown.ts'
 export const scopesPage = (): string =>
   page(
     'Scopes',
-    'A grant is `resource:action[:id]`; its action and id may be `*`. Two parts cover every id, three parts only that ' +
+    'What a token may be allowed to do. A grant is `resource:action[:id]`, such as `agents:invoke:echo`; its action and id may be `*`. Two parts cover every id, three parts only that ' +
       'id; the id `own` covers the rows whose owner is the subject of the token. A literal third part is matched exactly.',
     `Only ${code(ADMIN_SCOPE)} covers everything. Scopes that are not in this table are refused when a token is minted.`,
     table(

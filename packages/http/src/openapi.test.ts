@@ -3,14 +3,19 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { ERRORS, errorsOf, OPERATIONS } from '@berth/protocol'
+import { ERRORS, errorsOf, OPERATIONS, PARAMETER_MEANINGS } from '@berth/protocol'
 import { describe, expect, it } from 'vitest'
 import { buildOpenApi } from './openapi.ts'
 
 interface OperationObject {
   readonly operationId: string
   readonly security?: readonly unknown[]
-  readonly parameters: ReadonlyArray<{ readonly name?: string; readonly in?: string; readonly $ref?: string }>
+  readonly parameters: ReadonlyArray<{
+    readonly name?: string
+    readonly in?: string
+    readonly description?: string
+    readonly $ref?: string
+  }>
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>
   readonly 'x-berth-pending'?: boolean
 }
@@ -57,6 +62,16 @@ describe('the OpenAPI document', () => {
         object?.responses[ERRORS[code].status]?.content?.['application/json']?.schema.properties?.error?.enum
       expect(codes, code).toContain(code)
     }
+  })
+
+  it('says what every parameter in a path or a query means, and of every group what it is about', () => {
+    const objects = Object.values(paths).flatMap((methods) => Object.values(methods))
+    const named = objects.flatMap(({ parameters }) => parameters.filter(({ name }) => name !== undefined))
+    const { tags } = document as { readonly tags?: readonly { readonly description?: string }[] }
+
+    expect(named.filter(({ description }) => !/^.{10,}\.$/.test(description ?? ''))).toEqual([])
+    expect(tags?.filter(({ description }) => !/^.{10,}\.$/.test(description ?? ''))).toEqual([])
+    expect(Object.keys(PARAMETER_MEANINGS).filter((name) => !named.some((one) => one.name === name))).toEqual([])
   })
 
   it('declares every path parameter, and the headers of the operations that read them', () => {

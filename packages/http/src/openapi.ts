@@ -1,4 +1,12 @@
-import { ERRORS, type ErrorCode, errorsOf, GROUP_SUMMARIES, type Operation, type ResponseSpec } from '@berth/protocol'
+import {
+  ERRORS,
+  type ErrorCode,
+  errorsOf,
+  GROUP_SUMMARIES,
+  type Operation,
+  PARAMETER_MEANINGS,
+  type ResponseSpec,
+} from '@berth/protocol'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { honoursPrefer } from './operation-traits.ts'
@@ -97,7 +105,13 @@ function describeScope({ scope }: Operation): string {
 }
 
 const pathParameters = ({ path }: Operation): Json[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+  [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: PARAMETER_MEANINGS[name],
+    schema: { type: 'string' },
+  }))
 
 function queryParameters({ query }: Operation): Json[] {
   if (query === undefined) return []
@@ -109,6 +123,7 @@ function queryParameters({ query }: Operation): Json[] {
     name,
     in: 'query',
     ...(required.includes(name) ? { required: true } : {}),
+    description: PARAMETER_MEANINGS[name],
     schema,
   }))
 }

@@ -5,7 +5,6 @@ import { DOCS_PAGE_HEADERS, renderDocsPage } from '../docs-page/render-docs-page
 import type { Handlers } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { buildOpenApi } from '../openapi.ts'
-import { textResponse } from '../text-response.ts'
 
 /** `/openapi.json`, `/asyncapi.json` and `/docs`: built on first use, then served as they are. */
 export function docsRoutes({
@@ -27,7 +26,7 @@ export function docsRoutes({
     },
     getDocs() {
       page ??= renderDocsPage(openApiObject(), ERRORS)
-      return textResponse(page, 200, new Headers(DOCS_PAGE_HEADERS))
+      return new Response(page, { headers: DOCS_PAGE_HEADERS })
     },
   }
 }

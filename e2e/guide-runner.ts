@@ -6,7 +6,10 @@ import { type GuideBlock, guideBlocks, missingLine, unannouncedErrors } from './
 import { type GuideShell, openGuideShell } from './guide-shell.ts'
 
 const root = join(import.meta.dirname, '..')
+
+/** What Node.js keeps of the modules that it has compiled, so that each `berth` starts sooner. */
 const compiled = mkdtempSync(join(tmpdir(), 'berth-guides-compiled-'))
+export const forgetCompiled = () => rmSync(compiled, { recursive: true, force: true })
 
 export interface GuideReport {
   readonly executed: readonly GuideBlock[]

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
-import { runGuide } from './guide-runner.ts'
+import { forgetCompiled, runGuide } from './guide-runner.ts'
 
 const guides = readdirSync(join(import.meta.dirname, '../docs/guides')).map((name) => `docs/guides/${name}`)
+
+afterAll(forgetCompiled)
 
 /** What the guides use beside the server; none of them is brought along. */
 const missing = ['bash', 'curl', 'sqlite3', 'pgrep', 'pkill', 'sha256sum'].filter(

@@ -43,5 +43,9 @@ if (task === 'test') {
   // npm and npx die on SIGTERM without telling their script: notice the lost parent and stop too.
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 500).unref()
-  child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 0)))
+  child.on('exit', (code, signal) => {
+    // A killed server cannot give back the terminal it read single keys from.
+    if (signal && process.stdin.isTTY && !isWindows) spawnSync('stty', ['sane'], { stdio: 'inherit' })
+    process.exit(signal ? 1 : (code ?? 0))
+  })
 }

@@ -11,6 +11,8 @@ export interface Terminal {
   ask(question: string): Promise<string>
   /** All of stdin, as text. */
   readInput(): Promise<string>
+  /** Takes single keys from whoever looks at it, Ctrl-C among them, until the answer is called. Only when it is interactive. */
+  readKeys(onKey: (key: string) => void): () => void
   /**
    * From here on signals and crashes do not end the process; they are handed out one by one. An error that
    * `isAccountedFor` is no crash.

@@ -48,6 +48,7 @@ export function recordingTerminal({
     },
     stderr: { write: (text) => err.push(text) },
     readInput: async () => input,
+    readKeys: () => () => undefined,
     ask: async () => answer ?? '',
     watchInterruptions: () => ({
       next() {

@@ -1,68 +1,83 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import type { ServerConfig } from '@berth/protocol'
-import { openTokenAdmin } from '@berth/server-app'
+import { dirname, relative } from 'node:path'
 import type { Call } from '../call.ts'
-import type { LoadedConfig } from '../config/load-config.ts'
-import { demoAgents } from '../demo/demo-agents.ts'
-import { echoAgent } from '../demo/echo-agent.ts'
-import { devBanner } from '../dev/dev-banner.ts'
-import { devConfig } from '../dev/dev-config.ts'
-import { listeningUrl } from '../serve/listening-url.ts'
-import { prepareServer } from '../serve/prepare-server.ts'
-import { type Listening, serve } from '../serve/serve.ts'
-import { removeDevSession, writeDevSession } from '../server-access/dev-session.ts'
-import { writeDocument } from '../terminal.ts'
-import { readVersion } from '../version.ts'
+import { findConfigFile } from '../config/find-config-file.ts'
+import type { DevSetup } from '../dev/dev-messages.ts'
+import { devView } from '../dev/dev-view.ts'
+import { listenToKeys } from '../dev/key-menu.ts'
+import { openBrowser } from '../dev/open-browser.ts'
+import { createServerProcesses } from '../dev/server-process.ts'
+import { type Supervision, supervise } from '../dev/supervise.ts'
+import { type SourceWatch, watchSources } from '../dev/watch-sources.ts'
 
 export interface DevFlags {
+  readonly config?: string
+  readonly host?: string
+  readonly port?: number
   readonly demo?: boolean
+  readonly open?: boolean
+  /** `--no-watch`. */
+  readonly watch?: boolean
 }
 
-const TOKEN_LIFE_MS = 24 * 60 * 60 * 1_000
-
+/** Serves in a child process, and in a new one after each change; keeps the terminal itself. */
 export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
-  const { terminal, finish } = call
-  const { cwd } = terminal
-  const json = call.out.isJson
-  const loaded = await call.config()
-  const { config, pepperPath } = await devConfig(loaded)
-  const extra = flags.demo ? demoAgents(cwd, loaded.agents) : loaded.agents.length === 0 ? [echoAgent] : []
-  const agents = [...loaded.agents, ...extra]
-  const { server, log } = await prepareServer(terminal, { config, loaded, agents, json })
+  const { terminal, out } = call
+  const { cwd, env } = terminal
+  const { config, host, port, demo, open, watch: isWatching = true } = flags
+  const configPath = findConfigFile(cwd, config)
+  const processes = createServerProcesses(env)
+  let sources: SourceWatch | undefined
+  let supervision: Supervision | undefined
 
-  const announce = async (listening: Listening) => {
-    const token = await mintDevToken(config, loaded)
-    const url = listeningUrl(listening)
-    writeDevSession(cwd, { url, pid: process.pid, ...(token === undefined ? {} : { token }) })
-    const agentIds = agents.map(({ id }) => id)
-    const storagePath = config.storage.path
-    if (json) {
-      writeDocument(terminal, { event: 'listening', ...listening, token, storagePath, agents: agentIds })
-      return
-    }
-    const exampleFile = existsSync(join(cwd, 'README.md')) ? 'README.md' : undefined
-    const facts = { version: readVersion(), url, cwd, storagePath, pepperPath, token, agentIds, exampleFile }
-    terminal.stdout.write(devBanner(facts))
+  const view = devView(call, {
+    watched: isWatching
+      ? `${configPath === undefined ? 'berth.config.*' : nameOf(cwd, configPath)}, agents/**`
+      : undefined,
+    onImported: (file) => sources?.add(file),
+  })
+  const openPage = () => {
+    const url = view.pageUrl()
+    if (url !== undefined)
+      openBrowser(url, env, (command) => out.note(`${command} cannot be run: open ${url} yourself`))
   }
-
-  const interruptions = terminal.watchInterruptions(server.attribute)
+  if (isWatching) {
+    const configDir = configPath === undefined ? cwd : dirname(configPath)
+    sources = watchSources({ cwd, configPath, configDir }, (change) => supervision?.restart(change))
+  }
+  supervision = supervise({
+    spawn: processes.take,
+    setup: (): DevSetup => ({ cwd, flags: { config, host, port, demo }, json: out.isJson, ...view.known() }),
+    interruptions: terminal.watchInterruptions(() => false),
+    isRevivable: isWatching,
+    after: (ms, callback) => void setTimeout(callback, ms).unref(),
+    view: {
+      ...view,
+      onListening(facts, restart) {
+        view.onListening(facts, restart)
+        if (open && restart === undefined) openPage()
+        if (isWatching) processes.warm()
+      },
+    },
+  })
+  const { restart, mint, interrupt, ended } = supervision
+  const stopKeys = listenToKeys(terminal, {
+    open: openPage,
+    mint,
+    restart: () => restart({ files: [], askedAtMs: performance.now() }),
+    clear: view.clear,
+    interrupt: () => interrupt('SIGINT'),
+  })
   try {
-    finish(await serve(server, { interruptions, log, onListening: announce }))
+    call.finish(await ended)
   } finally {
-    removeDevSession(cwd, process.pid)
+    stopKeys()
+    processes.close()
+    view.close()
+    await sources?.close()
   }
 }
 
-/** Minted once the server listens, so that a refused start leaves no token behind. */
-async function mintDevToken(config: ServerConfig, loaded: LoadedConfig): Promise<string | undefined> {
-  if (config.auth.kind === 'none') return undefined
-  const admin = await openTokenAdmin(config, loaded)
-  try {
-    const expiresAt = Date.now() + TOKEN_LIFE_MS
-    const { token } = await admin.mint({ name: 'dev', subject: 'dev', env: 'local', scopes: ['admin:*'], expiresAt })
-    return token
-  } finally {
-    await admin.close()
-  }
+const nameOf = (cwd: string, path: string): string => {
+  const near = relative(cwd, path)
+  return near.startsWith('..') ? path : near
 }

@@ -1,6 +1,8 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { migrate } from '@berth/sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { temporaryDir } from '../../test/temporary-dir.ts'
@@ -14,15 +16,17 @@ describe('berth doctor', () => {
 
   afterEach(() => void neighbour?.close())
 
-  const doctor = async (env: Record<string, string> = {}) => {
+  const doctor = async (env: Record<string, string> = {}, ...flags: readonly string[]) => {
     const terminal = recordingTerminal({ cwd: dir(), env: { BERTH_SERVER_PORT: '0', ...env } })
-    const exitCode = await runCli(['doctor', '--json'], terminal)
-    const { ok, checks } = JSON.parse(terminal.out()) as {
+    const exitCode = await runCli(['doctor', '--json', ...flags], terminal)
+    const { ok, checks, fixed } = JSON.parse(terminal.out()) as {
       ok: boolean
-      checks: { check: string; status: string; fix?: string }[]
+      checks: { check: string; status: string; message: string; fix?: string }[]
+      fixed: string[]
     }
-    const statusOf = (name: string) => checks.filter(({ check }) => check === name).map(({ status }) => status)
-    return { exitCode, ok, checks, statusOf }
+    const found = (name: string) => checks.filter(({ check }) => check === name)
+    const statusOf = (name: string) => found(name).map(({ status }) => status)
+    return { exitCode, ok, checks, fixed, found, statusOf }
   }
 
   const storePepper = async (text: string, mode = 0o600) => {
@@ -39,9 +43,14 @@ describe('berth doctor', () => {
       ['sqlite', 'ok'],
       ['config', 'ok'],
       ['secrets', 'ok'],
+      ['files', 'ok'],
       ['storage', 'ok'],
+      ['space', 'ok'],
       ['schema', 'ok'],
       ['wal', 'ok'],
+      ['clock', 'ok'],
+      ['triggers', 'ok'],
+      ['proxy', 'ok'],
       ['port', 'ok'],
     ])
     expect(ok).toBe(true)
@@ -57,11 +66,82 @@ describe('berth doctor', () => {
     expect(exitCode).toBe(5)
   })
 
-  it('warns of a pepper others may read', async () => {
-    const { exitCode, statusOf } = await doctor(await storePepper(PEPPER, 0o644))
+  it('warns of a pepper others may use, and with --fix takes that from them', async () => {
+    const env = await storePepper(PEPPER, 0o644)
+    const path = join(dir(), 'pepper')
+    const { exitCode, found, fixed } = await doctor(env)
+    expect(found('files')).toEqual([
+      { check: 'files', status: 'warn', message: expect.stringContaining('0644'), fix: `chmod 600 ${path}` },
+    ])
+    expect({ exitCode, fixed }).toEqual({ exitCode: 0, fixed: [] })
+    expect((await stat(path)).mode & 0o777).toBe(0o644)
 
-    expect(statusOf('secrets')).toEqual(['warn', 'ok'])
-    expect(exitCode).toBe(0)
+    const repaired = await doctor(env, '--fix')
+    expect(repaired.fixed).toEqual([`made ${path} readable by its owner only`])
+    expect(repaired.statusOf('files')).toEqual(['ok'])
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    expect((await doctor(env, '--fix')).fixed).toEqual([])
+  })
+
+  it('migrates an outdated database with --fix, and keeps a copy of before', async () => {
+    const env = { ...(await storePepper(PEPPER)), BERTH_STORAGE_PATH: 'x.db' }
+    await migrate(join(dir(), 'x.db'))
+    makeOutdated(join(dir(), 'x.db'))
+    expect((await doctor(env)).found('schema')).toMatchObject([{ status: 'warn', fix: 'berth migrate up' }])
+
+    const { fixed, statusOf } = await doctor(env, '--fix')
+    expect(fixed).toEqual([expect.stringMatching(/^applied \d+ migrations/)])
+    expect(statusOf('schema')).toEqual(['ok'])
+    expect((await readdir(dir())).filter((name) => name.startsWith('x.db.before-'))).toHaveLength(1)
+  })
+
+  it('leaves with --fix what it cannot repair', async () => {
+    const { exitCode, fixed, statusOf } = await doctor({}, '--fix')
+
+    expect(statusOf('secrets')).toEqual(['fail'])
+    expect({ exitCode, fixed }).toEqual({ exitCode: 5, fixed: [] })
+  })
+
+  it('warns of a clock that stands before the last write', async () => {
+    const env = { ...(await storePepper(PEPPER)), BERTH_STORAGE_PATH: 'x.db' }
+    await migrate(join(dir(), 'x.db'))
+    const tomorrow = new Date(Date.now() + 86_400_000)
+    await utimes(join(dir(), 'x.db'), tomorrow, tomorrow)
+
+    expect((await doctor(env)).found('clock')).toMatchObject([{ status: 'warn', fix: 'timedatectl set-ntp true' }])
+  })
+
+  it('warns of a disk with less room than configured', async () => {
+    const env = { ...(await storePepper(PEPPER)), BERTH_STORAGE_MIN_FREE_BYTES: String(2 ** 40 * 100) }
+
+    expect((await doctor(env)).found('space')).toMatchObject([{ status: 'warn', fix: `df -h ${dir()}` }])
+  })
+
+  it('fails on a trigger in a time zone that is not known here, with what shows it', async () => {
+    const cron = { id: 'daily', kind: 'cron', cron: '0 9 * * *', timezone: 'Mars/Base', target: { agentId: 'echo' } }
+    await writeFile(join(dir(), 'berth.config.mjs'), `export default { triggers: [${JSON.stringify(cron)}] }`)
+    const { found } = await doctor(await storePepper(PEPPER))
+
+    expect(found('triggers')).toMatchObject([
+      { status: 'fail', fix: expect.stringContaining("berth triggers next '0 9 * * *' --tz Mars/Base") },
+    ])
+  })
+
+  it.each([
+    [{ BERTH_SERVER_HOST: '0.0.0.0' }, 'warn'],
+    [{ BERTH_SERVER_HOST: '0.0.0.0', BERTH_SERVER_TRUST_PROXY: '1' }, 'ok'],
+    [{ BERTH_SERVER_TRUST_PROXY: '0.0.0.0/0' }, 'warn'],
+    [{ BERTH_SERVER_HOST: '::1' }, 'ok'],
+  ])('says of %j whether the addresses of clients can be right: %s', async (env, status) => {
+    expect((await doctor({ ...(await storePepper(PEPPER)), ...env })).statusOf('proxy')).toEqual([status])
+  })
+
+  it('names the nearest known key for one that is unknown', async () => {
+    await writeFile(join(dir(), 'berth.config.mjs'), 'export default { server: { prot: 1 } }')
+    const { found } = await doctor()
+
+    expect(found('config')).toMatchObject([{ status: 'fail' }])
+    expect(JSON.stringify(found('config'))).toContain('server.port')
   })
 
   it.each([
@@ -127,3 +207,17 @@ describe('berth doctor', () => {
     expect(terminal.out()).toMatch(/^✗ secrets .*\n {4}fix: /m)
   })
 })
+
+/** As the first release would have left it, with nothing in it. */
+function makeOutdated(path: string): void {
+  const database = new DatabaseSync(path)
+  const names = database
+    .prepare("SELECT name, type FROM sqlite_schema WHERE name NOT IN ('meta', 'schema_migrations') AND name NOT LIKE 'sqlite_%' AND sql IS NOT NULL")
+    .all() as { name: string; type: string }[]
+  database.exec('PRAGMA foreign_keys = OFF')
+  for (const kind of ['trigger', 'view', 'index', 'table']) {
+    for (const { name, type } of names) if (type === kind) database.exec(`DROP ${kind} IF EXISTS ${name}`)
+  }
+  database.exec('DELETE FROM schema_migrations WHERE version > 1; PRAGMA user_version = 1')
+  database.close()
+}

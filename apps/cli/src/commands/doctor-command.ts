@@ -1,19 +1,49 @@
 import type { Call } from '../call.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { validConfig } from '../config/valid-config.ts'
+import { checkClock } from '../doctor/check-clock.ts'
+import { checkFiles } from '../doctor/check-files.ts'
 import { checkPort } from '../doctor/check-port.ts'
+import { checkProxy } from '../doctor/check-proxy.ts'
 import { checkNode, checkSqlite } from '../doctor/check-runtime.ts'
 import { checkStart } from '../doctor/check-start.ts'
-import { checkSchema, checkWal, checkWritable } from '../doctor/check-storage.ts'
+import { checkSchema, checkSpace, checkWal, checkWritable } from '../doctor/check-storage.ts'
+import { checkTriggers } from '../doctor/check-triggers.ts'
 import { type Finding, failFrom, findingText, ok } from '../doctor/finding.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 
-export async function doctorCommand({ out, config, finish }: Call): Promise<void> {
-  const findings = [checkNode(), await checkSqlite(), ...(await checkConfigured(config))]
+export interface DoctorFlags {
+  readonly fix?: boolean
+}
+
+export async function doctorCommand({ out, config, finish }: Call, { fix }: DoctorFlags): Promise<void> {
+  const found = await checkAll(config)
+  const fixed = fix ? await repairAll(found) : []
+  const findings = fixed.length === 0 ? found : await checkAll(config)
   const isSound = findings.every(({ status }) => status !== 'fail')
 
-  out.document({ ok: isSound, checks: findings }, (paint) => findings.map((one) => findingText(one, paint)).join(''))
+  const checks = findings.map(({ repair: _, ...finding }) => finding)
+  out.document({ ok: isSound, checks, fixed }, (paint) => {
+    const lines = checks.map((one) => findingText(one, paint))
+    return [...lines, ...fixed.map((done) => `${paint('green', 'fixed')}: ${done}\n`)].join('')
+  })
   if (!isSound) finish(EXIT_CODES.problem.code)
+}
+
+const checkAll = async (load: () => Promise<LoadedConfig>): Promise<readonly Finding[]> => [
+  checkNode(),
+  await checkSqlite(),
+  ...(await checkConfigured(load)),
+]
+
+/** What could not be repaired stays a finding. */
+async function repairAll(findings: readonly Finding[]): Promise<readonly string[]> {
+  const done: string[] = []
+  for (const { repair } of findings) {
+    const text = await repair?.().catch(() => undefined)
+    if (text !== undefined) done.push(text)
+  }
+  return done
 }
 
 /** A configuration that cannot be read leaves nothing else to check. */
@@ -27,9 +57,14 @@ async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<reado
         loaded.configPath === undefined ? 'no configuration file, defaults apply' : `${loaded.configPath} is valid`,
       ),
       ...(await checkStart(config, loaded)),
+      ...checkFiles(config, loaded),
       await checkWritable(config),
+      await checkSpace(config),
       await checkSchema(config, loaded),
       checkWal(config),
+      checkClock(config, Date.now()),
+      ...checkTriggers(loaded, Date.now()),
+      checkProxy(config),
       await checkPort(config),
     ]
   } catch (error) {

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { configFields } from '@berth/protocol'
 import type { Call } from '../call.ts'
 import { cliError, usageError } from '../cli-error.ts'
-import { secretState } from '../config/secret-references.ts'
+import { referencesAt, secretState } from '../config/secret-references.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { makeDirectory } from '../make-directory.ts'
@@ -45,7 +45,7 @@ export async function secretsCheckCommand(call: Call): Promise<void> {
   const config = validConfig(loaded)
   const references = configFields
     .filter(({ isSecret }) => isSecret)
-    .flatMap(({ path }) => refsAt(config, path).map((ref) => ({ field: path, ref })))
+    .flatMap(({ path }) => referencesAt(config, path).map((ref) => ({ field: path, ref })))
   const items = await Promise.all(
     references.map(async ({ field, ref }) => ({ field, ...(await secretState(ref, loaded, call.terminal.env)) })),
   )
@@ -71,11 +71,4 @@ const refuseExisting = (path: string) => (error: unknown) => {
     hint: 'choose another --out, or move the file away if nothing depends on it',
     exit: 'conflict',
   })
-}
-
-function refsAt(config: unknown, path: string): readonly string[] {
-  const value = path
-    .split('.')
-    .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], config)
-  return typeof value === 'string' ? [value] : Array.isArray(value) ? value : []
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { StartError } from '@berth/ports'
 
-const CONFIG_FILES = ['berth.config.ts', 'berth.config.js', 'berth.config.mjs', 'berth.config.json'] as const
+export const CONFIG_FILES = ['berth.config.ts', 'berth.config.js', 'berth.config.mjs', 'berth.config.json'] as const
 
 /** The file `--config` names, else the first of `CONFIG_FILES` in the working directory, else none. */
 export function findConfigFile(cwd: string, named: string | undefined): string | undefined {

@@ -3,12 +3,14 @@ import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { StartError } from '@berth/ports'
 import { isPlainObject } from '@berth/protocol'
+import { placeOfError } from './place-of-error.ts'
+import { trackImports } from './track-imports.ts'
 
 export type PlainObject = Readonly<Record<string, unknown>>
 
-/** The object a configuration file stands for: its JSON, or the default export of the module. */
-export async function loadConfigModule(path: string): Promise<PlainObject> {
-  const value = extname(path) === '.json' ? await readJson(path) : await importDefault(path)
+/** The object a configuration file stands for: its JSON, or the default export of the module. `onImport` hears of what it imports, later too. */
+export async function loadConfigModule(path: string, onImport?: (file: string) => void): Promise<PlainObject> {
+  const value = extname(path) === '.json' ? await readJson(path) : await importDefault(path, onImport)
   if (isPlainObject(value)) return value
   throw new StartError('config-invalid', {
     message: `${path} has no object as its default export`,
@@ -16,12 +18,16 @@ export async function loadConfigModule(path: string): Promise<PlainObject> {
   })
 }
 
-async function importDefault(path: string): Promise<unknown> {
+async function importDefault(path: string, onImport: ((file: string) => void) | undefined): Promise<unknown> {
   const url = pathToFileURL(path).href
+  const imports = trackImports(path, onImport)
   try {
     return ((await import(/* @vite-ignore */ url)) as { default?: unknown }).default
   } catch (error) {
-    throw unreadable(path, error, `fix the module${placeOf(error, path)}`)
+    const place = placeOfError(error, imports.files())
+    throw unreadable(path, error, place === undefined ? 'fix the module' : `fix ${place}`)
+  } finally {
+    if (onImport === undefined) imports.end()
   }
 }
 
@@ -38,11 +44,3 @@ const unreadable = (path: string, cause: unknown, hint: string) =>
     message: `${path} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
     hint,
   })
-
-/** ` at line 7`, when the stack knows where in this module it went wrong. */
-function placeOf(error: unknown, path: string): string {
-  const stack = error instanceof Error ? (error.stack ?? '') : ''
-  const place = [pathToFileURL(path).href, path].find((name) => stack.includes(`${name}:`))
-  const line = place && /^\d+/.exec(stack.slice(stack.indexOf(place) + place.length + 1))?.[0]
-  return line ? ` at line ${line}` : ''
-}

@@ -87,12 +87,13 @@ describe('loadConfig', () => {
     await expect(load({ config: name })).rejects.toMatchObject({ kind: 'config-invalid', hint: expect.any(String) })
   })
 
-  it('says at which line a module throws', async () => {
-    await write('a.mjs', "\n\nthrow new Error('no key')\n")
+  it('says in which file and line an imported module throws', async () => {
+    await write('broken.mjs', "\n\nthrow new Error('no key')\n")
+    await write('a.mjs', "import './broken.mjs'\nexport default {}\n")
 
     await expect(load({ config: 'a.mjs' })).rejects.toMatchObject({
       message: expect.stringContaining('no key'),
-      hint: expect.stringContaining('line 3'),
+      hint: `fix ${join(dir(), 'broken.mjs')}:3`,
     })
   })
 

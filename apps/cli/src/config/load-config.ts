@@ -17,6 +17,8 @@ export interface ConfigRequest {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly flags: ConfigFlags
+  /** Hears of each file of the project that the configuration imports, also later. */
+  readonly onImport?: ((file: string) => void) | undefined
 }
 
 /** Everything that was configured: file, then environment, then flags. Not yet checked against the schema. */
@@ -46,10 +48,10 @@ export interface LoadedConfig {
 const PHASES = ['extract', 'merge', 'decay'] as const
 
 /** @throws StartError `config-invalid` */
-export async function loadConfig({ cwd, env, flags }: ConfigRequest): Promise<LoadedConfig> {
+export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): Promise<LoadedConfig> {
   const configPath = findConfigFile(cwd, flags.config)
   const { agents, workflows, triggers, skills, mcpServers, hooks, adapters, embedder, ...rest } =
-    configPath === undefined ? {} : await loadConfigModule(configPath)
+    configPath === undefined ? {} : await loadConfigModule(configPath, onImport)
   const areSkills = Array.isArray(skills)
   const { members, phases } = splitConsolidator(rest)
   const sections = areSkills || skills === undefined ? members : { ...members, skills }

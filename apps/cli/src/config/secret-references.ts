@@ -10,6 +10,14 @@ export interface SecretState {
   readonly problem?: string
 }
 
+/** The references that a field of the configuration holds. */
+export function referencesAt(config: unknown, path: string): readonly string[] {
+  const value = path
+    .split('.')
+    .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], config)
+  return typeof value === 'string' ? [value] : Array.isArray(value) ? value : []
+}
+
 type Loaded = Pick<LoadedConfig, 'configDir' | 'adapters'>
 
 /** Whether a secret reference resolves, and to how many bytes; never the secret. */

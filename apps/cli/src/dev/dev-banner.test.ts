@@ -9,6 +9,11 @@ const facts: DevBanner = {
   pepperPath: '/home/me/.graphorin/dev-pepper',
   token: 'berth_local_v1_abc',
   agentIds: ['echo', 'digest'],
+  workflowIds: ['refund'],
+  triggerIds: [],
+  hasDocs: true,
+  watched: undefined,
+  keys: undefined,
   exampleFile: 'README.md',
 }
 
@@ -20,6 +25,21 @@ describe('devBanner', () => {
 
     expect(lines[0]).toBe('listening on http://127.0.0.1:8080/v1')
     expect(lines.slice(-3)).toEqual(curls(devBanner(facts)))
+  })
+
+  it('names what is served', () => {
+    expect(devBanner(facts)).toMatch(/^ {2}Agents {5}echo, digest {4}Triggers {3}none$/m)
+    expect(devBanner(facts)).toMatch(/^ {2}Workflows {2}refund$/m)
+    expect(devBanner({ ...facts, workflowIds: [] })).not.toContain('Workflows')
+  })
+
+  it('says what is watched and which keys there are, only where that is so', () => {
+    const lines = devBanner({ ...facts, watched: 'berth.config.mjs, agents/**', keys: 'q quit' })
+      .trimEnd()
+      .split('\n')
+
+    expect(lines.at(-1)).toBe('  watching berth.config.mjs, agents/**   ·   q quit')
+    expect(devBanner(facts)).not.toMatch(/watching|quit/)
   })
 
   it('runs echo, streams digest and lists runs, each with the token', () => {

@@ -1,32 +1,38 @@
 import { relative } from 'node:path'
+import type { ServedFacts } from './dev-messages.ts'
 
-export interface DevBanner {
+export interface DevBanner
+  extends Pick<ServedFacts, 'storagePath' | 'pepperPath' | 'agentIds' | 'workflowIds' | 'triggerIds' | 'hasDocs'> {
   readonly version: string
   readonly url: string
   readonly cwd: string
-  readonly storagePath: string
-  readonly pepperPath: string | undefined
   /** Absent with `auth.kind: 'none'`. */
   readonly token: string | undefined
-  readonly agentIds: readonly string[]
   /** A text file below the working directory for the digest example. */
   readonly exampleFile: string | undefined
+  /** What a change of starts the server again; absent when nothing does. */
+  readonly watched: string | undefined
+  /** What single keys do; absent where nobody can press one. */
+  readonly keys: string | undefined
 }
 
 const EXAMPLE_TEXT =
   'Berth keeps every run in a log. The log survives a crash. A client that lost its connection reads on where it stopped.'
 
-/** What `berth dev` shows once it listens; the last lines can be pasted into a shell. */
+/** What `berth dev` shows once it listens, with three lines that can be pasted into a shell. */
 export function devBanner(banner: DevBanner): string {
-  const { version, url, cwd, storagePath, pepperPath, token, agentIds } = banner
+  const { version, url, cwd, storagePath, pepperPath, token, watched, keys } = banner
   const rows = [
     ['API', url],
+    ['Docs', banner.hasDocs ? `${url}/docs` : undefined],
     ['Token', token === undefined ? 'none needed (auth.kind none)' : `${token}  (shown once; expires in 24 h)`],
     ['Pepper', pepperPath && `${shortPath(cwd, pepperPath)}  (made once, for this mode only)`],
     ['Storage', `${shortPath(cwd, storagePath)}  (kept between restarts)`],
-    ['Agents', agentIds.join(', ')],
-    ['Outbound', 'none            Telemetry  none'],
+    ['Agents', `${listText(banner.agentIds)}Triggers   ${banner.triggerIds.join(', ') || 'none'}`],
+    ['Workflows', banner.workflowIds.join(', ')],
+    ['Outbound', `${'none'.padEnd(16)}Telemetry  none`],
   ].flatMap(([name = '', value]) => (value ? [`  ${name.padEnd(11)}${value}`] : []))
+  const hints = [watched === undefined ? [] : [`watching ${watched}`], keys ?? []].flat()
   return [
     `listening on ${url}`,
     '',
@@ -38,7 +44,13 @@ export function devBanner(banner: DevBanner): string {
     '',
     ...curlLines(banner),
     '',
+    ...(hints.length === 0 ? [] : [`  ${hints.join('   ·   ')}`, '']),
   ].join('\n')
+}
+
+const listText = (ids: readonly string[]): string => {
+  const text = ids.join(', ') || 'none'
+  return text.length < 14 ? text.padEnd(16) : `${text}   `
 }
 
 function curlLines({ url, token, agentIds, exampleFile }: DevBanner): readonly string[] {

@@ -14,7 +14,7 @@ export async function checkPort({ server }: ServerConfig): Promise<Finding> {
   if (code !== 'EADDRINUSE')
     return fail('port', `${host}:${port} cannot be listened on (${code})`, 'correct server.host or server.port')
   if (await isBerth(listeningUrl(server))) return warn('port', `a Berth server already answers on ${host}:${port}`)
-  return fail('port', `${host}:${port} is taken by another program`, 'stop it, or choose another server.port or --port')
+  return fail('port', `${host}:${port} is taken by another program`, `berth server --port ${port + 1}`)
 }
 
 function tryListen(host: string, port: number): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import type { ServerConfig } from '@berth/protocol'
 import { storageEncryption } from '@berth/server-app'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { type Finding, fail, failFrom, ok, warn } from './finding.ts'
+import { shellWord } from './shell-word.ts'
 
 /** The types of /proc and /sys on Linux. */
 const KERNEL_FILESYSTEMS = new Set([0x9fa0, 0x62656572])
@@ -20,16 +21,12 @@ export async function checkWritable({ storage: { path } }: ServerConfig): Promis
       return fail(
         'storage',
         `${target} belongs to the kernel and holds no files of others`,
-        'choose another storage.path',
+        'BERTH_STORAGE_PATH=./.graphorin/data.db berth server, or correct storage.path',
       )
     }
     return ok('storage', target === path ? `${path} is writable` : `${path} can be created`)
   } catch {
-    return fail(
-      'storage',
-      `${target} is not writable`,
-      `give the user of the server write access: chown $(id -u) ${target}`,
-    )
+    return fail('storage', `${target} is not writable`, `sudo chown "$(id -u)" ${shellWord(target)}`)
   }
 }
 
@@ -42,7 +39,17 @@ export async function checkSchema(config: ServerConfig, loaded: LoadedConfig): P
     const encryption = await storageEncryption(config, loaded)
     const { applied, pending } = await migrationStatus(path, { encryption })
     if (pending.length === 0) return ok('schema', `up to date, ${applied.length} migrations applied`)
-    return warn('schema', `${pending.length} migrations pending; the next start applies them`, 'berth migrate up')
+    const repair = async () => {
+      const { migrate } = await import('@berth/sqlite')
+      const { applied } = await migrate(path, { encryption })
+      return `applied ${pending.length} migrations, up to ${applied.at(-1)?.version}; a copy of before is beside ${path}`
+    }
+    const finding = warn(
+      'schema',
+      `${pending.length} migrations pending; the next start applies them`,
+      'berth migrate up',
+    )
+    return { ...finding, repair }
   } catch (error) {
     return failFrom('schema', error, 'restore a backup, or move the file away to start anew')
   }
@@ -54,6 +61,19 @@ export function checkWal({ storage: { path }, health: { walWarnThresholdBytes } 
   const message = `write-ahead log of ${bytes} bytes, over health.walWarnThresholdBytes (${walWarnThresholdBytes})`
   return warn('wal', message, 'close long-running readers of the database, then restart the server')
 }
+
+/** Whether there is room for what comes. */
+export async function checkSpace({ storage: { path, minFreeBytes } }: ServerConfig): Promise<Finding> {
+  const folder = path === ':memory:' ? '.' : nearestExisting(dirname(path))
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  const text = `${mebibytes(free)} MiB free`
+  if (free >= minFreeBytes) return ok('space', text)
+  const message = `${text}, below storage.minFreeBytes (${mebibytes(minFreeBytes)} MiB): the server would be degraded`
+  return warn('space', message, `df -h ${shellWord(folder)}`)
+}
+
+const mebibytes = (bytes: number): number => Math.floor(bytes / 1_048_576)
 
 function nearestExisting(path: string): string {
   const parent = dirname(path)

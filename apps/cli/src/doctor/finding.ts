@@ -7,6 +7,8 @@ export interface Finding {
   readonly message: string
   /** What to do; every failure has one. */
   readonly fix?: string
+  /** Does what `fix` says and answers what was done; only where nothing can be lost by it. */
+  readonly repair?: () => Promise<string>
 }
 
 const MARKS = { ok: '✓', warn: '!', fail: '✗' } as const

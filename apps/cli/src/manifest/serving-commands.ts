@@ -16,6 +16,20 @@ const Listening = v.object({
   token: v.optional(v.string()),
 })
 
+const DevEvent = v.variant('event', [
+  v.object({
+    event: v.literal('restarted'),
+    host: v.string(),
+    port: v.number(),
+    basePath: v.string(),
+    durationMs: v.number(),
+    changed: v.array(v.string()),
+  }),
+  v.object({ event: v.literal('refused'), isServing: v.boolean(), error: v.string(), message: v.string() }),
+  v.object({ event: v.literal('ended'), exitCode: v.number() }),
+  v.object({ event: v.literal('minted'), token: v.string() }),
+])
+
 export const servingCommands: readonly CommandSpec[] = [
   {
     path: 'init',
@@ -34,13 +48,17 @@ export const servingCommands: readonly CommandSpec[] = [
   },
   {
     path: 'dev',
-    summary: 'start a server for one developer: makes a pepper and a token, prints what to try',
+    summary: 'start a server for one developer: makes a pepper and a token, prints what to try, restarts on a change',
     target: 'storage',
-    flags: SERVING_FLAGS,
+    flags: [
+      ...SERVING_FLAGS,
+      { name: 'open', type: 'boolean', note: 'open the page of the API in a browser' },
+      { name: 'no-watch', type: 'boolean', note: 'do not restart when the configuration or what it imports changes' },
+    ],
     examples: ['berth dev', 'berth dev --demo --port 9000'],
     exits: ['storageFault'],
     output: 'stream',
-    schema: Listening,
+    schema: v.union([Listening, DevEvent]),
     isService: true,
     load: async () => (await import('../commands/dev-command.ts')).devCommand,
   },
@@ -76,7 +94,10 @@ export const servingCommands: readonly CommandSpec[] = [
     path: 'doctor',
     summary: 'check this machine, the configuration, the secrets and the storage',
     target: 'storage',
-    examples: ['berth doctor', 'berth doctor --json'],
+    flags: [
+      { name: 'fix', type: 'boolean', note: 'repair what can be repaired without a loss, and say what was done' },
+    ],
+    examples: ['berth doctor', 'berth doctor --fix --json'],
     exits: ['problem'],
     output: 'document',
     schema: v.object({
@@ -89,6 +110,7 @@ export const servingCommands: readonly CommandSpec[] = [
           fix: v.optional(v.string()),
         }),
       ),
+      fixed: v.array(v.string()),
     }),
     load: async () => (await import('../commands/doctor-command.ts')).doctorCommand,
   },

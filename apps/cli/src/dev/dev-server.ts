@@ -1,0 +1,12 @@
+import process from 'node:process'
+import { Worker } from 'node:worker_threads'
+
+const isSource = import.meta.url.endsWith('.ts')
+new Worker(new URL(isSource ? './parent-watch.ts' : './parent-watch.js', import.meta.url)).unref()
+
+// Loaded only now: that takes a while, and nothing must outlive its parent.
+const { allowClosedPipes, processTerminal } = await import('../process-terminal.ts')
+const { parentLink } = await import('./parent-link.ts')
+const { serveDev } = await import('./serve-dev.ts')
+allowClosedPipes()
+process.exit(await serveDev(parentLink(process), processTerminal()))

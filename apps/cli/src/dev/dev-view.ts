@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Call } from '../call.ts'
+import { listeningUrl } from '../serve/listening-url.ts'
+import { removeDevSession, writeDevSession } from '../server-access/dev-session.ts'
+import { writeDocument } from '../terminal.ts'
+import { readVersion } from '../version.ts'
+import { devBanner } from './dev-banner.ts'
+import type { DevSetup, ServedFacts } from './dev-messages.ts'
+import { KEY_HINT } from './key-menu.ts'
+import type { Restart, SupervisionView } from './supervise.ts'
+
+export interface DevView extends SupervisionView {
+  /** What the next process should keep of the one before. */
+  known(): Pick<DevSetup, 'boundPort' | 'tokenRealm'>
+  /** The page that can be opened, once something listens. */
+  pageUrl(): string | undefined
+  clear(): void
+  close(): void
+}
+
+export interface DevViewOptions {
+  /** Such as `berth.config.mjs, agents/**`; absent when nothing is watched. */
+  readonly watched: string | undefined
+  readonly onImported: (file: string) => void
+}
+
+const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
+
+/** What a developer sees of `berth dev`, and what other commands in this folder find. */
+export function devView({ terminal, out }: Call, { watched, onImported }: DevViewOptions): DevView {
+  const { cwd, stdout, stderr } = terminal
+  let served: ServedFacts | undefined
+  let token: string | undefined
+
+  const remember = ({ listening }: ServedFacts) =>
+    writeDevSession(cwd, { url: listeningUrl(listening), pid: process.pid, ...(token === undefined ? {} : { token }) })
+
+  const announce = (facts: ServedFacts) => {
+    const { listening, storagePath, agentIds } = facts
+    if (out.isJson) {
+      writeDocument(terminal, { event: 'listening', ...listening, token, storagePath, agents: agentIds })
+      return
+    }
+    const exampleFile = existsSync(join(cwd, 'README.md')) ? 'README.md' : undefined
+    const keys = terminal.isInteractive ? KEY_HINT : undefined
+    const url = listeningUrl(listening)
+    stdout.write(devBanner({ ...facts, version: readVersion(), url, cwd, token, exampleFile, watched, keys }))
+  }
+
+  const announceRestart = ({ listening }: ServedFacts, { files, askedAtMs }: Restart) => {
+    const durationMs = Math.round(performance.now() - askedAtMs)
+    const changed = files.map((file) => shortName(cwd, file))
+    if (out.isJson) writeDocument(terminal, { event: 'restarted', ...listening, durationMs, changed })
+    else out.note(out.paint('green', `↻ restarted in ${durationMs} ms`) + causeText(changed))
+  }
+
+  return {
+    onImported,
+    onListening(facts, restart) {
+      const isSame = served !== undefined && listeningUrl(served.listening) === listeningUrl(facts.listening)
+      if (facts.tokenRealm !== served?.tokenRealm) token = undefined
+      const isKnown = isSame && (facts.token === undefined || facts.token === token)
+      token = facts.token ?? token
+      served = facts
+      remember(facts)
+      if (restart !== undefined) announceRestart(facts, restart)
+      if (!isKnown) announce(facts)
+    },
+    onRefused({ report, text }, isServing) {
+      stderr.write(text)
+      if (served === undefined) {
+        if (out.isJson) writeDocument(terminal, report)
+        return
+      }
+      if (out.isJson) writeDocument(terminal, { event: 'refused', isServing, ...report })
+      else out.note(isServing ? 'the configuration of before still serves' : `nothing serves: ${REVIVE}`)
+    },
+    onEnded(exitCode) {
+      if (out.isJson) writeDocument(terminal, { event: 'ended', exitCode })
+      else out.note(`the server has ended with ${exitCode}: ${REVIVE}`)
+    },
+    onMinted(minted) {
+      token = minted
+      if (served !== undefined) remember(served)
+      if (out.isJson) writeDocument(terminal, { event: 'minted', token })
+      else stdout.write(`  Token      ${minted}  (shown once; expires in 24 h)\n`)
+    },
+    onFailed: (message) => out.note(`no token was made: ${message}`),
+    known: () => ({
+      boundPort: served?.listening.port,
+      tokenRealm: token === undefined ? undefined : served?.tokenRealm,
+    }),
+    pageUrl: () => (served === undefined ? undefined : `${listeningUrl(served.listening)}/docs`),
+    clear: () => void stdout.write(`${CLEAR}  ${KEY_HINT}\n`),
+    close: () => removeDevSession(cwd, process.pid),
+  }
+}
+
+const REVIVE = 'the next change starts it again'
+
+function causeText([first, ...more]: readonly string[]): string {
+  if (first === undefined) return ''
+  return ` (${first}${more.length === 0 ? '' : ` and ${more.length} more`})`
+}
+
+/** Relative where that is shorter to read: below the working directory. */
+const shortName = (cwd: string, file: string): string => {
+  const near = relative(cwd, file)
+  return near.startsWith('..') ? file : near
+}

@@ -1,0 +1,30 @@
+import type { Terminal } from '../terminal.ts'
+
+/** What the keys of `berth dev` ask for. */
+export interface KeyActions {
+  open(): void
+  mint(): void
+  restart(): void
+  clear(): void
+  interrupt(): void
+}
+
+const KEYS: Readonly<Record<string, keyof KeyActions>> = {
+  o: 'open',
+  t: 'mint',
+  r: 'restart',
+  c: 'clear',
+  q: 'interrupt',
+  '\u0003': 'interrupt',
+}
+
+export const KEY_HINT = 'o open  t token  r restart  c clear  q quit'
+
+/** Listens to single keys where somebody sits before them; the answer stops that. */
+export function listenToKeys(terminal: Terminal, actions: KeyActions): () => void {
+  if (!terminal.isInteractive) return () => undefined
+  return terminal.readKeys((key) => {
+    const action = KEYS[key.toLowerCase()]
+    if (action !== undefined) actions[action]()
+  })
+}

@@ -1,0 +1,40 @@
+import { EventEmitter, once } from 'node:events'
+import type { ProcessEvents } from '../interruptions.ts'
+import type { DevOrder, DevReport, DevSetup } from './dev-messages.ts'
+
+/** The part of `process` in a forked child that this needs. */
+export interface ForkedProcess extends ProcessEvents {
+  send?(message: unknown, onSent: () => void): unknown
+}
+
+/** The end of the line between the command and the process that serves, in that process. */
+export interface ParentLink {
+  /** Settles once it is sent. */
+  report(report: DevReport): Promise<void>
+  /** What it is told first. */
+  readonly setup: Promise<DevSetup>
+  readonly started: Promise<void>
+  readonly replaced: Promise<void>
+  onMint(mint: () => void): void
+  /** Signals come from the command, for a terminal sends Ctrl-C to both; crashes are those of this process. */
+  readonly interruptions: ProcessEvents
+}
+
+/** Subscribes at once, so that no order is missed. */
+export function parentLink(child: ForkedProcess): ParentLink {
+  const orders = new EventEmitter()
+  child.on('message', (message) => {
+    const order = message as DevOrder
+    orders.emit(order.type === 'signal' ? order.signal : order.type, order)
+  })
+  child.on('SIGINT', () => undefined)
+  child.on('SIGTERM', () => orders.emit('SIGTERM'))
+  return {
+    report: (report) => new Promise((resolve) => child.send?.(report, resolve)),
+    setup: once(orders, 'prepare').then(([order]) => (order as Extract<DevOrder, { type: 'prepare' }>).setup),
+    started: once(orders, 'start').then(() => undefined),
+    replaced: once(orders, 'replace').then(() => undefined),
+    onMint: (mint) => void orders.on('mint', mint),
+    interruptions: { on: (event, listener) => (event.startsWith('SIG') ? orders : child).on(event, listener) },
+  }
+}

@@ -1,0 +1,113 @@
+import type { ServerConfig } from '@berth/protocol'
+import { openTokenAdmin } from '@berth/server-app'
+import type { LoadedConfig } from '../config/load-config.ts'
+import { loadForCommand } from '../config/load-for-command.ts'
+import { demoAgents } from '../demo/demo-agents.ts'
+import { echoAgent } from '../demo/echo-agent.ts'
+import { reportOf, reportText } from '../error-report.ts'
+import { exitCodeOf } from '../exit-code-of.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { watchInterruptions } from '../interruptions.ts'
+import { prepareServer } from '../serve/prepare-server.ts'
+import { type Listening, serve } from '../serve/serve.ts'
+import type { Terminal } from '../terminal.ts'
+import { devConfig } from './dev-config.ts'
+import type { DevSetup, ServedFacts } from './dev-messages.ts'
+import type { ParentLink } from './parent-link.ts'
+
+const TOKEN_LIFE_MS = 24 * 60 * 60 * 1_000
+
+/**
+ * The process that serves for `berth dev`: reads and checks the configuration, waits for the order to start, serves until a signal
+ * or a successor. Answers its exit code; what refuses the start is reported.
+ */
+export async function serveDev(link: ParentLink, terminal: Terminal): Promise<number> {
+  const setup = await link.setup
+  let loaded: LoadedConfig | undefined
+  try {
+    const onImport = (file: string) => void link.report({ type: 'imported', file })
+    loaded = await loadForCommand({ ...terminal, cwd: setup.cwd }, setup.flags, onImport)
+    return await serveLoaded({ link, terminal, setup }, loaded)
+  } catch (error) {
+    const place = { config: loaded }
+    const exitCode = exitCodeOf(error)
+    const refusal = { report: reportOf(error, place), text: reportText(error, place), exitCode }
+    await link.report({ type: 'refused', refusal })
+    return exitCode
+  }
+}
+
+interface DevProcess {
+  readonly link: ParentLink
+  readonly terminal: Terminal
+  readonly setup: DevSetup
+}
+
+async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: LoadedConfig): Promise<number> {
+  const dev = await devConfig(loaded)
+  const config = withPort(dev.config, setup.boundPort)
+  const { cwd, flags, json } = setup
+  const extra = flags.demo ? demoAgents(cwd, loaded.agents) : loaded.agents.length === 0 ? [echoAgent] : []
+  const agents = [...loaded.agents, ...extra]
+  const { server, log } = await prepareServer(terminal, { config, loaded, agents, json })
+  await server.check()
+  void link.report({ type: 'prepared' })
+  await link.started
+
+  const tokenRealm = tokenRealmOf(config)
+  const mint = () => mintDevToken(config, loaded)
+  const mintAgain = async () => {
+    try {
+      await link.report({ type: 'minted', token: await mint() })
+    } catch (error) {
+      await link.report({ type: 'failed', message: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  link.onMint(() => void mintAgain())
+  const factsOf = (listening: Listening, token: string | undefined): ServedFacts => ({
+    listening,
+    storagePath: config.storage.path,
+    pepperPath: dev.pepperPath,
+    agentIds: agents.map(({ id }) => id),
+    workflowIds: loaded.workflows.map(({ id }) => id),
+    triggerIds: loaded.triggers.map(({ id }) => id),
+    hasDocs: config.docs.enabled,
+    tokenRealm,
+    token,
+  })
+  const interruptions = watchInterruptions(link.interruptions, {
+    monotonicMs: () => performance.now(),
+    isAccountedFor: server.attribute,
+  })
+  const served = serve(server, {
+    interruptions,
+    log,
+    // Minted once the server listens, so that a refused start leaves no token behind.
+    async onListening(listening) {
+      const token = tokenRealm === undefined || tokenRealm === setup.tokenRealm ? undefined : await mint()
+      await link.report({ type: 'listening', facts: factsOf(listening, token) })
+    },
+  })
+  const replaced = link.replaced.then(() => server.stop({ force: true })).then(() => EXIT_CODES.ok.code)
+  return Promise.race([served, replaced])
+}
+
+/** A free port that was found once is kept. */
+function withPort(config: ServerConfig, boundPort: number | undefined): ServerConfig {
+  const { server } = config
+  return boundPort === undefined || server.port !== 0 ? config : { ...config, server: { ...server, port: boundPort } }
+}
+
+const tokenRealmOf = ({ auth, storage }: ServerConfig): string | undefined =>
+  auth.kind === 'none' ? undefined : JSON.stringify([storage.path, auth.pepperRef])
+
+async function mintDevToken(config: ServerConfig, loaded: LoadedConfig): Promise<string> {
+  const admin = await openTokenAdmin(config, loaded)
+  try {
+    const expiresAt = Date.now() + TOKEN_LIFE_MS
+    const { token } = await admin.mint({ name: 'dev', subject: 'dev', env: 'local', scopes: ['admin:*'], expiresAt })
+    return token
+  } finally {
+    await admin.close()
+  }
+}

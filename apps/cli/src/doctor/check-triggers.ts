@@ -1,0 +1,38 @@
+import { createCronSchedule } from '@berth/platform-node'
+import type { CronRule, EpochMs } from '@berth/ports'
+import type { LoadedConfig } from '../config/load-config.ts'
+import { type Finding, fail, ok } from './finding.ts'
+import { shellWord } from './shell-word.ts'
+
+type Trigger = LoadedConfig['triggers'][number]
+
+/** Whether the expressions and time zones of the registered triggers are known here, and when the next one fires. */
+export function checkTriggers({ triggers }: Pick<LoadedConfig, 'triggers'>, now: number): readonly Finding[] {
+  const schedule = createCronSchedule()
+  const rules = triggers.flatMap(ruleOf)
+  const problems = rules.flatMap((rule) => {
+    const problem = schedule.problemOf(rule)
+    return problem === undefined ? [] : [unknownFinding(rule, problem)]
+  })
+  if (problems.length > 0) return problems
+  const times = rules.map((rule) => schedule.next(rule, now as EpochMs) ?? Number.POSITIVE_INFINITY)
+  return [ok('triggers', summary(triggers.length, Math.min(...times)))]
+}
+
+interface NamedRule extends CronRule {
+  readonly id: string
+}
+
+const ruleOf = (trigger: Trigger): readonly NamedRule[] =>
+  trigger.kind === 'cron' ? [{ id: trigger.id, cron: trigger.cron, timezone: trigger.timezone ?? 'UTC' }] : []
+
+function unknownFinding({ id, cron, timezone }: NamedRule, problem: string): Finding {
+  const fix = `correct it until this prints times: berth triggers next ${shellWord(cron)} --tz ${shellWord(timezone)}`
+  return fail('triggers', `${id}: ${problem}`, fix)
+}
+
+function summary(count: number, next: number): string {
+  if (count === 0) return `none registered; ${Intl.supportedValuesOf('timeZone').length} time zones are known`
+  const when = Number.isFinite(next) ? `, the next by the clock at ${new Date(next).toISOString()}` : ''
+  return `${count} registered${when}`
+}

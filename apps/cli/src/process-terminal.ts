@@ -1,0 +1,55 @@
+import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
+import { cliError } from './cli-error.ts'
+import { watchInterruptions } from './interruptions.ts'
+import type { Terminal } from './terminal.ts'
+
+/** A reader that has seen enough, as in `berth token list | head`, is no failure. */
+export function allowClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
+}
+
+/** The terminal of this process. */
+export function processTerminal(): Terminal {
+  const { stdin, stdout, stderr } = process
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    isInteractive: stdin.isTTY === true && stdout.isTTY === true,
+    stdout,
+    stderr,
+    ask,
+    readInput: () => text(stdin),
+    readKeys,
+    watchInterruptions: (isAccountedFor) =>
+      watchInterruptions(process, { monotonicMs: () => performance.now(), isAccountedFor }),
+  }
+}
+
+/** Asks on stderr; Ctrl-C and the end of the input are an interruption. */
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const left = new Promise<never>((_, reject) => lines.once('close', reject))
+  try {
+    return await Promise.race([lines.question(question), left])
+  } catch {
+    throw cliError('interrupted', { message: 'interrupted', hint: 'nothing was done', exit: 'interrupted' })
+  } finally {
+    lines.close()
+  }
+}
+
+function readKeys(onKey: (key: string) => void): () => void {
+  const { stdin } = process
+  const onData = (chunk: string) => {
+    for (const key of chunk) onKey(key)
+  }
+  stdin.setRawMode(true).setEncoding('utf8').on('data', onData)
+  return () => {
+    stdin.off('data', onData).setRawMode(false).pause()
+  }
+}

@@ -6,6 +6,7 @@ import { migrate } from '@berth/sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { temporaryDir } from '../../test/temporary-dir.ts'
+import { checkSpace } from '../doctor/check-storage.ts'
 import { runCli } from '../run-cli.ts'
 
 const PEPPER = 'p'.repeat(32)
@@ -112,9 +113,9 @@ describe('berth doctor', () => {
   })
 
   it('warns of a disk with less room than configured', async () => {
-    const env = { ...(await storePepper(PEPPER)), BERTH_STORAGE_MIN_FREE_BYTES: String(2 ** 40 * 100) }
+    const storage = { path: join(dir(), 'data.db'), minFreeBytes: Number.MAX_SAFE_INTEGER }
 
-    expect((await doctor(env)).found('space')).toMatchObject([{ status: 'warn', fix: `df -h ${dir()}` }])
+    expect(await checkSpace({ storage })).toMatchObject({ status: 'warn', fix: `df -h ${dir()}` })
   })
 
   it('fails on a trigger in a time zone that is not known here, with what shows it', async () => {

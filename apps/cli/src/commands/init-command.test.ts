@@ -6,6 +6,8 @@ import { temporaryDir } from '../../test/temporary-dir.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { runCli } from '../run-cli.ts'
 
+const FILES = ['berth.config.mjs', 'agents/echo.mjs', 'README.md', 'AGENTS.md', '.gitignore']
+
 describe('berth init', () => {
   const dir = temporaryDir()
 
@@ -19,7 +21,13 @@ describe('berth init', () => {
     const { exitCode, out } = await init(['hello', '--yes'])
 
     expect(exitCode).toBe(0)
-    expect((await readdir(join(dir(), 'hello'))).sort()).toEqual(['.gitignore', 'README.md', 'berth.config.mjs'])
+    expect((await readdir(join(dir(), 'hello'))).sort()).toEqual([
+      '.gitignore',
+      'AGENTS.md',
+      'README.md',
+      'agents',
+      'berth.config.mjs',
+    ])
     expect(out).toContain('next: cd hello && npx berth dev')
   })
 
@@ -28,6 +36,18 @@ describe('berth init', () => {
     const { agents } = await loadConfig({ cwd: dir(), env: {}, flags: {} })
 
     expect(agents.map(({ id }) => id)).toEqual(['echo'])
+  })
+
+  it.each([
+    ['workflow', 'workflows/refund.mjs', 'next: npx berth dev'],
+    ['ai-sdk', 'agents/assistant.mjs', 'next: npm install && npx berth dev'],
+  ])('writes the template %s', async (template, file, next) => {
+    const { exitCode, out } = await init(['--yes', '--template', template])
+
+    expect(exitCode).toBe(0)
+    expect(out).toContain(`✓ ${file}\n`)
+    expect(out).toContain(next)
+    expect(await readdir(dir())).toEqual(expect.arrayContaining(['AGENTS.md', '.gitignore', 'berth.config.mjs']))
   })
 
   it('keeps data and secrets out of git', async () => {
@@ -70,7 +90,7 @@ describe('berth init', () => {
 
   it('makes a folder with its parents', async () => {
     expect((await init(['a/b', '--yes'])).exitCode).toBe(0)
-    expect(await readdir(join(dir(), 'a/b'))).toHaveLength(3)
+    expect(await readdir(join(dir(), 'a/b'))).toHaveLength(5)
   })
 
   it('needs --yes when nobody can answer', async () => {
@@ -82,10 +102,10 @@ describe('berth init', () => {
   })
 
   it.each([
-    ['', 3],
-    ['y', 3],
+    ['', 5],
+    ['y', 5],
     ['n', 0],
-  ])('asks, and takes %j to write %i files', async (answer, files) => {
+  ])('asks, and takes %j to make %i entries', async (answer, files) => {
     await init([], answer)
 
     expect(await readdir(dir())).toHaveLength(files)
@@ -94,7 +114,7 @@ describe('berth init', () => {
   it('answers one document with --json', async () => {
     const { out } = await init(['--yes', '--json'])
 
-    expect(JSON.parse(out)).toEqual({ dir: dir(), files: ['berth.config.mjs', '.gitignore', 'README.md'] })
+    expect(JSON.parse(out)).toEqual({ dir: dir(), files: FILES })
   })
 
   it('refuses an unknown template', async () => {

@@ -7,32 +7,54 @@ import { makeDirectory } from '../make-directory.ts'
 import type { Terminal } from '../terminal.ts'
 
 export interface InitFlags {
-  readonly template: 'basic'
+  readonly template: keyof typeof TEMPLATES
   readonly dir?: string
   readonly yes?: boolean
 }
 
-/** File of the project, file of the template: npm leaves out every `.gitignore` of a package. */
-const FILES = [
-  ['berth.config.mjs', 'berth.config.mjs'],
-  ['.gitignore', 'gitignore'],
-  ['README.md', 'README.md'],
-] as const
+/** A file of the project and where it is among the templates: npm leaves out every `.gitignore` of a package. */
+type TemplateFile = readonly [name: string, source: string]
+
+const SHARED: readonly TemplateFile[] = [
+  ['AGENTS.md', 'shared/AGENTS.md'],
+  ['.gitignore', 'shared/gitignore'],
+]
+
+const filesOf = (template: string, names: readonly string[]): readonly TemplateFile[] => [
+  ...names.map((name) => [name, `${template}/${name}`] as const),
+  ...SHARED,
+]
+
+const TEMPLATES = {
+  basic: filesOf('basic', ['berth.config.mjs', 'agents/echo.mjs', 'README.md']),
+  workflow: filesOf('workflow', ['berth.config.mjs', 'workflows/refund.mjs', 'README.md']),
+  'ai-sdk': filesOf('ai-sdk', [
+    'berth.config.mjs',
+    'agents/assistant.mjs',
+    'agents/model.mjs',
+    'package.json',
+    'README.md',
+  ]),
+} as const
 
 /** Writes a project; all of it, or nothing when any file is there already. */
 export async function initCommand({ terminal, out }: Call, flags: InitFlags): Promise<void> {
   const target = resolve(terminal.cwd, flags.dir ?? '.')
-  const names = FILES.map(([name]) => name)
+  const files = TEMPLATES[flags.template]
+  const names = files.map(([name]) => name)
   refuseOverwriting(target, names)
   await confirm(terminal, flags, `Write ${names.join(', ')} to ${target}?`)
 
   await makeDirectory(target).catch(refuseExisting(target))
-  for (const [name, source] of FILES) await writeNew(join(target, name), await readTemplate(flags.template, source))
+  for (const [name, source] of files) {
+    await makeDirectory(dirname(join(target, name)))
+    await writeNew(join(target, name), await readTemplate(source))
+  }
 
   const shown = relative(terminal.cwd, target)
-  const go = shown === '' ? '' : `cd ${shown} && `
-  const wrote = `${names.map((name) => `wrote ${join(shown, name)}`).join('\n')}\nnext: ${go}npx berth dev\n`
-  out.document({ dir: target, files: names }, () => wrote)
+  const steps = [shown === '' ? [] : `cd ${shown}`, names.includes('package.json') ? 'npm install' : [], 'npx berth dev']
+  const wrote = names.map((name) => `${out.paint('green', '✓')} ${join(shown, name)}\n`).join('')
+  out.document({ dir: target, files: names }, () => `${wrote}next: ${steps.flat().join(' && ')}\n`)
 }
 
 function refuseOverwriting(target: string, names: readonly string[]): void {
@@ -69,5 +91,5 @@ const existsError = (paths: readonly string[]) =>
     exit: 'conflict',
   })
 
-const readTemplate = (template: string, name: string): Promise<string> =>
-  readFile(new URL(`../../templates/${template}/${name}`, import.meta.url), 'utf8')
+const readTemplate = (source: string): Promise<string> =>
+  readFile(new URL(`../../templates/${source}`, import.meta.url), 'utf8')

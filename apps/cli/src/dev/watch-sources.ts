@@ -3,8 +3,10 @@ import { watch } from 'chokidar'
 import { CONFIG_FILES } from '../config/find-config-file.ts'
 import type { Restart } from './supervise.ts'
 
-/** Editors save several files at once, and one file in several steps. */
-const TOGETHER_MS = 30
+/** Editors save several files at once. */
+const TOGETHER_MS = 20
+/** Half a file is no change: its size must have stood still this long. */
+const WHOLE_MS = 40
 
 export interface SourceWatch {
   /** Watches one more file, which need not be there yet. */
@@ -33,12 +35,13 @@ export function watchSources(place: WatchedPlace, onChange: (change: Restart) =>
   const roots = configPath === undefined ? CONFIG_FILES.map((name) => join(cwd, name)) : [configPath]
   const watcher = watch([...roots, join(configDir, 'agents')], {
     ignoreInitial: true,
+    awaitWriteFinish: { stabilityThreshold: WHOLE_MS, pollInterval: 10 },
     ignored: (path) => isNoise(relative(configDir, path)),
   })
   watcher.on('error', () => undefined)
   watcher.on('all', (event, path) => {
     if (event === 'addDir' || event === 'unlinkDir') return
-    if (changed.size === 0) askedAtMs = performance.now()
+    if (changed.size === 0) askedAtMs = performance.now() - WHOLE_MS
     changed.add(path)
     clearTimeout(timer)
     timer = setTimeout(tell, TOGETHER_MS)

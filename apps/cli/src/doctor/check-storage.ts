@@ -62,8 +62,12 @@ export function checkWal({ storage: { path }, health: { walWarnThresholdBytes } 
   return warn('wal', message, 'close long-running readers of the database, then restart the server')
 }
 
+interface SpaceConfig {
+  readonly storage: Pick<ServerConfig['storage'], 'path' | 'minFreeBytes'>
+}
+
 /** Whether there is room for what comes. */
-export async function checkSpace({ storage: { path, minFreeBytes } }: ServerConfig): Promise<Finding> {
+export async function checkSpace({ storage: { path, minFreeBytes } }: SpaceConfig): Promise<Finding> {
   const folder = path === ':memory:' ? '.' : nearestExisting(dirname(path))
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize

@@ -33,14 +33,21 @@ const DevEvent = v.variant('event', [
 export const servingCommands: readonly CommandSpec[] = [
   {
     path: 'init',
-    summary: 'write a configuration with one agent that needs no API key',
+    summary: 'write a project that runs without an API key',
     target: 'none',
     arguments: [{ name: 'dir', note: 'folder to write to; this one without it', optional: true }],
     flags: [
-      { name: 'template', type: 'string', value: 'name', note: 'what to write', choices: ['basic'], default: 'basic' },
+      {
+        name: 'template',
+        type: 'string',
+        value: 'name',
+        note: 'what to write: an agent, a workflow that waits for a human, or an agent of the AI SDK',
+        choices: ['basic', 'workflow', 'ai-sdk'],
+        default: 'basic',
+      },
       { name: 'yes', type: 'boolean', note: 'do not ask' },
     ],
-    examples: ['berth init', 'berth init hello --yes'],
+    examples: ['berth init hello --yes', 'berth init --template workflow'],
     exits: ['conflict'],
     output: 'document',
     schema: v.object({ dir: v.string(), files: v.array(v.string()) }),

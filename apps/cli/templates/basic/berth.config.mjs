@@ -1,23 +1,8 @@
 // Configuration and agents of this server. Try it: npx berth dev
+import { echo } from './agents/echo.mjs'
 
 /** @type {import('@berth/server-app').BerthConfig} */
 export default {
   server: { port: 8080 },
-
-  agents: [
-    {
-      id: 'echo',
-      description: 'Answers with its input, word by word.',
-      agent: {
-        id: 'echo',
-        async *run(input, context) {
-          const text = typeof input === 'string' ? input : (input?.text ?? '')
-          for (const word of text.split(/(?<=\s)/)) {
-            yield { type: 'text.delta', payload: { messageId: context.runId, delta: word } }
-          }
-          return input
-        },
-      },
-    },
-  ],
+  agents: [echo],
 }

@@ -1,0 +1,15 @@
+/** Answers with its input, word by word. */
+export const echo = {
+  id: 'echo',
+  description: 'Answers with its input, word by word.',
+  agent: {
+    id: 'echo',
+    async *run(input, context) {
+      const text = typeof input === 'string' ? input : (input?.text ?? '')
+      for (const word of text.split(/(?<=\s)/)) {
+        yield { type: 'text.delta', payload: { messageId: context.runId, delta: word } }
+      }
+      return input
+    },
+  },
+}

@@ -1,0 +1,67 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { berth as runBinary, type Place, startServer } from './berth-process.ts'
+
+const CLI = join(import.meta.dirname, '../apps/cli')
+
+/** A project of a template, served, with what its package.json asks for. */
+async function serveTemplate(template: string) {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-template-')))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const { BERTH_URL: _, BERTH_TOKEN: __, AI_GATEWAY_API_KEY: ___, ...env } = process.env
+  const place: Place = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
+  const berth = (...args: readonly string[]) => runBinary(place, args)
+  expect(await berth('init', '--template', template, '--yes')).toMatchObject({ code: 0 })
+  if (template === 'ai-sdk') {
+    mkdirSync(join(dir, 'node_modules'))
+    symlinkSync(join(CLI, 'node_modules/ai'), join(dir, 'node_modules/ai'))
+  }
+  const server = await startServer(place, ['dev', '--no-watch', '--port', '0'])
+  onTestFinished(() => void server.kill('SIGTERM'))
+  const json = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await berth(...args, '--json')
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+    return JSON.parse(stdout)
+  }
+  return { place, berth, json }
+}
+
+describe('the templates of berth init', () => {
+  it('basic answers', async () => {
+    const { berth } = await serveTemplate('basic')
+    const { code, stdout } = await berth('agents', 'run', 'echo', '--input', '{"text":"hi"}', '--stream')
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' })
+  })
+
+  it('workflow pays after an approval', async () => {
+    const { json } = await serveTemplate('workflow')
+    const { runId } = await json('workflows', 'run', 'refund', '--input', '{"orderId":"A-17","amount":40}')
+    await expect.poll(async () => (await json('approvals', 'list')).items.length, { timeout: 60_000 }).toBe(1)
+    const [approval] = (await json('approvals', 'list')).items
+    await json('approvals', 'approve', approval.id, '--reason', 'wrong size')
+
+    await expect
+      .poll(async () => json('runs', 'show', runId), { timeout: 60_000 })
+      .toMatchObject({ status: 'completed', result: { paid: true, by: 'dev' } })
+  })
+
+  it('ai-sdk streams the words of its mock model without a key, and counts its tokens', async () => {
+    const { berth, json } = await serveTemplate('ai-sdk')
+    const { code, stdout } = await berth('agents', 'run', 'assistant', '--input', '{"text":"hi there"}', '--stream')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'You said: hi there\n' })
+
+    const [run] = (await json('runs', 'list')).items
+    expect(run).toMatchObject({ result: { text: 'You said: hi there' }, usage: { inputTokens: 4, outputTokens: 4 } })
+  })
+
+  it('name the version of the AI SDK that they are tested with', () => {
+    const read = (path: string) => readFileSync(join(CLI, path), 'utf8')
+    const { dependencies } = JSON.parse(read('templates/ai-sdk/package.json'))
+    const catalog = readFileSync(join(CLI, '../../pnpm-workspace.yaml'), 'utf8')
+
+    expect(catalog).toContain(`\n  ai: ${dependencies.ai}\n`)
+  })
+})

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient, type Event } from '../packages/client/src/index.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createClient, type Event } from '../packages/client/src/index.ts'
 import { berth, type Place, type RunningServer, startServer } from './berth-process.ts'
 import { openDevTerminal, serverProcesses } from './dev-terminal.ts'
 
@@ -59,8 +59,9 @@ describe('berth dev', () => {
     const reading = (async () => {
       for await (const item of subscription) if (item.type === 'event') events.push(item.event)
     })()
-    const results = () =>
-      new Set(events.flatMap(({ type, payload }) => (type === 'run.completed' ? [payload.result] : [])))
+    const resultOf = ({ type, payload }: Event) =>
+      type === 'run.completed' ? [(payload as { readonly result: unknown }).result] : []
+    const results = () => new Set(events.flatMap(resultOf))
     const follows = async () => {
       await says()
       return [...results()]

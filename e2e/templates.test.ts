@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { berth as runBinary, type Place, startServer } from './berth-process.ts'
+import { type Place, berth as runBinary, startServer } from './berth-process.ts'
 
 const CLI = join(import.meta.dirname, '../apps/cli')
 

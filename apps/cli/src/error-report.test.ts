@@ -1,3 +1,4 @@
+import { BerthError } from '@berth/client'
 import { AppError, StartError } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import { cliError } from './cli-error.ts'
@@ -52,6 +53,14 @@ describe('reportOf', () => {
       error: 'token-not-found',
       hint: 'list them',
     })
+  })
+})
+
+describe('the hint of an address without its base path', () => {
+  it('names the base path', () => {
+    const error = new BerthError('route-not-found', 'no such route')
+
+    expect(reportOf(error, { serverUrl: 'http://127.0.0.1:9000' }).hint).toContain('like http://127.0.0.1:9000/v1')
   })
 })
 

@@ -30,7 +30,7 @@ export function reportOf(error: unknown, place: ErrorPlace = {}): ErrorReport {
   if (error instanceof CommanderError) return usageReport(error)
   const kind = identifierOf(error)
   const message = messageOf(error, place)
-  const hint = hintOf(error)
+  const hint = hintOf(error, place)
   const at = error instanceof StartError ? placeText(error, place) : undefined
   const requestId = isBerthError(error) ? error.requestId : undefined
   return {
@@ -70,12 +70,16 @@ function messageOf(error: unknown, { serverUrl }: ErrorPlace): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-function hintOf(error: unknown): string | undefined {
+function hintOf(error: unknown, { serverUrl = '' }: ErrorPlace): string | undefined {
   if (isBerthError(error) && error.error === 'network-failed') {
     return 'start it with berth dev or berth server, or name another one: --url, BERTH_URL, berth context use <name>'
   }
   if (isBerthError(error) && error.error === 'auth-required') {
     return 'give a token: --token, BERTH_TOKEN, or berth context add; make one with berth token create'
+  }
+  if (isBerthError(error) && error.error === 'route-not-found') {
+    const base = URL.canParse(serverUrl) ? new URL('/v1', serverUrl).href : 'http://127.0.0.1:8080/v1'
+    return `give the address of the server with its base path (server.basePath, /v1 unless it is configured), like ${base}`
   }
   const hint = (error as { hint?: unknown } | undefined)?.hint
   return typeof hint === 'string' ? hint : undefined

@@ -52,7 +52,11 @@ export async function initCommand({ terminal, out }: Call, flags: InitFlags): Pr
   }
 
   const shown = relative(terminal.cwd, target)
-  const steps = [shown === '' ? [] : `cd ${shown}`, names.includes('package.json') ? 'npm install' : [], 'npx berth dev']
+  const steps = [
+    shown === '' ? [] : `cd ${shown}`,
+    names.includes('package.json') ? 'npm install' : [],
+    'npx berth dev',
+  ]
   const wrote = names.map((name) => `${out.paint('green', '✓')} ${join(shown, name)}\n`).join('')
   out.document({ dir: target, files: names }, () => `${wrote}next: ${steps.flat().join(' && ')}\n`)
 }

@@ -5,8 +5,12 @@ import { type Finding, ok, warn } from './finding.ts'
 /** Everybody. */
 const ALL = new Set(['0.0.0.0/0', '::/0'])
 
+interface ProxyConfig {
+  readonly server: Pick<ServerConfig['server'], 'host' | 'trustProxy'>
+}
+
 /** Whether the addresses of clients come from where the configuration says. */
-export function checkProxy({ server: { host, trustProxy } }: Pick<ServerConfig, 'server'>): Finding {
+export function checkProxy({ server: { host, trustProxy } }: ProxyConfig): Finding {
   const ranges = typeof trustProxy === 'number' ? [] : trustProxy
   if (ranges.some((range) => ALL.has(range))) {
     const message = `server.trustProxy believes X-Forwarded-For of everybody (${ranges.join(', ')})`

@@ -1,23 +1,21 @@
 import { Agent, listOf, RunOutcome } from '@berth/protocol'
 import type { CommandSpec } from './command-spec.ts'
-import { ASKING, CHANGING, PAGE_FLAGS } from './page-flags.ts'
+import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
 export const agentCommands: readonly CommandSpec[] = [
   {
     path: 'agents list',
     summary: 'list the registered agents',
-    target: 'server',
+    ...READS,
     flags: PAGE_FLAGS,
     examples: ['berth agents list', 'berth agents list --json=id,description'],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(Agent),
     load: async () => (await import('../commands/agents-command.ts')).agentsListCommand,
   },
   {
     path: 'agents run',
     summary: 'run an agent; Ctrl-C cancels the run, twice leaves it alone',
-    target: 'server',
+    ...CHANGES,
     arguments: [{ name: 'agent', note: 'id of the agent' }],
     flags: [
       { name: 'input', type: 'string', value: 'input', note: 'JSON, or text; @file reads a file, - reads stdin' },
@@ -31,8 +29,6 @@ export const agentCommands: readonly CommandSpec[] = [
       `berth agents run echo --input '{"text":"hi"}' --stream`,
       'berth agents run echo --input @question.json --json=status,result',
     ],
-    exits: CHANGING,
-    output: 'document',
     schema: RunOutcome,
     load: async () => (await import('../commands/agents-run-command.ts')).agentsRunCommand,
   },

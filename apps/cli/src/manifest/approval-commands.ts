@@ -1,6 +1,6 @@
 import { Approval, ApprovalStatus, listOf } from '@berth/protocol'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
-import { ASKING, CHANGING, PAGE_FLAGS } from './page-flags.ts'
+import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'approval', note: 'id of the approval' }
 const REASON: FlagSpec = { name: 'reason', type: 'string', note: 'is kept with the decision' }
@@ -9,7 +9,7 @@ export const approvalCommands: readonly CommandSpec[] = [
   {
     path: 'approvals list',
     summary: 'list what waits for a decision; with --watch also what comes',
-    target: 'server',
+    ...READS,
     flags: [
       { name: 'status', type: 'string', note: 'which ones', choices: ApprovalStatus.options, default: 'pending' },
       { name: 'run', type: 'string', value: 'id', note: 'only those of this run' },
@@ -17,26 +17,22 @@ export const approvalCommands: readonly CommandSpec[] = [
       ...PAGE_FLAGS,
     ],
     examples: ['berth approvals list', 'berth approvals list --status granted --json'],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(Approval),
     load: async () => (await import('../commands/approvals-command.ts')).approvalsListCommand,
   },
   {
     path: 'approvals show',
     summary: 'show an approval and what it is about',
-    target: 'server',
+    ...READS,
     arguments: [ID],
     examples: ['berth approvals show apr_01KX3F', 'berth approvals show apr_01KX3F --json=payload'],
-    exits: ASKING,
-    output: 'document',
     schema: Approval,
     load: async () => (await import('../commands/approvals-command.ts')).approvalsShowCommand,
   },
   {
     path: 'approvals approve',
     summary: 'grant an approval; exit code 6 when somebody else has decided otherwise',
-    target: 'server',
+    ...CHANGES,
     arguments: [ID],
     flags: [
       REASON,
@@ -46,20 +42,16 @@ export const approvalCommands: readonly CommandSpec[] = [
       'berth approvals approve apr_01KX3F',
       'berth approvals approve apr_01KX3F --reason "checked with legal"',
     ],
-    exits: CHANGING,
-    output: 'document',
     schema: Approval,
     load: async () => (await import('../commands/approvals-command.ts')).approvalsApproveCommand,
   },
   {
     path: 'approvals deny',
     summary: 'deny an approval; exit code 6 when somebody else has decided otherwise',
-    target: 'server',
+    ...CHANGES,
     arguments: [ID],
     flags: [REASON],
     examples: ['berth approvals deny apr_01KX3F', 'berth approvals deny apr_01KX3F --reason "too expensive"'],
-    exits: CHANGING,
-    output: 'document',
     schema: Approval,
     load: async () => (await import('../commands/approvals-command.ts')).approvalsDenyCommand,
   },

@@ -1,7 +1,7 @@
 import { AuditEntry, AuditVerification, listOf } from '@berth/protocol'
 import * as v from 'valibot'
 import type { CommandSpec, FlagSpec } from './command-spec.ts'
-import { ASKING, PAGE_FLAGS } from './page-flags.ts'
+import { ASKING, PAGE_FLAGS, READS } from './server-rows.ts'
 
 const FILTERS: readonly FlagSpec[] = [
   { name: 'action', type: 'string', note: 'only entries of this action' },
@@ -14,11 +14,9 @@ export const auditCommands: readonly CommandSpec[] = [
   {
     path: 'audit list',
     summary: 'list audit entries, newest first',
-    target: 'server',
+    ...READS,
     flags: [...FILTERS, ...PAGE_FLAGS],
     examples: ['berth audit list --action token.mint', 'berth audit list --since 1h --json=seq,action'],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(AuditEntry),
     load: async () => (await import('../commands/audit-command.ts')).auditListCommand,
   },

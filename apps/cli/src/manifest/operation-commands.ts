@@ -1,7 +1,6 @@
-import { EventEnvelope } from '@berth/protocol'
 import * as v from 'valibot'
 import type { CommandSpec } from './command-spec.ts'
-import { ASKING, CHANGING } from './page-flags.ts'
+import { CHANGES, FOLLOWS, READS } from './server-rows.ts'
 
 const Document = v.record(v.string(), v.unknown())
 
@@ -10,19 +9,16 @@ export const operationCommands: readonly CommandSpec[] = [
   {
     path: 'events tail',
     summary: 'follow the events of a subject, over lost connections',
-    target: 'server',
+    ...FOLLOWS,
     arguments: [{ name: 'subject', note: 'such as agent:echo/events' }],
     flags: [{ name: 'since', type: 'string', value: 'eventId', note: 'also what came after this event' }],
     examples: ['berth events tail agent:echo/events', 'berth events tail approvals/events --json'],
-    exits: ASKING,
-    output: 'stream',
-    schema: EventEnvelope,
     load: async () => (await import('../commands/events-command.ts')).eventsTailCommand,
   },
   {
     path: 'api',
     summary: 'call any REST operation by its id; without one, list them',
-    target: 'server',
+    ...CHANGES,
     arguments: [{ name: 'operation', note: 'such as runs.list', optional: true }],
     flags: [
       {
@@ -39,28 +35,22 @@ export const operationCommands: readonly CommandSpec[] = [
       'berth api runs.list -f status=failed -f limit=5',
       'berth api sessions.create -f id=s1 -f title=First --json=id',
     ],
-    exits: CHANGING,
-    output: 'document',
     schema: v.unknown(),
     load: async () => (await import('../commands/api-command.ts')).apiCommand,
   },
   {
     path: 'openapi',
     summary: 'print the OpenAPI document of a server',
-    target: 'server',
+    ...READS,
     examples: ['berth openapi > openapi.json', 'berth openapi --json=paths'],
-    exits: ASKING,
-    output: 'document',
     schema: Document,
     load: async () => (await import('../commands/documents-command.ts')).openapiCommand,
   },
   {
     path: 'asyncapi',
     summary: 'print the AsyncAPI document of a server',
-    target: 'server',
+    ...READS,
     examples: ['berth asyncapi > asyncapi.json', 'berth asyncapi --json=channels'],
-    exits: ASKING,
-    output: 'document',
     schema: Document,
     load: async () => (await import('../commands/documents-command.ts')).asyncapiCommand,
   },

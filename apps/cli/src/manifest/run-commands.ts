@@ -1,7 +1,7 @@
 import { EventEnvelope, listOf, RUN_STATUSES, Run, RunOutcome } from '@berth/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
-import { ASKING, CHANGING, PAGE_FLAGS } from './page-flags.ts'
+import { CHANGES, CHANGING, FOLLOWS, PAGE_FLAGS, READS } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'run', note: 'id of the run' }
 const FILTERS: readonly FlagSpec[] = [
@@ -24,74 +24,61 @@ export const runCommands: readonly CommandSpec[] = [
   {
     path: 'runs list',
     summary: 'list runs, newest first',
-    target: 'server',
+    ...READS,
     flags: [...FILTERS, ...PAGE_FLAGS],
     examples: ['berth runs list --status failed --agent echo --since 1h', 'berth runs list --json=id,status | head'],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(Run),
     load: async () => (await import('../commands/runs-command.ts')).runsListCommand,
   },
   {
     path: 'runs show',
     summary: 'show a run with its input and result',
-    target: 'server',
+    ...READS,
     arguments: [ID],
     examples: ['berth runs show run_01KX3FJ9M8', 'berth runs show run_01KX3FJ9M8 --json=status,result,usage'],
-    exits: ASKING,
-    output: 'document',
     schema: Run,
     load: async () => (await import('../commands/runs-command.ts')).runsShowCommand,
   },
   {
     path: 'runs tail',
     summary: 'show the events of a run; with --follow until it ends, over lost connections',
-    target: 'server',
+    ...FOLLOWS,
     arguments: [ID],
     flags: [
       { name: 'follow', short: 'f', type: 'boolean', note: 'wait for more until the run has ended' },
       { name: 'since', type: 'string', value: 'eventId', note: 'only what comes after this event' },
     ],
     examples: ['berth runs tail run_01KX3FJ9M8 --follow', 'berth runs tail run_01KX3FJ9M8 --json'],
-    exits: ASKING,
-    output: 'stream',
-    schema: EventEnvelope,
     load: async () => (await import('../commands/runs-tail-command.ts')).runsTailCommand,
   },
   {
     path: 'runs trace',
     summary: 'draw what a run did, and how long each part took',
-    target: 'server',
+    ...READS,
     arguments: [ID],
     examples: ['berth runs trace run_01KX3FJ9M8', 'berth runs trace run_01KX3FJ9M8 --json'],
-    exits: ASKING,
-    output: 'document',
     schema: v.object({ runId: v.string(), status: v.string(), durationMs: v.number(), lines: v.array(TraceLine) }),
     load: async () => (await import('../commands/runs-trace-command.ts')).runsTraceCommand,
   },
   {
     path: 'runs abort',
     summary: 'abort a run',
-    target: 'server',
+    ...CHANGES,
     arguments: [ID],
     flags: [{ name: 'reason', type: 'string', note: 'is kept with the run' }],
     examples: ['berth runs abort run_01KX3FJ9M8', 'berth runs abort run_01KX3FJ9M8 --reason "wrong customer"'],
-    exits: CHANGING,
-    output: 'document',
     schema: RunOutcome,
     load: async () => (await import('../commands/runs-command.ts')).runsAbortCommand,
   },
   {
     path: 'runs resume',
     summary: 'resume a suspended run',
-    target: 'server',
+    ...CHANGES,
     arguments: [ID],
     flags: [
       { name: 'payload', type: 'string', value: 'input', note: 'JSON or text; @file reads a file, - reads stdin' },
     ],
     examples: ['berth runs resume run_01KX3FJ9M8', `berth runs resume run_01KX3FJ9M8 --payload '{"answer":42}'`],
-    exits: CHANGING,
-    output: 'document',
     schema: RunOutcome,
     load: async () => (await import('../commands/runs-command.ts')).runsResumeCommand,
   },
@@ -110,11 +97,9 @@ export const runCommands: readonly CommandSpec[] = [
   {
     path: 'runs export',
     summary: 'write a run and all of its events as one JSON document',
-    target: 'server',
+    ...READS,
     arguments: [ID],
     examples: ['berth runs export run_01KX3FJ9M8 > run.json', 'berth runs export run_01KX3FJ9M8 --json=events'],
-    exits: ASKING,
-    output: 'document',
     schema: v.object({ run: Run, events: v.array(EventEnvelope) }),
     load: async () => (await import('../commands/runs-command.ts')).runsExportCommand,
   },

@@ -1,14 +1,14 @@
 import { Fact, listOf, McpServer, McpTool, SearchResult, Skill } from '@berth/protocol'
 import * as v from 'valibot'
 import type { CommandSpec } from './command-spec.ts'
-import { ASKING, CHANGING, PAGE_FLAGS } from './page-flags.ts'
+import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
 /** Memory, skills and MCP servers. */
 export const serviceCommands: readonly CommandSpec[] = [
   {
     path: 'memory search',
     summary: 'search facts, best first',
-    target: 'server',
+    ...READS,
     arguments: [{ name: 'query', note: 'words to look for', variadic: true }],
     flags: [
       { name: 'namespace', type: 'string', note: 'only there' },
@@ -18,63 +18,51 @@ export const serviceCommands: readonly CommandSpec[] = [
       'berth memory search invoice address',
       'berth memory search "invoice address" --namespace customers --json',
     ],
-    exits: ASKING,
-    output: 'document',
     schema: SearchResult,
     load: async () => (await import('../commands/memory-command.ts')).memorySearchCommand,
   },
   {
     path: 'memory show',
     summary: 'show a fact',
-    target: 'server',
+    ...READS,
     arguments: [{ name: 'fact', note: 'id of the fact' }],
     examples: ['berth memory show mem_01KX3F', 'berth memory show mem_01KX3F --json=text'],
-    exits: ASKING,
-    output: 'document',
     schema: Fact,
     load: async () => (await import('../commands/memory-command.ts')).memoryShowCommand,
   },
   {
     path: 'memory forget',
     summary: 'delete a fact for good',
-    target: 'server',
+    ...CHANGES,
     arguments: [{ name: 'fact', note: 'id of the fact' }],
     examples: ['berth memory forget mem_01KX3F', 'berth memory forget mem_01KX3F --json'],
-    exits: CHANGING,
-    output: 'document',
     schema: v.object({ id: v.string(), deleted: v.literal(true) }),
     load: async () => (await import('../commands/memory-command.ts')).memoryForgetCommand,
   },
   {
     path: 'skills list',
     summary: 'list skills',
-    target: 'server',
+    ...READS,
     flags: PAGE_FLAGS,
     examples: ['berth skills list', 'berth skills list --json=name,status'],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(Skill),
     load: async () => (await import('../commands/services-command.ts')).skillsListCommand,
   },
   {
     path: 'mcp list',
     summary: 'list the bound MCP servers',
-    target: 'server',
+    ...READS,
     flags: PAGE_FLAGS,
     examples: ['berth mcp list', 'berth mcp list --json=id,status'],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(McpServer),
     load: async () => (await import('../commands/services-command.ts')).mcpListCommand,
   },
   {
     path: 'mcp test',
     summary: 'connect to an MCP server and list its tools',
-    target: 'server',
+    ...READS,
     arguments: [{ name: 'server', note: 'id of the MCP server' }],
     examples: ['berth mcp test github', 'berth mcp test github --json=name'],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(McpTool),
     load: async () => (await import('../commands/services-command.ts')).mcpTestCommand,
   },

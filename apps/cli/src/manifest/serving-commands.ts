@@ -92,7 +92,7 @@ export const servingCommands: readonly CommandSpec[] = [
       { name: 'probe', type: 'string', note: 'only whether it lives, or takes new runs', choices: ['live', 'ready'] },
     ],
     examples: ['berth health', 'berth health --probe ready --quiet'],
-    exits: ['unreachable', 'problem'],
+    exits: ['unreachable', 'denied', 'problem'],
     output: 'document',
     schema: v.union([Health, Liveness, Readiness]),
     load: async () => (await import('../commands/health-command.ts')).healthCommand,

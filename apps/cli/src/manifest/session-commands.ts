@@ -1,7 +1,7 @@
 import { EventEnvelope, listOf, Message, Session } from '@berth/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
-import { ASKING, CHANGING, PAGE_FLAGS } from './page-flags.ts'
+import { CHANGING, FOLLOWS, PAGE_FLAGS, READS } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'session', note: 'id of the session' }
 
@@ -9,35 +9,28 @@ export const sessionCommands: readonly CommandSpec[] = [
   {
     path: 'sessions list',
     summary: 'list sessions, newest first',
-    target: 'server',
+    ...READS,
     flags: PAGE_FLAGS,
     examples: ['berth sessions list', 'berth sessions list --all --format ndjson'],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(Session),
     load: async () => (await import('../commands/sessions-command.ts')).sessionsListCommand,
   },
   {
     path: 'sessions show',
     summary: 'show a session with its transcript',
-    target: 'server',
+    ...READS,
     arguments: [ID],
     examples: ['berth sessions show support-42', 'berth sessions show support-42 --json=messages'],
-    exits: ASKING,
-    output: 'document',
     schema: v.object({ session: Session, messages: v.array(Message) }),
     load: async () => (await import('../commands/sessions-command.ts')).sessionsShowCommand,
   },
   {
     path: 'sessions tail',
     summary: 'follow the events of a session, over lost connections',
-    target: 'server',
+    ...FOLLOWS,
     arguments: [ID],
     flags: [{ name: 'since', type: 'string', value: 'eventId', note: 'also what came after this event' }],
     examples: ['berth sessions tail support-42', 'berth sessions tail support-42 --json'],
-    exits: ASKING,
-    output: 'stream',
-    schema: EventEnvelope,
     load: async () => (await import('../commands/sessions-command.ts')).sessionsTailCommand,
   },
   {

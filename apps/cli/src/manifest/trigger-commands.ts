@@ -1,7 +1,7 @@
 import { Fire, FireReceipt, listOf, PrunedTriggers, Trigger } from '@berth/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
-import { ASKING, CHANGING, PAGE_FLAGS } from './page-flags.ts'
+import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'trigger', note: 'id of the trigger' }
 
@@ -9,80 +9,66 @@ export const triggerCommands: readonly CommandSpec[] = [
   {
     path: 'triggers list',
     summary: 'list triggers with their next fire and catch-up policy',
-    target: 'server',
+    ...READS,
     flags: PAGE_FLAGS,
     examples: ['berth triggers list', 'berth triggers list --json=id,nextFireAt'],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(Trigger),
     load: async () => (await import('../commands/triggers-command.ts')).triggersListCommand,
   },
   {
     path: 'triggers show',
     summary: 'show a trigger and its last fires',
-    target: 'server',
+    ...READS,
     arguments: [ID],
     examples: ['berth triggers show digest', 'berth triggers show digest --json=fires'],
-    exits: ASKING,
-    output: 'document',
     schema: v.object({ trigger: Trigger, fires: v.array(Fire) }),
     load: async () => (await import('../commands/triggers-command.ts')).triggersShowCommand,
   },
   {
     path: 'triggers fire',
     summary: 'fire a trigger by hand, also a disabled one',
-    target: 'server',
+    ...CHANGES,
     arguments: [ID],
     examples: ['berth triggers fire digest', 'berth triggers fire digest --json=runId'],
-    exits: CHANGING,
-    output: 'document',
     schema: FireReceipt,
     load: async () => (await import('../commands/triggers-command.ts')).triggersFireCommand,
   },
   {
     path: 'triggers enable',
     summary: 'let a trigger fire again',
-    target: 'server',
+    ...CHANGES,
     arguments: [ID],
     examples: ['berth triggers enable digest', 'berth triggers enable digest --json=nextFireAt'],
-    exits: CHANGING,
-    output: 'document',
     schema: Trigger,
     load: async () => (await import('../commands/triggers-command.ts')).triggersEnableCommand,
   },
   {
     path: 'triggers disable',
     summary: 'keep a trigger from firing by itself',
-    target: 'server',
+    ...CHANGES,
     arguments: [ID],
     examples: ['berth triggers disable digest', 'berth triggers disable digest --json=status'],
-    exits: CHANGING,
-    output: 'document',
     schema: Trigger,
     load: async () => (await import('../commands/triggers-command.ts')).triggersDisableCommand,
   },
   {
     path: 'triggers prune',
     summary: 'remove disabled, expired and orphaned triggers',
-    target: 'server',
+    ...CHANGES,
     examples: ['berth triggers prune', 'berth triggers prune --json'],
-    exits: CHANGING,
-    output: 'document',
     schema: PrunedTriggers,
     load: async () => (await import('../commands/triggers-command.ts')).triggersPruneCommand,
   },
   {
     path: 'triggers next',
     summary: 'show the coming times of a cron trigger, or of an expression without any server',
-    target: 'server',
+    ...READS,
     arguments: [{ name: 'trigger', note: 'id of a trigger, or a cron expression in quotes' }],
     flags: [
       { name: 'count', type: 'integer', note: 'how many', default: 10 },
       { name: 'tz', type: 'string', value: 'zone', note: 'IANA time zone of an expression; UTC without it' },
     ],
     examples: ['berth triggers next digest', `berth triggers next '0 9 * * 1-5' --tz Europe/Berlin --count 4`],
-    exits: ASKING,
-    output: 'document',
     schema: v.object({
       items: v.array(v.object({ at: v.string(), local: v.string(), offset: v.string(), dst: v.boolean() })),
       nextCursor: v.null(),

@@ -1,7 +1,7 @@
 import { Checkpoint, listOf, ThreadState, Workflow, WorkflowOutcome } from '@berth/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
-import { ASKING, CHANGING, PAGE_FLAGS } from './page-flags.ts'
+import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
 const ID: ArgumentSpec = { name: 'workflow', note: 'id of the workflow' }
 const THREAD: ArgumentSpec = { name: 'thread', note: 'id of the thread' }
@@ -12,18 +12,16 @@ export const workflowCommands: readonly CommandSpec[] = [
   {
     path: 'workflows list',
     summary: 'list the registered workflows',
-    target: 'server',
+    ...READS,
     flags: PAGE_FLAGS,
     examples: ['berth workflows list', 'berth workflows list --json=id'],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(Workflow),
     load: async () => (await import('../commands/workflows-command.ts')).workflowsListCommand,
   },
   {
     path: 'workflows run',
     summary: 'start a workflow',
-    target: 'server',
+    ...CHANGES,
     arguments: [ID],
     flags: [
       { name: 'input', type: 'string', value: 'input', note: INPUT },
@@ -35,64 +33,54 @@ export const workflowCommands: readonly CommandSpec[] = [
       `berth workflows run onboarding --input '{"user":"u1"}'`,
       'berth workflows run onboarding --wait 30s --json',
     ],
-    exits: CHANGING,
-    output: 'document',
     schema: WorkflowOutcome,
     load: async () => (await import('../commands/workflows-command.ts')).workflowsRunCommand,
   },
   {
     path: 'workflows show',
     summary: 'show where a thread stands',
-    target: 'server',
+    ...READS,
     arguments: [ID, THREAD],
     examples: [
       'berth workflows show onboarding thr_01KX3F',
       'berth workflows show onboarding thr_01KX3F --json=status',
     ],
-    exits: ASKING,
-    output: 'document',
     schema: ThreadState,
     load: async () => (await import('../commands/workflows-command.ts')).workflowsShowCommand,
   },
   {
     path: 'workflows resume',
     summary: 'resume a suspended thread',
-    target: 'server',
+    ...CHANGES,
     arguments: [ID, THREAD],
     flags: [PAYLOAD, { name: 'name', type: 'string', note: 'which wait to end, when there are several' }],
     examples: [
       'berth workflows resume onboarding thr_01KX3F',
       `berth workflows resume onboarding thr_01KX3F --name signed --payload '{"by":"eve"}'`,
     ],
-    exits: CHANGING,
-    output: 'document',
     schema: WorkflowOutcome,
     load: async () => (await import('../commands/workflows-command.ts')).workflowsResumeCommand,
   },
   {
     path: 'workflows checkpoints',
     summary: 'list the checkpoints of a thread, newest first',
-    target: 'server',
+    ...READS,
     arguments: [ID, THREAD],
     flags: PAGE_FLAGS,
     examples: [
       'berth workflows checkpoints onboarding thr_01KX3F',
       'berth workflows checkpoints onboarding thr_01KX3F --json',
     ],
-    exits: ASKING,
-    output: 'document',
     schema: listOf(Checkpoint),
     load: async () => (await import('../commands/workflows-command.ts')).workflowsCheckpointsCommand,
   },
   {
     path: 'workflows fork',
     summary: 'fork a thread; refused by this interface (501)',
-    target: 'server',
+    ...CHANGES,
     arguments: [ID, THREAD],
     flags: [{ name: 'checkpoint', type: 'string', value: 'id', note: 'where to fork; at the last one without it' }],
     examples: ['berth workflows fork onboarding thr_01KX3F', 'berth workflows fork onboarding thr_01KX3F --json'],
-    exits: CHANGING,
-    output: 'document',
     schema: v.unknown(),
     load: async () => (await import('../commands/workflows-command.ts')).workflowsForkCommand,
   },

@@ -8,7 +8,11 @@ cycle.self = cycle
 /** What a run comes to whose code hands over something that its types forbid. */
 async function comesTo(code: (context: Loose) => unknown) {
   const engine = createEngine({
-    agents: [agentOf('a', async (_, context) => (context.resume === undefined ? code(context as Loose) : 'resumed'))],
+    agents: [
+      agentOf('a', async (_, context) =>
+        context.resume === undefined ? code(context as unknown as Loose) : 'resumed',
+      ),
+    ],
   })
   const reply = engine.run('a')
   await settled(engine.clock)
@@ -17,10 +21,10 @@ async function comesTo(code: (context: Loose) => unknown) {
 }
 
 /** The context without its types. */
-type Loose = RunContext & {
-  // biome-ignore lint/suspicious/noExplicitAny: what is refused is what the types forbid
-  readonly [Name in 'step' | 'tool' | 'suspend' | 'approval']: (...given: any[]) => any
+type Loose = Omit<RunContext, LooseName> & {
+  readonly [Name in LooseName]: (...given: readonly unknown[]) => Promise<unknown>
 }
+type LooseName = 'step' | 'tool' | 'suspend' | 'approval'
 
 describe('a step', () => {
   it.each([

@@ -119,7 +119,7 @@ describe('a journey through the command line alone', () => {
     child.stderr.on('data', (chunk) => {
       talk += chunk
     })
-    await expect.poll(() => talk).toContain('waiting.now')
+    await expect.poll(() => talk, { timeout: 60_000 }).toContain('waiting.now')
     child.kill('SIGINT')
 
     expect(await exited).toEqual([130, null])

@@ -155,7 +155,7 @@ describe('berth dev in a terminal', () => {
     await terminal.shows(/↻ restarted in \d+ ms\n/)
     expect(await says()).toBe('one')
     terminal.press('c')
-    await expect.poll(terminal.raw).toContain('\u001b[2J')
+    await expect.poll(terminal.raw, { timeout: 30_000 }).toContain('\u001b[2J')
     terminal.press('q')
 
     expect(await terminal.exited).toBe(0)
@@ -172,7 +172,7 @@ describe('berth dev in a terminal', () => {
     expect(await terminal.exited).toBe(0)
 
     const piped = await startServer(place, ['dev'])
-    await expect.poll(piped.stdout).toContain('watching')
+    await expect.poll(piped.stdout, { timeout: 30_000 }).toContain('watching')
     expect(piped.stdout()).not.toContain('q quit')
     await piped.kill('SIGTERM')
   })

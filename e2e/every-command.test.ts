@@ -17,13 +17,13 @@ const wordsOf = ({ path, target, arguments: given = [], flags = [] }: CommandSpe
 ]
 
 /** One of each kind, and those that write more than a pipe holds. */
-const SAMPLE = [
+const SAMPLE = new Set([
   ...new Map(
     COMMANDS.filter(({ isService }) => !isService).map((one) => [`${one.target} ${one.output}`, one]),
   ).values(),
   ...COMMANDS.filter(({ path }) => ['openapi', 'asyncapi', 'config schema', 'help'].includes(path)),
-]
-const byPath = SAMPLE.map((command) => [command.path, command] as const)
+])
+const byPath = [...SAMPLE].map((command) => [command.path, command] as const)
 
 /** Runs a shell line with the command as `"$@"` and answers the exit code of the command itself. */
 function inShell(line: string, command: CommandSpec) {

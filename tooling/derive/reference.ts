@@ -7,6 +7,7 @@ import { metricsPage } from './pages/metrics.ts'
 import { operationsPage } from './pages/operations.ts'
 import { realtimePage } from './pages/realtime.ts'
 import { scopesPage } from './pages/scopes.ts'
+import { tracesPage } from './pages/traces.ts'
 
 /** The pages and documents of docs/reference by file name. */
 export const deriveReference = (): Readonly<Record<string, string>> => ({
@@ -19,4 +20,5 @@ export const deriveReference = (): Readonly<Record<string, string>> => ({
   'operations.md': operationsPage(),
   'realtime.md': realtimePage(),
   'scopes.md': scopesPage(),
+  'traces.md': tracesPage(),
 })

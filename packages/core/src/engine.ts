@@ -1,4 +1,15 @@
-import type { Clock, IdGenerator, Logger, Meter, RunRecord, Storage, Timers, UnitOfWork } from '@berth/ports'
+import {
+  type Clock,
+  type IdGenerator,
+  type Logger,
+  type Meter,
+  noTracer,
+  type RunRecord,
+  type Storage,
+  type Timers,
+  type Tracer,
+  type UnitOfWork,
+} from '@berth/ports'
 import { createReadAgents } from './agents/read-agents.ts'
 import type { CreateRunServices } from './agents/run-services.ts'
 import { createDecideApprovals } from './approvals/decide-approvals.ts'
@@ -51,6 +62,8 @@ export interface EngineDeps
   readonly ids: IdGenerator
   readonly logger: Logger
   readonly meter: Meter
+  /** Traces nothing when missing. */
+  readonly tracer?: Tracer | undefined
   readonly render: RenderEnvelope
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
@@ -84,7 +97,8 @@ export function createEngine(given: EngineDeps) {
   const runMeter = createRunMeter(given.meter, targets)
   const holdsTimers = canHoldTimers(given)
   const requireTimers = createRequireTimers(holdsTimers)
-  const deps = { ...given, ...limits, settlements, targets, runMeter, requireTimers }
+  const tracer = given.tracer ?? noTracer
+  const deps = { ...given, ...limits, tracer, settlements, targets, runMeter, requireTimers }
 
   const runner = createRunner({
     ...deps,

@@ -12,11 +12,14 @@ export type AnswerMeter = (exchange: Exchange, status: number, error: AppError |
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
+/** The method, or `other`: whoever sends one does not make a new label of it. */
+export const methodLabel = (method: string): string => (METHODS.has(method) ? method : 'other')
+
 export function createAnswerMeter({ meter, clock, config }: AnswerMeterDeps): AnswerMeter {
   return (exchange, status, error) => {
     const { request, route, startedMs } = exchange
     const labels = {
-      method: METHODS.has(request.method) ? request.method : 'other',
+      method: methodLabel(request.method),
       route: route === undefined ? 'unmatched' : config.basePath + route.mounted.operation.path,
     }
     meter.count('svc_http_requests_total', { ...labels, status: String(status) })

@@ -1,5 +1,5 @@
 import type { KeyedRequest, Principal } from '@berth/core'
-import { EVERY_ROW, type RequestOrigin, type Visibility } from '@berth/ports'
+import { EVERY_ROW, noSpan, type RequestOrigin, type Span, type Visibility } from '@berth/ports'
 import type { Operation } from '@berth/protocol'
 import { acceptsEventStream } from './accept.ts'
 import type { Call } from './handlers.ts'
@@ -22,7 +22,9 @@ export interface Exchange {
   requestId: string
   clientAddress: string
   isSecure: boolean // the client spoke TLS
+  /** As received, or the place of the span of this request. */
   traceparent: string | undefined
+  span: Span
   principal: Principal
   query: unknown
   /** The body as parsed, before its schema filled anything in. */
@@ -56,6 +58,7 @@ export function createExchange(
     clientAddress: '',
     isSecure: false,
     traceparent: undefined,
+    span: noSpan,
     principal: NOBODY,
     query: {},
     json: undefined,

@@ -47,7 +47,7 @@ import type {
   WriteBlocks,
   WriteFacts,
 } from '@berth/core'
-import type { Clock, Digest, Exposition, IdGenerator, Logger, Meter, Visibility } from '@berth/ports'
+import type { Clock, Digest, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@berth/ports'
 import type { SecretsHealth } from '@berth/protocol'
 import type { InferOutput } from 'valibot'
 
@@ -150,6 +150,8 @@ export interface HttpAppDeps extends UseCases {
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly logger: Logger
   readonly meter: Meter
+  /** Traces nothing when missing. */
+  readonly tracer?: Tracer | undefined
   readonly authenticate: Authenticate
   readonly recall: Recall
   readonly csrfTokens: CsrfTokens

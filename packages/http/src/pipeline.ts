@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError, noSpan } from '@berth/ports'
 import { type Exchange, toCall } from './exchange.ts'
 import type { Answer } from './handlers.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
@@ -78,7 +78,8 @@ async function answeredMeanwhile({ recall }: HttpAppDeps, { key }: Exchange, err
 
 async function handle(exchange: Exchange, { mounted }: Route): Promise<Answer> {
   const call = toCall(exchange)
-  const answer = await mounted.handle(call)
+  const { span } = exchange
+  const answer = await (span === noSpan ? mounted.handle(call) : span.within(() => mounted.handle(call)))
   if (honoursPrefer(mounted.operation) && call.prefer.applied !== '') {
     exchange.headers.set('Preference-Applied', call.prefer.applied)
   }

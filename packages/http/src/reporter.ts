@@ -4,6 +4,7 @@ import { errorsOf } from '@berth/protocol'
 import { createAnswerMeter } from './answer-meter.ts'
 import { type Exchange, isAnonymous } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
+import { endRequestSpan } from './request-span.ts'
 
 /** What became of a request. */
 export interface Outcome {
@@ -13,7 +14,7 @@ export interface Outcome {
 }
 
 export interface Reporter {
-  /** One line per answer, and the metrics. */
+  /** One line per answer, the metrics, and the end of its span. */
   answered(exchange: Exchange, outcome: Outcome, error: AppError | undefined): void
 }
 
@@ -42,6 +43,7 @@ export function createReporter(deps: HttpAppDeps): Reporter {
       }
       logLine(logger, { ...fields, error: error?.id }, { status: response.status, error })
       measure(exchange, response.status, error)
+      endRequestSpan(exchange.span, response.status, error)
     },
   }
 }

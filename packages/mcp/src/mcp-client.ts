@@ -111,11 +111,12 @@ export function createMcpClient(options: McpClientOptions): McpClient {
   }
 
   const send = async (connection: Connection, call: McpCall): Promise<McpOutcome> => {
-    const { tool, signal, timeoutMs = callTimeoutMs } = call
+    const { tool, signal, timeoutMs = callTimeoutMs, traceparent } = call
     const timeout = Math.max(1, Math.min(timeoutMs, callTimeoutMs))
     const { failureOf, outcomeOf } = await outcomes()
     try {
-      const params = { name: tool, arguments: { ...call.arguments } }
+      const meta = traceparent === undefined ? {} : { _meta: { traceparent } }
+      const params = { name: tool, arguments: { ...call.arguments }, ...meta }
       const toolDefinition = { name: tool, inputSchema: { type: 'object' as const } }
       const limits = { timeout, maxTotalTimeout: timeout, ...(signal === undefined ? {} : { signal }) }
       return outcomeOf(await connection.client.callTool(params, { ...limits, toolDefinition }), maxResultBytes)

@@ -89,6 +89,7 @@ export type { StepChange, StepKind, StepRecord, StepStatus, StepStore } from './
 export type { Storage, StorageStatus } from './storage.ts'
 export type { Timers } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'
+export { noSpan, noTracer, type Span, type SpanEnd, type Tracer } from './tracer.ts'
 export type {
   Activity,
   CatchUp,

@@ -34,6 +34,7 @@ export interface McpCall {
   readonly arguments: Readonly<Record<string, unknown>>
   readonly timeoutMs?: number | undefined // never longer than the one of the configuration
   readonly signal?: AbortSignal | undefined
+  readonly traceparent?: string | undefined // of whoever calls; told to the server as `_meta.traceparent`
 }
 
 /** A failure of the tool, or of the server once the call was on its way, is data. */

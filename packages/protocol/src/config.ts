@@ -268,6 +268,11 @@ export const ServerConfigSchema = strictObject({
       note: 'Above this size of the write-ahead log, in bytes, the storage check warns.',
     }),
   }),
+  telemetry: section({
+    traces: field(boolean, false, {
+      note: 'Makes OpenTelemetry spans of requests, runs, steps and tools; needs the package @opentelemetry/api, and exports nothing by itself.',
+    }),
+  }),
   docs: section({
     enabled: field(boolean, true, { note: 'Mounts openapi.json, asyncapi.json and docs.' }),
   }),

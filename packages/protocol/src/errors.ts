@@ -104,6 +104,7 @@ export const START_ERRORS = {
   'storage-corrupt': 'The database file is damaged or not a database.',
   'storage-locked': 'Another process holds the database file.',
   'storage-newer-schema': 'The database file was written by a newer release.',
+  'tracing-peer-missing': 'telemetry.traces is on and its optional package is not installed.',
 } as const satisfies Record<string, string>
 
 export type StartErrorKind = keyof typeof START_ERRORS

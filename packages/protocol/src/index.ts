@@ -127,6 +127,17 @@ export {
   type ScopeSpec,
 } from './scopes.ts'
 export {
+  SPAN_ATTRIBUTES,
+  SPANS,
+  type SpanAttribute,
+  type SpanAttributeSpec,
+  type SpanAttributes,
+  type SpanAttributesOf,
+  type SpanName,
+  type SpanSpec,
+  spanTitle,
+} from './spans.ts'
+export {
   formatSubject,
   type ParsedSubject,
   parseSubject,

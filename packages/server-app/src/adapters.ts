@@ -10,21 +10,24 @@ import {
   fileSecretResolver,
   keyringSecretResolver,
   nodeDigest,
+  openTracer as openOpenTelemetry,
   systemClock,
   systemTimers,
 } from '@berth/platform-node'
-import type {
-  Clock,
-  CronSchedule,
-  Digest,
-  IdGenerator,
-  Logger,
-  McpClient,
-  ReadableMeter,
-  SecretResolver,
-  SkillStore,
-  Storage,
-  Timers,
+import {
+  type Clock,
+  type CronSchedule,
+  type Digest,
+  type IdGenerator,
+  type Logger,
+  type McpClient,
+  noTracer,
+  type ReadableMeter,
+  type SecretResolver,
+  type SkillStore,
+  type Storage,
+  type Timers,
+  type Tracer,
 } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { type Encryption, openSqliteStorage, type SqliteStorage } from '@berth/sqlite'
@@ -40,13 +43,14 @@ export interface Adapters {
   readonly digest: Digest
   readonly logger: Logger
   readonly meter: ReadableMeter
+  readonly tracer: Tracer
   readonly cronSchedule: CronSchedule
   readonly secretResolvers: readonly SecretResolver[]
   readonly skills: SkillStore
   readonly mcp: McpClient
 }
 
-export type Platform = Omit<Adapters, 'storage'>
+export type Platform = Omit<Adapters, 'storage' | 'tracer'>
 
 /** The adapters that need no opening. */
 export function createPlatform(config: ServerConfig, configDir: string, given: Partial<Adapters>): Platform {
@@ -73,6 +77,11 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
         fetch: (url, init) => fetch(url, init),
       }),
   }
+}
+
+/** Spans go to OpenTelemetry when the configuration asks for them, else nowhere. @throws StartError `tracing-peer-missing` */
+export async function openTracer({ telemetry }: ServerConfig, logger: Logger): Promise<Tracer> {
+  return telemetry.traces ? openOpenTelemetry({ version, logger }) : noTracer
 }
 
 const skillFolders = ({ skills }: ServerConfig, configDir: string) => ({

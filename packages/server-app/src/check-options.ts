@@ -42,6 +42,7 @@ const ADAPTERS = {
   digest: 'object',
   logger: 'object',
   meter: 'object',
+  tracer: 'object',
   cronSchedule: 'object',
   secretResolvers: 'array',
   skills: 'object',

@@ -59,7 +59,7 @@ export type Composition = ReturnType<typeof compose>
 export function compose(parts: Parts) {
   const { config, adapters, secrets, vitals, agents, workflows, attribution, phase } = parts
   const { server, runs: limits, realtime, health, auth } = config
-  const { storage, clock, ids, digest, logger, meter, cronSchedule } = adapters
+  const { storage, clock, ids, digest, logger, meter, tracer, cronSchedule } = adapters
   const { basePath } = server
   const idempotencyTtlMs = server.idempotency.ttlSeconds * 1_000
 
@@ -83,7 +83,8 @@ export function compose(parts: Parts) {
   const sealer = createNodeSealer([secret, ...earlier])
   const recall = createRecall({ idempotency, clock, sealer })
   const limited = { basePath, idempotencyTtlMs }
-  const tools = { ...storage, unitOfWork, clock, timers, ids, digest, logger, meter, hub, render, phase, ...limited }
+  const seen = { logger, meter, tracer }
+  const tools = { ...storage, unitOfWork, clock, timers, ids, digest, ...seen, hub, render, phase, ...limited }
   const services = createServices({
     ...{ ...tools, config, outside, recall, answers: idempotency },
     ...{ mcp: adapters.mcp, mcpServers: parts.mcpServers },
@@ -127,7 +128,7 @@ export function compose(parts: Parts) {
   })
   const app = createHttpApp({
     config: httpConfigOf(config),
-    ...{ version, clock, digest, ids, logger, meter, recall, issueTicket, readHealth },
+    ...{ version, clock, digest, ids, ...seen, recall, issueTicket, readHealth },
     ...{ admit, onAnswer, listAudit, exportAudit, verifyAudit },
     openRunStream: streams.openRunStream,
     openSessionStream: streams.openSessionStream,

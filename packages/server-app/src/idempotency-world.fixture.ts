@@ -1,7 +1,15 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@berth/core'
 import { createInMemorySkillStore } from '@berth/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest } from '@berth/platform-node'
-import { AppError, type IdGenerator, type Logger, NO_AUDIT_KEY, type Storage, type UnitOfWork } from '@berth/ports'
+import {
+  AppError,
+  type IdGenerator,
+  type Logger,
+  NO_AUDIT_KEY,
+  noTracer,
+  type Storage,
+  type UnitOfWork,
+} from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { createPlatform } from './adapters.ts'
 import { createAttribution } from './attribution.ts'
@@ -156,7 +164,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
     config: config(),
     adapters: {
       ...{ storage: { ...storage, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
-      ...{ meter: createPrometheusMeter(), cronSchedule: createCronSchedule(), secretResolvers: [] },
+      ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
       ...{ skills: noSkills, mcp: createPlatform(config(), '.', {}).mcp },
     },
     secrets: {

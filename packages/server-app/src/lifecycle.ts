@@ -12,7 +12,7 @@ import {
 import { openVitals } from '@berth/platform-node'
 import type { ConsolidatorPhases, Embedder, SkillStore } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
-import { type Adapters, createPlatform, openStorage } from './adapters.ts'
+import { type Adapters, createPlatform, openStorage, openTracer } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
 import { type AuditPlace, openAuditPlace } from './audit-place.ts'
 import type { BerthServer } from './berth-server.ts'
@@ -46,6 +46,7 @@ type Undo = () => void | Promise<void>
 const SHUTDOWN_HOOK_MS = 5_000
 const STREAM_GRACE_MS = 500
 const LISTENER_GRACE_MS = 2_000
+const FLUSH_MS = 1_000
 
 /** The start and stop order of a server. */
 export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agents' | 'workflows'> {
@@ -77,18 +78,20 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     const secrets = await validateBeforeBind(config, platform)
     await checkMcpSecrets(parts.mcpServers, platform)
     checkTriggers({ targets: targetsOf(parts.agents, parts.workflows), ...platform }, parts.triggers)
-    return secrets
+    return { secrets, tracer: given.tracer ?? (await openTracer(config, logger)) }
   }
 
   const open = async () => {
     await runStartHook(hooks, 'beforeStart')
-    const secrets = await validate()
+    const { secrets, tracer } = await validate()
+    // Last of all: what ends meanwhile has spans too.
+    undo.push(() => waitAtMost(timers, FLUSH_MS, [tracer.flush()]))
     const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : { storage: given.storage }
     const auditPlace = await openAudit(secrets)
     const vitals = openVitals()
     undo.push(vitals.close)
     if (given.mcp === undefined) undo.push(platform.mcp.close)
-    const adapters = { ...platform, storage }
+    const adapters = { ...platform, storage, tracer }
     const composition = compose({ ...parts, secrets, vitals, adapters, auditPlace, cipher })
     undo.push(composition.audit.stop)
     await composition.audit.start()

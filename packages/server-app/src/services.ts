@@ -16,13 +16,14 @@ import {
   type PhaseHolder,
   type Recall,
   type RenderEnvelope,
+  withMcpSpans,
 } from '@berth/core'
 import type { ConsolidatorPhases, Embedder, McpClient, SkillStore, Storage } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import type { Adapters } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
 
-type Tools = Pick<Adapters, 'clock' | 'timers' | 'ids' | 'digest' | 'logger' | 'meter'>
+type Tools = Pick<Adapters, 'clock' | 'timers' | 'ids' | 'digest' | 'logger' | 'meter' | 'tracer'>
 
 export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpServers'>, Tools {
   readonly config: ServerConfig
@@ -53,11 +54,12 @@ export function createServices(deps: ServicesDeps) {
   })
   const skills = joinSkillStores([deps.registeredSkills, deps.skills])
   // What a server sends later is nothing that the run which has connected to it left behind.
-  const mcpClient: McpClient = {
+  const unattributed: McpClient = {
     ...mcp,
     tools: (endpoint) => outside(() => mcp.tools(endpoint)),
     call: (endpoint, call) => outside(() => mcp.call(endpoint, call)),
   }
+  const mcpClient = withMcpSpans(unattributed, deps.tracer)
   const servers = {
     ...{ configured: deps.mcpServers, mcpServers: deps.boundServers, mcpClient },
     allowHosts: config.mcp.allowHosts,

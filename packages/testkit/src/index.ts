@@ -41,6 +41,7 @@ export {
 export { stepStoreCases, stepStoreContract } from './contracts/step-store.contract.ts'
 export { STORAGE_SUITES, storageContract } from './contracts/storage.contract.ts'
 export { tokenStoreCases, tokenStoreContract } from './contracts/token-store.contract.ts'
+export { type SeenSpan, type TracerHarness, tracerCases, tracerContract } from './contracts/tracer.contract.ts'
 export { triggerStoreCases, triggerStoreContract } from './contracts/trigger-store.contract.ts'
 export { unitOfWorkCases, unitOfWorkContract } from './contracts/unit-of-work.contract.ts'
 export { createHashEmbedder, type HashEmbedderOptions } from './embedders.ts'

@@ -40,10 +40,11 @@ export const createRunMcp = ({ servers, mcpClient }: RunMcpDeps, { step }: Servi
     const name = `${serverId}.${tool}`.slice(0, MAX_NAME)
     return step<McpOutcome>(
       name,
-      async ({ signal }) => {
+      async ({ signal, traceparent }) => {
         try {
           const endpoint = await servers.endpoint(String(serverId))
-          return await mcpClient.call(endpoint, { tool: String(tool), arguments: args, timeoutMs, signal })
+          const call = { tool: String(tool), arguments: args, timeoutMs, signal, traceparent }
+          return await mcpClient.call(endpoint, call)
         } catch (error) {
           return refusedOutcome(error)
         }

@@ -39,6 +39,7 @@ export interface UseMcp {
     readonly tool: string
     readonly arguments: McpCall['arguments']
     readonly key?: KeyedRequest | undefined
+    readonly traceparent?: string | undefined
   }): Promise<Reply>
 }
 
@@ -50,19 +51,20 @@ export function createUseMcp(deps: UseMcpDeps): UseMcp {
       const tools = await mcpClient.tools(await servers.endpoint(serverId))
       return pageOfNamed(tools, ({ name }) => name, page)
     },
-    async call({ serverId, tool, arguments: given, key }) {
+    async call({ serverId, tool, arguments: given, key, traceparent }) {
       if (phase.current() === 'draining') throw new AppError('server-draining', { retryAfterMs: 5_000 })
       const endpoint = await servers.endpoint(serverId)
       const tools = await mcpClient.tools(endpoint)
       if (!tools.some(({ name }) => name === tool)) throw new AppError('mcp-tool-not-found')
-      if (key === undefined) return toReply(await mcpClient.call(endpoint, { tool, arguments: given }))
+      const sent: McpCall = { tool, arguments: given, traceparent }
+      if (key === undefined) return toReply(await mcpClient.call(endpoint, sent))
 
       const callId = ids.newId('call')
       const once = await commitOnce(deps, key, async () => ({
         ...{ writes: [], reply: { status: 202 }, runId: callId, remember: false, contentOf: null },
       }))
       if (once.kind === 'replayed') return once.reply
-      const reply = toReply(await outcomeOf(mcpClient.call(endpoint, { tool, arguments: given })))
+      const reply = toReply(await outcomeOf(mcpClient.call(endpoint, sent)))
       await unitOfWork.commit([{ type: 'idempotency.complete', runId: callId, response: toStoredResponse(reply) }])
       return reply
     },

@@ -42,11 +42,12 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
 
 /** @throws AppError `budget-exhausted` when nothing is left for it */
 function childOf(
-  { run, ids, clock, budget }: CallScope,
+  { run, ids, clock, budget, span }: CallScope,
   agent: RunTarget,
   { seq, input }: { readonly seq: number; readonly input: JsonText },
 ): RunRecord {
-  const { sessionId, owner, userId, deadlineAt, depth, traceparent, metadata } = run
+  const { sessionId, owner, userId, deadlineAt, depth, metadata } = run
+  const traceparent = span.traceparent ?? run.traceparent
   return {
     id: ids.newId('run'),
     kind: 'agent',

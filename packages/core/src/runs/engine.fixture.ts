@@ -9,6 +9,7 @@ import {
   type Meter,
   noMeter,
   type Storage,
+  type Tracer,
 } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
@@ -31,6 +32,7 @@ export interface EngineOptions {
   readonly storage?: Storage
   readonly meter?: Meter
   readonly logger?: Logger
+  readonly tracer?: Tracer
   /** Those that the code of the test looks at. */
   readonly services?: (caller: ServiceCaller) => object
   readonly fireEventTriggers?: FireEventTriggers
@@ -66,6 +68,7 @@ export function createEngine(options: EngineOptions) {
   const { concurrency = 64, maxQueued = 100, meter = noMeter, logger = silentLogger } = options
   const engine = createRunEngine({
     ...storage,
+    tracer: options.tracer,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),

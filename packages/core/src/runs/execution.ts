@@ -5,7 +5,9 @@ import {
   fromJsonText,
   type JsonText,
   type Logger,
+  noSpan,
   type RunRecord,
+  type Span,
   type StepStore,
   type Timers,
   toJsonText,
@@ -66,12 +68,14 @@ export interface ExecutionRequest {
   readonly signal: AbortSignal
   /** Nothing can be recorded of it yet. */
   readonly isFirst: boolean
+  /** What the code of the run does is below it. */
+  readonly span: Span
 }
 
 /** Executes the code of a run once, from its start, with what is recorded of it. */
 export async function startExecution(
   deps: ExecutionDeps,
-  { run, target, signal, isFirst }: ExecutionRequest,
+  { run, target, signal, isFirst, span }: ExecutionRequest,
 ): Promise<Execution> {
   const { steps, timers, logger } = deps
   const suspension = readSuspension(run)
@@ -84,11 +88,12 @@ export async function startExecution(
   })
   const journal = createJournal(deps, run)
   const budget = createBudget(deps, run, { journal, recorded })
-  const scope: CallScope = { ...deps, run, journal, ledger, signal, budget }
+  const scope: CallScope = { ...deps, run, journal, ledger, signal, budget, span }
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
   const context = createRunContext(scope, { ...deps, logger, resume })
 
-  const called = callTarget(deps, { scope, target, context })
+  const call: Call = { scope, target, context }
+  const called = span === noSpan ? callTarget(deps, call) : span.within(() => callTarget(deps, call))
   return {
     journal,
     used: budget.used,

@@ -22,7 +22,7 @@ export interface ContextParts {
 /** What the code of a run is given. */
 export function createRunContext(scope: CallScope, parts: ContextParts): RunContext {
   const { logger, resume, callChild, services } = parts
-  const { run, journal, signal, ledger, budget } = scope
+  const { run, journal, signal, ledger, budget, span } = scope
   const { kind, targetId } = run
   return {
     ...services(callerOf(scope)),
@@ -33,7 +33,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     sessionId: run.sessionId,
     userId: run.userId,
     attempt: run.attempt,
-    traceparent: run.traceparent,
+    traceparent: span.traceparent ?? run.traceparent,
     metadata: run.metadata,
     signal,
     log: createRunLog(logger, run),

@@ -1,4 +1,6 @@
-import { AppError, type Logger, type RunRecord, type Timers } from '@berth/ports'
+import { AppError, type Logger, type RunRecord, type Span, type Timers, type Tracer } from '@berth/ports'
+import { endRunSpan, leaveRunSpan, startRunSpan, suspendRunSpan } from '../tracing/run-span.ts'
+import { failSpan } from '../tracing/step-span.ts'
 import type { Admission, Entry, Place } from './admission.ts'
 import { announce, endRun, type RunEnd } from './end-run.ts'
 import { type Execution, type ExecutionDeps, startExecution, type Verdict } from './execution.ts'
@@ -12,6 +14,7 @@ export interface RunnerDeps extends Omit<ExecutionDeps, 'callChild'> {
   readonly targets: RunTargets
   readonly timers: Timers
   readonly logger: Logger
+  readonly tracer: Tracer
   readonly abortGraceMs: number
   readonly callChild: ExecutionDeps['callChild']
 }
@@ -50,11 +53,12 @@ export interface Launch {
 export interface LiveRun extends Launch {
   readonly controller: AbortController
   execution?: Execution
+  span?: Span
 }
 
 /** Executes runs in this process. */
 export function createRunner(deps: RunnerDeps): Runner {
-  const { admission, unitOfWork, clock, timers, logger, targets } = deps
+  const { admission, unitOfWork, clock, timers, logger, targets, tracer } = deps
   const lives = new Map<string, LiveRun>()
 
   const forget = (live: LiveRun) => {
@@ -86,18 +90,26 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (live === undefined) return forget(waiting)
     logStart(logger, live.run)
     const cancelTimeout = startTimeout(live)
+    const span = startRunSpan(tracer, live.run)
+    live.span = span
     try {
       const { run, target, controller } = live
-      const execution = await startExecution(deps, { run, target, signal: controller.signal, isFirst })
+      const execution = await startExecution(deps, { run, target, signal: controller.signal, isFirst, span })
       live.execution = execution
-      await settle(live, execution, await execution.verdict)
+      const verdict = await execution.verdict
+      if (await settle(live, execution, verdict)) endSpan(span, verdict)
+    } catch (error) {
+      failSpan(span, error)
+      throw error
     } finally {
+      leaveRunSpan(span, live.controller.signal)
       cancelTimeout()
       forget(live)
     }
   }
 
-  const settle = async (live: LiveRun, { journal }: Execution, verdict: Verdict) => {
+  /** Whether the verdict is what became of the run. */
+  const settle = async (live: LiveRun, { journal }: Execution, verdict: Verdict): Promise<boolean> => {
     const unwritten = await journal.close()
     const isOurs = !live.controller.signal.aborted && verdict.kind !== 'dropped'
     const isWritten = isOurs && (await commitVerdict(live, verdict, unwritten.events))
@@ -106,6 +118,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     else if (verdict.kind === 'end' && verdict.end.finishReason === 'budget-exhausted') {
       live.controller.abort('budget-exhausted')
     }
+    return isWritten
   }
 
   const commitVerdict = async (
@@ -203,6 +216,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const detach = (live: LiveRun) => {
     if (lives.get(live.run.id)?.controller !== live.controller) return
     logger.warn('code ignores its abort signal: run detached', { runId: live.run.id, target: live.target.id })
+    if (live.span !== undefined) leaveRunSpan(live.span, live.controller.signal)
     forget(live)
   }
 
@@ -214,6 +228,11 @@ function entryOf(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): E
   if (concurrency === 'single') return { runId: run.id, lane: `${kind}:${id}`, onBusy }
   const isLane = concurrency === 'session' && run.sessionId !== undefined
   return { runId: run.id, lane: isLane ? `${kind}:${id} ${run.sessionId}` : undefined, onBusy }
+}
+
+function endSpan(span: Span, verdict: Verdict): void {
+  if (verdict.kind === 'end') endRunSpan(span, verdict.end)
+  else suspendRunSpan(span)
 }
 
 const toAppError = (error: unknown) =>

@@ -1,4 +1,4 @@
-import type { Clock, IdGenerator, RunRecord, Timers } from '@berth/ports'
+import type { Clock, IdGenerator, RunRecord, Span, Timers } from '@berth/ports'
 import type { Budget } from '../runs/budget.ts'
 import type { Journal } from '../runs/journal.ts'
 import type { RunMeter } from '../runs/run-meter.ts'
@@ -11,6 +11,8 @@ export interface CallScope {
   readonly journal: Journal
   readonly ledger: Ledger
   readonly signal: AbortSignal
+  /** Of this execution. */
+  readonly span: Span
   readonly clock: Clock
   readonly timers: Timers
   readonly ids: IdGenerator

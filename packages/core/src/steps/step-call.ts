@@ -3,6 +3,7 @@ import {
   fromJsonText,
   type JsonText,
   type RunError,
+  type Span,
   type StepChange,
   type StepRecord,
   type StepStatus,
@@ -14,6 +15,7 @@ import { isLongerThan } from '../json-members.ts'
 import type { Entry } from '../runs/journal.ts'
 import { toRunError } from '../runs/run-error.ts'
 import { isAppError } from '../thrown-value.ts'
+import { failSpan, startStepSpan } from '../tracing/step-span.ts'
 import { checkName } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
 import { checkStepOptions } from './check-step-options.ts'
@@ -30,20 +32,30 @@ import { pauseBefore, withTimeout } from './step-retry.ts'
 export const callStep = async <T>(
   scope: CallScope,
   name: string,
-  { fn, options }: { readonly fn: StepFn<T>; readonly options: StepOptions },
+  { fn, options, failureOf }: StepCall<T>,
 ): Promise<T> => {
   checkStepOptions(fn, options)
   return callWork<T>(scope, name, {
     options,
-    perform: (step, attempt) => perform(scope, step, { fn, options, attempt }),
+    kind: failureOf === undefined ? 'step' : 'tool',
+    perform: (step, attempt, span) => perform(scope, step, { fn, options, failureOf, attempt, span }),
   })
+}
+
+export interface StepCall<T> {
+  readonly fn: StepFn<T>
+  readonly options: StepOptions
+  /** Makes it the call of a tool in its trace: the kind of failure that a result tells of. */
+  readonly failureOf?: ((result: T) => string | undefined) | undefined
 }
 
 /** A durable piece of work, and how one try does it and records what it came to. */
 export interface Work {
   readonly options: StepOptions
+  /** What it is in its trace; a step when missing. */
+  readonly kind?: 'step' | 'tool'
   /** Resolves with the recorded result. @throws whatever the work throws; nothing is recorded then */
-  readonly perform: (step: StepRecord, attempt: number) => Promise<JsonText | undefined>
+  readonly perform: (step: StepRecord, attempt: number, span: Span) => Promise<JsonText | undefined>
 }
 
 /** @throws AppError as `callStep` */
@@ -128,14 +140,17 @@ function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
 
 async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promise<T> {
   const { signal, ledger } = scope
-  const { name, options, perform } = execution
+  const { name, seq, kind = 'step', options, perform } = execution
   const { maxAttempts = 1 } = options.retry ?? {}
   for (let attempt = 1; ; attempt++) {
+    const span = startStepSpan(scope, { kind, name, seq, attempt })
     try {
       const step = stepOf(scope, execution)
-      const result = await perform(step, attempt)
+      const result = await perform(step, attempt, span)
+      span.end()
       return outcomeOf<T>(await ledger.settle({ ...step, status: 'completed', result }))
     } catch (thrown) {
+      failSpan(span, thrown)
       if (signal.aborted || isOver(thrown)) throw thrown
       const step = stepOf(scope, execution)
       const willRetry = attempt < maxAttempts
@@ -149,20 +164,24 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promi
   }
 }
 
-interface Try<T> {
-  readonly fn: StepFn<T>
-  readonly options: StepOptions
+interface Try<T> extends StepCall<T> {
   readonly attempt: number
+  readonly span: Span
 }
 
 /** Calls the code once and records what it came to. @throws whatever the code throws */
 async function perform<T>(
   scope: CallScope,
   step: StepRecord,
-  { fn, options, attempt }: Try<T>,
+  { fn, options, failureOf, attempt, span }: Try<T>,
 ): Promise<JsonText | undefined> {
   const effectId = `${step.runId}.${step.seq}`
-  const value = await withTimeout(scope, options.timeoutMs, (signal) => fn({ effectId, attempt, signal }))
+  const traceparent = span.traceparent ?? scope.run.traceparent
+  const value = await withTimeout(scope, options.timeoutMs, (signal) =>
+    span.within(() => fn({ effectId, attempt, signal, traceparent })),
+  )
+  const failure = failureOf?.(value)
+  if (failure !== undefined) span.end({ error: failure })
   const result = resultText(scope, value)
   await scope.journal.record(completion(scope, step, result))
   return result

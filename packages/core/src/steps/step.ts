@@ -22,6 +22,8 @@ export interface StepTry {
   readonly attempt: number
   /** Aborts with the run, and when this try has timed out. */
   readonly signal: AbortSignal
+  /** The place of this try in its trace: hand it on to what is called. */
+  readonly traceparent: string | undefined
 }
 
 export type StepFn<T> = (step: StepTry) => T | Promise<T>

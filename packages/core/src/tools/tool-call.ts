@@ -31,7 +31,11 @@ export async function callTool<T>(scope: CallScope, call: ToolCall<T>): Promise<
     }
   }
   if (!scope.ledger.isReplaying()) scope.budget.reserveToolCall()
-  return callStep<ToolOutcome<T>>(scope, name, { fn: (attempt) => execute(scope, call, attempt), options: {} })
+  return callStep<ToolOutcome<T>>(scope, name, {
+    fn: (attempt) => execute(scope, call, attempt),
+    options: {},
+    failureOf: (outcome) => (outcome.ok ? undefined : outcome.error.kind),
+  })
 }
 
 async function execute<T>(scope: CallScope, call: ToolCall<T>, attempt: StepTry): Promise<ToolOutcome<T>> {

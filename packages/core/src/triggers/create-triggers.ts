@@ -1,14 +1,16 @@
-import type {
-  Clock,
-  CronSchedule,
-  Digest,
-  IdGenerator,
-  Logger,
-  Meter,
-  RunRecord,
-  Storage,
-  Timers,
-  UnitOfWork,
+import {
+  type Clock,
+  type CronSchedule,
+  type Digest,
+  type IdGenerator,
+  type Logger,
+  type Meter,
+  noTracer,
+  type RunRecord,
+  type Storage,
+  type Timers,
+  type Tracer,
+  type UnitOfWork,
 } from '@berth/ports'
 import type { RunTargets } from '../runs/run-target.ts'
 import type { StartRun } from '../runs/start-run.ts'
@@ -31,6 +33,8 @@ export interface TriggersDeps extends Pick<Storage, 'triggers' | 'fires' | 'runs
   readonly digest: Digest
   readonly logger: Logger
   readonly meter: Meter
+  /** Traces nothing when missing. */
+  readonly tracer?: Tracer | undefined
   readonly cronSchedule: CronSchedule
   readonly targets: RunTargets
   readonly startRun: StartRun
@@ -41,7 +45,8 @@ export interface TriggersDeps extends Pick<Storage, 'triggers' | 'fires' | 'runs
 export type Triggers = ReturnType<typeof createTriggers>
 
 /** Everything that triggers are made of, wired once. */
-export function createTriggers(given: TriggersDeps) {
+export function createTriggers({ tracer = noTracer, ...rest }: TriggersDeps) {
+  const given = { ...rest, tracer }
   const schedule = createSchedule(given)
   const daemon = createTriggerDaemon({ ...given, schedule })
   const deps = { ...given, schedule, wake: daemon.wake }

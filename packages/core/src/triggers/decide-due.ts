@@ -7,6 +7,7 @@ import type {
   Logger,
   Meter,
   SessionStore,
+  Tracer,
   TriggerRecord,
   TriggerStore,
   UnitOfWork,
@@ -30,6 +31,7 @@ export interface DecideDueDeps extends LiveFiresDeps {
   readonly clock: Clock
   readonly ids: IdGenerator
   readonly meter: Meter
+  readonly tracer: Tracer
   readonly logger: Logger
 }
 

@@ -19,12 +19,12 @@ export interface FireByHandDeps extends StartFireDeps {
  *
  * @throws AppError `trigger-not-found`, `audit-unavailable`, and as `StartRun`
  */
-export type FireByHand = (call: TriggerCall) => Promise<Reply>
+export type FireByHand = (call: TriggerCall & { readonly traceparent?: string | undefined }) => Promise<Reply>
 
 export function createFireByHand(deps: FireByHandDeps): FireByHand {
   const { triggers, clock, ids, basePath } = deps
 
-  return async ({ triggerId, principal, key }) => {
+  return async ({ triggerId, principal, key, traceparent }) => {
     const trigger = await findTrigger(triggers, triggerId)
     const at = clock.now()
     const fire: FireRecord = {
@@ -42,7 +42,7 @@ export function createFireByHand(deps: FireByHandDeps): FireByHand {
     }
     const reply = await recording(() =>
       startFire(deps, {
-        ...{ trigger, fire, writes, key, at },
+        ...{ trigger, fire, writes, key, traceparent, at },
         reply: ({ id }) => ({
           status: 202,
           body: { fireId: fire.id, runId: id },

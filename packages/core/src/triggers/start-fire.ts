@@ -7,6 +7,7 @@ import {
   type Meter,
   type RunRecord,
   type SessionStore,
+  type Tracer,
   type TriggerRecord,
   type TriggerStore,
   type Write,
@@ -15,6 +16,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import type { StartRun } from '../runs/start-run.ts'
+import { failSpan } from '../tracing/step-span.ts'
 import type { FireMetadata } from './fire-end.ts'
 import { toIso } from './trigger-events.ts'
 
@@ -23,6 +25,7 @@ export interface StartFireDeps {
   readonly sessions: SessionStore
   readonly startRun: StartRun
   readonly meter: Meter
+  readonly tracer: Tracer
 }
 
 export interface StartFireRequest {
@@ -33,6 +36,8 @@ export interface StartFireRequest {
   /** Of a fire by hand; a fire's own key when missing. */
   readonly key?: KeyedRequest | undefined
   readonly reply?: ((run: RunRecord) => Reply) | undefined
+  /** Of the request that fires it by hand. */
+  readonly traceparent?: string | undefined
   readonly at: EpochMs
 }
 
@@ -42,7 +47,22 @@ export interface StartFireRequest {
  * @throws AppError as `StartRun`, and what `writes` throws
  */
 export async function startFire(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
-  const { trigger, fire, writes, key, reply, at } = request
+  const { tracer } = deps
+  const { trigger, fire, traceparent } = request
+  if (!tracer.isOn) return start(deps, request)
+  const span = tracer.start('trigger.fire', { 'berth.trigger.id': trigger.id, 'berth.fire.id': fire.id }, traceparent)
+  try {
+    const reply = await start(deps, { ...request, traceparent: span.traceparent })
+    span.end()
+    return reply
+  } catch (error) {
+    failSpan(span, error)
+    throw error
+  }
+}
+
+async function start(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
+  const { trigger, fire, writes, key, reply, at, traceparent } = request
   const { target } = trigger
   const input = target.input ?? fire.input
   const metadata: FireMetadata = { fireId: fire.id, scheduledAt: toIso(fire.scheduledAt) }
@@ -55,6 +75,7 @@ export async function startFire(deps: StartFireDeps, request: StartFireRequest):
     },
     principal: await principalOf(deps, trigger),
     key: key ?? { id: `fire:${fire.id}`, fingerprint: fire.id },
+    traceparent,
     answer: 'accepted',
     origin: {
       triggerId: trigger.id,

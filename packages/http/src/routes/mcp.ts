@@ -11,6 +11,6 @@ export const mcpRoutes = ({
   bindMcpServer: ({ body: server, principal, key }) => manageMcp.bind({ server, principal, key }),
   removeMcpServer: ({ params, principal, key }) => manageMcp.remove({ id: params.serverId, principal, key }),
   listMcpTools: async ({ params, query }) => ({ status: 200, body: await useMcp.tools(params.serverId, query) }),
-  callMcpTool: ({ params, body, key }) =>
-    useMcp.call({ serverId: params.serverId, tool: params.toolName, arguments: body.arguments ?? {}, key }),
+  callMcpTool: ({ params: { serverId, toolName: tool }, body, key, traceparent }) =>
+    useMcp.call({ serverId, tool, arguments: body.arguments ?? {}, key, traceparent }),
 })

@@ -1,13 +1,14 @@
-import type { RequestOrigin } from '@berth/ports'
+import { noTracer, type RequestOrigin } from '@berth/ports'
 import { createClientOf } from '../client.ts'
 import type { Exchange } from '../exchange.ts'
 import { requestIdOf } from '../request-id.ts'
+import { startRequestSpan } from '../request-span.ts'
 import type { CreateStage } from './stage.ts'
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** Who asks, under which id and trace. */
-export const createRequestContext: CreateStage = ({ ids, config }) => {
+export const createRequestContext: CreateStage = ({ ids, config, tracer = noTracer }) => {
   const clientOf = createClientOf(config.trustProxy)
 
   return (exchange) => {
@@ -19,6 +20,8 @@ export const createRequestContext: CreateStage = ({ ids, config }) => {
     exchange.origin = originOf(exchange, config.basePath)
     const traceparent = request.headers.get('traceparent') ?? ''
     exchange.traceparent = TRACEPARENT.test(traceparent) ? traceparent : undefined
+    exchange.span = startRequestSpan(tracer, exchange, config)
+    exchange.traceparent = exchange.span.traceparent ?? exchange.traceparent
     return undefined
   }
 }

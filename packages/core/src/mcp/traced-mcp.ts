@@ -1,0 +1,22 @@
+import type { McpClient, Tracer } from '@berth/ports'
+import { failSpan } from '../tracing/step-span.ts'
+
+/** The same client; each call of a tool is a span below its caller, and the server is told of that one. */
+export function withMcpSpans(client: McpClient, tracer: Tracer): McpClient {
+  if (!tracer.isOn) return client
+  return {
+    ...client,
+    async call(endpoint, call) {
+      const attributes = { 'gen_ai.tool.name': call.tool, 'berth.mcp.server.id': endpoint.id }
+      const span = tracer.start('mcp.call', attributes, call.traceparent)
+      try {
+        const outcome = await span.within(() => client.call(endpoint, { ...call, traceparent: span.traceparent }))
+        span.end(outcome.ok ? undefined : { error: outcome.error.kind })
+        return outcome
+      } catch (error) {
+        failSpan(span, error)
+        throw error
+      }
+    },
+  }
+}

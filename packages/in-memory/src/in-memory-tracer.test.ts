@@ -1,0 +1,21 @@
+import { SPANS } from '@berth/protocol'
+import { tracerContract } from '@berth/testkit'
+import { expect, it } from 'vitest'
+import { createInMemoryTracer } from './in-memory-tracer.ts'
+
+tracerContract({
+  name: 'in memory',
+  async open() {
+    const tracer = createInMemoryTracer()
+    const ended = () =>
+      tracer.ended.map((span) => ({ ...span, kind: SPANS[span.name].kind, isError: span.error !== undefined }))
+    return { tracer, ended }
+  },
+})
+
+it('refuses an attribute that the row of its span does not have', () => {
+  const { start } = createInMemoryTracer()
+
+  expect(() => start('step', { 'http.route': '/v1' } as object, undefined)).toThrow('http.route')
+  expect(() => start('step', {}, undefined).end({ attributes: { 'http.route': '/v1' } })).toThrow('http.route')
+})

@@ -1,0 +1,127 @@
+import type { Logger } from '@berth/ports'
+import { tracerContract } from '@berth/testkit'
+import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
+import { InMemorySpanExporter, SimpleSpanProcessor, type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import { afterEach, describe, expect, it } from 'vitest'
+import { openTracer } from './open-telemetry-tracer.ts'
+
+const RECEIVED = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const warnings: string[] = []
+const logger = { warn: (message: string) => void warnings.push(message) } as Pick<Logger, 'warn'>
+const open = () => openTracer({ version: '1.2.3', logger })
+
+function register(...more: readonly SpanProcessor[]) {
+  const exporter = new InMemorySpanExporter()
+  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter }), ...more] })
+  trace.setGlobalTracerProvider(provider)
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  return exporter
+}
+
+afterEach(() => {
+  trace.disable()
+  context.disable()
+  warnings.length = 0
+})
+
+const KINDS = { [SpanKind.SERVER]: 'server', [SpanKind.CLIENT]: 'client', [SpanKind.INTERNAL]: 'internal' } as const
+
+tracerContract({
+  name: 'OpenTelemetry',
+  async open() {
+    trace.disable()
+    const exporter = register()
+    return {
+      tracer: await open(),
+      ended: () =>
+        exporter.getFinishedSpans().map((span) => ({
+          title: span.name,
+          kind: KINDS[span.kind as keyof typeof KINDS],
+          ...{ traceId: span.spanContext().traceId, spanId: span.spanContext().spanId },
+          ...{ parentId: span.parentSpanContext?.spanId, attributes: span.attributes },
+          isError: span.status.code === SpanStatusCode.ERROR,
+        })),
+    }
+  },
+})
+
+describe('openTracer', () => {
+  it('says which package is missing, and how to get it', async () => {
+    const missing = openTracer({ version: '1', logger, load: () => Promise.reject(new Error('no')) })
+
+    await expect(missing).rejects.toMatchObject({
+      kind: 'tracing-peer-missing',
+      hint: expect.stringContaining('npm install @opentelemetry/api'),
+    })
+  })
+
+  it('hands a received place on, and records nothing, while no SDK is registered', async () => {
+    const tracer = await open()
+    const span = tracer.start('request', {}, RECEIVED)
+
+    expect(span.traceparent).toBe(RECEIVED)
+    expect(span.start('step', {}).traceparent).toBe(RECEIVED)
+    expect(tracer.start('request', {}, undefined).traceparent).toBeUndefined()
+    await tracer.flush()
+  })
+
+  it('finds an SDK that is registered after it', async () => {
+    const tracer = await open()
+    const exporter = register()
+    tracer.start('step', {}, undefined).end()
+
+    expect(exporter.getFinishedSpans()[0]?.instrumentationScope).toMatchObject({ name: 'berth', version: '1.2.3' })
+  })
+
+  it('is the span at work for what instruments itself within, also after an await', async () => {
+    const exporter = register()
+    const own = trace.getTracer('own')
+    const span = (await open()).start('run.agent', {}, undefined)
+
+    await span.within(async () => {
+      await null
+      own.startSpan('model').end()
+    })
+    own.startSpan('beside').end()
+
+    const [model, beside] = exporter.getFinishedSpans()
+    expect(span.traceparent).toContain(model?.parentSpanContext?.spanId)
+    expect(beside?.parentSpanContext).toBeUndefined()
+  })
+
+  it('puts a request below the span at work rather than below what was received, and nothing else', async () => {
+    const exporter = register()
+    const server = trace.getTracer('own').startSpan('GET')
+    const tracer = await open()
+
+    context.with(trace.setSpan(ROOT_CONTEXT, server), () => {
+      tracer.start('request', {}, RECEIVED).end()
+      tracer.start('run.agent', {}, RECEIVED).end()
+    })
+
+    const parents = exporter.getFinishedSpans().map(({ parentSpanContext }) => parentSpanContext?.spanId)
+    expect(parents).toEqual([server.spanContext().spanId, 'b7ad6b7169203331'])
+  })
+
+  it('costs a span, a warning and nothing else when the SDK throws', async () => {
+    const broken: SpanProcessor = {
+      onStart() {
+        throw new Error('onStart')
+      },
+      onEnd: () => undefined,
+      forceFlush: () => Promise.reject(new Error('forceFlush')),
+      shutdown: async () => undefined,
+    }
+    register(broken)
+    const tracer = await open()
+    const span = tracer.start('request', {}, RECEIVED)
+
+    expect(span.traceparent).toBe(RECEIVED)
+    expect(span.within(() => 7)).toBe(7)
+    span.start('step', {}).end({ error: 'x' })
+    span.end()
+    await tracer.flush()
+    expect(warnings).toEqual(['the tracing system failed: spans are missing'])
+  })
+})

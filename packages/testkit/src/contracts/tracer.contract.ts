@@ -1,0 +1,144 @@
+import type { Tracer } from '@berth/ports'
+import { SPANS, type SpanSpec } from '@berth/protocol'
+import { describe, expect, it } from 'vitest'
+
+/** A span as the tracing system has it. */
+export interface SeenSpan {
+  readonly title: string
+  readonly kind?: SpanSpec['kind'] | undefined
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentId?: string | undefined
+  readonly attributes: Readonly<Record<string, unknown>>
+  readonly isError: boolean
+}
+
+export interface TracerHarness {
+  readonly name: string
+  /** A tracer, and the spans that have ended, in the order of their ends. */
+  open(): Promise<{ readonly tracer: Tracer; readonly ended: () => readonly SeenSpan[] }>
+}
+
+export interface TracerCase {
+  readonly title: string
+  run(open: TracerHarness['open']): Promise<void>
+}
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const PARENT = 'b7ad6b7169203331'
+const RECEIVED = `00-${TRACE}-${PARENT}-01`
+const WELL_FORMED = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-01$/
+
+export const tracerCases: readonly TracerCase[] = [
+  {
+    title: 'starts a span below the one that a traceparent names, and hands on its own place',
+    async run(open) {
+      const { tracer, ended } = await open()
+      const span = tracer.start('run.agent', { 'berth.run.id': 'run_1' }, RECEIVED)
+      span.end()
+
+      const [seen] = ended()
+      expect(seen).toMatchObject({ traceId: TRACE, parentId: PARENT })
+      expect(span.traceparent).toBe(`00-${TRACE}-${seen?.spanId}-01`)
+    },
+  },
+  {
+    title: 'begins a trace without a traceparent, and with one that is malformed',
+    async run(open) {
+      const { tracer, ended } = await open()
+      const malformed = [
+        '',
+        'nonsense',
+        `00-${'0'.repeat(32)}-${PARENT}-01`,
+        `ff-${TRACE}-${PARENT}-01`,
+        `${RECEIVED}0`,
+      ]
+      const spans = [undefined, ...malformed].map((given) => tracer.start('step', {}, given))
+      for (const span of spans) span.end()
+
+      expect(ended().map(({ parentId }) => parentId)).toEqual(spans.map(() => undefined))
+      expect(new Set(ended().map(({ traceId }) => traceId)).size).toBe(spans.length)
+      for (const { traceparent } of spans) expect(traceparent).toMatch(WELL_FORMED)
+    },
+  },
+  {
+    title: 'starts spans below a span, which may end after it',
+    async run(open) {
+      const { tracer, ended } = await open()
+      const run = tracer.start('run.workflow', {}, RECEIVED)
+      const first = run.start('step', {})
+      run.end()
+      first.start('step', {}).end()
+      first.end()
+
+      const [above, below, middle] = ended()
+      expect([above?.traceId, middle?.traceId, below?.traceId]).toEqual([TRACE, TRACE, TRACE])
+      expect([middle?.parentId, below?.parentId]).toEqual([above?.spanId, middle?.spanId])
+    },
+  },
+  {
+    title: 'gives a span the title, the kind and the fixed attributes of its row, and leaves out what has no value',
+    async run(open) {
+      const { tracer, ended } = await open()
+      const attributes = { 'gen_ai.agent.name': 'echo', 'berth.run.attempt': 2, 'gen_ai.conversation.id': undefined }
+      tracer.start('run.agent', attributes, undefined).end()
+      tracer.start('request', { 'http.request.method': 'GET' }, undefined).end()
+
+      expect(ended()).toMatchObject([
+        {
+          title: 'invoke_agent echo',
+          kind: SPANS['run.agent'].kind,
+          attributes: { ...SPANS['run.agent'].fixed, 'gen_ai.agent.name': 'echo', 'berth.run.attempt': 2 },
+        },
+        { title: 'GET', kind: 'server' },
+      ])
+      expect(ended()[0]?.attributes).not.toHaveProperty('gen_ai.conversation.id')
+    },
+  },
+  {
+    title: 'ends a span once, as an error when it is told of one',
+    async run(open) {
+      const { tracer, ended } = await open()
+      const span = tracer.start('tool', {}, undefined)
+      span.end({ error: 'timeout' })
+      span.end()
+      tracer.start('run.agent', {}, undefined).end({ attributes: { 'berth.run.status': 'completed' } })
+
+      expect(ended()).toMatchObject([
+        { isError: true, attributes: { 'error.type': 'timeout' } },
+        { isError: false, attributes: { 'berth.run.status': 'completed' } },
+      ])
+      expect(ended()).toHaveLength(2)
+    },
+  },
+  {
+    title: 'hands out what is called within a span, and what it throws',
+    async run(open) {
+      const { tracer } = await open()
+      const span = tracer.start('step', {}, undefined)
+
+      expect(span.within(() => 7)).toBe(7)
+      await expect(span.within(async () => Promise.reject(new Error('own')))).rejects.toThrow('own')
+      expect(() =>
+        span.within(() => {
+          throw new Error('own')
+        }),
+      ).toThrow('own')
+    },
+  },
+  {
+    title: 'flushes, however often',
+    async run(open) {
+      const { tracer } = await open()
+
+      expect(await Promise.all([tracer.flush(), tracer.flush()])).toEqual([undefined, undefined])
+    },
+  },
+]
+
+/** Registers the suite with vitest for an adapter. */
+export function tracerContract({ name, open }: TracerHarness): void {
+  describe(`Tracer: ${name}`, () => {
+    for (const { title, run } of tracerCases) it(title, () => run(open))
+  })
+}

@@ -1,3 +1,7 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from '@berth/ports'
 import { tracerContract } from '@berth/testkit'
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
@@ -64,6 +68,24 @@ describe('openTracer', () => {
     expect(span.start('step', {}).traceparent).toBe(RECEIVED)
     expect(tracer.start('request', {}, undefined).traceparent).toBeUndefined()
     await tracer.flush()
+    expect(warnings).toEqual([expect.stringContaining('no SDK of OpenTelemetry is registered')])
+  })
+
+  it('takes the copy of the package beside the configuration first', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'berth-tracer-'))
+    const copy = join(folder, 'node_modules/@opentelemetry/api')
+    mkdirSync(copy, { recursive: true })
+    const real = createRequire(import.meta.url).resolve('@opentelemetry/api')
+    writeFileSync(
+      join(copy, 'index.js'),
+      `globalThis.loadedBeside = true; module.exports = require(${JSON.stringify(real)})`,
+    )
+    const load = () => Promise.reject(new Error('not this one'))
+
+    const tracer = await openTracer({ version: '1', logger, from: folder, load })
+
+    expect(globalThis).toHaveProperty('loadedBeside', true)
+    expect(tracer.start('step', {}, RECEIVED).traceparent).toBe(RECEIVED)
   })
 
   it('finds an SDK that is registered after it', async () => {

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { type Logger, noSpan, type Span, type SpanEnd, StartError, type Tracer } from '@berth/ports'
 import { SPANS, type SpanAttributes, type SpanName, spanTitle } from '@berth/protocol'
 import type { Context, Span as ForeignSpan, Tracer as ForeignTracer, SpanContext } from '@opentelemetry/api'
@@ -8,7 +10,9 @@ export interface TracerOptions {
   /** Release of the server, the version of its instrumentation scope. */
   readonly version: string
   readonly logger: Pick<Logger, 'warn'>
-  /** Where the optional package comes from. */
+  /** Folder beside whose modules an SDK is registered: its copy of the optional package comes first. */
+  readonly from?: string
+  /** How the package is loaded otherwise. */
   readonly load?: () => Promise<unknown>
 }
 
@@ -22,32 +26,47 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-
  *
  * @throws StartError `tracing-peer-missing`
  */
-export async function openTracer({ version, logger, load = loadPeer }: TracerOptions): Promise<Tracer> {
-  const api = (await load().catch((cause: unknown) => {
-    throw new StartError('tracing-peer-missing', {
-      message: `telemetry.traces needs the package ${PEER}, which cannot be loaded`,
-      hint: `install it beside the server: npm install ${PEER}`,
-      cause,
-    })
-  })) as Api
+export async function openTracer({ version, logger, from, load = loadPeer }: TracerOptions): Promise<Tracer> {
+  const found = from === undefined ? undefined : peerBeside(from)
+  const api = (found ??
+    (await load().catch((cause: unknown) => {
+      throw new StartError('tracing-peer-missing', {
+        message: `telemetry.traces needs the package ${PEER}, which cannot be loaded`,
+        hint: `install it beside the server: npm install ${PEER}`,
+        cause,
+      })
+    }))) as Api
   return createTracer(api, { version, logger })
 }
 
 const loadPeer = (): Promise<unknown> => import('@opentelemetry/api')
+
+/** Two copies find each other's SDK only when the later release has registered it. */
+function peerBeside(folder: string): unknown {
+  try {
+    return createRequire(join(folder, 'package.json'))(PEER)
+  } catch {
+    return undefined
+  }
+}
 
 interface Maker {
   readonly api: Api
   readonly tracer: ForeignTracer
   /** What the SDK, its processors or samplers throw costs a span, and nothing else. */
   readonly quietly: <T>(work: () => T, otherwise: T) => T
+  /** Told of a span that nobody records. */
+  readonly unheard: () => void
 }
 
-function createTracer(api: Api, { version, logger }: Omit<TracerOptions, 'load'>): Tracer {
-  let hasWarned = false
-  const failed = (error: unknown) => {
-    if (!hasWarned) logger.warn('the tracing system failed: spans are missing', { message: String(error) })
-    hasWarned = true
+function createTracer(api: Api, { version, logger }: Pick<TracerOptions, 'version' | 'logger'>): Tracer {
+  const warned = new Set<string>()
+  const warn = (message: string, fields?: { readonly message: string }) => {
+    if (!warned.has(message)) logger.warn(message, fields)
+    warned.add(message)
   }
+  const unheard = () => warn('telemetry.traces is on and no SDK of OpenTelemetry is registered: spans go nowhere')
+  const failed = (error: unknown) => warn('the tracing system failed: spans are missing', { message: String(error) })
   const quietly: Maker['quietly'] = (work, otherwise) => {
     try {
       return work()
@@ -63,7 +82,7 @@ function createTracer(api: Api, { version, logger }: Omit<TracerOptions, 'load'>
       quietly(
         () => {
           // Asked for each time: the SDK may be registered later than this.
-          const maker = { api, quietly, tracer: api.trace.getTracer(SCOPE, version) }
+          const maker = { api, quietly, unheard, tracer: api.trace.getTracer(SCOPE, version) }
           return startSpan(maker, { name, attributes, parent: parentOf(api, name, traceparent) })
         },
         { ...noSpan, traceparent },
@@ -92,7 +111,7 @@ interface Start {
 }
 
 function startSpan(maker: Maker, { name, attributes, parent }: Start): Span {
-  const { api, tracer, quietly } = maker
+  const { api, tracer, quietly, unheard } = maker
   const { kind, fixed } = SPANS[name]
   const options = {
     kind: KINDS[kind](api),
@@ -100,7 +119,10 @@ function startSpan(maker: Maker, { name, attributes, parent }: Start): Span {
   }
   const span = tracer.startSpan(spanTitle(name, attributes), options, parent)
   const place = api.trace.setSpan(parent, span)
-  const traceparent = toTraceparent(api, span.spanContext()) ?? toTraceparent(api, api.trace.getSpanContext(parent))
+  const above = toTraceparent(api, api.trace.getSpanContext(parent))
+  const own = toTraceparent(api, span.spanContext())
+  if (own === undefined || own === above) unheard()
+  const traceparent = own ?? above
   let isOver = false
 
   return {

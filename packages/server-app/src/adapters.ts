@@ -80,8 +80,8 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
 }
 
 /** Spans go to OpenTelemetry when the configuration asks for them, else nowhere. @throws StartError `tracing-peer-missing` */
-export async function openTracer({ telemetry }: ServerConfig, logger: Logger): Promise<Tracer> {
-  return telemetry.traces ? openOpenTelemetry({ version, logger }) : noTracer
+export async function openTracer(config: ServerConfig, configDir: string, logger: Logger): Promise<Tracer> {
+  return config.telemetry.traces ? openOpenTelemetry({ version, logger, from: configDir }) : noTracer
 }
 
 const skillFolders = ({ skills }: ServerConfig, configDir: string) => ({

@@ -58,6 +58,15 @@ describe('a stdio server', () => {
     delete process.env.BERTH_TEST_SECRET
   })
 
+  it('is told the place of its caller in the trace', async () => {
+    const { client } = make()
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+    const answer = await client.call(stdioServer('tools'), { tool: 'whoami', arguments: {}, traceparent })
+
+    expect(JSON.parse(textOf(answer)).meta).toMatchObject({ traceparent })
+  })
+
   it('tells of a failing tool, an unknown tool and an answer over the limit as what they are', async () => {
     const { client } = make()
     const server = stdioServer('tools')

@@ -24,7 +24,7 @@ server.setRequestHandler('tools/call', async ({ params }) => {
       await server.sendToolListChanged()
       return text('ok')
     case 'whoami':
-      return text(JSON.stringify({ pid: process.pid, cwd: process.cwd(), env: process.env }))
+      return text(JSON.stringify({ pid: process.pid, cwd: process.cwd(), env: process.env, meta: params._meta }))
     default:
       throw new Error(`no tool ${params.name}`)
   }

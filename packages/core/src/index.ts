@@ -46,7 +46,7 @@ export {
   withCredentialCheck,
 } from './auth/credential-watch.ts'
 export { type CsrfTokens, createCsrfTokens } from './auth/csrf-tokens.ts'
-export { createLockout, LOCKOUT, type Lockout, withLockout } from './auth/lockout.ts'
+export { type Attempts, createAttempts, createLockout, LOCKOUT, type Lockout, NO_ATTEMPTS } from './auth/lockout.ts'
 export { createManageTokens, type ManageTokens, type ManageTokensDeps } from './auth/manage-tokens.ts'
 export type { MintToken, NewToken } from './auth/new-token.ts'
 export type { Principal } from './auth/principal.ts'

@@ -18,6 +18,7 @@ import {
   createSkills,
   createTriggers,
   createWorkflowRegistry,
+  NO_ATTEMPTS,
   type RunContext,
   type RunServices,
   targetsOf,
@@ -132,7 +133,7 @@ export function createTestApp(options: AppOptions = {}) {
     return new Response('id: e1.0\ndata:\n\n', { headers })
   }
   const realtime = createRealtime({
-    ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render },
+    ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render, attempts: NO_ATTEMPTS },
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2 },
   })
   const recall = createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer })

@@ -116,8 +116,8 @@ export function compose(parts: Parts) {
     ...{ ...tools, kind: auth.kind, blockValid: auth.lockout.blockValid, peppers: secrets.peppers, sealer },
   })
 
-  const { issueTicket, ...live } = createRealtime({ ...tools, ...realtime, sealer })
-  const { authenticate, watchCredential } = gate
+  const { authenticate, watchCredential, attempts } = gate
+  const { issueTicket, ...live } = createRealtime({ ...tools, ...realtime, sealer, attempts })
   const streams = createEventStreams({
     ...{ ...tools, ...live, watchCredential },
     ...{ maxStreams: realtime.maxSseStreams, heartbeatMs: realtime.sseHeartbeatMs, stallMs: realtime.stallMs },

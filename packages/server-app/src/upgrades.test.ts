@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { createInMemoryStorage } from '@berth/in-memory'
 import type { Logger } from '@berth/ports'
@@ -9,6 +8,7 @@ import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
 import { openTokenAdmin } from './token-admin.ts'
+import { askForUpgrade, type UpgradeAnswer } from './upgrade.fixture.ts'
 import { connect } from './web-socket-client.fixture.ts'
 
 const ignore = () => undefined
@@ -47,38 +47,13 @@ async function start(over: ServerConfigInput = {}) {
   return { server, mint, revoke, url: `http://${host}:${port}${basePath}` }
 }
 
-interface Answer {
-  readonly status: number
-  readonly headers: IncomingMessage['headers']
-  readonly body: string
-  readonly socket?: Duplex
+const upgrade: typeof askForUpgrade = async (url, headers) => {
+  const answer = await askForUpgrade(url, headers)
+  if (answer.socket !== undefined) sockets.push(answer.socket)
+  return answer
 }
 
-/** Asks for a WebSocket as raw HTTP, so that a refusal before the upgrade can be seen. */
-const upgrade = (url: string, headers: Readonly<Record<string, string | undefined>> = {}): Promise<Answer> =>
-  new Promise((resolve, reject) => {
-    const fields = {
-      ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
-      ...{ 'sec-websocket-key': randomBytes(16).toString('base64'), 'sec-websocket-protocol': 'svc.protocol.v1' },
-      ...headers,
-    }
-    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-    const request = httpRequest(`${url}/ws`, { headers: given as Record<string, string> })
-    request.on('error', reject)
-    request.on('upgrade', (response, socket) => {
-      sockets.push(socket)
-      socket.on('error', ignore)
-      resolve({ status: 101, headers: response.headers, body: '', socket })
-    })
-    request.on('response', async (response) => {
-      let body = ''
-      for await (const chunk of response) body += chunk
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
-    })
-    request.end()
-  })
-
-const refusal = ({ status, body }: Answer) => ({
+const refusal = ({ status, body }: UpgradeAnswer) => ({
   status,
   error: (JSON.parse(body) as { readonly error: string }).error,
 })
@@ -91,7 +66,7 @@ const ticketOf = async (url: string, token: string, origin?: string) => {
 }
 
 /** How to be refused before the upgrade with each error that the operation declares, and a few more. */
-const REFUSALS: Partial<Record<ErrorCode, () => Promise<Answer>>> = {
+const REFUSALS: Partial<Record<ErrorCode, () => Promise<UpgradeAnswer>>> = {
   'validation-failed': async () => upgrade((await start()).url, { 'sec-websocket-protocol': 'other' }),
   'cors-denied': async () => upgrade((await start()).url, { origin: 'https://evil.example' }),
   'host-denied': async () => upgrade((await start({ auth: { kind: 'none' } })).url, { host: 'evil.example' }),
@@ -125,7 +100,7 @@ describe('an upgrade', () => {
     async (code) => {
       const answer = await REFUSALS[code]?.()
 
-      expect(refusal(answer as Answer)).toEqual({ status: ERRORS[code].status, error: code })
+      expect(refusal(answer as UpgradeAnswer)).toEqual({ status: ERRORS[code].status, error: code })
       expect(answer?.headers['x-request-id']).toMatch(/./)
       expect(answer?.headers.connection).toBe('close')
       expect(answer?.headers['retry-after'] !== undefined).toBe(
@@ -233,6 +208,18 @@ describe('a credential that is not good', () => {
       expect(await closeOf(url, bad)).toEqual({ code: 4002, reason: 'auth.invalid' })
     }
     client.socket.close()
+  })
+
+  it('locks out an address that guesses tickets, before the upgrade, but for a valid credential', async () => {
+    const { url, mint } = await start()
+    const { token } = await mint('agents:read')
+    const guess = (n: number) => upgrade(url, { 'sec-websocket-protocol': `svc.protocol.v1, ticket.guess-${n}` })
+
+    const statuses = []
+    for (let n = 0; n < 11; n++) statuses.push((await guess(n)).status)
+
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 101), ERRORS['auth-locked-out'].status])
+    expect((await upgrade(url, { authorization: `Bearer ${token}` })).status).toBe(101)
   })
 
   it('closes 4003 when the token of a ticket was revoked after it was issued', async () => {

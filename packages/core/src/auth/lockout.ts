@@ -70,24 +70,45 @@ export function createLockout(clock: Clock, options: LockoutOptions): Lockout {
   }
 }
 
+/** The failed attempts of addresses, whatever the credential. */
+export interface Attempts {
+  /** Before a credential is looked at. @throws AppError `auth-locked-out` where a lock keeps out valid ones too */
+  admit(address: string): void
+  /** A credential was refused. @throws AppError `auth-locked-out` instead, from a locked address */
+  refused(address: string): void
+}
+
+/** Where nobody has to show anything. */
+export const NO_ATTEMPTS: Attempts = { admit: () => undefined, refused: () => undefined }
+
 /**
- * Refuses failing attempts from a locked address. A valid token still passes, so that nobody is locked out by what others
- * behind the same address do; with `blockValid` it does not.
+ * Refuses failing attempts from a locked address. A valid credential still passes, so that nobody is locked out by what
+ * others behind the same address do; with `blockValid` it does not.
  */
-export function withLockout(authenticate: Authenticate, lockout: Lockout, blockValid: boolean): Authenticate {
+export function createAttempts(lockout: Lockout, blockValid: boolean): Attempts {
   const refuseLocked = (address: string) => {
     const retryAfterMs = lockout.lockedForMs(address)
     if (retryAfterMs !== undefined) throw new AppError('auth-locked-out', { retryAfterMs })
   }
 
+  return {
+    admit: (address) => {
+      if (blockValid) refuseLocked(address)
+    },
+    refused(address) {
+      refuseLocked(address)
+      lockout.failed(address)
+    },
+  }
+}
+
+export function withAttempts(authenticate: Authenticate, attempts: Attempts): Authenticate {
   return async (authorization, address) => {
-    if (blockValid && authorization !== undefined) refuseLocked(address)
+    if (authorization !== undefined) attempts.admit(address)
     try {
       return await authenticate(authorization, address)
     } catch (error) {
-      if (!isFailure(error)) throw error
-      refuseLocked(address)
-      lockout.failed(address)
+      if (isFailure(error)) attempts.refused(address)
       throw error
     }
   }

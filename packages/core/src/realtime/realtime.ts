@@ -1,4 +1,5 @@
 import type { Clock, Digest, IdGenerator, Storage } from '@berth/ports'
+import type { Attempts } from '../auth/lockout.ts'
 import type { CommitOnceDeps } from '../idempotency/commit-once.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import { createAuthorizeSubject } from './authorize-subject.ts'
@@ -13,6 +14,7 @@ export interface RealtimeDeps extends CommitOnceDeps, Pick<Storage, 'runs' | 'se
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly digest: Pick<Digest, 'sha256'>
   readonly hub: EventHub
+  readonly attempts: Attempts
   readonly phase: PhaseHolder
   readonly render: RenderEnvelope
   readonly ticketTtlMs: number

@@ -1,21 +1,32 @@
 import { createInMemoryStorage } from '@berth/in-memory'
 import { aToken, createManualClock, createSequenceIds } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
+import { createAttempts, createLockout, LOCKOUT } from '../auth/lockout.ts'
 import { testDigest } from '../runs/engine.fixture.ts'
 import { createTickets } from './tickets.ts'
 
 const ALICE = { subject: 'alice', tokenId: aToken().id, scopes: ['sessions:read'] }
 const PAGE = 'https://app.example.com'
 
-async function setUp() {
+const HERE = '192.0.2.1'
+
+async function setUp(blockValid = false) {
   const { unitOfWork, tokens } = createInMemoryStorage()
   await unitOfWork.commit([{ type: 'token.insert', token: aToken({ scopes: ALICE.scopes }) }])
   const clock = createManualClock()
-  const tickets = createTickets({
-    ...{ tokens, clock, ids: createSequenceIds(), digest: testDigest },
+  const lockout = createLockout(clock, LOCKOUT)
+  const all = createTickets({
+    ...{ tokens, clock, ids: createSequenceIds(), digest: testDigest, attempts: createAttempts(lockout, blockValid) },
     ...{ ttlMs: 30_000, maxPerToken: 2 },
   })
-  return { unitOfWork, clock, tickets }
+  const redeem = (ticket: string, origin: string | undefined, address = HERE) => all.redeem(ticket, origin, address)
+  const tickets = { ...all, redeem }
+  const guess = async (times: number) => {
+    const outcomes = []
+    for (let n = 0; n < times; n++) outcomes.push(await refusalOf(redeem(`guess-${n}`, undefined)))
+    return outcomes
+  }
+  return { unitOfWork, clock, tickets, guess }
 }
 
 const refusalOf = (promise: Promise<unknown>) =>
@@ -97,5 +108,47 @@ describe('createTickets', () => {
     clock.advance(30_000)
     tickets.issue(ALICE, undefined)
     tickets.issue(ALICE, undefined)
+  })
+
+  it('counts guesses toward the lockout of their address; a valid ticket still passes', async () => {
+    const { tickets, clock, guess } = await setUp()
+    const { ticket } = tickets.issue(ALICE, undefined)
+
+    expect(await guess(11)).toEqual([...Array.from({ length: 10 }, () => 'auth-invalid'), 'auth-locked-out'])
+    expect(await refusalOf(tickets.redeem('guess', undefined, '192.0.2.2'))).toBe('auth-invalid')
+    expect(await refusalOf(tickets.redeem(ticket, undefined))).toBe('redeemed')
+    clock.advance(60_000)
+    expect(await guess(1)).toEqual(['auth-invalid'])
+  })
+
+  it('locks out no page that comes with tickets of its own which are late, used or of another origin', async () => {
+    const { tickets, clock, guess } = await setUp()
+    for (let n = 0; n < 5; n++) {
+      const [late, used, other] = [
+        tickets.issue({ ...ALICE, tokenId: 'a' }, undefined),
+        tickets.issue(ALICE, undefined),
+        tickets.issue(ALICE, PAGE),
+      ]
+      await tickets.redeem(used.ticket, undefined)
+      const refused = [tickets.redeem(used.ticket, undefined), tickets.redeem(other.ticket, 'https://evil.example')]
+      expect(await Promise.all(refused.map(refusalOf))).toEqual(['auth-invalid', 'auth-invalid'])
+      clock.advance(30_000)
+      for (let again = 0; again < 5; again++) {
+        expect(await refusalOf(tickets.redeem(late.ticket, undefined))).toBe('auth-invalid')
+      }
+    }
+
+    expect(await guess(1)).toEqual(['auth-invalid'])
+  })
+
+  it('keeps valid tickets out of a locked address too where the lockout is strict, and unused', async () => {
+    const { tickets, clock, guess } = await setUp(true)
+    await guess(10)
+    clock.advance(40_000)
+    const { ticket } = tickets.issue(ALICE, undefined)
+
+    expect(await refusalOf(tickets.redeem(ticket, undefined))).toBe('auth-locked-out')
+    clock.advance(20_000)
+    expect(await refusalOf(tickets.redeem(ticket, undefined))).toBe('redeemed')
   })
 })

@@ -7,13 +7,16 @@ import {
   plusMs,
   type TokenStore,
 } from '@berth/ports'
+import type { Attempts } from '../auth/lockout.ts'
 import type { Principal } from '../auth/principal.ts'
+import { createBoundedMap } from '../bounded-map.ts'
 
 export interface TicketsDeps {
   readonly tokens: Pick<TokenStore, 'find'>
   readonly clock: Clock
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly digest: Pick<Digest, 'sha256'>
+  readonly attempts: Attempts
   readonly ttlMs: number
   readonly maxPerToken: number // outstanding ones
 }
@@ -33,12 +36,13 @@ export interface Tickets {
    */
   issue(principal: Principal, origin: string | undefined): IssuedTicket
   /**
-   * Uses the ticket up, whatever comes of it. The principal has the rights its token has now.
+   * Uses the ticket up, whatever comes of it. The principal has the rights its token has now. What was never issued counts
+   * as a failed attempt of the address; a ticket that was, and came too late or twice, is nobody's guess.
    *
    * @throws AppError `auth-invalid` when it is unknown, used, expired or of another origin; `auth-revoked`,
-   *   `auth-expired` when its token is
+   *   `auth-expired` when its token is; `auth-locked-out`
    */
-  redeem(ticket: string, origin: string | undefined): Promise<Principal>
+  redeem(ticket: string, origin: string | undefined, clientAddress: string): Promise<Principal>
 }
 
 interface Outstanding {
@@ -50,14 +54,19 @@ interface Outstanding {
 
 const TICKET_BYTES = 32
 const MAX_OUTSTANDING = 10_000
+const MAX_SPENT = 10_000
 
-export function createTickets({ tokens, clock, ids, digest, ttlMs, maxPerToken }: TicketsDeps): Tickets {
+export function createTickets(deps: TicketsDeps): Tickets {
+  const { tokens, clock, ids, digest, attempts, ttlMs, maxPerToken } = deps
   /** In the order in which they expire. */
   const outstanding = new Map<string, Outstanding>()
   const held = new Map<string, number>()
+  /** The newest of those that cannot be used any more. */
+  const spent = createBoundedMap<string, true>(MAX_SPENT)
 
   const remove = (key: string, { holder }: Outstanding) => {
     outstanding.delete(key)
+    spent.set(key, true)
     const left = (held.get(holder) ?? 1) - 1
     if (left === 0) held.delete(holder)
     else held.set(holder, left)
@@ -69,6 +78,16 @@ export function createTickets({ tokens, clock, ids, digest, ttlMs, maxPerToken }
       if (entry.deadlineMs > now) return
       remove(key, entry)
     }
+  }
+
+  const take = (key: string, clientAddress: string): Outstanding => {
+    const entry = outstanding.get(key)
+    if (entry === undefined) {
+      if (spent.get(key) === undefined) attempts.refused(clientAddress)
+      throw unusable()
+    }
+    remove(key, entry)
+    return entry
   }
 
   return {
@@ -86,11 +105,9 @@ export function createTickets({ tokens, clock, ids, digest, ttlMs, maxPerToken }
       return { ticket, expiresAt: plusMs(clock.now(), ttlMs), ttlMs }
     },
 
-    async redeem(ticket, origin) {
-      const key = digest.sha256(ticket)
-      const entry = outstanding.get(key)
-      if (entry === undefined) throw unusable()
-      remove(key, entry)
+    async redeem(ticket, origin, clientAddress) {
+      attempts.admit(clientAddress)
+      const entry = take(digest.sha256(ticket), clientAddress)
       if (entry.deadlineMs <= clock.monotonicMs()) throw unusable()
       if (entry.origin !== undefined && entry.origin !== origin) throw unusable()
       const { principal } = entry

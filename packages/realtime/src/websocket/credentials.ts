@@ -57,5 +57,5 @@ function identify({ authenticate, tickets }: CredentialDeps, shown: Shown): Prom
   const [ticket, ...more] = protocols.filter((protocol) => protocol.startsWith(TICKET_PREFIX))
   if (ticket === undefined) return authenticate(undefined, clientAddress)
   if (more.length > 0) throw new AppError('auth-invalid', { message: 'more than one ticket was offered' })
-  return tickets.redeem(ticket.slice(TICKET_PREFIX.length), origin)
+  return tickets.redeem(ticket.slice(TICKET_PREFIX.length), origin, clientAddress)
 }

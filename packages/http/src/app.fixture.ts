@@ -141,7 +141,7 @@ export function createTestApp(options: AppOptions = {}) {
   const services = {
     ...createSessions({ ...named, abortRun: engine.abortRun, answers: { clear: () => undefined } }),
     ...createSkills({ ...named, ...testSkills() }),
-    ...createMcp({ ...named, configured: [], allowHosts: ['mcp.example'], mcpClient }),
+    ...createMcp({ ...named, configured: [], allowed: { hosts: ['mcp.example'], headersRefs: ['env:OK'] }, mcpClient }),
   }
   const gate = createAuth({
     ...{ ...shared, kind: auth, blockValid, sealer: testSealer },

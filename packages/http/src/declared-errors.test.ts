@@ -103,6 +103,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'scope-denied': () => ({ deps: authenticateAs() }),
   'agent-not-found': () => fromUseCase('agent-not-found'),
   'run-not-found': () => fromUseCase('run-not-found'),
+  'mcp-headers-denied': () => fromUseCase('mcp-headers-denied'),
   'mcp-host-denied': () => fromUseCase('mcp-host-denied'),
   'mcp-server-exists': () => fromUseCase('mcp-server-exists'),
   'mcp-server-not-found': () => fromUseCase('mcp-server-not-found'),

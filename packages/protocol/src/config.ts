@@ -191,6 +191,9 @@ export const ServerConfigSchema = strictObject({
     allowHosts: field(v.array(hostWithPort), [], {
       note: 'Hosts, each with its port unless it is the default one, to which MCP servers may be bound over REST.',
     }),
+    allowHeadersRefs: field(v.array(SecretReference), [], {
+      note: 'Secret references that MCP servers bound over REST may name as their headers; resolved before the server binds.',
+    }),
     connectTimeoutMs: field(milliseconds(1), 10_000, {
       note: 'How long connecting to an MCP server may take, in milliseconds.',
     }),

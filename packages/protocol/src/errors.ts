@@ -23,6 +23,7 @@ export const ERRORS = {
   'auth-revoked': { status: 401, family: 'kind', retryable: false, summary: 'The token has been revoked.' },
   'cors-denied': { status: 403, family: 'kind', retryable: false, summary: 'The request comes from a page whose origin server.cors.allowOrigins does not list.' },
   'csrf-denied': { status: 403, family: 'kind', retryable: false, summary: 'A page of another site made the browser send this, where a browser needs no token: with a cookie, or with auth.kind none.' },
+  'mcp-headers-denied': { status: 403, family: 'kind', retryable: false, summary: 'The headersRef of the MCP server is not in mcp.allowHeadersRefs.' },
   'mcp-host-denied': { status: 403, family: 'kind', retryable: false, summary: 'The host of the MCP server is not in mcp.allowHosts.' },
   'scope-denied': { status: 403, family: 'kind', retryable: false, summary: 'The token does not hold a scope this route demands.' },
   'scope-escalation-denied': { status: 403, family: 'kind', retryable: false, summary: 'A token may mint only within its own scopes.' },

@@ -62,7 +62,7 @@ export function createServices(deps: ServicesDeps) {
   const mcpClient = withMcpSpans(unattributed, deps.tracer)
   const servers = {
     ...{ configured: deps.mcpServers, mcpServers: deps.boundServers, mcpClient },
-    allowHosts: config.mcp.allowHosts,
+    allowed: { hosts: config.mcp.allowHosts, headersRefs: config.mcp.allowHeadersRefs },
   }
   const sessionOf = createSessionService({ ...deps, maxResultBytes: config.runs.maxResultBytes })
   const mcpOf = createMcpService(servers)

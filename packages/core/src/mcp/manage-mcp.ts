@@ -12,13 +12,19 @@ import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { pageOfNamed } from '../named-page.ts'
 import type { Reply } from '../reply.ts'
-import { checkHost, type McpServerResource, type McpServers, toMcpResource } from './mcp-servers.ts'
+import {
+  type AllowedBindings,
+  checkBinding,
+  type McpServerResource,
+  type McpServers,
+  toMcpResource,
+} from './mcp-servers.ts'
 
 export interface ManageMcpDeps extends CommitOnceDeps {
   readonly servers: McpServers
   readonly mcpServers: McpServerStore
   readonly mcpClient: McpClient
-  readonly allowHosts: readonly string[]
+  readonly allowed: AllowedBindings
   readonly basePath: string
 }
 
@@ -30,19 +36,19 @@ interface ManageRequest {
 /** Binding and removing are links of the audit chain. Nothing connects before a tool is asked for. */
 export interface ManageMcp {
   list(page: PageQuery): Promise<Page<McpServerResource>>
-  /** @throws AppError `mcp-server-exists`, `mcp-host-denied`, `validation-failed` */
+  /** @throws AppError `mcp-server-exists`, `mcp-host-denied`, `mcp-headers-denied`, `validation-failed` */
   bind(request: ManageRequest & { readonly server: Pick<McpServerRecord, 'id' | 'url' | 'headersRef'> }): Promise<Reply>
   /** @throws AppError `mcp-server-not-found`; `validation-failed` for a server of the configuration */
   remove(request: ManageRequest & { readonly id: string }): Promise<Reply>
 }
 
 export function createManageMcp(deps: ManageMcpDeps): ManageMcp {
-  const { servers, mcpServers, mcpClient, allowHosts, clock, basePath } = deps
+  const { servers, mcpServers, mcpClient, allowed, clock, basePath } = deps
 
   return {
     list: async (page) => pageOfNamed(await servers.list(), ({ id }) => id, page),
     async bind({ server: { id, url, headersRef }, principal, key }) {
-      checkHost(url, allowHosts)
+      checkBinding({ url, headersRef }, allowed)
       const once = await commitOnce(deps, key, async () => {
         if (servers.isConfigured(id) || (await mcpServers.find(id)) !== undefined)
           throw new AppError('mcp-server-exists')

@@ -18,14 +18,20 @@ export interface McpServersDeps {
   readonly configured: readonly ConfiguredMcpServer[]
   readonly mcpServers: McpServerStore
   readonly mcpClient: McpClient
-  readonly allowHosts: readonly string[]
+  readonly allowed: AllowedBindings
+}
+
+/** What a server that is bound over REST may reach, and be sent. */
+export interface AllowedBindings {
+  readonly hosts: readonly string[] // each with its port unless it is the default one
+  readonly headersRefs: readonly string[]
 }
 
 /** Every server that is bound, in the configuration or over REST. */
 export interface McpServers {
   /** By id. */
   list(): Promise<readonly McpServerResource[]>
-  /** @throws AppError `mcp-server-not-found`; `mcp-host-denied` when its host is not allowed any more */
+  /** @throws AppError `mcp-server-not-found`; `mcp-host-denied`, `mcp-headers-denied` when it is not allowed any more */
   endpoint(id: string): Promise<McpEndpoint>
   isConfigured(id: string): boolean
 }
@@ -38,7 +44,7 @@ export interface McpServerResource {
   readonly source: 'config' | 'api'
 }
 
-export function createMcpServers({ configured, mcpServers, mcpClient, allowHosts }: McpServersDeps): McpServers {
+export function createMcpServers({ configured, mcpServers, mcpClient, allowed }: McpServersDeps): McpServers {
   const byId = new Map(configured.map(({ endpoint }) => [endpoint.id, endpoint]))
 
   const toResource = (endpoint: McpEndpoint, source: 'config' | 'api'): McpServerResource => ({
@@ -59,7 +65,7 @@ export function createMcpServers({ configured, mcpServers, mcpClient, allowHosts
       if (known !== undefined) return known
       const bound = await mcpServers.find(id)
       if (bound === undefined) throw new AppError('mcp-server-not-found')
-      checkHost(bound.url, allowHosts)
+      checkBinding(bound, allowed)
       return toEndpoint(bound)
     },
     isConfigured: (id) => byId.has(id),
@@ -76,17 +82,26 @@ const toEndpoint = ({ id, url, headersRef }: McpServerRecord): McpEndpoint => ({
 })
 
 /**
- * A URL over REST leads to a host of the list, by name and port, and nowhere else.
+ * A binding over REST leads to a host of the list, by name and port, and nowhere else; and only secrets that were listed for
+ * that go there, whatever else the server can read.
  *
- * @throws AppError `validation-failed`, `mcp-host-denied`
+ * @throws AppError `validation-failed`, `mcp-host-denied`, `mcp-headers-denied`
  */
-export function checkHost(text: string, allowHosts: readonly string[]): void {
+export function checkBinding(
+  { url: text, headersRef }: Pick<McpServerRecord, 'url' | 'headersRef'>,
+  { hosts, headersRefs }: AllowedBindings,
+): void {
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid('must begin with http: or https:')
   if (url.username !== '' || url.password !== '') throw invalid('must hold no credentials; use headersRef')
-  const isAllowed = allowHosts.some((allowed) => new URL(`${url.protocol}//${allowed}`).host === url.host)
-  if (isAllowed) return
-  throw new AppError('mcp-host-denied', { hint: `the operator would have to add ${url.host} to mcp.allowHosts` })
+  if (!hosts.some((host) => new URL(`${url.protocol}//${host}`).host === url.host)) {
+    throw new AppError('mcp-host-denied', { hint: `the operator would have to add ${url.host} to mcp.allowHosts` })
+  }
+  if (headersRef !== undefined && !headersRefs.includes(headersRef)) {
+    throw new AppError('mcp-headers-denied', {
+      hint: 'the operator would have to add this very reference to mcp.allowHeadersRefs',
+    })
+  }
 }
 
 const invalid = (message: string) => new AppError('validation-failed', { message: `body.url: ${message}` })

@@ -15,11 +15,13 @@ import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { agentOf, createEngine } from '../runs/engine.fixture.ts'
 import { createMcp, createMcpService } from './mcp.ts'
+import type { AllowedBindings } from './mcp-servers.ts'
 import { interruptCalls } from './use-mcp.ts'
 
 const ALICE = { subject: 'alice', scopes: [] }
 const KEY = { id: 'k'.repeat(64), fingerprint: 'f' }
 const PAGE: PageQuery = { limit: 50, order: 'asc' }
+const ALLOWED: AllowedBindings = { hosts: ['mcp.example', 'localhost:3000'], headersRefs: ['env:H', 'file:keys/a'] }
 const WEB = { id: 'web', url: 'https://mcp.example/mcp' }
 const STDIO: McpEndpoint = { transport: 'stdio', id: 'files', command: 'files', args: [], env: {}, envRefs: {} }
 
@@ -29,7 +31,7 @@ const refusal = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof AppError ? error.id : error),
   )
 
-function createWorld(over: { readonly allowHosts?: readonly string[]; call?: McpClient['call'] } = {}) {
+function createWorld(over: { call?: McpClient['call'] } = {}) {
   const storage = createInMemoryStorage()
   const clock = createManualClock()
   const calls: [McpEndpoint, McpCall][] = []
@@ -55,7 +57,7 @@ function createWorld(over: { readonly allowHosts?: readonly string[]; call?: Mcp
       { endpoint: STDIO },
       { endpoint: { ...STDIO, id: 'down' }, tokenExpiresAt: (clock.now() + 90_000) as EpochMs },
     ],
-    ...{ mcpServers: storage.mcpServers, mcpClient, allowHosts: over.allowHosts ?? ['mcp.example', 'localhost:3000'] },
+    ...{ mcpServers: storage.mcpServers, mcpClient, allowed: ALLOWED },
   }
   const ids = createSequenceIds()
   const mcp = createMcp({
@@ -118,12 +120,40 @@ describe('manageMcp', () => {
     const { manageMcp, parts, ...world } = createWorld()
     await manageMcp.bind({ server: WEB, principal: ALICE })
     const { useMcp } = createMcp({
-      ...{ ...parts, ...world, unitOfWork: world.storage.unitOfWork, allowHosts: [] },
+      ...{ ...parts, ...world, unitOfWork: world.storage.unitOfWork, allowed: { ...ALLOWED, hosts: [] } },
       ...{ basePath: '/v1', idempotencyTtlMs: 1_000 },
     })
 
     expect(await refusal(useMcp.tools('web', PAGE))).toBe('mcp-host-denied')
     expect(await refusal(useMcp.call({ serverId: 'web', tool: 'a', arguments: {} }))).toBe('mcp-host-denied')
+  })
+
+  it.each([
+    ['env:H', 'done'],
+    ['file:keys/a', 'done'],
+    ['env:BERTH_PEPPER', 'mcp-headers-denied'],
+    ['env:HH', 'mcp-headers-denied'],
+    ['env:h', 'mcp-headers-denied'],
+    ['file:/etc/passwd', 'mcp-headers-denied'],
+    ['file:keys/../keys/a', 'mcp-headers-denied'],
+  ])('sends %s to a server that is bound over REST: %s', async (headersRef, outcome) => {
+    const { manageMcp, storage } = createWorld()
+
+    expect(await refusal(manageMcp.bind({ server: { ...WEB, headersRef }, principal: ALICE }))).toBe(outcome)
+    expect(await storage.mcpServers.list()).toHaveLength(outcome === 'done' ? 1 : 0)
+  })
+
+  it('sends no secret that has left the list to a server that was bound with it', async () => {
+    const { manageMcp, parts, calls, ...world } = createWorld()
+    await manageMcp.bind({ server: { ...WEB, headersRef: 'env:H' }, principal: ALICE })
+    const { useMcp } = createMcp({
+      ...{ ...parts, ...world, unitOfWork: world.storage.unitOfWork, allowed: { ...ALLOWED, headersRefs: [] } },
+      ...{ basePath: '/v1', idempotencyTtlMs: 1_000 },
+    })
+
+    expect(await refusal(useMcp.tools('web', PAGE))).toBe('mcp-headers-denied')
+    expect(await refusal(useMcp.call({ serverId: 'web', tool: 'a', arguments: {} }))).toBe('mcp-headers-denied')
+    expect([calls, world.log]).toEqual([[], []])
   })
 
   it('removes a bound server and ends its connection; one of the configuration stays', async () => {

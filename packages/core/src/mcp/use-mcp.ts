@@ -26,7 +26,7 @@ export interface UseMcpDeps extends CommitOnceDeps {
 
 /** Tools of MCP servers for the API. */
 export interface UseMcp {
-  /** @throws AppError `mcp-server-not-found`, `mcp-server-unavailable`, `mcp-host-denied` */
+  /** @throws AppError `mcp-server-not-found`, `mcp-server-unavailable`, `mcp-host-denied`, `mcp-headers-denied` */
   tools(serverId: string, page: PageQuery): Promise<Page<McpTool>>
   /**
    * Calls a tool; how it fails is data. Under a key it is called once at most: when the process dies meanwhile, the key

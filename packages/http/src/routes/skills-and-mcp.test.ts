@@ -55,6 +55,7 @@ describe('/mcp/servers', () => {
     ['a process by another name', { ...web, command: 'sh' }, 400, 'validation-failed'],
     ['a naked secret', { ...web, headersRef: 'Bearer abc' }, 400, 'validation-failed'],
     ['a host that is not listed', { ...web, url: 'https://other.example/' }, 403, 'mcp-host-denied'],
+    ['a secret that is not listed', { ...web, headersRef: 'env:PEPPER' }, 403, 'mcp-headers-denied'],
   ])('refuses to bind %s', async (_, server, status, error) => {
     const { app } = createTestApp()
 

@@ -23,7 +23,7 @@ export const mcpOperations = {
     idempotent: true,
     body: BindMcpServerRequest,
     responses: { 201: { schema: McpServer, location: true, description: 'Bound.' } },
-    errors: ['mcp-host-denied', 'mcp-server-exists'],
+    errors: ['mcp-host-denied', 'mcp-headers-denied', 'mcp-server-exists'],
     summary: 'Bind an MCP server.',
   },
   removeMcpServer: {
@@ -44,7 +44,7 @@ export const mcpOperations = {
     idempotent: false,
     query: v.strictObject(PageEntries),
     responses: { 200: { schema: listOf(McpTool), description: 'The tools of the server, by name.' } },
-    errors: ['mcp-server-not-found', 'mcp-host-denied', 'mcp-server-unavailable'],
+    errors: ['mcp-server-not-found', 'mcp-host-denied', 'mcp-headers-denied', 'mcp-server-unavailable'],
     summary: 'List the tools of an MCP server.',
   },
   callMcpTool: {
@@ -59,6 +59,7 @@ export const mcpOperations = {
       'mcp-server-not-found',
       'mcp-tool-not-found',
       'mcp-host-denied',
+      'mcp-headers-denied',
       'mcp-server-unavailable',
       'server-draining',
     ],

@@ -206,11 +206,16 @@ describe('the audit chain in a file of its own', () => {
     for (const ticket of [await ticketOf(lacking), 'unknown', 'unknown']) {
       await (await connect(first.url, { ticket })).closed
     }
+    await opened.initialize()
+    await opened.call('run.cancel', { runId: 'run_none' })
     opened.socket.close()
     await opened.closed
     await first.server.stop()
     const entries = await (await start(FILE)).entries()
 
+    expect(entries.filter(({ action }) => action === 'runs.abort')).toMatchObject([
+      { method: 'run.cancel', route: '/v1/ws', target: 'run_none', status: 404, actor: { subject: 'admin:*' } },
+    ])
     const upgrade = { action: 'realtime.open-ws', method: 'GET', route: '/v1/ws', durationMs: expect.any(Number) }
     expect(entries.filter(({ action }) => action === 'realtime.open-ws')).toMatchObject([
       { ...upgrade, decision: 'allowed', status: 101, actor: { kind: 'token', subject: 'admin:*' } },

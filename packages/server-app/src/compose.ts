@@ -123,7 +123,7 @@ export function compose(parts: Parts) {
     ...{ maxStreams: realtime.maxSseStreams, heartbeatMs: realtime.sseHeartbeatMs, stallMs: realtime.stallMs },
   })
   const webSockets = createWebSockets({
-    ...{ ...tools, ...live, version, authenticate, watchCredential, abortRun: engine.abortRun },
+    ...{ ...tools, ...live, version, authenticate, watchCredential, abortRun: engine.abortRun, admit, onAnswer },
     ...{ limits: realtime.webSocket, stallMs: realtime.stallMs, isReady: () => phase.current() === 'ready' },
   })
   const app = createHttpApp({

@@ -14,6 +14,7 @@ import { AppError, type EventLog, type Logger, noMeter, type Storage } from '@be
 import { createManualClock, type ManualClock } from '@berth/testkit'
 import { type Connection, createConnection, type Socket } from './connection.ts'
 import { createMethods, type MethodDeps } from './methods.ts'
+import { type RecordedCallsDeps, withRecords } from './recorded-calls.ts'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
 const ignore = () => undefined
@@ -114,6 +115,7 @@ export interface WorldOptions {
   /** The log as the connections see it. */
   readonly eventsOf?: (storage: Storage) => EventLog
   readonly abortRun?: MethodDeps['abortRun']
+  readonly audit?: Pick<RecordedCallsDeps, 'admit' | 'onAnswer'>
 }
 
 export const ANYONE: Principal = { subject: 'alice', scopes: ['admin:*'] }
@@ -136,7 +138,7 @@ export function createWorld(options: WorldOptions = {}) {
   })
   const limits = { ...LIMITS, ...options.limits }
   let ids = 0
-  const callMethod = createMethods({
+  const methods = createMethods({
     ...{
       authorizeSubject: createAuthorizeSubject(storage),
       runs: storage.runs,
@@ -148,6 +150,7 @@ export function createWorld(options: WorldOptions = {}) {
     abortRun: options.abortRun ?? (() => Promise.reject(new AppError('run-not-found'))),
     newId: (prefix) => `${prefix}_${++ids}`,
   })
+  const callMethod = withRecords(methods, { clock, basePath: '/v1', ...options.audit })
   const messages = createSlidingWindow(clock, { limit: limits.maxMessages, windowMs: 10_000, maxKeys: 100 })
 
   return {
@@ -156,7 +159,10 @@ export function createWorld(options: WorldOptions = {}) {
     connect(principal: Principal = ANYONE): { readonly connection: Connection; readonly socket: FakeSocket } {
       const socket = createFakeSocket()
       const deps = { feed, callMethod, timers: clock, logger: silentLogger, limits, stallMs: 10_000, messages }
-      const connection = createConnection(deps, { connectionId: `con_${++ids}`, principal, socket })
+      const connection = createConnection(deps, {
+        ...{ connectionId: `con_${++ids}`, principal, socket },
+        ...{ requestId: 'req-1', clientAddress: '192.0.2.1' },
+      })
       return { connection, socket }
     },
   }

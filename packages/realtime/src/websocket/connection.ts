@@ -1,4 +1,4 @@
-import type { EventFeed, Principal, SlidingWindow } from '@berth/core'
+import type { EventFeed, SlidingWindow } from '@berth/core'
 import type { Logger, Timers } from '@berth/ports'
 import { CLOSE_CODES, type CloseName } from '@berth/protocol'
 import { createDelivery } from './delivery.ts'
@@ -34,9 +34,7 @@ export interface ConnectionDeps {
   readonly messages: SlidingWindow
 }
 
-export interface ConnectionOptions {
-  readonly connectionId: string
-  readonly principal: Principal
+export interface ConnectionOptions extends Omit<Caller, 'delivery'> {
   readonly socket: Socket
 }
 
@@ -59,10 +57,8 @@ const MAX_MISSED_PONGS = 2
 const INITIALIZE_WITHIN_MS = 10_000
 const INTERNAL_ERROR = 1011
 
-export function createConnection(
-  deps: ConnectionDeps,
-  { connectionId, principal, socket }: ConnectionOptions,
-): Connection {
+export function createConnection(deps: ConnectionDeps, { socket, ...opened }: ConnectionOptions): Connection {
+  const { connectionId } = opened
   const { feed, callMethod, timers, logger, limits, stallMs, messages } = deps
   let isOpen = true
   let isInitialized = false
@@ -101,7 +97,7 @@ export function createConnection(
     onStalled: () => close('flow.throttled'),
   })
   const delivery = createDelivery({ feed, outbox, onFailed: fail })
-  const caller: Caller = { connectionId, principal, delivery }
+  const caller: Caller = { ...opened, delivery }
   const cancelPatience = timers.after(INITIALIZE_WITHIN_MS, () => {
     if (!isInitialized) close('protocol.violation')
   })

@@ -37,6 +37,9 @@ export interface MethodDeps {
 export interface Caller {
   readonly connectionId: string
   readonly principal: Principal
+  /** Of the request that opened it. */
+  readonly requestId: string
+  readonly clientAddress: string
   readonly delivery: Delivery
 }
 

@@ -8,12 +8,14 @@ import { type Connection, type ConnectionDeps, createConnection, type Socket } f
 import { type Admission, admit, type CredentialDeps } from './credentials.ts'
 import { readHandshake } from './handshake.ts'
 import { createMethods, type MethodDeps } from './methods.ts'
+import { type RecordedCallsDeps, withRecords } from './recorded-calls.ts'
 import { createSeats } from './seats.ts'
 import { MESSAGE_WINDOW_MS } from './web-socket-limits.ts'
 
 export interface WebSocketsDeps
   extends Omit<ConnectionDeps, 'callMethod' | 'messages'>,
     Omit<MethodDeps, 'newId' | 'clock'>,
+    RecordedCallsDeps,
     CredentialDeps {
   readonly clock: Clock
   readonly ids: Pick<IdGenerator, 'randomBytes'>
@@ -28,6 +30,7 @@ export interface Upgrade {
   readonly socket: Duplex
   readonly head: Buffer
   readonly clientAddress: string
+  readonly requestId: string
 }
 
 /** The WebSockets of one server. */
@@ -64,7 +67,7 @@ const LOSSES: Readonly<Record<CredentialLoss, CloseName>> = {
 export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   const { clock, timers, logger, limits, ids, watchCredential, isReady } = deps
   const newId = (prefix: string) => `${prefix}_${Buffer.from(ids.randomBytes(16)).toString('hex')}`
-  const callMethod = createMethods({ ...deps, newId })
+  const callMethod = withRecords(createMethods({ ...deps, newId }), deps)
   const messages = createSlidingWindow(clock, {
     limit: limits.maxMessages,
     windowMs: MESSAGE_WINDOW_MS,
@@ -115,12 +118,13 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
 
   const register = (
     socket: WebSocket,
-    { wire, principal }: { readonly wire: Duplex; readonly principal: Principal },
+    { upgrade, principal }: { readonly upgrade: Upgrade; readonly principal: Principal },
   ) => {
+    const { socket: wire, requestId, clientAddress } = upgrade
     const connectionId = newId('con')
     const connection = createConnection(
       { ...deps, callMethod, messages },
-      { connectionId, principal, socket: toSocket(socket, wire) },
+      { connectionId, principal, requestId, clientAddress, socket: toSocket(socket, wire) },
     )
     if (open.size === 0) cancelBeat = timers.after(limits.heartbeatMs, beat)
     open.set(socket, connection)
@@ -148,7 +152,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     const leave = seats.take(admission.principal.tokenId)
     upgrade.socket.once('close', leave)
     if (!upgrade.socket.readable || !upgrade.socket.writable) hangUp(upgrade.socket, leave)
-    else register(await shake(upgrade), { wire: upgrade.socket, principal: admission.principal })
+    else register(await shake(upgrade), { upgrade, principal: admission.principal })
     return admission
   }
 

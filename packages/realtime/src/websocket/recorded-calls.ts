@@ -1,0 +1,64 @@
+import type { AdmitRequest, RecordAnswer } from '@berth/core'
+import { AppError, type Clock } from '@berth/ports'
+import { ERRORS, type Operation, type RpcMethod, runOperations } from '@berth/protocol'
+import type { Caller, CallMethod } from './methods.ts'
+
+export interface RecordedCallsDeps {
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly basePath: string
+  /** Whether a call could be recorded. @throws AppError `audit-unavailable` */
+  readonly admit?: AdmitRequest | undefined
+  readonly onAnswer?: RecordAnswer | undefined
+}
+
+/** The methods that do something, and the operation each of them is. */
+const DEEDS: Partial<Record<RpcMethod, Operation>> = { 'run.cancel': runOperations.abortRun }
+
+const MAX_TARGET = 256
+
+/** Records what is done over a WebSocket as the same operation over HTTP is, with its method and the path of the WebSocket. */
+export function withRecords(callMethod: CallMethod, deps: RecordedCallsDeps): CallMethod {
+  return async (caller, method, params) => {
+    const operation = DEEDS[method]
+    if (operation === undefined) return callMethod(caller, method, params)
+    const record = startRecord(deps, { caller, method, operation, params })
+    const work = async () => {
+      await deps.admit?.({ isPrivileged: operation.privileged === true, isPublic: false })
+      return callMethod(caller, method, params)
+    }
+    const outcome = await work().catch(async (error: unknown) => {
+      await record(error instanceof AppError ? error : new AppError('internal-error', { cause: error }))
+      throw error
+    })
+    await record()
+    return outcome
+  }
+}
+
+interface Deed {
+  readonly caller: Caller
+  readonly method: RpcMethod
+  readonly operation: Operation
+  readonly params: unknown
+}
+
+function startRecord({ clock, basePath, onAnswer }: RecordedCallsDeps, { caller, method, operation, params }: Deed) {
+  const { principal, requestId, clientAddress } = caller
+  const startedMs = clock.monotonicMs()
+  const route = `${basePath}/ws`
+  const { runId } = params as { readonly runId?: string }
+
+  return async (error?: AppError): Promise<void> => {
+    await onAnswer?.({
+      operationId: operation.id,
+      isPrivileged: operation.privileged === true,
+      ...{ method, route, principal, requestId, clientAddress },
+      target: runId?.slice(0, MAX_TARGET),
+      status: error === undefined ? 200 : ERRORS[error.id].status,
+      error: error?.id,
+      durationMs: clock.monotonicMs() - startedMs,
+      isReplayed: false,
+      origin: { requestId, method, route, ip: clientAddress },
+    })
+  }
+}

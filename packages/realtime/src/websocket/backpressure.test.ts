@@ -38,6 +38,29 @@ describe('a client that takes nothing', () => {
     expect(socket.closed).toEqual(THROTTLED)
   })
 
+  it('is cut 5 s after the code it does not take, so that nothing is kept for it', async () => {
+    const { publish, socket, clock } = await setUp()
+    await publish(1_000)
+    clock.advance(10_000)
+
+    clock.advance(4_999)
+    expect(socket.isTerminated).toBe(false)
+    clock.advance(1)
+
+    expect(socket.isTerminated).toBe(true)
+  })
+
+  it('is not cut when it is gone by then', async () => {
+    const { connection, publish, socket, clock } = await setUp()
+    await publish(1_000)
+    clock.advance(10_000)
+    connection.closed()
+
+    clock.advance(5_000)
+
+    expect(socket.isTerminated).toBe(false)
+  })
+
   it('is left alone as long as no event waits for it', async () => {
     const { publish, socket, clock } = await setUp()
     await publish(10)

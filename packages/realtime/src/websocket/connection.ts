@@ -55,6 +55,7 @@ export interface Connection {
 const MAX_UNPARSABLE = 3
 const MAX_MISSED_PONGS = 2
 const INITIALIZE_WITHIN_MS = 10_000
+const CLOSES_WITHIN_MS = 5_000
 const INTERNAL_ERROR = 1011
 
 export function createConnection(deps: ConnectionDeps, { socket, ...opened }: ConnectionOptions): Connection {
@@ -64,6 +65,7 @@ export function createConnection(deps: ConnectionDeps, { socket, ...opened }: Co
   let isInitialized = false
   let unparsable = 0
   let missedPongs = 0
+  let cancelCut = () => {}
   /** Messages are answered in the order in which they came. */
   let answered: Promise<void> = Promise.resolve()
 
@@ -74,20 +76,26 @@ export function createConnection(deps: ConnectionDeps, { socket, ...opened }: Co
     outbox.close()
   }
 
+  /** What a client does not take, the code included, is not kept for it. */
+  const hangUp = (code: number, reason: string) => {
+    socket.close(code, reason)
+    cancelCut = timers.after(CLOSES_WITHIN_MS, () => socket.terminate())
+  }
+
   const close = (name: CloseName, data?: object) => {
     if (!isOpen) return
     isOpen = false
     const { code, summary } = CLOSE_CODES[name]
     outbox.send(JSON.stringify({ kind: 'error', code: name, message: summary, data }))
     release()
-    socket.close(code, name)
+    hangUp(code, name)
   }
 
   const fail = (error: unknown) => {
     if (!isOpen) return
     logger.error('WebSocket broken off', error, { connectionId })
     release()
-    socket.close(INTERNAL_ERROR, '')
+    hangUp(INTERNAL_ERROR, '')
   }
 
   const outbox = createOutbox({
@@ -152,7 +160,10 @@ export function createConnection(deps: ConnectionDeps, { socket, ...opened }: Co
       socket.ping()
     },
     close,
-    closed: release,
+    closed() {
+      cancelCut()
+      release()
+    },
     subscriptions: delivery.size,
   }
 }

@@ -40,6 +40,7 @@ import { createRunner } from './runs/runner.ts'
 import { createSettlements } from './runs/settlements.ts'
 import { createStartRun } from './runs/start-run.ts'
 import { type AgentRegistry, targetsOf, type WorkflowRegistry } from './runs/target-registry.ts'
+import { createThreadClaims } from './runs/thread-claims.ts'
 import { createTurns } from './runs/turns.ts'
 import { createSettleWait } from './steps/settle-wait.ts'
 import { canHoldTimers, createRequireTimers } from './timers/require-timers.ts'
@@ -126,7 +127,8 @@ export function createEngine(given: EngineDeps) {
       if (ended !== undefined) runner.abort(run.id, 'budget-exhausted')
     },
   })
-  const startRun = createStartRun({ ...deps, runner, abortRun, onDeadline: (at) => timerDriver.arm(at) })
+  const threadClaims = createThreadClaims()
+  const startRun = createStartRun({ ...deps, runner, abortRun, threadClaims, onDeadline: (at) => timerDriver.arm(at) })
   const readRuns = createReadRuns(deps)
   const resolveApproval = createResolveApproval({ ...deps, decideApprovals })
   const resumeRun = createResumeRun({ ...deps, decideApprovals, resumeSuspended })
@@ -147,7 +149,7 @@ export function createEngine(given: EngineDeps) {
     readApprovals: createReadApprovals(deps),
     readWorkflows: createReadWorkflows(deps),
     resumeWorkflow: createResumeWorkflow({ ...deps, threads, settleWait, resumeSuspended }),
-    deleteThread: createDeleteThread({ ...deps, threads, abortRun }),
+    deleteThread: createDeleteThread({ ...deps, threads, abortRun, threadClaims }),
     emitEvent: createEmitEvent({ ...deps, goOn, fireEventTriggers: given.fireEventTriggers ?? NO_FIRES }),
     replay: createReplay(deps),
     /** Calls the listener for every run that has come to an outcome in this process. */

@@ -28,6 +28,7 @@ import { acceptedReply, type Settled, settledReply } from './run-outcome.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 import type { Runner } from './runner.ts'
 import type { Settlements } from './settlements.ts'
+import { type ThreadClaims, threadBusy } from './thread-claims.ts'
 
 export interface StartRunDeps extends CommitOnceDeps {
   readonly targets: RunTargets
@@ -39,6 +40,7 @@ export interface StartRunDeps extends CommitOnceDeps {
   readonly settlements: Settlements
   readonly phase: PhaseHolder
   readonly abortRun: AbortRun
+  readonly threadClaims: ThreadClaims
   readonly basePath: string
   readonly maxResultBytes: number
   /** Tells the timer driver when the run's budget of time ends. */
@@ -97,8 +99,7 @@ interface Prepared {
 }
 
 export function createStartRun(deps: StartRunDeps): StartRun {
-  const { targets, phase, settlements, runner } = deps
-  const claimThread = createThreadClaims()
+  const { targets, phase, settlements, runner, threadClaims } = deps
 
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
@@ -106,7 +107,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     const input = await checkInput(target, request.body.input)
 
     let prepared: Prepared | undefined
-    const releaseThread = claimThread(target, request.body.threadId)
+    const releaseThread = claimThread(threadClaims, target, request.body.threadId)
     const once = await commitOnce(deps, request.key, async () => {
       const run = newRun(deps, request, { target, input })
       const session = await sessionWrites(deps, run, request.principal)
@@ -161,24 +162,11 @@ function newRun(
 const shorter = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
-/**
- * Between the look at the store and the commit, a thread belongs to one request: of two at the same time one is refused.
- *
- * @throws AppError `agent-busy`
- */
-function createThreadClaims() {
-  const claimed = new Set<string>()
-
-  return ({ kind, id }: RunTarget, threadId: string | undefined): (() => void) => {
-    if (kind !== 'workflow' || threadId === undefined) return () => undefined
-    const thread = `${id} ${threadId}`
-    if (claimed.has(thread)) throw threadBusy()
-    claimed.add(thread)
-    return () => void claimed.delete(thread)
-  }
+/** A thread that gets its id only now is nobody else's. @throws AppError `agent-busy` */
+function claimThread(claims: ThreadClaims, { kind, id }: RunTarget, threadId: string | undefined): () => void {
+  if (kind !== 'workflow' || threadId === undefined) return () => undefined
+  return claims.claim({ workflowId: id, threadId })
 }
-
-const threadBusy = () => new AppError('agent-busy', { message: 'the thread is still executing', retryAfterMs: 1_000 })
 
 /** A thread is one line: its runs follow one another. @throws AppError `agent-busy` */
 async function refuseBusyThread({ runs }: StartRunDeps, { threadId, kind, targetId }: RunRecord): Promise<void> {

@@ -1,4 +1,5 @@
-import { EVERY_ROW } from '@berth/ports'
+import { createInMemoryStorage } from '@berth/in-memory'
+import { EVERY_ROW, type Write } from '@berth/ports'
 import { aRun } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { createEngine, settled, workflowOf } from '../runs/engine.fixture.ts'
@@ -25,5 +26,73 @@ describe('deleteThread', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, false])
     const { items } = await engine.storage.runs.list({}, { limit: 9, order: 'asc' }, EVERY_ROW)
     expect(items.map(({ id, status }) => [id, status])).toEqual([['run_3', 'running']])
+  })
+
+  /** An engine that does something as soon as a commit with such a write is asked for, before that commit. */
+  const interrupted = (
+    type: Write['type'],
+    meanwhile: (engine: ReturnType<typeof createEngine>) => Promise<unknown>,
+  ) => {
+    const storage = createInMemoryStorage()
+    const signals: AbortSignal[] = []
+    const deaf = workflowOf('flow', async (_, { signal }) => {
+      signals.push(signal)
+      await new Promise(() => undefined)
+    })
+    let isArmed = false
+    const commit = async (writes: readonly Write[]) => {
+      if (isArmed && writes.some((write) => write.type === type)) {
+        isArmed = false
+        await meanwhile(engine)
+      }
+      return storage.unitOfWork.commit(writes)
+    }
+    const engine = createEngine({ storage: { ...storage, unitOfWork: { commit } }, workflows: [deaf] })
+    const arm = () => {
+      isArmed = true
+    }
+    return { engine, signals, arm }
+  }
+  const THREAD = { workflowId: 'flow', threadId: 'thr_1' }
+  const execute = (engine: ReturnType<typeof createEngine>) => engine.execute('flow', { body: { threadId: 'thr_1' } })
+
+  it('refuses an execution that comes while it is at work, and leaves none without a record', async () => {
+    const refused: unknown[] = []
+    const { engine, signals, arm } = interrupted('thread.delete', async (at) =>
+      execute(at).catch((error: unknown) => refused.push(error)),
+    )
+    await execute(engine)
+    await settled(engine.clock)
+    arm()
+
+    await engine.deleteThread(THREAD)
+    await settled(engine.clock)
+
+    expect(refused).toMatchObject([{ id: 'agent-busy' }])
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+    await execute(engine)
+    await settled(engine.clock)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+  })
+
+  it('waits for an execution that is being recorded, and aborts it', async () => {
+    const deletions: Promise<unknown>[] = []
+    const { engine, signals, arm } = interrupted('run.insert', async (at) => {
+      deletions.push(at.deleteThread(THREAD))
+      await settled(at.clock)
+    })
+    await execute(engine)
+    const { id: runId } = await engine.threads.newestRun(THREAD)
+    await engine.abortRun({ runId, visibility: EVERY_ROW })
+    await settled(engine.clock)
+    arm()
+
+    await execute(engine)
+    await Promise.all(deletions)
+    await settled(engine.clock)
+
+    expect(deletions).toHaveLength(1)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
+    expect((await engine.storage.runs.list({}, { limit: 9, order: 'asc' }, EVERY_ROW)).items).toEqual([])
   })
 })

@@ -4,23 +4,30 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import type { AbortRun } from '../runs/abort-run.ts'
 import { eachRun } from '../runs/each-run.ts'
+import type { ThreadClaims } from '../runs/thread-claims.ts'
 import type { ThreadRef, WorkflowThreads } from './workflow-threads.ts'
 
 export interface DeleteThreadDeps extends CommitOnceDeps {
   readonly runs: RunStore
   readonly threads: WorkflowThreads
   readonly abortRun: AbortRun
+  readonly threadClaims: ThreadClaims
 }
 
-/** Removes a thread with its runs, calls, approvals and events; every run of it that has not ended is aborted first. @throws AppError `thread-not-found` */
+/**
+ * Removes a thread with its runs, calls, approvals and events; every run of it that has not ended is aborted first, and
+ * none starts meanwhile.
+ *
+ * @throws AppError `thread-not-found`
+ */
 export type DeleteThread = (request: ThreadRef & { readonly key?: KeyedRequest | undefined }) => Promise<Reply>
 
 const ACTIVE = ['queued', 'running', 'suspended'] as const
 
 export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
-  const { runs, threads, abortRun } = deps
+  const { runs, threads, abortRun, threadClaims } = deps
 
-  return async ({ workflowId, threadId, key }) => {
+  const remove: DeleteThread = async ({ workflowId, threadId, key }) => {
     await threads.newestRun({ workflowId, threadId })
     for await (const run of eachRun(runs, { kind: 'workflow', targetId: workflowId, threadId, statuses: ACTIVE })) {
       await abortIfActive(abortRun, run.id)
@@ -31,6 +38,11 @@ export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
       remember: true,
     }))
     return once.kind === 'replayed' ? once.reply : once.decision.reply
+  }
+
+  return async (request) => {
+    const release = await threadClaims.claimWhenFree(request)
+    return remove(request).finally(release)
   }
 }
 

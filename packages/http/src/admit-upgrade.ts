@@ -10,6 +10,8 @@ export interface AdmittedUpgrade {
   readonly requestId: string
   /** Records who came in, or why nobody did. @throws AppError `audit-unavailable` */
   settle(outcome: UpgradeOutcome): Promise<void>
+  /** The answer when it becomes no WebSocket after all. */
+  refuse(error: unknown): Promise<Response>
 }
 
 export interface UpgradeOutcome {

@@ -65,7 +65,11 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     admitUpgrade(exchange, config)
     await admit?.({ isPrivileged: false, isPublic: false })
     const { clientAddress, requestId } = exchange
-    return { clientAddress, requestId, settle: (outcome) => settle(exchange, outcome) }
+    return {
+      ...{ clientAddress, requestId },
+      settle: (outcome) => settle(exchange, outcome),
+      refuse: (error) => finishResponse(exchange, toErrorResponse(toAppError(error), requestId)),
+    }
   }
 
   const settle = async (exchange: Exchange, { principal, error }: UpgradeOutcome) => {

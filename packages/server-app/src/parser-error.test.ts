@@ -34,6 +34,7 @@ describe('answerParserError', () => {
     expect(text().startsWith(statusLine)).toBe(true)
     expect(envelope).toEqual({ error, message: expect.stringMatching(/./) })
     expect(head.split('\r\n')).toContain(`X-Request-Id: ${requestId}`)
+    expect(head).not.toMatch(/^ratelimit/im)
     expect(socket.writableEnded).toBe(true)
   })
 

@@ -103,6 +103,10 @@ describe('an upgrade', () => {
       expect(refusal(answer as UpgradeAnswer)).toEqual({ status: ERRORS[code].status, error: code })
       expect(answer?.headers['x-request-id']).toMatch(/./)
       expect(answer?.headers.connection).toBe('close')
+      expect(answer?.headers).toMatchObject({
+        ratelimit: expect.stringMatching(/r=\d/),
+        'ratelimit-policy': expect.stringMatching(/q=\d/),
+      })
       expect(answer?.headers['retry-after'] !== undefined).toBe(
         ERRORS[code].status === 503 || ERRORS[code].status === 429,
       )

@@ -22,14 +22,15 @@ export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpg
     if (request === undefined) return refuseOn(socket, unreadable('request: cannot be read'), incoming)
     const admitted = await app.admitUpgrade(request, { incoming })
     if (admitted instanceof Response) return sendOn(socket, admitted)
-    const { clientAddress, requestId, settle } = admitted
+    const { clientAddress, requestId, settle, refuse } = admitted
     try {
       const admission = await webSockets.accept({ incoming, socket, head, clientAddress, requestId })
       // The client has its answer: what goes wrong now is for the log.
       await settle(admission).catch((error: unknown) => logger.error('a WebSocket was not recorded', error))
     } catch (error) {
-      if (error instanceof AppError) await settle({ error })
-      throw error
+      if (!(error instanceof AppError)) logger.error('upgrade failed', error)
+      else await settle({ error }).catch((cause: unknown) => logger.error('a WebSocket was not recorded', cause))
+      return sendOn(socket, await refuse(error))
     }
   }
 

@@ -68,7 +68,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     return {
       ...{ clientAddress, requestId },
       settle: (outcome) => settle(exchange, outcome),
-      refuse: (error) => finishResponse(exchange, toErrorResponse(toAppError(error), requestId)),
+      refuse: (error) => finishResponse(exchange, toErrorAnswer(toAppError(error), requestId)),
     }
   }
 

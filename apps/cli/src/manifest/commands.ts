@@ -5,6 +5,7 @@ import { auditCommands } from './audit-commands.ts'
 import type { CommandSpec } from './command-spec.ts'
 import { configCommands } from './config-commands.ts'
 import { contextCommands } from './context-commands.ts'
+import { deployCommands } from './deploy-commands.ts'
 import { helpCommands } from './help-commands.ts'
 import { migrationCommands } from './migration-commands.ts'
 import { operationCommands } from './operation-commands.ts'
@@ -23,6 +24,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...accessCommands,
   ...migrationCommands,
   ...storageCommands,
+  ...deployCommands,
   ...agentCommands,
   ...runCommands,
   ...sessionCommands,
@@ -44,6 +46,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   migrate: 'look at and apply storage migrations',
   backup: 'copy the database, beside a running server too',
   storage: 'look after the database file',
+  deploy: 'files for proxies, supervisors and containers',
   agents: 'list and run agents',
   runs: 'look at runs and steer them',
   sessions: 'look at sessions',

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { recordingTerminal } from '../../test/recording-terminal.ts'
+import { DEPLOYMENTS } from '../manifest/deploy-commands.ts'
+import { runCli } from '../run-cli.ts'
+
+const FOLDER = join(import.meta.dirname, '../../../../deploy')
+
+async function run(...args: readonly string[]) {
+  const terminal = recordingTerminal({ cwd: '/' })
+  const exitCode = await runCli(args, terminal)
+  return { exitCode, out: terminal.out(), err: terminal.err() }
+}
+
+describe('berth deploy print', () => {
+  it.each(Object.entries(DEPLOYMENTS))('prints for %s what stands in %s', async (what, file) => {
+    const { exitCode, out, err } = await run('deploy', 'print', what)
+
+    expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
+    expect(out).toBe(readFileSync(join(FOLDER, file), 'utf8'))
+  })
+
+  it('names the file in its document', async () => {
+    const { out } = await run('deploy', 'print', 'prometheus', '--json')
+
+    expect(JSON.parse(out)).toMatchObject({ what: 'prometheus', file: 'berth.rules.yml' })
+  })
+
+  it.each(['docker', 'toString', '../README.md'])('refuses %s and says what there is', async (what) => {
+    const { exitCode, out, err } = await run('deploy', 'print', what)
+
+    expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' })
+    expect(err).toContain('systemd, dockerfile')
+  })
+})

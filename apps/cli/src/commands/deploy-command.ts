@@ -1,0 +1,16 @@
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Call } from '../call.ts'
+import { usageError } from '../cli-error.ts'
+import { DEPLOYMENTS } from '../manifest/deploy-commands.ts'
+
+export async function deployPrintCommand({ out }: Call, { what }: { readonly what: string }): Promise<void> {
+  const file = Object.hasOwn(DEPLOYMENTS, what) ? DEPLOYMENTS[what] : undefined
+  if (file === undefined)
+    throw usageError(`there is nothing for ${what}`, `choose one of ${Object.keys(DEPLOYMENTS).join(', ')}`)
+  const text = await readFile(new URL(file, FOLDER), 'utf8')
+  out.document({ what, file: basename(file), text }, () => text)
+}
+
+/** The build puts a copy beside the code: a package holds nothing of the folders above it. */
+const FOLDER = new URL(import.meta.url.endsWith('.ts') ? '../../../../deploy/' : '../deploy/', import.meta.url)

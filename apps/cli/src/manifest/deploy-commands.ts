@@ -1,0 +1,31 @@
+import * as v from 'valibot'
+import type { CommandSpec } from './command-spec.ts'
+
+/** What can be printed, and the file of the folder `deploy` that it is. */
+export const DEPLOYMENTS: Readonly<Record<string, string>> = {
+  caddy: 'Caddyfile',
+  nginx: 'nginx.conf',
+  systemd: 'berth.service',
+  dockerfile: 'Dockerfile',
+  dockerignore: 'dockerignore',
+  compose: 'compose.yaml',
+  kubernetes: 'kubernetes.yaml',
+  grafana: 'grafana/berth.json',
+  prometheus: 'prometheus/berth.rules.yml',
+}
+
+export const deployCommands: readonly CommandSpec[] = [
+  {
+    path: 'deploy print',
+    summary: 'print a file to run the server with: of a proxy, a supervisor, a container or for its metrics',
+    target: 'none',
+    arguments: [{ name: 'what', note: Object.keys(DEPLOYMENTS).join(', ') }],
+    examples: [
+      'berth deploy print systemd > /etc/systemd/system/berth.service',
+      'berth deploy print nginx > /etc/nginx/conf.d/berth.conf',
+    ],
+    output: 'document',
+    schema: v.object({ what: v.string(), file: v.string(), text: v.string() }),
+    load: async () => (await import('../commands/deploy-command.ts')).deployPrintCommand,
+  },
+]

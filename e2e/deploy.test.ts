@@ -1,0 +1,124 @@
+import { type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { DockerfileParser } from 'dockerfile-ast'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { BINARY, berth, createPlace, LEDGER_CONFIG, type Place } from './berth-process.ts'
+
+/** How a server is run, with the folders of the machine that it would run on. */
+interface Deployed {
+  readonly command: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** The project, and where the data goes. */
+  readonly folders: readonly [project: string, data: string]
+}
+
+const print = async (place: Place, what: string): Promise<string> => {
+  const { stdout, stderr } = await berth(place, ['deploy', 'print', what])
+  if (stdout === '') throw new Error(stderr)
+  return stdout
+}
+
+async function dockerfile(place: Place): Promise<Deployed & { readonly healthCheck: string }> {
+  const parsed = DockerfileParser.parse(await print(place, 'dockerfile'))
+  const contentOf = (keyword: string) =>
+    parsed
+      .getInstructions()
+      .findLast((one) => one.getKeyword() === keyword)
+      ?.getRawArgumentsContent() ?? ''
+  const entries = parsed.getENVs().flatMap((one) => one.getProperties())
+  return {
+    command: [...JSON.parse(contentOf('ENTRYPOINT')), ...JSON.parse(contentOf('CMD'))],
+    env: Object.fromEntries(entries.map((entry) => [entry.getName(), entry.getUnescapedValue() ?? ''])),
+    folders: [contentOf('WORKDIR'), contentOf('VOLUME')],
+    healthCheck: contentOf('HEALTHCHECK').replace(/^CMD /, ''),
+  }
+}
+
+async function unit(place: Place): Promise<Deployed> {
+  const lines = (await print(place, 'systemd')).split('\n')
+  const all = (name: string) =>
+    lines.flatMap((line) => (line.startsWith(`${name}=`) ? line.slice(name.length + 1) : []))
+  return {
+    command: all('ExecStart')[0]?.split(' ') ?? [],
+    env: Object.fromEntries(all('Environment').map((entry) => entry.split(/=(.*)/s).slice(0, 2))),
+    folders: [all('WorkingDirectory')[0] ?? '', `/var/lib/${all('StateDirectory')[0]}`],
+  }
+}
+
+/** The folders that it names, made below one of ours: what it says is then done as it stands. */
+function place({ command, env, folders: [project, data] }: Deployed, { dir, env: base }: Place) {
+  const here = (text: string) =>
+    text
+      .replaceAll(project, join(dir, 'project'))
+      .replaceAll(data, join(dir, 'data'))
+      .replaceAll('%d', join(dir, 'keys'))
+  for (const folder of ['project/node_modules/.bin', 'data', 'keys']) mkdirSync(join(dir, folder), { recursive: true })
+  symlinkSync(BINARY, join(dir, 'project/node_modules/.bin/berth'))
+  copyFileSync(LEDGER_CONFIG, join(dir, 'project/berth.config.mjs'))
+  writeFileSync(join(dir, 'keys/pepper'), 'p'.repeat(40), { mode: 0o600 })
+  const { BERTH_STORAGE_PATH: _, ...inherited } = base
+  const set = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, here(value)]))
+  const path = `${set.PATH?.replace('$PATH', '') ?? ''}${dirname(process.execPath)}:${base.PATH}`
+  const options: SpawnOptions = {
+    cwd: join(dir, 'project'),
+    env: { ...inherited, ...set, PATH: path, BERTH_SERVER_HOST: '127.0.0.1', BERTH_SERVER_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }
+  const [file = '', ...args] = command.map(here)
+  return { file, args, options }
+}
+
+async function start(deployed: Deployed) {
+  const somewhere = createPlace()
+  const { file, args, options } = place(deployed, somewhere)
+  const server = spawn(file, args, options)
+  onTestFinished(() => void server.kill('SIGKILL'))
+  const exited = once(server, 'exit')
+  const lines = createInterface({ input: server.stdout as NonNullable<typeof server.stdout> })
+  const [line] = await Promise.race([once(lines, 'line'), exited])
+  const { host, port, basePath } = JSON.parse(line)
+  const run = async (script: string) => {
+    const env = { ...options.env, BERTH_URL: `http://${host}:${port}${basePath}` }
+    const [code] = await once(spawn('sh', ['-c', script], { ...options, env }), 'exit')
+    return code as number
+  }
+  return {
+    ...{ url: `http://${host}:${port}`, dir: somewhere.dir, run },
+    async stop() {
+      server.kill('SIGTERM')
+      return (await exited) as [number | null, NodeJS.Signals | null]
+    },
+  }
+}
+
+describe('what berth deploy print prints', () => {
+  it('runs the server of the Dockerfile; its health check and the probes of Kubernetes find it ready, until it is gone', async () => {
+    const here = createPlace()
+    const deployed = await dockerfile(here)
+    const server = await start(deployed)
+    expect(deployed.healthCheck).toMatch(/^berth health /)
+
+    const kubernetes = await print(here, 'kubernetes')
+    const paths = [...kubernetes.matchAll(/httpGet: \{ path: (?<path>\S+),/g)].map(({ groups }) => groups?.path)
+    const probes = await Promise.all(paths.map((path) => fetch(`${server.url}${path}`)))
+    expect(probes.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(await server.run(deployed.healthCheck)).toBe(0)
+    expect(await server.stop()).toEqual([0, null])
+    expect(await server.run(deployed.healthCheck)).toBe(1)
+    expect(headOf(server.dir)).toBe('SQLite format 3')
+  })
+
+  it('runs the server of the unit, with its pepper from the credentials of systemd', async () => {
+    const deployed = await unit(createPlace({ E2E_PEPPER: undefined }))
+    const server = await start(deployed)
+
+    expect((await fetch(`${server.url}/v1/health/ready`)).status).toBe(200)
+    expect(await server.stop()).toEqual([0, null])
+    expect(headOf(server.dir)).toBe('SQLite format 3')
+  })
+})
+
+const headOf = (dir: string) => readFileSync(join(dir, 'data/berth.db')).subarray(0, 15).toString()

@@ -1,0 +1,105 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { WebSocket } from 'ws'
+import { bearer, createPlace, createToken, DURABLE_CONFIG, startServer } from './berth-process.ts'
+import { type StartProxy, startBareNginx, startPrintedCaddy, startPrintedNginx } from './proxies.ts'
+
+async function behind(startProxy: StartProxy) {
+  const place = createPlace({ BERTH_SERVER_TRUST_PROXY: '1' })
+  const token = await createToken(place)
+  const server = await startServer(place, ['server', '--config', DURABLE_CONFIG])
+  const proxy = await startProxy(place, server.url)
+  const stop = () => {
+    for (const { process } of [proxy, server]) process.kill('SIGKILL')
+  }
+  return { place, token, url: proxy.url, stop }
+}
+
+type Behind = Awaited<ReturnType<typeof behind>>
+
+/** The first event of a run has arrived before its end: nothing on the way has waited for more. */
+async function seesEventsAsTheyCome({ place, token, url }: Behind): Promise<void> {
+  const response = await fetch(`${url}/agents/deaf/stream`, {
+    method: 'POST',
+    headers: { ...bearer(token), accept: 'text/event-stream' },
+    body: JSON.stringify({ input: { gate: 'proxy' } }),
+  })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let heard = ''
+  const readUntil = async (wanted: string) => {
+    while (!heard.includes(wanted)) {
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+      if (done) throw new Error(`the stream ended without ${wanted}: ${heard}`)
+      heard += value
+    }
+  }
+  // The run waits at its gate until this has arrived.
+  await readUntil('event: deaf.begun')
+  expect(heard).not.toContain('run.completed')
+  writeFileSync(join(place.dir, 'gate-proxy'), '')
+  await readUntil('event: run.completed')
+
+  expect(response.status).toBe(200)
+  await reader?.cancel()
+}
+
+describe('a server behind nginx with default settings', () => {
+  it('shows the first event of a run before the run ends', async () => {
+    const server = await behind(startBareNginx)
+    onTestFinished(server.stop)
+
+    await seesEventsAsTheyCome(server)
+  })
+})
+
+describe.each([
+  ['nginx', startPrintedNginx],
+  ['Caddy', startPrintedCaddy],
+])('a server behind %s as berth deploy print configures it', (_, startProxy) => {
+  let server: Behind
+  beforeAll(async () => {
+    server = await behind(startProxy)
+    return server.stop
+  })
+
+  it('shows the first event of a run before the run ends', () => seesEventsAsTheyCome(server))
+
+  it('is spoken to over a WebSocket', async () => {
+    const { token, url } = server
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, 'svc.protocol.v1', { headers: bearer(token) })
+    onTestFinished(() => socket.terminate())
+    await once(socket, 'open')
+    const ask = async (id: number, method: string, params: unknown) => {
+      const answered = once(socket, 'message')
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+      const [data] = await answered
+      return JSON.parse(String(data))
+    }
+    await ask(1, 'initialize', {})
+    const subscribed = await ask(2, 'subscription.subscribe', { subject: 'agent:echo/events' })
+    expect(subscribed).toMatchObject({ id: 2, result: { subject: 'agent:echo/events' } })
+
+    const told = once(socket, 'message')
+    await fetch(`${url}/agents/echo/run`, { method: 'POST', headers: bearer(token), body: '{"input":1}' })
+    expect(JSON.parse(String((await told)[0]))).toMatchObject({ kind: 'event', subject: 'agent:echo/events' })
+  })
+
+  it('knows the address of its client, whatever the client says', async () => {
+    const { token, url } = server
+    const asked = request(`${url}/tokens`, {
+      method: 'POST',
+      localAddress: '127.0.0.9',
+      headers: { ...bearer(token), 'x-forwarded-for': '203.0.113.7' },
+    })
+    asked.end(JSON.stringify({ name: 'proxied', scopes: ['runs:read'] }))
+    const [answer] = await once(asked, 'response')
+    answer.resume()
+    expect(answer.statusCode).toBe(201)
+
+    const listed = await fetch(`${url}/audit?action=tokens.create`, { headers: bearer(token) })
+    expect((await listed.json()) as unknown).toMatchObject({ items: [{ ip: '127.0.0.9' }, {}] })
+  })
+})

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { vi } from 'vitest'
+import { berth, type Place } from './berth-process.ts'
+
+const NGINX = '/usr/sbin/nginx'
+const CADDY = '/usr/bin/caddy'
+
+export interface RunningProxy {
+  /** In the place of the address of the server. */
+  readonly url: string
+  readonly process: ChildProcess
+}
+
+/** Puts a proxy in front of the server at `target`. */
+export type StartProxy = (place: Place, target: string) => Promise<RunningProxy>
+
+/** nginx as it comes, but for what every proxy has to be told: where to. */
+export const startBareNginx: StartProxy = (place, target) =>
+  startNginx(
+    place,
+    target,
+    (port, upstream) => `server { listen ${port}; location / { proxy_pass http://${upstream}; } }`,
+  )
+
+/** nginx with what `berth deploy print nginx` prints. */
+export const startPrintedNginx: StartProxy = async (place, target) => {
+  const printed = await print(place, 'nginx')
+  return startNginx(place, target, (port, upstream) =>
+    replaceOnce(replaceOnce(printed, 'listen 80;', `listen ${port};`), 'server 127.0.0.1:8080;', `server ${upstream};`),
+  )
+}
+
+/** Caddy with what `berth deploy print caddy` prints. */
+export const startPrintedCaddy: StartProxy = async (place, target) => {
+  needs(CADDY, 'caddy')
+  const folder = join(place.dir, 'caddy')
+  mkdirSync(folder)
+  const port = await freePort()
+  writeFileSync(join(folder, 'Berthfile'), await print(place, 'caddy'))
+  const main = join(folder, 'Caddyfile')
+  writeFileSync(main, '{\n\tadmin off\n\tdefault_bind 127.0.0.1\n}\nimport Berthfile\n')
+  const env = {
+    ...{ ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    ...{ BERTH_SITE: `http://127.0.0.1:${port}`, BERTH_UPSTREAM: new URL(target).host },
+  }
+  const caddy = spawn(CADDY, ['run', '--config', main, '--adapter', 'caddyfile'], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let log = ''
+  caddy.stderr.on('data', (chunk) => {
+    log += chunk
+  })
+  return reachable(caddy, { port, target, log: () => log })
+}
+
+async function startNginx(
+  { dir }: Place,
+  target: string,
+  site: (listen: string, upstream: string) => string,
+): Promise<RunningProxy> {
+  needs(NGINX, 'nginx-light')
+  const port = await freePort()
+  const folder = join(dir, 'nginx')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'site.conf'), site(`127.0.0.1:${port}`, new URL(target).host))
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `daemon off;
+pid ${folder}/nginx.pid;
+error_log ${folder}/error.log;
+events {}
+http {
+  access_log off;
+  client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
+  include ${folder}/site.conf;
+}
+`,
+  )
+  const nginx = spawn(NGINX, ['-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' })
+  const log = () => (existsSync(`${folder}/error.log`) ? readFileSync(`${folder}/error.log`, 'utf8') : '')
+  return reachable(nginx, { port, target, log })
+}
+
+async function reachable(
+  process: ChildProcess,
+  { port, target, log }: { readonly port: number; readonly target: string; readonly log: () => string },
+): Promise<RunningProxy> {
+  const url = `http://127.0.0.1:${port}${new URL(target).pathname}`
+  const answer = async () => {
+    const { status } = await fetch(`${url}/health`)
+    if (status !== 200) throw new Error(`the proxy answers ${status}: ${log()}`)
+  }
+  await vi.waitFor(answer, { timeout: 30_000 })
+  return { url, process }
+}
+
+async function print(place: Place, what: string): Promise<string> {
+  const { code, stdout, stderr } = await berth(place, ['deploy', 'print', what])
+  if (code !== 0) throw new Error(stderr)
+  return stdout
+}
+
+function replaceOnce(text: string, from: string, to: string): string {
+  if (text.split(from).length !== 2) throw new Error(`${from} does not stand exactly once in\n${text}`)
+  return text.replace(from, to)
+}
+
+function needs(path: string, name: string): void {
+  if (!existsSync(path)) throw new Error(`${path} is missing: apt-get install ${name}`)
+}
+
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
+    })
+  })

@@ -1,0 +1,266 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { configFields } from '@berth/protocol'
+import { DockerfileParser } from 'dockerfile-ast'
+import { validate } from 'dockerfile-utils'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+
+const DEPLOY = join(import.meta.dirname, '../deploy')
+const text = (file: string) => readFileSync(join(DEPLOY, file), 'utf8')
+
+const dockerfile = text('Dockerfile')
+const unit = text('berth.service')
+const nginx = text('nginx.conf')
+const caddyfile = text('Caddyfile')
+
+/** Every document, read strictly: a repeated key or a doubtful value is an error. */
+function yaml<Document>(file: string): readonly Document[] {
+  return parseAllDocuments(text(file), { strict: true, uniqueKeys: true }).map((document) => {
+    expect([document.errors, document.warnings]).toEqual([[], []])
+    return document.toJS() as Document
+  })
+}
+
+interface Compose {
+  readonly services: Readonly<
+    Record<
+      'berth' | 'caddy',
+      {
+        readonly stop_grace_period?: string
+        readonly environment: Readonly<Record<string, string>>
+        readonly expose?: readonly string[]
+        readonly volumes: readonly string[]
+        readonly secrets?: readonly string[]
+        readonly depends_on?: Readonly<Record<string, unknown>>
+      }
+    >
+  >
+  readonly volumes: Readonly<Record<string, unknown>>
+  readonly secrets: Readonly<Record<string, unknown>>
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string }
+  readonly periodSeconds: number
+  readonly failureThreshold: number
+}
+
+interface Deployment {
+  readonly kind: 'Deployment'
+  readonly spec: {
+    readonly replicas: number
+    readonly strategy: { readonly type: string }
+    readonly selector: { readonly matchLabels: Labels }
+    readonly template: {
+      readonly metadata: { readonly labels: Labels }
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number
+        readonly securityContext: Readonly<Record<string, unknown>>
+        readonly volumes: readonly { readonly name: string; readonly persistentVolumeClaim?: { claimName: string } }[]
+        readonly containers: readonly [
+          {
+            readonly ports: readonly { readonly name: string; readonly containerPort: number }[]
+            readonly env: readonly { readonly name: string; readonly value?: string }[]
+            readonly startupProbe: Probe
+            readonly livenessProbe: Probe
+            readonly readinessProbe: Probe
+            readonly securityContext: Readonly<Record<string, unknown>>
+            readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
+          },
+        ]
+      }
+    }
+  }
+}
+
+type Labels = Readonly<Record<string, string>>
+
+interface Service {
+  readonly kind: 'Service'
+  readonly spec: { readonly selector: Labels; readonly ports: readonly { readonly targetPort: string }[] }
+}
+
+interface Claim {
+  readonly kind: 'PersistentVolumeClaim'
+  readonly metadata: { readonly name: string }
+}
+
+const manifests = yaml<Deployment | Service | Claim>('kubernetes.yaml')
+const ofKind = <Kind extends (typeof manifests)[number]['kind']>(kind: Kind) =>
+  manifests.find((manifest) => manifest.kind === kind) as Extract<(typeof manifests)[number], { readonly kind: Kind }>
+
+const [{ services, volumes, secrets } = expect.fail('no document')] = yaml<Compose>('compose.yaml')
+const { spec: deployment } = ofKind('Deployment')
+const { spec: pod } = deployment.template
+const [container] = pod.containers
+
+function defaultOf(path: string): number {
+  const value = configFields.find((field) => field.path === path)?.default
+  if (typeof value !== 'number') throw new Error(`${path} has no default in numbers`)
+  return value
+}
+
+const directive = (name: string, source = unit) =>
+  [...source.matchAll(new RegExp(`^\\s*${name}[= ](?<value>.*?);?$`, 'gm'))].map(({ groups }) => groups?.value ?? '')
+
+/** Five seconds end what the drain has left; five more are to spare. */
+const PATIENCE_SECONDS = defaultOf('server.shutdown.drainTimeoutMs') / 1_000 + 5 + 5
+
+describe('what deploy holds', () => {
+  it('gives the server as long to stop as it may take by default', () => {
+    expect({
+      systemd: directive('TimeoutStopSec').map(Number),
+      compose: [Number.parseInt(services.berth.stop_grace_period ?? '', 10)],
+      kubernetes: [pod.terminationGracePeriodSeconds],
+    }).toEqual({ systemd: [PATIENCE_SECONDS], compose: [PATIENCE_SECONDS], kubernetes: [PATIENCE_SECONDS] })
+    expect(services.berth.stop_grace_period).toMatch(/^\d+s$/)
+    expect(directive('KillSignal')).toEqual(['SIGTERM'])
+  })
+
+  it('reaches the server at its default port', () => {
+    const port = defaultOf('server.port')
+
+    expect(directive('EXPOSE', dockerfile)).toEqual([String(port)])
+    expect(services.berth.expose).toEqual([String(port)])
+    expect(services.caddy.environment.BERTH_UPSTREAM).toBe(`berth:${port}`)
+    expect(container.ports).toEqual([{ name: 'http', containerPort: port }])
+    expect(ofKind('Service').spec.ports.map(({ targetPort }) => targetPort)).toEqual(['http'])
+    expect(caddyfile).toContain(`{$BERTH_UPSTREAM:127.0.0.1:${port}}`)
+    expect(directive('server', nginx)).toContain(`127.0.0.1:${port}`)
+  })
+
+  it('sets only variables that are fields, or that a reference names', () => {
+    const fields = new Set(configFields.map(({ env }) => env))
+    const ofProxy = ['BERTH_SITE', 'BERTH_UPSTREAM']
+    const sources = [dockerfile, unit, text('compose.yaml'), text('kubernetes.yaml'), caddyfile]
+    const named = new Set(sources.flatMap((source) => source.match(/(?<!env:)\bBERTH_[A-Z_]+\b/g) ?? []))
+    const referenced = sources.flatMap((source) => source.match(/(?<=env:)BERTH_[A-Z_]+\b/g) ?? [])
+    // An example of what Kubernetes would set by itself.
+    named.delete('BERTH_SERVER_PORT')
+
+    expect([...named].filter((name) => !fields.has(name)).toSorted()).toEqual([...ofProxy, ...referenced].toSorted())
+  })
+
+  it('has proxies that hold a connection longer than it is silent, and leave large bodies to the server', () => {
+    const [timeout] = directive('proxy_read_timeout', nginx)
+    const [body] = directive('client_max_body_size', nginx)
+
+    expect([timeout, body]).toEqual(['1h', '2m'])
+    expect(3_600_000).toBeGreaterThan(defaultOf('realtime.sseHeartbeatMs'))
+    expect(3_600_000).toBeGreaterThan(defaultOf('realtime.webSocket.heartbeatMs'))
+    expect(2 * 1_048_576).toBeGreaterThan(defaultOf('server.bodyLimitBytes'))
+  })
+})
+
+describe('the Dockerfile', () => {
+  it('has nothing that its linter minds', () => {
+    expect(validate(dockerfile).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([])
+  })
+
+  it('takes its base by its plain name, and leaves behind what only the build needs', () => {
+    const images = DockerfileParser.parse(dockerfile).getFROMs()
+
+    expect(images.map((image) => image.getImage())).toEqual(['node:24-slim', 'node:24-slim'])
+    expect(images.at(-1)?.getBuildStage()).toBeNull()
+  })
+
+  it('runs the command itself, as somebody without rights, and asks it how it is', () => {
+    const instructions = DockerfileParser.parse(dockerfile).getInstructions()
+    const argumentsOf = (keyword: string) =>
+      instructions.filter((one) => one.getKeyword() === keyword).map((one) => one.getArgumentsContent())
+
+    expect(argumentsOf('USER')).toEqual(['node'])
+    expect(argumentsOf('ENTRYPOINT')).toEqual(['["berth"]'])
+    expect(argumentsOf('HEALTHCHECK')).toEqual([expect.stringContaining('CMD berth health ')])
+  })
+})
+
+describe('compose.yaml', () => {
+  it('names only volumes, secrets and services that it has', () => {
+    const mounted = Object.values(services).flatMap((service) => service.volumes.map((volume) => volume.split(':')[0]))
+
+    expect(mounted.filter((name) => !name?.startsWith('./')).toSorted()).toEqual(Object.keys(volumes).toSorted())
+    expect(services.berth.secrets).toEqual(Object.keys(secrets))
+    expect(Object.keys(services.caddy.depends_on ?? {})).toEqual(['berth'])
+  })
+})
+
+describe('kubernetes.yaml', () => {
+  it('never runs two servers on one disk', () => {
+    expect([deployment.replicas, deployment.strategy.type]).toEqual([1, 'Recreate'])
+  })
+
+  it('names only labels, volumes and claims that it has', () => {
+    const { labels } = deployment.template.metadata
+
+    expect([deployment.selector.matchLabels, ofKind('Service').spec.selector]).toEqual([labels, labels])
+    expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(
+      pod.volumes.map(({ name }) => name).toSorted(),
+    )
+    expect(pod.volumes.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? [])).toEqual([
+      ofKind('PersistentVolumeClaim').metadata.name,
+    ])
+  })
+
+  it('mounts the disk where the image keeps its files', () => {
+    expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toContain('/data')
+    expect(dockerfile).toContain('BERTH_STORAGE_PATH=/data/')
+  })
+
+  it('asks within the rate that the server answers, and gives a start as long as a large file takes', () => {
+    const { startupProbe, livenessProbe, readinessProbe } = container
+    const perMinute = [livenessProbe, readinessProbe].reduce((sum, { periodSeconds }) => sum + 60 / periodSeconds, 0)
+
+    expect(perMinute).toBeLessThan(defaultOf('server.rateLimit.perIpRequests'))
+    expect(60 / startupProbe.periodSeconds).toBeLessThan(defaultOf('server.rateLimit.perIpRequests'))
+    expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBe(300)
+    expect([startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path)).toEqual(
+      ['live', 'live', 'ready'].map((name) => `/v1/health/${name}`),
+    )
+  })
+
+  it('gives the server no rights', () => {
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+  })
+})
+
+describe('berth.service', () => {
+  /** The unit with its command where there is one, since the analyzer looks for it. */
+  function placedUnit(): string {
+    const root = mkdtempSync(join(tmpdir(), 'berth-unit-'))
+    onTestFinished(() => rmSync(root, { recursive: true }))
+    const command = join(root, 'opt/berth/node_modules/.bin/berth')
+    mkdirSync(dirname(command), { recursive: true })
+    writeFileSync(command, '#!/bin/sh\n')
+    chmodSync(command, 0o755)
+    const path = join(root, 'berth.service')
+    writeFileSync(path, unit.replaceAll('/opt/berth', join(root, 'opt/berth')))
+    return path
+  }
+
+  const analyze = (...args: readonly string[]) => {
+    const { error, status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
+    if (error !== undefined) throw new Error('systemd-analyze is missing: apt-get install systemd', { cause: error })
+    return { status, stdout, stderr }
+  }
+
+  it('is accepted by systemd', () => {
+    expect(analyze('verify', '--man=no', '--recursive-errors=no', placedUnit())).toEqual({
+      ...{ status: 0, stdout: '', stderr: '' },
+    })
+  })
+
+  it('leaves the server little to do harm with', () => {
+    const { status, stdout } = analyze('security', '--offline=true', '--threshold=20', placedUnit())
+
+    expect({ status, stdout }).toMatchObject({ status: 0 })
+  })
+})

@@ -282,3 +282,43 @@ describe('the configured limits of headers', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 431, 431])
   })
 })
+
+describe('a listener that closes', () => {
+  const LONG_MS = 600_000
+  const REQUEST = `GET / HTTP/1.1\r\n${HOST}\r\n\r\n`
+
+  it('waits for the answer that is under way, and not for the next request of that connection', async () => {
+    const asked = Promise.withResolvers<void>()
+    const later = Promise.withResolvers<Response>()
+    const listener = await open(() => {
+      asked.resolve()
+      return later.promise
+    })
+    const { socket, received } = dial(listener)
+    socket.write(REQUEST)
+    await asked.promise
+
+    const closed = listener.close(LONG_MS)
+    later.resolve(new Response('done'))
+
+    expect(await received).toContain('done')
+    await closed
+  })
+
+  it('ends a connection that goes on asking with its next answer', async () => {
+    const asked: (() => void)[] = []
+    const listener = await open(() => new Promise((resolve) => asked.push(() => resolve(new Response('done')))))
+    const { socket, received } = dial(listener)
+    socket.write(REQUEST)
+    await expect.poll(() => asked.length).toBe(1)
+
+    const closed = listener.close(LONG_MS)
+    socket.write(REQUEST)
+    asked[0]?.()
+    await expect.poll(() => asked.length).toBe(2)
+    asked[1]?.()
+
+    expect(await received).toMatch(/connection: close/i)
+    await closed
+  })
+})

@@ -36,6 +36,7 @@ export interface ListenerLimits {
 }
 
 const LONGEST_CHECK_INTERVAL_MS = 5_000
+const SWEEP_MS = 50
 
 /** Headers are part of a request, so they cannot take longer than one. */
 function serverOptionsOf({ headersTimeoutMs, requestTimeoutMs, headerLimitBytes }: ListenerLimits): ServerOptions {
@@ -69,6 +70,8 @@ function serve({ fetch, onUpgrade }: Answering, { host, ...limits }: Address & L
   const pass = getRequestListener(fetch, { hostname, errorHandler: answerFailure })
 
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    // A connection outlives the listener by one answer: who goes on asking must not hold up its end.
+    if (!server.listening) outgoing.shouldKeepAlive = false
     unanswered.add(incoming, outgoing)
     const refusal = refusalOf(incoming, limits.maxHeaders)
     if (refusal === undefined) pass(incoming, outgoing)
@@ -113,9 +116,11 @@ function bind(server: Server, { host, port }: Address): Promise<AddressInfo> {
 
 async function close(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  server.closeIdleConnections()
+  // Those that are answering now are idle a moment later.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
   const cut = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
+  clearInterval(sweep)
   clearTimeout(cut)
 }
 

@@ -1,0 +1,207 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, statSync } from 'node:fs'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { WebSocket } from 'ws'
+import {
+  BINARY,
+  bearer,
+  bodyOf,
+  createPlace,
+  createToken,
+  LEDGER_CONFIG,
+  type Place,
+  REALTIME_CONFIG,
+  type RunningServer,
+  startServer,
+} from './berth-process.ts'
+import { fillOldDatabase, NEW_VERSION, OLD_ROWS, OLD_VERSION, objectsThrough, schemaOf } from './old-database.ts'
+
+const RUNS = 50
+/** What the stop takes beyond the drain. */
+const BEYOND_DRAIN_MS = 5_000
+
+async function start(drainTimeoutMs: number, config = LEDGER_CONFIG) {
+  const place = createPlace({ BERTH_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: String(drainTimeoutMs) })
+  const token = await createToken(place)
+  const server = await startServer(place, ['server', '--config', config])
+  onTestFinished(() => void server.process.kill('SIGKILL'))
+  const call = (method: string, path: string, body?: unknown, headers = {}) =>
+    fetch(server.url + path, {
+      ...{ method, headers: { ...bearer(token), ...headers } },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const running = async (agent: string) => (await bodyOf(call('GET', `/agents/${agent}/state`))).running
+  return { place, token, server, call, running }
+}
+
+/** How it ended after the signal, and after how many milliseconds. */
+async function stopTimed(server: RunningServer) {
+  const beganAt = performance.now()
+  const { code } = await server.kill('SIGTERM')
+  return { code, tookMs: performance.now() - beganAt }
+}
+
+/** What became of every run, once the next server has started. */
+async function outcomesAfter(place: Place, token: string): Promise<readonly (readonly [string, string | null])[]> {
+  const next = await startServer(place)
+  const response = await fetch(`${next.url}/runs?limit=200`, { headers: bearer(token) })
+  const { items } = (await response.json()) as { items: readonly { status: string; finishReason: string | null }[] }
+  await next.kill('SIGTERM')
+  return items.map(({ status, finishReason }) => [status, finishReason])
+}
+
+describe('a server that is told to stop', () => {
+  it('completes and answers fifty slow runs and exits 0', async () => {
+    const { server, call, running } = await start(30_000)
+    const answers = Promise.all(
+      Array.from({ length: RUNS }, () => bodyOf(call('POST', '/agents/slow/run', { input: { ms: 1_500 } }))),
+    )
+    await expect.poll(() => running('slow')).toBe(RUNS)
+
+    const { code, tookMs } = await stopTimed(server)
+
+    expect(code).toBe(0)
+    expect(tookMs).toBeLessThan(30_000)
+    expect((await answers).map(({ status }) => status)).toEqual(Array(RUNS).fill('completed'))
+  })
+
+  it('leaves fifty runs that ignore their signal behind, aborted, within its budget', async () => {
+    const drainTimeoutMs = 500
+    const { place, token, server, call, running } = await start(drainTimeoutMs)
+    await Promise.all(Array.from({ length: RUNS }, () => call('POST', '/agents/deaf/stream', {})))
+    expect(await running('deaf')).toBe(RUNS)
+
+    const { code, tookMs } = await stopTimed(server)
+
+    expect(code).toBe(0)
+    expect(tookMs).toBeGreaterThanOrEqual(drainTimeoutMs)
+    expect(tookMs).toBeLessThanOrEqual(drainTimeoutMs + BEYOND_DRAIN_MS)
+    expect(await outcomesAfter(place, token)).toEqual(Array(RUNS).fill(['aborted', 'shutdown']))
+  })
+
+  it('ends within two seconds of a second signal, with its state kept', async () => {
+    const { place, token, server, call, running } = await start(60_000)
+    await Promise.all(Array.from({ length: RUNS }, () => call('POST', '/agents/deaf/stream', {})))
+    expect(await running('deaf')).toBe(RUNS)
+    server.process.kill('SIGTERM')
+    await expect.poll(async () => (await call('GET', '/health/ready')).status).toBe(503)
+
+    // One that comes at once with the first is the same request.
+    const again = setInterval(() => server.process.kill('SIGTERM'), 100)
+    onTestFinished(() => clearInterval(again))
+    const { code, tookMs } = await stopTimed(server)
+
+    expect(code).toBe(1)
+    expect(tookMs).toBeLessThanOrEqual(2_000)
+    const outcomes = await outcomesAfter(place, token)
+    expect(outcomes).toHaveLength(RUNS)
+    for (const [status, finishReason] of outcomes) {
+      // Said by the process that stopped, or found by the next one.
+      expect([status, finishReason]).toEqual(
+        finishReason === 'shutdown' ? ['aborted', 'shutdown'] : ['failed', 'interrupted'],
+      )
+    }
+  })
+
+  it('refuses a flood of new requests, still serves reads, and takes no longer for it', async () => {
+    const drainTimeoutMs = 2_000
+    const { server, call, running } = await start(drainTimeoutMs)
+    const { runId } = await bodyOf(call('POST', '/agents/deaf/stream', {}))
+    expect(await running('deaf')).toBe(1)
+
+    const stopped = stopTimed(server)
+    await expect.poll(async () => (await call('GET', '/health/ready')).status).toBe(503)
+    const read = await call('GET', `/runs/${runId}`)
+    const refusals: unknown[] = []
+    const client = async () => {
+      for (let n = 0; n < 2_000; n++) {
+        const answer = await call('POST', '/agents/ledger/run', { input: { name: 'late' } }).catch(() => undefined)
+        if (answer === undefined) return
+        const retryAfter = answer.headers.get('retry-after')
+        refusals.push([answer.status, (await bodyOf(answer)).error, retryAfter !== null])
+      }
+    }
+    await Promise.all(Array.from({ length: 16 }, client))
+    const { code, tookMs } = await stopped
+
+    expect(read.status).toBe(200)
+    expect(refusals.length).toBeGreaterThan(16)
+    expect(new Set(refusals.map((refusal) => JSON.stringify(refusal)))).toEqual(
+      new Set([JSON.stringify([503, 'server-draining', true])]),
+    )
+    expect(code).toBe(0)
+    expect(tookMs).toBeLessThanOrEqual(drainTimeoutMs + BEYOND_DRAIN_MS)
+  })
+
+  it('closes a thousand WebSockets with 4007 and ends a hundred streams', async () => {
+    const drainTimeoutMs = 0
+    const { server, token } = await start(drainTimeoutMs, REALTIME_CONFIG)
+    const codes: number[] = []
+    const connect = () =>
+      new Promise<void>((resolve, reject) => {
+        const url = `${server.url.replace('http', 'ws')}/ws`
+        const socket = new WebSocket(url, 'svc.protocol.v1', { headers: bearer(token) })
+        socket.on('open', () => socket.send('{"jsonrpc":"2.0","id":1,"method":"initialize"}'))
+        socket.once('message', () => resolve())
+        socket.on('error', reject)
+        socket.on('close', (code) => codes.push(code))
+      })
+    const openStream = async () => {
+      const response = await fetch(`${server.url}/sessions/idle/events`, { headers: bearer(token) })
+      return { status: response.status, ended: response.text().then(() => 'ended') }
+    }
+    await fetch(`${server.url}/sessions`, { method: 'POST', headers: bearer(token), body: '{"id":"idle"}' })
+    const streams = await Promise.all(Array.from({ length: 100 }, openStream))
+    for (let batch = 0; batch < 10; batch++) await Promise.all(Array.from({ length: 100 }, connect))
+    expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]))
+
+    const { code, tookMs } = await stopTimed(server)
+
+    expect(code).toBe(0)
+    expect(tookMs).toBeLessThanOrEqual(drainTimeoutMs + BEYOND_DRAIN_MS)
+    await expect.poll(() => codes.length, { timeout: 10_000 }).toBe(1_000)
+    expect(new Set(codes)).toEqual(new Set([4007]))
+    expect(await Promise.all(streams.map(({ ended }) => ended))).toEqual(Array(100).fill('ended'))
+  })
+})
+
+describe('a server that is stopped while it migrates', () => {
+  const walBytes = (path: string) => (existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0)
+  /** Moments in the course of a migration, each seen from outside. */
+  const MOMENTS = {
+    'copies the file': (path: string) => existsSync(`${path}.before-${OLD_VERSION + 1}.tmp`),
+    'has copied it': (path: string) => existsSync(`${path}.before-${OLD_VERSION + 1}`),
+    'writes the new schema': (path: string) => walBytes(path) > 4 * 1024 * 1024,
+  }
+
+  it.each([
+    ['SIGTERM', 'copies the file'],
+    ['SIGTERM', 'writes the new schema'],
+    ['SIGKILL', 'has copied it'],
+    ['SIGKILL', 'writes the new schema'],
+  ] as const)('by %s when it %s, leaves a schema that is the old or a newer one, whole', async (signal, moment) => {
+    const place = createPlace()
+    const path = place.env.BERTH_STORAGE_PATH ?? ''
+    fillOldDatabase(path)
+    const server = spawn(process.execPath, [BINARY, 'server', '--config', LEDGER_CONFIG], {
+      ...{ env: place.env, cwd: place.dir, stdio: 'ignore' },
+    })
+    onTestFinished(() => void server.kill('SIGKILL'))
+    const exited = once(server, 'exit')
+    const isNow = MOMENTS[moment]
+    await expect.poll(() => isNow(path), { interval: 1, timeout: 60_000 }).toBe(true)
+
+    server.kill(signal)
+    expect(await exited).toEqual(signal === 'SIGTERM' ? [0, null] : [null, 'SIGKILL'])
+
+    const { version, applied, objects, integrity, rows } = schemaOf(path)
+    expect({ applied, integrity, rows }).toEqual({ applied: version, integrity: 'ok', rows: OLD_ROWS })
+    expect(version).toBeGreaterThanOrEqual(OLD_VERSION)
+    expect(objects).toEqual(objectsThrough(version))
+    if (signal === 'SIGTERM') return expect(version).toBe(NEW_VERSION)
+
+    await (await startServer(place)).kill('SIGTERM')
+    expect(schemaOf(path)).toMatchObject({ version: NEW_VERSION, integrity: 'ok', rows: OLD_ROWS })
+  })
+})

@@ -5,18 +5,28 @@ import { encryptionOf } from './pre-bind.ts'
 import { resolveReferences } from './resolve-references.ts'
 import type { ServerOptions } from './server-options.ts'
 
+type Place = Pick<ServerOptions, 'configDir' | 'adapters'>
+
 /**
  * How the database file is encrypted, for whoever opens it without a server; `undefined` when it is not.
  *
  * @throws StartError `secret-unresolvable`, `encryption-passphrase-missing`
  */
-export async function storageEncryption(
-  config: ServerConfig,
-  { configDir = process.cwd(), adapters = {} }: Pick<ServerOptions, 'configDir' | 'adapters'> = {},
+export const storageEncryption = (config: ServerConfig, place: Place = {}): Promise<Encryption | undefined> =>
+  resolveEncryption('storage.encryption', config.storage.encryption.enabled, { config, ...place })
+
+/** The same of the audit log, where it is a file of its own. */
+export const auditEncryption = (config: ServerConfig, place: Place = {}): Promise<Encryption | undefined> =>
+  resolveEncryption('audit', config.audit.enabled, { config, ...place })
+
+async function resolveEncryption(
+  section: 'storage.encryption' | 'audit',
+  isEnabled: boolean,
+  { config, configDir = process.cwd(), adapters = {} }: Place & { readonly config: ServerConfig },
 ): Promise<Encryption | undefined> {
-  const { enabled } = config.storage.encryption
-  if (!enabled) return undefined
-  const field = 'storage.encryption.passphraseRef'
-  const references = await resolveReferences(config, createPlatform(config, configDir, adapters), [field])
-  return encryptionOf('storage.encryption', enabled, references)
+  if (!isEnabled) return undefined
+  const references = await resolveReferences(config, createPlatform(config, configDir, adapters), [
+    `${section}.passphraseRef`,
+  ])
+  return encryptionOf(section, isEnabled, references)
 }

@@ -1,4 +1,11 @@
-export { type BackupCheck, type BackupManifest, createBackup, verifyBackup, verifyDatabase } from './backup.ts'
+export {
+  type AuditFile,
+  type BackupCheck,
+  type BackupManifest,
+  createBackup,
+  verifyBackup,
+  verifyDatabase,
+} from './backup.ts'
 export type { DatabaseCheck } from './check-database.ts'
 export type { HostCounters } from './host/host.ts'
 export type { AppliedMigration } from './migrate.ts'

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, rmSync } from 'node:fs'
 import { StartError } from '@berth/ports'
-import { type BackupOptions, verifyBackup } from './backup.ts'
+import { type AuditFile, auditCopyOf, type BackupOptions, verifyBackup } from './backup.ts'
 import { openConnection } from './connection.ts'
-import { takeLease } from './lease.ts'
+import { type Lease, takeLease } from './lease.ts'
 import { databaseOpener, type OpenDatabase } from './open-database.ts'
 import { preparePath } from './private-file.ts'
 import { copyTo, replaceFile } from './settled-file.ts'
@@ -12,34 +12,54 @@ import { translateStartError } from './sqlite-error.ts'
 export interface Restored {
   /** Where the database that was there before is kept; `undefined` when there was none. */
   readonly kept: string | undefined
+  /** The same of the audit log; `undefined` when none was restored. */
+  readonly audit?: { readonly path: string; readonly kept: string | undefined } | undefined
+}
+
+export interface RestoreOptions extends Omit<BackupOptions, 'out'> {
+  readonly path: string
 }
 
 /**
- * Puts a copy in the place of the database, at once; the file that was there stays beside it. What is restored gets a new
- * epoch, so that a client that has seen more than the copy holds is told of the gap.
+ * Puts a copy in the place of the database, at once, and the audit log that goes with it in the place of `audit`; the files
+ * that were there stay beside them. What is restored gets a new epoch, so that a client that has seen more than the copy holds
+ * is told of the gap.
  *
- * @throws StartError `storage-locked` while a server holds the file; `storage-corrupt` for a copy that does not verify
+ * @throws StartError `storage-locked` while a server holds a file; `storage-corrupt` for a copy that does not verify
  */
-export async function restoreBackup(
+export async function restoreBackup(copy: string, options: RestoreOptions): Promise<Restored> {
+  const { path, encryption, audit, now = Date.now } = options
+  const leases: Lease[] = [takeLease(preparePath(path))]
+  try {
+    const { problems, manifest } = await verifyBackup(copy, { encryption, auditEncryption: audit?.encryption })
+    if (problems.length > 0) throw badCopyError(copy, problems)
+    if (audit === undefined || manifest?.audit === undefined) {
+      return { kept: await putInPlace(copy, { path, encryption, now }) }
+    }
+    leases.push(takeLease(preparePath(audit.path)))
+    const auditKept = await putInPlace(auditCopyOf(copy), { ...audit, now })
+    const kept = await putInPlace(copy, { path, encryption, now })
+    return { kept, audit: { path: audit.path, kept: auditKept } }
+  } finally {
+    for (const lease of leases) lease.release()
+  }
+}
+
+async function putInPlace(
   copy: string,
-  { path, encryption, now = Date.now }: Omit<BackupOptions, 'out'> & { readonly path: string },
-): Promise<Restored> {
+  { path, encryption, now }: AuditFile & { readonly now: () => number },
+): Promise<string | undefined> {
   const open = await databaseOpener(encryption)
   const target = preparePath(path)
-  const lease = takeLease(target)
   try {
-    const { problems } = await verifyBackup(copy, { encryption })
-    if (problems.length > 0) throw badCopyError(copy, problems)
     const kept = existsSync(target) ? keepAside(target, { open, now }) : undefined
     replaceFile(target, (temporary) => {
       copyTo(copy)(temporary)
       giveNewEpoch(temporary, open)
     })
-    return { kept }
+    return kept
   } catch (error) {
     throw translateStartError(error, target)
-  } finally {
-    lease.release()
   }
 }
 

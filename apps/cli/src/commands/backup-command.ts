@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { type BackupManifest, createBackup, verifyBackup } from '@berth/sqlite'
 import type { Call } from '../call.ts'
-import { givenPath, storageFile } from '../config/storage-file.ts'
+import { givenPath, storageFiles } from '../config/storage-file.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 
 export interface BackupCreateFlags {
@@ -11,20 +12,25 @@ export interface BackupCreateFlags {
 
 /** Works beside a running server. */
 export async function backupCreateCommand(call: Call, flags: BackupCreateFlags): Promise<void> {
-  const { path, encryption } = await storageFile(call)
+  const { main, audit } = await storageFiles(call)
+  const { path, encryption } = main
   const now = Date.now()
   const out = flags.out === undefined ? besideIt(path, now) : givenPath(call, flags.out)
-  const manifest = await createBackup(path, { out, encryption, now: () => now })
-  const problems = flags.verify === true ? (await verifyBackup(out, { encryption })).problems : undefined
+  // The first start makes the audit log.
+  const isAudited = audit !== undefined && existsSync(audit.path)
+  const manifest = await createBackup(path, { out, encryption, audit: isAudited ? audit : undefined, now: () => now })
+  const secrets = { encryption, auditEncryption: audit?.encryption }
+  const problems = flags.verify === true ? (await verifyBackup(out, secrets)).problems : undefined
   const verdict = problems === undefined ? '' : problemsText(problems)
   call.out.document({ path: out, ...manifest, problems }, () => `${out}\n${summaryOf(manifest)}\n${verdict}`)
   finishWith(call, problems ?? [])
 }
 
 export async function backupVerifyCommand(call: Call, { file }: { readonly file: string }): Promise<void> {
-  const { encryption } = await storageFile(call)
+  const { main, audit } = await storageFiles(call)
   const path = givenPath(call, file)
-  const { problems, manifest, database } = await verifyBackup(path, { encryption })
+  const secrets = { encryption: main.encryption, auditEncryption: audit?.encryption }
+  const { problems, manifest, database } = await verifyBackup(path, secrets)
   if (manifest === undefined && !call.out.isJson) call.out.note('no manifest beside it: only its content was checked')
   call.out.document({ path, problems, manifest, audit: database?.audit }, () => problemsText(problems))
   finishWith(call, problems)
@@ -46,5 +52,7 @@ function besideIt(path: string, now: number): string {
   return join(dirname(path), 'backups', `${basename(path, extension)}-${stamp}${extension}`)
 }
 
-const summaryOf = ({ bytes, sha256, schemaVersion, isEncrypted }: BackupManifest): string =>
-  `${bytes} bytes, schema ${schemaVersion}${isEncrypted ? ', encrypted' : ''}, sha256 ${sha256}`
+const summaryOf = ({ bytes, sha256, schemaVersion, isEncrypted, audit }: BackupManifest): string => {
+  const log = audit === undefined ? '' : `\naudit log: ${audit.bytes} bytes, sha256 ${audit.sha256}`
+  return `${bytes} bytes, schema ${schemaVersion}${isEncrypted ? ', encrypted' : ''}, sha256 ${sha256}${log}`
+}

@@ -1,12 +1,17 @@
+import { existsSync } from 'node:fs'
 import { vacuum, verifyDatabase } from '@berth/sqlite'
 import type { Call } from '../call.ts'
-import { storageFile } from '../config/storage-file.ts'
+import { storageFile, storageFiles } from '../config/storage-file.ts'
 import { finishWith, problemsText } from './backup-command.ts'
 
 /** Works beside a running server. */
 export async function storageVerifyCommand(call: Call): Promise<void> {
-  const { path, encryption } = await storageFile(call)
-  const { problems, database } = await verifyDatabase(path, { encryption })
+  const { main, audit } = await storageFiles(call)
+  const { path } = main
+  const { problems: ofMain, database } = await verifyDatabase(path, main)
+  const ofAudit =
+    audit === undefined || !existsSync(audit.path) ? [] : (await verifyDatabase(audit.path, audit)).problems
+  const problems = [...ofMain, ...ofAudit.map((problem) => `audit log: ${problem}`)]
   const found = { path, ok: problems.length === 0, problems, audit: database?.audit }
   call.out.document(found, () => problemsText(problems))
   finishWith(call, problems)

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
-import { storageEncryption } from '@berth/server-app'
+import { auditEncryption, storageEncryption } from '@berth/server-app'
 import type { Encryption } from '@berth/sqlite'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
+import type { LoadedConfig } from './load-config.ts'
 import { validConfig } from './valid-config.ts'
 
 /** The database file that the configuration names, and how it is encrypted. */
@@ -12,8 +13,22 @@ export interface StorageFile {
 }
 
 /** @throws a usage error for a database in memory; StartError when its secrets do not resolve */
-export async function storageFile(call: Call): Promise<StorageFile> {
+export const storageFile = async (call: Call): Promise<StorageFile> => mainFile(await call.config())
+
+/** The database file, and the audit log where it is a file of its own. @throws as `storageFile` */
+export async function storageFiles(
+  call: Call,
+): Promise<{ readonly main: StorageFile; readonly audit: StorageFile | undefined }> {
   const loaded = await call.config()
+  const { audit } = validConfig(loaded)
+  const encryption = await auditEncryption(validConfig(loaded), loaded)
+  return {
+    main: await mainFile(loaded),
+    audit: audit.enabled ? { path: resolve(loaded.configDir, audit.path), encryption } : undefined,
+  }
+}
+
+async function mainFile(loaded: LoadedConfig): Promise<StorageFile> {
   const config = validConfig(loaded)
   const { path } = config.storage
   if (path === ':memory:') throw usageError('storage.path is in memory', 'this command is for a database file')

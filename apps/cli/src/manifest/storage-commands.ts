@@ -3,12 +3,13 @@ import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 
 const COPY: ArgumentSpec = { name: 'file', note: 'the copy' }
 const Audit = v.optional(v.unknown())
+const RESTORED = { path: v.string(), kept: v.nullable(v.string()) }
 const Problems = v.array(v.string())
 
 export const storageCommands: readonly CommandSpec[] = [
   {
     path: 'backup create',
-    summary: 'copy the database as it is now, with a manifest; an encrypted one stays encrypted',
+    summary: 'copy the database as it is now, with its audit log and a manifest; what is encrypted stays so',
     target: 'storage',
     flags: [
       {
@@ -44,7 +45,7 @@ export const storageCommands: readonly CommandSpec[] = [
     examples: ['berth restore /mnt/berth.db', 'berth restore /mnt/berth.db --json'],
     exits: ['storageFault'],
     output: 'document',
-    schema: v.object({ path: v.string(), kept: v.nullable(v.string()) }),
+    schema: v.object({ ...RESTORED, audit: v.optional(v.object(RESTORED)) }),
     load: async () => (await import('../commands/restore-command.ts')).restoreCommand,
   },
   {

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  BINARY,
+  bearer,
+  berth,
+  createPlace,
+  createToken,
+  OPS_CONFIG,
+  type Place,
+  startServer,
+} from './berth-process.ts'
+
+const SERVE = ['server', '--config', OPS_CONFIG]
+/** So large that copying them takes a moment. */
+const LARGE = { count: 12, input: 'x'.repeat(400_000) }
+
+const audited = { BERTH_AUDIT_ENABLED: 'true', BERTH_AUDIT_PASSPHRASE_REF: 'env:E2E_AUDIT', E2E_AUDIT: 'audit secret' }
+const encrypted = {
+  BERTH_STORAGE_ENCRYPTION_ENABLED: 'true',
+  BERTH_STORAGE_ENCRYPTION_PASSPHRASE_REF: 'env:E2E_PASSPHRASE',
+  E2E_PASSPHRASE: 'storage secret',
+}
+
+function auditedPlace(over: NodeJS.ProcessEnv): Place {
+  const { dir, env } = createPlace({ ...audited, ...over })
+  return { dir, env: { ...env, BERTH_AUDIT_PATH: join(dir, 'audit.db') } }
+}
+
+async function open(place: Place, token: string) {
+  const server = await startServer(place, SERVE)
+  onTestFinished(() => void server.process.kill('SIGKILL'))
+  const call = async (method: string, path: string, body?: unknown) => {
+    const options = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(server.url + path, { method, headers: bearer(token), ...options })
+    return (await response.json()) as Record<string, never>
+  }
+  return { server, call }
+}
+
+/** Runs without end, until told. `acknowledged` grows as they are answered. */
+function load(call: (method: string, path: string, body: unknown) => Promise<Record<string, never>>) {
+  const acknowledged: string[] = []
+  let isOver = false
+  const client = async () => {
+    while (!isOver) {
+      const { runId, status } = await call('POST', '/agents/echo/run', { input: { n: acknowledged.length } })
+      if (status === 'completed') acknowledged.push(runId ?? '')
+    }
+  }
+  const clients = Promise.all(Array.from({ length: 4 }, client))
+  return {
+    acknowledged,
+    async end() {
+      isOver = true
+      await clients
+    },
+  }
+}
+
+async function completedRuns(call: (method: string, path: string) => Promise<Record<string, never>>) {
+  const found = new Set<string>()
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page = (await call('GET', `/runs?status=completed&limit=200${cursor && `&cursor=${cursor}`}`)) as unknown as {
+      readonly items: readonly { readonly id: string }[]
+      readonly nextCursor: string | null
+    }
+    for (const { id } of page.items) found.add(id)
+    cursor = page.nextCursor
+  }
+  return found
+}
+
+/** A backup that loses its process while it copies. */
+async function interruptedBackup({ env, dir }: Place, out: string): Promise<void> {
+  const args = [BINARY, 'backup', 'create', '--out', out, '--config', OPS_CONFIG]
+  const child = spawn(process.execPath, args, { env, cwd: dir, stdio: 'ignore' })
+  const exited = once(child, 'exit')
+  await expect.poll(() => existsSync(`${out}.partial`), { interval: 1, timeout: 60_000 }).toBe(true)
+  child.kill('SIGKILL')
+  expect(await exited).toEqual([null, 'SIGKILL'])
+}
+
+describe.each([
+  ['a plain', {}, false],
+  ['an encrypted', encrypted, true],
+])('a backup of %s database with an audit log, under load', (_, over, isEncrypted) => {
+  it('has everything that was acknowledged before, and one that was interrupted leaves nothing under its name', async () => {
+    const place = auditedPlace(over)
+    const token = await createToken(place)
+    const { server, call } = await open(place, token)
+    const large = () => call('POST', '/agents/echo/run', { input: LARGE.input })
+    await Promise.all(Array.from({ length: LARGE.count }, large))
+    const { id } = await call('POST', '/tokens', { name: 'before', scopes: ['runs:read'] })
+    const work = load(call)
+    await expect.poll(() => work.acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(20)
+    const out = join(place.dir, 'copy.db')
+
+    await interruptedBackup(place, out)
+    expect([out, `${out}.json`].filter((path) => existsSync(path))).toEqual([])
+
+    const before = [...work.acknowledged]
+    const create = ['backup', 'create', '--out', out, '--verify', '--json', '--config', OPS_CONFIG]
+    const created = await berth(place, create)
+    await work.end()
+    await server.kill('SIGTERM')
+    expect([created.code, created.stderr]).toEqual([0, ''])
+    expect(JSON.parse(created.stdout)).toMatchObject({ problems: [], isEncrypted })
+    expect(readFileSync(out).subarray(0, 15).toString() === 'SQLite format 3').toBe(!isEncrypted)
+    expect(work.acknowledged.length).toBeGreaterThan(before.length)
+
+    const elsewhere = auditedPlace(over)
+    const restored = await berth(elsewhere, ['restore', out, '--config', OPS_CONFIG])
+    expect([restored.code, restored.stderr]).toEqual([0, ''])
+    const next = await open(elsewhere, token)
+    const completed = await completedRuns(next.call)
+    expect(before.filter((runId) => !completed.has(runId))).toEqual([])
+    for (const runId of before.slice(-10)) {
+      const { items } = await next.call('GET', `/runs/${runId}/events`)
+      const types = ((items ?? []) as readonly { readonly type: string }[]).map(({ type }) => type)
+      expect(types).toEqual(['run.started', 'run.completed'])
+    }
+    expect(await next.call('POST', '/audit/verify', {})).toMatchObject({ ok: true })
+    const { items: minted } = await next.call('GET', '/audit?action=tokens.create')
+    expect(JSON.stringify(minted)).toContain(id)
+    await next.server.kill('SIGTERM')
+  })
+})

@@ -11,6 +11,8 @@ export interface EventTable extends RunBelongings, SessionBelongings {
   trim(request: TrimRequest, undo: UndoLog): number
   /** Removes what a run has said, and tells of it in `trimmedThrough`. */
   trimRun(runId: string, undo: UndoLog): void
+  /** The same of a session, but for its runs. */
+  trimSession(sessionId: string, undo: UndoLog): void
 }
 
 export interface TrimRequest {
@@ -36,6 +38,11 @@ export function createEventTable(epoch: string): EventTable {
       for (const carrier of carriers) carrier.pop()
     })
     return stored
+  }
+
+  const trimStream = (stream: EventStream, undo: UndoLog): void => {
+    noteTrimmed(streams.get(streamName(stream))?.at(-1)?.position ?? 0, undo)
+    removeStream(stream, undo)
   }
 
   /** Removes the events of the stream from every stream that carries them. */
@@ -99,10 +106,8 @@ export function createEventTable(epoch: string): EventTable {
       noteTrimmed(old.at(-1)?.position ?? 0, undo)
       return old.length
     },
-    trimRun(runId, undo) {
-      noteTrimmed(streams.get(streamName({ runId }))?.at(-1)?.position ?? 0, undo)
-      removeStream({ runId }, undo)
-    },
+    trimRun: (runId, undo) => trimStream({ runId }, undo),
+    trimSession: (sessionId, undo) => trimStream({ sessionId }, undo),
     removeRun: (runId, undo) => removeStream({ runId }, undo),
     removeSession: (sessionId, undo) => removeStream({ sessionId }, undo),
   }

@@ -73,7 +73,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...createThreadDeletion(runs, [steps, approvals, events, facts, fires]),
       ...createRetention({ runs, events, ofRuns: [steps, approvals, facts, fires] }),
       ...createSessionDeletion({
-        ...{ sessions, runs, approvals, idempotency },
+        ...{ sessions, runs, approvals, idempotency, events },
         ofRuns: [steps, events, facts, fires],
         ofSessions: [events, facts, jobs, consolidation],
       }),

@@ -1,4 +1,5 @@
 import type { RunRecord, SessionRecord, StoredResponse } from '@berth/ports'
+import type { EventTable } from './event-table.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import type { UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
@@ -13,6 +14,7 @@ export interface SessionParts {
   readonly runs: RunBelongings & { ofSession(sessionId: string): readonly RunRecord[] }
   readonly approvals: RunBelongings & { idsOfRun(runId: string): readonly string[] }
   readonly idempotency: { forget(ids: ReadonlySet<string>, answer: StoredResponse, undo: UndoLog): void }
+  readonly events: Pick<EventTable, 'trimRun' | 'trimSession'>
   /** Every other table with rows of runs. */
   readonly ofRuns: readonly RunBelongings[]
   /** Every other table with rows of sessions: the facts it was the source of, … */
@@ -20,19 +22,34 @@ export interface SessionParts {
 }
 
 export const createSessionDeletion = (parts: SessionParts): Pick<WriteAppliers, 'session.delete'> => ({
-  'session.delete'({ type, id, answer }, { undo }) {
+  'session.delete'({ type, id, answer, idleSince }, { undo }) {
     const { sessions, runs, approvals, idempotency } = parts
     const current = sessions.get(id)
     const members = runs.ofSession(id)
     if (current === undefined) return { type }
-    if (members.some(isActive)) return { type, current }
+    if (members.some(isActive) || isBack(current, idleSince)) return { type, current }
     const runIds = members.map((run) => run.id)
+    if (idleSince !== undefined) tellOfEvents(parts, { id, runIds }, undo)
     idempotency.forget(new Set([id, ...runIds, ...runIds.flatMap(approvals.idsOfRun)]), answer, undo)
     for (const runId of runIds) for (const table of [runs, approvals, ...parts.ofRuns]) table.removeRun(runId, undo)
     for (const table of [sessions, ...parts.ofSessions]) table.removeSession(id, undo)
     return 1
   },
 })
+
+const isBack = ({ updatedAt }: SessionRecord, idleSince: number | undefined): boolean =>
+  idleSince !== undefined && updatedAt > idleSince
+
+interface Gone {
+  readonly id: string
+  readonly runIds: readonly string[]
+}
+
+/** A cursor before the events that go now hears of a gap. */
+function tellOfEvents({ events }: Pick<SessionParts, 'events'>, { id, runIds }: Gone, undo: UndoLog): void {
+  for (const runId of runIds) events.trimRun(runId, undo)
+  events.trimSession(id, undo)
+}
 
 const isActive = ({ status }: RunRecord): boolean =>
   status === 'queued' || status === 'running' || status === 'suspended'

@@ -93,8 +93,15 @@ export type Write =
    * Deletes the session with its messages and events, and its runs with their calls, approvals and events. Answers that
    * hold content of any of these are replaced by `answer`, so that their keys stay used. Facts and fires outlive
    * them without their names; jobs for the session go. Conflicts when there is no such session, and while one of its runs is queued, running or suspended.
+   * With `idleSince` it also conflicts when the session was active after that instant, and `trimmedThrough` tells of the
+   * events it removes.
    */
-  | { readonly type: 'session.delete'; readonly id: string; readonly answer: StoredResponse }
+  | {
+      readonly type: 'session.delete'
+      readonly id: string
+      readonly answer: StoredResponse
+      readonly idleSince?: EpochMs | undefined
+    }
   /** Appends to the transcript with the next `seq`; sets the session's `updatedAt`. Conflicts when there is no session. */
   | { readonly type: 'message.append'; readonly message: NewMessage }
   /**

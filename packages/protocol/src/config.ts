@@ -261,6 +261,9 @@ export const ServerConfigSchema = strictObject({
     runsDays: optionalField(count(1), {
       note: 'After how many days runs that have ended are removed, with their calls and approvals; never when missing.',
     }),
+    sessionsDays: optionalField(count(1), {
+      note: 'After how many days without activity sessions are removed, with all that belongs to them; never when missing.',
+    }),
   }),
   metrics: section({
     enabled: field(boolean, true, { note: 'Mounts the metrics route.' }),

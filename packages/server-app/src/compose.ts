@@ -140,7 +140,7 @@ export function compose(parts: Parts) {
     ...{ ...engine, ...useCases, ...gate, ...triggers },
   })
 
-  const retention = createRetention({ ...tools, limits: config.retention })
+  const retention = createRetention({ ...tools, answers: idempotency, limits: config.retention })
   const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention]
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 

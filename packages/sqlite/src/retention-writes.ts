@@ -16,7 +16,7 @@ export const retentionWrites: WriteAppliers<'event.trim' | 'run.prune'> = {
   'run.prune'({ db }, { before, limit }) {
     const runs = db.all(RETENTION_QUERIES.oldRuns, { before, limit })
     for (const run of runs) {
-      noteTrimmed(db, db.get(RETENTION_QUERIES.lastEvent, run)?.position ?? undefined)
+      noteTrimmed(db, db.get(LAST_EVENT_OF_RUN, run)?.position ?? undefined)
       for (const deletion of RUN_DELETIONS) db.run(deletion, run)
     }
     return runs.length
@@ -74,13 +74,14 @@ const RETENTION_QUERIES = {
       .orderBy('old.id')
       .limit(place('limit')),
   ),
-  lastEvent: compile<RunNames, { readonly position: number | null }>((place) =>
-    from
-      .selectFrom('events')
-      .select((eb) => eb.fn.max('position').as('position'))
-      .where('run_key', '=', place('key')),
-  ),
 }
+
+export const LAST_EVENT_OF_RUN = compile<RunNames, { readonly position: number | null }>((place) =>
+  from
+    .selectFrom('events')
+    .select((eb) => eb.fn.max('position').as('position'))
+    .where('run_key', '=', place('key')),
+)
 
 const deleteEvent = compile<{ readonly position: number }, unknown>((place) =>
   from.deleteFrom('events').where('position', '=', place('position')),

@@ -1,20 +1,26 @@
 import { type SqlBool, sql } from 'kysely'
+import type { Connection } from './connection.ts'
 import { FORGET_ANSWERS, toResponseRow } from './idempotency-writes.ts'
+import { trimThrough } from './meta.ts'
 import { compile, from, type Query } from './query.ts'
+import { LAST_EVENT_OF_RUN } from './retention-writes.ts'
 import { findAnySession } from './session-store.ts'
 import { RUN_DELETIONS, type RunNames } from './thread-writes.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const sessionDeletion: WriteAppliers<'session.delete'> = {
-  'session.delete'({ db }, { type, id, answer }) {
+  'session.delete'({ db }, { type, id, answer, idleSince }) {
     const session = db.get(SESSION_QUERIES.key, { id })
     if (session === undefined) return { type }
-    if (db.get(SESSION_QUERIES.active, { id }) !== undefined) return { type, current: findAnySession(db, id) }
+    const isBack = idleSince !== undefined && session.updated_at > idleSince
+    if (isBack || db.get(SESSION_QUERIES.active, { id }) !== undefined) return { type, current: findAnySession(db, id) }
 
+    const runs = db.all(SESSION_QUERIES.runs, { id })
+    if (idleSince !== undefined) tellOfEvents(db, id, runs)
     const response = toResponseRow(answer)
     const forget = (contentOf: string) => db.run(FORGET_ANSWERS, { ...response, contentOf })
     forget(id)
-    for (const run of db.all(SESSION_QUERIES.runs, { id })) {
+    for (const run of runs) {
       forget(run.id)
       for (const approval of db.all(SESSION_QUERIES.approvals, run)) forget(approval.id)
       for (const deletion of RUN_DELETIONS) db.run(deletion, run)
@@ -24,14 +30,28 @@ export const sessionDeletion: WriteAppliers<'session.delete'> = {
   },
 }
 
+/** A cursor before the events that go now hears of a gap. */
+function tellOfEvents(db: Connection, id: string, runs: readonly RunNames[]): void {
+  const positions = runs.map((run) => db.get(LAST_EVENT_OF_RUN, run)?.position)
+  for (const position of [...positions, db.get(SESSION_QUERIES.lastEvent, { id })?.position]) {
+    if (typeof position === 'number') trimThrough(db, position)
+  }
+}
+
 interface SessionNames {
   readonly key: number
   readonly id: string
 }
 
 export const SESSION_QUERIES = {
-  key: compile<{ id: string }, { key: number }>((place) =>
-    from.selectFrom('sessions').select('key').where('id', '=', place('id')),
+  key: compile<{ id: string }, { key: number; updated_at: number }>((place) =>
+    from.selectFrom('sessions').select(['key', 'updated_at']).where('id', '=', place('id')),
+  ),
+  lastEvent: compile<{ id: string }, { position: number | null }>((place) =>
+    from
+      .selectFrom('events')
+      .select((eb) => eb.fn.max('position').as('position'))
+      .where('session_id', '=', place('id')),
   ),
   active: compile<{ id: string }, { id: string }>((place) =>
     from

@@ -1,6 +1,6 @@
 import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, plusMs } from '@berth/ports'
-import { anEvent, aRun, createManualClock } from '@berth/testkit'
+import { EVERY_ROW, plusMs, type Write } from '@berth/ports'
+import { aMessage, anEvent, aRun, aSession, createManualClock } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { settled, silentLogger } from '../runs/engine.fixture.ts'
 import { createRetention, type RetentionLimits } from './retention.ts'
@@ -10,14 +10,22 @@ const DAY_MS = 86_400_000
 function setUp(limits: RetentionLimits) {
   const storage = createInMemoryStorage()
   const clock = createManualClock()
-  const daemon = createRetention({ unitOfWork: storage.unitOfWork, clock, timers: clock, logger: silentLogger, limits })
+  const cleared: true[] = []
+  const daemon = createRetention({
+    ...{ ...storage, clock, timers: clock, logger: silentLogger, limits },
+    answers: { clear: () => void cleared.push(true) },
+  })
   return {
-    ...{ storage, clock, daemon },
+    ...{ storage, clock, daemon, cleared },
     async pass(ms: number) {
       clock.advance(ms)
       for (let turn = 0; turn < 10; turn++) await settled(clock)
     },
     events: () => storage.events.count({ topic: 'all' }, { after: 0, through: 1e9 }),
+    sessions: async () => {
+      const { items } = await storage.sessions.list({ limit: 1_000, order: 'asc' }, EVERY_ROW)
+      return items.map(({ id }) => id).toSorted()
+    },
   }
 }
 
@@ -53,5 +61,79 @@ describe('retention', () => {
       expect((await storage.runs.find(aRun().id, EVERY_ROW)) !== undefined).toBe(isKept)
       await daemon.stop()
     }
+  })
+})
+
+describe('retention of sessions', () => {
+  const limits = { eventsDays: 1_000, sessionsDays: 7 }
+
+  /** Sessions of today, each with a message; those of a number in `waiting` have a run that waits. */
+  async function fill({ storage, clock }: ReturnType<typeof setUp>, count: number, waiting: readonly number[] = []) {
+    const at = clock.now()
+    const writes = Array.from({ length: count }, (_, n): readonly Write[] => {
+      const id = `ses-${String(n).padStart(3, '0')}`
+      const run = aRun({ id: `run-${n}`, status: waiting.includes(n) ? 'suspended' : 'completed', sessionId: id })
+      return [
+        { type: 'session.insert', session: aSession({ id, createdAt: at, updatedAt: at }) },
+        { type: 'message.append', message: aMessage({ id: `msg-${n}`, sessionId: id, createdAt: at }) },
+        { type: 'run.insert', run },
+      ]
+    })
+    await storage.unitOfWork.commit(writes.flat())
+  }
+
+  it('keeps sessions for ever unless it is told otherwise', async () => {
+    const world = setUp({ eventsDays: 1 })
+    await fill(world, 1)
+    world.clock.advance(1_000 * DAY_MS)
+    world.daemon.start()
+    await world.pass(0)
+
+    expect(await world.sessions()).toEqual(['ses-000'])
+    await world.daemon.stop()
+  })
+
+  it('removes what has been idle for so long, in the name of retention, and says so in an event and the audit chain', async () => {
+    const world = setUp(limits)
+    const { storage, clock, daemon, pass, sessions, cleared } = world
+    await fill(world, 3)
+    clock.advance(4 * DAY_MS)
+    await storage.unitOfWork.commit([{ type: 'session.touch', id: 'ses-001', at: clock.now() }])
+    clock.advance(3 * DAY_MS)
+    daemon.start()
+    await pass(0)
+
+    expect(await sessions()).toEqual(['ses-001'])
+    expect(cleared).toEqual([true])
+    expect((await storage.sessions.messages('ses-000', { limit: 10, order: 'asc' })).items).toEqual([])
+    expect(await storage.runs.find('run-0', EVERY_ROW)).toBeUndefined()
+    const [event, ...others] = await storage.events.read({ sessionId: 'ses-000' }, { after: 0, limit: 10 })
+    expect([event?.type, event?.payload, others]).toEqual(['session.deleted', '{"id":"ses-000","owner":"alice"}', []])
+    expect(await storage.audit.read({ afterSeq: 0, limit: 10 })).toMatchObject(
+      ['ses-000', 'ses-002'].map((target) => ({
+        ...{ action: 'sessions.delete', target, decision: 'allowed', actor: { kind: 'system', subject: 'retention' } },
+      })),
+    )
+    await daemon.stop()
+  })
+
+  it('passes by the sessions that runs wait in, however many, and removes them once they do not', async () => {
+    const world = setUp(limits)
+    const { storage, clock, daemon, pass, sessions } = world
+    const waiting = Array.from({ length: 60 }, (_, n) => n)
+    await fill(world, 130, waiting)
+    clock.advance(8 * DAY_MS)
+    daemon.start()
+    for (let turn = 0; turn < 5; turn++) await pass(0)
+    expect(await sessions()).toEqual(waiting.map((n) => `ses-${String(n).padStart(3, '0')}`))
+
+    const change = { status: 'aborted', finishReason: 'aborted', completedAt: clock.now() } as const
+    await storage.unitOfWork.commit([
+      { type: 'run.transition', runId: 'run-7', from: ['suspended'], attempt: 1, change },
+    ])
+    for (let turn = 0; turn < 22; turn++) await pass(30_000)
+    expect(await sessions()).not.toContain('ses-007')
+    expect(await sessions()).toHaveLength(59)
+    await daemon.stop()
   })
 })

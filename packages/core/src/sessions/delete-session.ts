@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type RunStore, type SessionStore, toJsonText, type Visibility } from '@berth/ports'
+import { AppError, EVERY_ROW, type RunStore, type SessionStore, type Visibility } from '@berth/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
@@ -7,8 +7,8 @@ import type { AnswerCache } from '../idempotency/read-cache.ts'
 import type { Reply } from '../reply.ts'
 import type { AbortRun } from '../runs/abort-run.ts'
 import { eachRun } from '../runs/each-run.ts'
-import { sessionEvent } from './message-writes.ts'
 import { findSession } from './read-sessions.ts'
+import { sessionDeletion } from './session-deletion.ts'
 
 export interface DeleteSessionDeps extends CommitOnceDeps {
   readonly sessions: SessionStore
@@ -32,17 +32,6 @@ export type DeleteSession = (request: {
   readonly key?: KeyedRequest | undefined
 }) => Promise<Reply>
 
-/** What a key gets from now on whose answer held content of a deleted session. */
-const DELETED = {
-  status: 404,
-  body: toJsonText({
-    error: 'session-not-found',
-    message: 'what this request was answered with has been deleted with its session',
-    requestId: 'unknown',
-  }),
-  contentType: 'application/json; charset=utf-8',
-} as const
-
 export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
   const { sessions, clock, answers } = deps
 
@@ -51,11 +40,9 @@ export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
       const { owner } = await findSession(sessions, sessionId, visibility)
       await abortRuns(deps, sessionId)
       const at = clock.now()
-      const event = sessionEvent(sessionId, 'session.deleted', { payload: toJsonText({ id: sessionId, owner }), at })
       return {
         writes: [
-          { type: 'session.delete', id: sessionId, answer: DELETED },
-          { type: 'event.append', events: [event] },
+          ...sessionDeletion({ id: sessionId, owner }, { at }),
           auditWrite(principal, { at, action: 'sessions.delete', target: sessionId }),
         ],
         reply: { status: 204 },

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type IdempotencyRecord, type RunStatus, type Storage, type Write } from '@berth/ports'
+import { EVERY_ROW, type IdempotencyRecord, plusMs, type RunStatus, type Storage, type Write } from '@berth/ports'
 import { expect } from 'vitest'
 import {
   aFire,
@@ -17,7 +17,7 @@ import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
 
 const ANSWER = { status: 404, body: '{"error":"gone"}', contentType: 'application/json' }
-const DELETION: Write = { type: 'session.delete', id: 'gone', answer: ANSWER }
+const DELETION = { type: 'session.delete', id: 'gone', answer: ANSWER } as const
 const GIVEN = { status: 200, body: '{"secret":1}', location: '/v1/sessions/gone' }
 
 const recordOf = (contentOf: string | undefined): IdempotencyRecord =>
@@ -176,6 +176,34 @@ export const sessionDeletionCases: readonly ContractCase[] = [
         })
       }
       await commit(storage, DELETION)
+    },
+  },
+  {
+    title: 'deletes a session that was idle since, and tells of its events in trimmedThrough',
+    async run(storage) {
+      await seed(storage)
+      const { session, events } = await belongings(storage, 'gone')
+      const last = Math.max(...events.map(({ position }) => position))
+
+      await commit(storage, { ...DELETION, idleSince: session?.updatedAt })
+
+      expect(await belongings(storage, 'gone')).toEqual(NOTHING)
+      expect((await storage.events.head()).trimmedThrough).toBe(last)
+      expect((await belongings(storage, 'kept')).events).toHaveLength(events.length)
+    },
+  },
+  {
+    title: 'deletes no session that was active after it should have been idle, and leaves all of it',
+    async run(storage) {
+      await seed(storage)
+      const before = await belongings(storage, 'gone')
+      const idleSince = plusMs(before.session?.updatedAt ?? at(0), -1)
+
+      const { conflict } = await refused(storage, { ...DELETION, idleSince })
+
+      expect(conflict).toEqual({ type: 'session.delete', current: before.session })
+      expect(await belongings(storage, 'gone')).toEqual(before)
+      expect((await storage.events.head()).trimmedThrough).toBe(0)
     },
   },
   {

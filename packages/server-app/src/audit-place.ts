@@ -1,6 +1,7 @@
+import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createCheckpointFile } from '@berth/platform-node'
-import type { CheckpointLog, Logger, Storage } from '@berth/ports'
+import { type CheckpointLog, type Logger, StartError, type Storage } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { openSqliteStorage } from '@berth/sqlite'
 import type { Secrets } from './pre-bind.ts'
@@ -26,7 +27,7 @@ export interface OpenAuditPlace {
 export async function openAuditPlace(parts: OpenAuditPlace): Promise<AuditPlace> {
   const { config, configDir, secrets, onFatal } = parts
   const { audit, storage } = config
-  const checkpoints = checkpointsOf(parts)
+  const checkpoints = await checkpointsOf(parts)
   if (!audit.enabled) return { checkpoints }
   const file = await openSqliteStorage({
     path: resolve(configDir, audit.path),
@@ -37,12 +38,30 @@ export async function openAuditPlace(parts: OpenAuditPlace): Promise<AuditPlace>
   return { file, checkpoints }
 }
 
-function checkpointsOf({ config, configDir, secrets, ownsStorage, logger }: OpenAuditPlace): CheckpointLog | undefined {
-  const path = config.audit.checkpointPath ?? besideTheChain(config, ownsStorage)
-  if (path === undefined) return undefined
-  const file = createCheckpointFile({ path: resolve(configDir, path), keys: secrets.auditKeys })
+async function checkpointsOf(parts: OpenAuditPlace): Promise<CheckpointLog | undefined> {
+  const { config, configDir, secrets, ownsStorage, logger } = parts
+  const place = config.audit.checkpointPath ?? besideTheChain(config, ownsStorage)
+  if (place === undefined) return undefined
+  const path = resolve(configDir, place)
+  await requireAppendable(path)
+  const file = createCheckpointFile({ path, keys: secrets.auditKeys })
   logger.debug('audit checkpoints', { verifierKey: file.verifierKey })
   return file
+}
+
+/** A file that is not there yet will be made with the first checkpoint. */
+async function requireAppendable(path: string): Promise<void> {
+  try {
+    await (await open(path, 'r+')).close()
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return
+    throw new StartError('config-invalid', {
+      message: `audit.checkpointPath: ${path} ${code === 'EISDIR' ? 'is a folder' : `cannot be read and written (${code})`}`,
+      hint: 'name a file, in a folder that the server may write to: audit.checkpointPath, or BERTH_AUDIT_CHECKPOINT_PATH',
+      cause,
+    })
+  }
 }
 
 /** A database of somebody else gets no file beside it. */

@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from '@berth/ports'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createServer } from './create-server.ts'
+
+const ignore = () => undefined
+const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'berth-audit-place-'))
+  mkdirSync(join(directory, 'folder'))
+  writeFileSync(join(directory, 'file'), '')
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+const serverWith = (checkpointPath: string) =>
+  createServer({
+    config: {
+      ...{ server: { port: 0 }, auth: { kind: 'none' }, storage: { path: 'data.db' } },
+      audit: { checkpointPath },
+    },
+    configDir: directory,
+    adapters: { logger },
+  })
+
+describe('audit.checkpointPath', () => {
+  it.each([
+    ['folder', 'is a folder'],
+    ['file/below', 'ENOTDIR'],
+  ])('that names %s refuses the start, says why, and leaves the database to the next one', async (path, reason) => {
+    const refused = await serverWith(path)
+
+    await expect(refused.start()).rejects.toMatchObject({
+      kind: 'config-invalid',
+      message: expect.stringContaining(reason),
+      hint: expect.stringContaining('audit.checkpointPath'),
+    })
+
+    const next = await serverWith('checkpoints')
+    await next.start()
+    await next.stop()
+    expect(statSync(join(directory, 'folder')).isDirectory()).toBe(true)
+  })
+
+  it('that names a file of a folder that is not there yet is made', async () => {
+    const server = await serverWith('later/checkpoints')
+    await server.start()
+
+    await server.stop()
+  })
+})

@@ -11,7 +11,7 @@ export interface AuditChain {
   readonly unitOfWork: UnitOfWork
   readonly admit: AdmitRequest
   readonly record: RecordAnswer
-  /** Brings what is on its way into the chain. */
+  /** Brings what is on its way into the chain; gives up soon when it cannot be written, and that waits for its turn. */
   settle(): Promise<void>
   /** Why nothing can be recorded now. */
   problem(): string | undefined

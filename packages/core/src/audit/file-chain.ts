@@ -25,6 +25,8 @@ export interface FileChainDeps {
 }
 
 const SPOOL_ENTRIES = 10_000
+/** A reader sees what was on its way to the chain, but does not wait for a file that somebody else holds. */
+const SETTLE_MS = 2_000
 
 /** Every request, in a database of its own; what is privileged goes through the outbox of the main one. */
 export function createFileChain(deps: FileChainDeps): AuditChain {
@@ -44,9 +46,15 @@ export function createFileChain(deps: FileChainDeps): AuditChain {
   const emit = (entry: NewAuditEntry) => void spool.offer({ entry })
   const tally = createRefusalTally({ clock, timers, emit })
   const mover = createOutboxMover({ main, unitOfWork: file.unitOfWork, spool, deeds, timers, logger })
-  const settle = async () => {
+  const settleAll = async () => {
     await mover.move()
     await spool.flush()
+  }
+  const settle = async () => {
+    const late = Promise.withResolvers<void>()
+    const cancel = timers.after(SETTLE_MS, late.resolve)
+    await Promise.race([settleAll(), late.promise])
+    cancel()
   }
 
   return {

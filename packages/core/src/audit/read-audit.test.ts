@@ -1,6 +1,7 @@
 import { createInMemoryStorage } from '@berth/in-memory'
-import type { EpochMs, NewAuditEntry } from '@berth/ports'
+import type { EpochMs, NewAuditEntry, UnitOfWork } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
+import { aRequest, createTestAudit, settled } from './audit.fixture.ts'
 import { csvRow } from './csv-row.ts'
 import { createExportAudit } from './export-audit.ts'
 import { createListAudit } from './read-audit.ts'
@@ -77,6 +78,35 @@ describe('listAudit', () => {
     await expect(list({}, { limit: 5, cursor: 'e1.5', order: 'asc' })).rejects.toMatchObject({
       id: 'validation-failed',
     })
+  })
+})
+
+describe('reading a chain in a file that somebody else holds', () => {
+  it('waits two seconds for what is on its way, and goes on with what is there', async () => {
+    const storage = createInMemoryStorage()
+    const held = Promise.withResolvers<never>()
+    let isHeld = false
+    const unitOfWork: UnitOfWork = { commit: (writes) => (isHeld ? held.promise : storage.unitOfWork.commit(writes)) }
+    const { audit, clock } = createTestAudit({ file: { ...storage, unitOfWork } })
+    audit.onAnswer(aRequest())
+    expect((await audit.listAudit({}, { limit: 10, order: 'asc' })).items).toHaveLength(1)
+
+    isHeld = true
+    audit.onAnswer(aRequest())
+    const answers = Promise.all([audit.listAudit({}, { limit: 10, order: 'asc' }), audit.verifyAudit(undefined)])
+    let isAnswered = false
+    void answers.then(() => {
+      isAnswered = true
+    })
+    clock.advance(1_999)
+    await settled()
+    expect(isAnswered).toBe(false)
+    clock.advance(1)
+
+    const turns = setInterval(() => clock.advance(0))
+    const [list, verdict] = await answers
+    clearInterval(turns)
+    expect([list.items.length, verdict.ok]).toEqual([1, true])
   })
 })
 

@@ -7,6 +7,8 @@ import { auditCopyOf, createBackup, verifyBackup } from './backup.ts'
 import { openSqliteStorage } from './open-sqlite-storage.ts'
 import { restoreBackup } from './restore.ts'
 
+/** No power is lost here. */
+const quick = { synchronous: 'normal' } as const
 const encryption = { passphrase: Buffer.from('correct horse battery staple') }
 
 let directory: string
@@ -24,8 +26,8 @@ afterEach(() => rmSync(directory, { recursive: true }))
 
 /** Says so many things in the database, and enters as many into the log. */
 async function fill(events: number, entries: number): Promise<void> {
-  const main = await openSqliteStorage({ path })
-  const log = await openSqliteStorage(audit)
+  const main = await openSqliteStorage({ path, ...quick })
+  const log = await openSqliteStorage({ ...audit, ...quick })
   await main.unitOfWork.commit([
     { type: 'event.append', events: Array.from({ length: events }, () => anEvent({ topic: 'all' })) },
   ])
@@ -36,8 +38,8 @@ async function fill(events: number, entries: number): Promise<void> {
 }
 
 async function counts() {
-  const main = await openSqliteStorage({ path })
-  const log = await openSqliteStorage(audit)
+  const main = await openSqliteStorage({ path, ...quick })
+  const log = await openSqliteStorage({ ...audit, ...quick })
   const events = await main.events.count({ topic: 'all' }, { after: 0, through: 1e9 })
   const entries = (await log.audit.read({ afterSeq: 0, limit: 500 })).length
   await Promise.all([main.close(), log.close()])
@@ -90,7 +92,7 @@ describe('a backup of a database whose audit log is a file of its own', () => {
   it('restores nothing while a server holds the log', async () => {
     await fill(1, 1)
     await createBackup(path, { out, audit })
-    const log = await openSqliteStorage(audit)
+    const log = await openSqliteStorage({ ...audit, ...quick })
 
     await expect(restoreBackup(out, { path, audit })).rejects.toMatchObject({ kind: 'storage-locked' })
     await log.close()

@@ -1,18 +1,14 @@
 import type { EpochMs, EventLog, EventStream, NewEvent, StoredEvent } from '@berth/ports'
-import type { SessionBelongings } from './session-deletion.ts'
+import type { SessionBelongings, TrimmedEvents } from './session-deletion.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-export interface EventTable extends RunBelongings, SessionBelongings {
+export interface EventTable extends RunBelongings, SessionBelongings, TrimmedEvents {
   readonly log: EventLog
   readonly appliers: Pick<WriteAppliers, 'event.append'>
   /** Removes the oldest events before an instant, but those of runs to keep; answers how many. */
   trim(request: TrimRequest, undo: UndoLog): number
-  /** Removes what a run has said, and tells of it in `trimmedThrough`. */
-  trimRun(runId: string, undo: UndoLog): void
-  /** The same of a session, but for its runs. */
-  trimSession(sessionId: string, undo: UndoLog): void
 }
 
 export interface TrimRequest {

@@ -1,5 +1,4 @@
 import type { RunRecord, SessionRecord, StoredResponse } from '@berth/ports'
-import type { EventTable } from './event-table.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import type { UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
@@ -9,12 +8,19 @@ export interface SessionBelongings {
   removeSession(sessionId: string, undo: UndoLog): void
 }
 
+/** Removes events, and tells of them in `trimmedThrough`. */
+export interface TrimmedEvents {
+  trimRun(runId: string, undo: UndoLog): void
+  /** Of the session, but for its runs. */
+  trimSession(sessionId: string, undo: UndoLog): void
+}
+
 export interface SessionParts {
   readonly sessions: SessionBelongings & { get(id: string): SessionRecord | undefined }
   readonly runs: RunBelongings & { ofSession(sessionId: string): readonly RunRecord[] }
   readonly approvals: RunBelongings & { idsOfRun(runId: string): readonly string[] }
   readonly idempotency: { forget(ids: ReadonlySet<string>, answer: StoredResponse, undo: UndoLog): void }
-  readonly events: Pick<EventTable, 'trimRun' | 'trimSession'>
+  readonly events: TrimmedEvents
   /** Every other table with rows of runs. */
   readonly ofRuns: readonly RunBelongings[]
   /** Every other table with rows of sessions: the facts it was the source of, … */

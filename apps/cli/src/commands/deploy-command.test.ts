@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
-import { DEPLOYMENTS } from '../manifest/deploy-commands.ts'
+import { DEPLOYMENTS } from '../manifest/deployments.ts'
 import { runCli } from '../run-cli.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../../deploy')

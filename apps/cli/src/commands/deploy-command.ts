@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
-import { DEPLOYMENTS } from '../manifest/deploy-commands.ts'
+import { DEPLOYMENTS } from '../manifest/deployments.ts'
 
 export async function deployPrintCommand({ out }: Call, { what }: { readonly what: string }): Promise<void> {
   const file = Object.hasOwn(DEPLOYMENTS, what) ? DEPLOYMENTS[what] : undefined

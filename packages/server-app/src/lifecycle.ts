@@ -10,7 +10,7 @@ import {
   type WorkflowRegistry,
 } from '@berth/core'
 import { openVitals } from '@berth/platform-node'
-import type { ConsolidatorPhases, Embedder, SkillStore } from '@berth/ports'
+import type { ConsolidatorPhases, Embedder, SkillStore, Storage } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { type Adapters, createPlatform, openStorage, openTracer } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
@@ -23,6 +23,7 @@ import { type Listener, listen } from './listener.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, waitAtMost } from './stop-budget.ts'
+import { withUnknownOutcome } from './unknown-outcome.ts'
 
 export interface LifecycleParts {
   readonly config: ServerConfig
@@ -86,7 +87,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     const { secrets, tracer } = await validate()
     // Last of all: what ends meanwhile has spans too.
     undo.push(() => waitAtMost(timers, FLUSH_MS, [tracer.flush()]))
-    const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : { storage: given.storage }
+    const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : watched(given.storage)
     const auditPlace = await openAudit(secrets)
     const vitals = openVitals()
     undo.push(vitals.close)
@@ -112,12 +113,15 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     return listener
   }
 
+  const onStorageFailure = (error: unknown) => {
+    logger.error('the storage failed', error)
+    onFatal(error)
+  }
+
+  const watched = (storage: Storage) => ({ storage: withUnknownOutcome(storage, onStorageFailure), cipher: undefined })
+
   const openOwnStorage = async ({ storageEncryption: encryption }: Secrets) => {
-    const onFailure = (error: unknown) => {
-      logger.error('the storage failed', error)
-      onFatal(error)
-    }
-    const storage = await openStorage({ config, configDir, encryption, onFatal: onFailure })
+    const storage = await openStorage({ config, configDir, encryption, onFatal: onStorageFailure })
     undo.push(() => storage.close())
     return { storage, cipher: storage.cipher }
   }

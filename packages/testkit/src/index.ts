@@ -48,3 +48,12 @@ export { createHashEmbedder, type HashEmbedderOptions } from './embedders.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { aBlock, aFact, aJob, aMemoryConflict } from './memory-builders.ts'
 export { createSequenceIds } from './sequence-ids.ts'
+export {
+  createRandomFaults,
+  type Fault,
+  type FaultPlan,
+  type RandomFaults,
+  type RandomFaultsOptions,
+  type StorageCall,
+  withFaults,
+} from './with-faults.ts'

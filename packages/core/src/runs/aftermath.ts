@@ -13,6 +13,7 @@ import { closeApproval } from '../approvals/expire-approval.ts'
 import type { SettleWait } from '../steps/settle-wait.ts'
 import type { AbortRun } from './abort-run.ts'
 import { eachRun } from './each-run.ts'
+import { type PersistentlyDeps, persistently } from './persistently.ts'
 import { isTerminal } from './run-states.ts'
 import type { News } from './settlements.ts'
 
@@ -29,11 +30,12 @@ export interface AftermathDeps {
 /** What the end of a run means for others: its parent goes on, its children and its open approvals end with it. */
 export type Aftermath = (run: RunRecord, news?: News) => Promise<void>
 
-export function createAftermath(deps: AftermathDeps): Aftermath {
+export function createAftermath(deps: AftermathDeps & PersistentlyDeps): Aftermath {
   return async (run, { isAlone = false } = {}) => {
     if (!isTerminal(run.status)) return
-    const leftBehind = isAlone ? [] : [abortChildren(deps, run), expireApprovals(deps, run)]
-    await Promise.all([settleParent(deps, run), ...leftBehind])
+    // Each may be done again: what was done before is found done.
+    const parts = isAlone ? [settleParent] : [settleParent, abortChildren, expireApprovals]
+    await Promise.all(parts.map((part) => persistently(deps, () => part(deps, run))))
   }
 }
 

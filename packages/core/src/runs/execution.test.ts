@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, type UnitOfWork } from '@berth/ports'
+import { AppError, EVERY_ROW, type UnitOfWork } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent, RunContext } from '../agents/agent.ts'
 import { agentOf, createEngine, gate, outcomeOf } from './engine.fixture.ts'
@@ -57,6 +57,26 @@ describe('the code of an agent', () => {
 })
 
 describe('a generator agent', () => {
+  it('does not complete without an event that the storage has refused', async () => {
+    const storage = createInMemoryStorage()
+    let isFull = false
+    const unitOfWork: UnitOfWork = {
+      commit: (writes) => (isFull ? Promise.reject(new AppError('storage-full')) : storage.unitOfWork.commit(writes)),
+    }
+    async function* code(): AsyncGenerator<AgentEvent, string, void> {
+      isFull = true
+      yield { type: 'text.delta', payload: { delta: 'lost' } }
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+      isFull = false
+      return 'done'
+    }
+    const engine = createEngine({ agents: [agentOf('agent', code)], storage: { ...storage, unitOfWork } })
+
+    const outcome = outcomeOf(await engine.run('agent'))
+
+    expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'storage-full' } })
+  })
+
   it('emits what it yields, with its phase, and returns its result', async () => {
     const { outcome, events } = await runOf(async function* (): AsyncGenerator<AgentEvent, string, void> {
       yield { type: 'note.aside', payload: { n: 1 }, phase: 'commentary' }

@@ -42,12 +42,15 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly onDue: (dueAt: number) => void
 }
 
+/** Why the storage did not take an event that a generator has yielded, once that is known; nobody else hears of it. */
+type Refusal = () => unknown
+
 /**
  * What one execution of a run came to. `suspended` is planned once nothing more can be recorded. `dropped`: another
  * writer was faster, nothing is left to do.
  */
 export type Verdict =
-  | { readonly kind: 'end'; readonly end: RunEnd }
+  | { readonly kind: 'end'; readonly end: RunEnd; readonly refusal?: Refusal }
   | { readonly kind: 'suspended'; readonly plan: () => SuspendPlan }
   | { readonly kind: 'dropped' }
 
@@ -79,12 +82,13 @@ export async function startExecution(
 ): Promise<Execution> {
   const { steps, timers, logger } = deps
   const suspension = readSuspension(run)
-  const recorded = isFirst ? [] : await steps.list(run.id)
+  const read = () => persistently(deps, () => steps.list(run.id))
+  const recorded = isFirst ? [] : await read()
   const ledger = createLedger({
     recorded,
     throughSeq: suspension?.throughSeq ?? 0,
     timers,
-    read: () => steps.list(run.id),
+    read,
   })
   const journal = createJournal(deps, run)
   const budget = createBudget(deps, run, { journal, recorded })
@@ -105,11 +109,13 @@ export async function startExecution(
 }
 
 async function readResume(
-  { approvals }: ExecutionDeps,
+  deps: ExecutionDeps,
   run: RunRecord,
   { state, approvalIds }: { readonly state: unknown; readonly approvalIds: readonly string[] },
 ): Promise<Resume> {
-  const decided = await Promise.all(approvalIds.map((id) => approvals.find(id, EVERY_ROW)))
+  const { approvals } = deps
+  const find = (id: string) => persistently(deps, () => approvals.find(id, EVERY_ROW))
+  const decided = await Promise.all(approvalIds.map(find))
   return {
     state,
     payload: readResumption(run)?.payload ?? null,
@@ -141,11 +147,16 @@ async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call)
   const { run, ledger, budget } = scope
   try {
     const started = target.call(fromJsonText(run.input), context)
-    const result = isGenerator(started) ? await consume(started, scope) : await started
+    let refused: unknown
+    const onRefused = (error: unknown) => {
+      refused ??= error
+    }
+    const result = isGenerator(started) ? await consume(started, scope, onRefused) : await started
     if (isSuspension(result)) return suspendItself(deps, scope, result)
     await ledger.finish()
     const text = checkedResult(result, deps.maxResultBytes)
-    return { kind: 'end', end: { status: 'completed', finishReason: 'completed', result: text, usage: budget.used() } }
+    const end = { status: 'completed', finishReason: 'completed', result: text, usage: budget.used() } as const
+    return { kind: 'end', end, refusal: () => refused }
   } catch (thrown) {
     return { kind: 'end', end: { ...failureOf(thrown), usage: budget.used() } }
   }
@@ -159,6 +170,12 @@ const suspendItself = (deps: ExecutionDeps, { run, ledger }: CallScope, suspensi
 function failureOf(thrown: unknown): RunEnd {
   const isSpent = isAppError(thrown, 'budget-exhausted')
   return { status: 'failed', finishReason: isSpent ? 'budget-exhausted' : 'error', error: toRunError(thrown) }
+}
+
+/** How the run ends, once its journal is closed: without all of its events it is not complete. */
+export function endOf({ end, refusal }: Extract<Verdict, { readonly kind: 'end' }>): RunEnd {
+  const refused = refusal?.()
+  return refused === undefined ? end : { ...failureOf(refused), usage: end.usage }
 }
 
 /** What ends a run whatever its code does with the exception. */
@@ -198,7 +215,7 @@ async function suspend(
   { run, ledger, journal }: Blocking,
   seqs: readonly number[],
 ): Promise<Verdict | undefined> {
-  const recorded = await deps.steps.list(run.id)
+  const recorded = await persistently(deps, () => deps.steps.list(run.id))
   const waits = recorded.filter(({ seq, status }) => seqs.includes(seq) && status === 'waiting')
   if (waits.length < seqs.length) return undefined
   const plan = planSuspension(deps, run, waits)
@@ -218,7 +235,11 @@ const EVENTS_AHEAD = 128
  * Emits what the generator yields, up to `EVENTS_AHEAD` events ahead of the log. It is closed, its `finally` blocks
  * included, when the run is aborted or an event is refused.
  */
-async function consume(events: AsyncGenerator<AgentEvent, unknown, void>, scope: CallScope): Promise<unknown> {
+async function consume(
+  events: AsyncGenerator<AgentEvent, unknown, void>,
+  scope: CallScope,
+  onRefused: (error: unknown) => void,
+): Promise<unknown> {
   const { journal, ledger, signal } = scope
   const close = () => void events.return(undefined).catch(() => undefined)
   signal.addEventListener('abort', close, { once: true })
@@ -229,6 +250,7 @@ async function consume(events: AsyncGenerator<AgentEvent, unknown, void>, scope:
       if (ledger.isReplaying()) continue
       const { type, payload, phase } = next.value
       const durable = journal.emit(type, payload, phase)
+      durable.catch(onRefused)
       if (count % EVENTS_AHEAD === 0) await durable
     }
   } catch (error) {

@@ -3,6 +3,7 @@ import { AppError, type UnitOfWork, type Write } from '@berth/ports'
 import { anEvent, aRun, createManualClock } from '@berth/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { silentLogger } from './engine.fixture.ts'
 import { createJournal } from './journal.ts'
 
 const RUN = aRun({ id: 'run_1', status: 'running', sessionId: 'chat' })
@@ -19,15 +20,19 @@ async function setUp() {
       return failure === undefined ? storage.unitOfWork.commit(writes) : Promise.reject(failure)
     },
   }
-  const journal = createJournal({ unitOfWork, clock: createManualClock(), maxEventBytes: 20 }, RUN)
+  const clock = createManualClock()
+  const deps = { unitOfWork, clock, timers: clock, logger: silentLogger, maxEventBytes: 20 }
+  const journal = createJournal(deps, RUN)
   const log = () => storage.events.read({ runId: RUN.id }, { after: 0, limit: 1_000 })
   const types = async () => (await log()).map(({ type }) => type)
   const end = () =>
     storage.unitOfWork.commit([
       { type: 'run.transition', runId: RUN.id, from: ['running'], attempt: 1, change: { status: 'aborted' } },
     ])
-  return { journal, commits, log, types, end, storage, fail: (error: unknown) => (failure = error) }
+  return { journal, clock, commits, log, types, end, storage, fail: (error: unknown) => (failure = error) }
 }
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 const NOT_ACTIVE = { code: 'run-not-active' }
 
@@ -125,6 +130,34 @@ describe('emit', () => {
     await journal.emit('note.kept', {})
 
     expect(await types()).toEqual(['note.kept'])
+  })
+
+  it('outlasts a storage that is busy', async () => {
+    const { journal, types, fail, clock } = await setUp()
+    fail(new AppError('SQLITE_BUSY'))
+    const kept = journal.emit('note.kept', {})
+    const next = journal.emit('note.next', {})
+    await turn()
+
+    fail(undefined)
+    clock.advance(100)
+
+    await Promise.all([kept, next])
+    expect(await types()).toEqual(['note.kept', 'note.next'])
+  })
+
+  it('hands over what a busy storage has refused when the attempt ends', async () => {
+    const { journal, types, fail } = await setUp()
+    fail(new AppError('SQLITE_BUSY'))
+    const kept = journal.emit('note.kept', {})
+    await turn()
+
+    const { events, settle } = await journal.close()
+    settle(true)
+
+    expect(events.map(({ type }) => type)).toEqual(['note.kept'])
+    await expect(kept).resolves.toBeUndefined()
+    expect(await types()).toEqual([])
   })
 
   it('need not be awaited: a lost event is no unhandled rejection', async () => {

@@ -11,9 +11,11 @@ import {
 } from '@berth/ports'
 import { isAgentEventType } from '@berth/protocol'
 import { isLongerThan } from '../json-members.ts'
+import { isAppError } from '../thrown-value.ts'
+import { type PersistentlyDeps, persistently } from './persistently.ts'
 import { runEvent } from './run-events.ts'
 
-export interface JournalDeps {
+export interface JournalDeps extends PersistentlyDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly maxEventBytes: number
@@ -57,11 +59,16 @@ interface Pending extends Required<Entry> {
 /** So that an attempt which records without waiting does not hold the storage for long. */
 const ENTRIES_PER_COMMIT = 256
 
+/** Passes soon. A full disk does not: the code is told, and may do without. */
+const BUSY: ReadonlySet<string> = new Set(['SQLITE_BUSY'])
+
 /**
  * Entries that come while a commit is under way share the next one. Every commit is fenced by the attempt, so a run
  * that has ended or was started again takes nothing more.
  */
-export function createJournal({ unitOfWork, clock, maxEventBytes }: JournalDeps, run: RunRecord): Journal {
+export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
+  const { unitOfWork, clock, maxEventBytes } = deps
+  const { promise: closing, resolve: endPauses } = Promise.withResolvers<void>()
   let pending: Pending[] = []
   let flushing: Promise<void> | undefined
   let isClosed = false
@@ -76,18 +83,23 @@ export function createJournal({ unitOfWork, clock, maxEventBytes }: JournalDeps,
   }
 
   const writeBatch = async (batch: readonly Pending[]) => {
+    const writes: readonly Write[] = [
+      { type: 'run.fence', runId: run.id, attempt: run.attempt },
+      ...batch.flatMap(toWrites),
+    ]
     try {
-      const outcome = await unitOfWork.commit([
-        { type: 'run.fence', runId: run.id, attempt: run.attempt },
-        ...batch.flatMap(toWrites),
-      ])
+      const outcome = await persistently(deps, () => unitOfWork.commit(writes), {
+        ...{ errors: BUSY, enough: closing, isEnough: () => isClosed },
+      })
       for (const one of batch) {
         if (outcome.committed) one.resolve()
         else if (one.isAlone && outcome.index > 0) one.resolve(outcome.conflict)
         else one.reject(notActive())
       }
     } catch (error) {
-      for (const one of batch) one.reject(error)
+      // What was refused while the attempt ends is written with its end.
+      if (isClosed && isAppError(error, 'SQLITE_BUSY')) pending = [...batch, ...pending]
+      else for (const one of batch) one.reject(error)
     }
   }
 
@@ -121,6 +133,7 @@ export function createJournal({ unitOfWork, clock, maxEventBytes }: JournalDeps,
     },
     async close() {
       isClosed = true
+      endPauses()
       await flushing
       const rest = pending
       pending = []

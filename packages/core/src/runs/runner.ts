@@ -3,7 +3,7 @@ import { endRunSpan, leaveRunSpan, startRunSpan, suspendRunSpan } from '../traci
 import { failSpan } from '../tracing/step-span.ts'
 import type { Admission, Entry, Place } from './admission.ts'
 import { announce, endRun, type RunEnd } from './end-run.ts'
-import { type Execution, type ExecutionDeps, startExecution, type Verdict } from './execution.ts'
+import { type Execution, type ExecutionDeps, endOf, startExecution, type Verdict } from './execution.ts'
 import { persistently } from './persistently.ts'
 import { lifecycleEvent } from './run-events.ts'
 import { logStart } from './run-log.ts'
@@ -129,7 +129,7 @@ export function createRunner(deps: RunnerDeps): Runner {
     if (verdict.kind === 'dropped') return false
     if (verdict.kind === 'end') {
       const isAlone = execution?.isAlone() === true
-      const end = { ...verdict.end, isAlone, ...(events === undefined ? {} : { events }) }
+      const end = { ...endOf(verdict), isAlone, ...(events === undefined ? {} : { events }) }
       return (await persistently(deps, () => endRun(deps, run, end))) !== undefined
     }
     const { suspended, writes, waitingFor, dueAt } = verdict.plan()
@@ -149,7 +149,8 @@ export function createRunner(deps: RunnerDeps): Runner {
     logger.error('run not settled', error, { runId: run.id })
     const reason = { code: 'run-failed', message: 'the server could not record what the run came to' }
     try {
-      const ended = await endRun(deps, run, { status: 'failed', finishReason: 'error', error: reason })
+      const end = { status: 'failed', finishReason: 'error', error: reason } as const
+      const ended = await persistently(deps, () => endRun(deps, run, end))
       // It had an end that nobody here has heard of.
       if (ended === undefined) deps.settlements.giveUp(run.id, toAppError(error))
     } catch (cause) {

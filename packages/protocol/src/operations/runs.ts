@@ -79,7 +79,7 @@ export const runOperations = {
     responses: {
       200: { schema: RunOutcome, description: 'The run is aborted; an already aborted one answers the same.' },
     },
-    errors: ['run-not-found', 'run-not-active'],
+    errors: ['run-not-found', 'run-not-active', 'session-not-found'],
     summary: 'Abort a run.',
   },
   resumeRun: {
@@ -96,6 +96,7 @@ export const runOperations = {
       'approval-not-found',
       'approval-resolved',
       'run-not-active',
+      'session-not-found',
       'server-draining',
     ],
     summary: 'Resume a suspended run.',
@@ -111,7 +112,7 @@ export const runOperations = {
     responses: {
       200: { schema: listOf(EventEnvelope), stream: 'event-stream', description: 'The recorded events.' },
     },
-    errors: ['run-not-found', 'overloaded'],
+    errors: ['run-not-found', 'session-not-found', 'overloaded'],
     summary: 'Replay the recorded events of a run.',
   },
 } as const satisfies OperationTable

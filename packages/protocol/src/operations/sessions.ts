@@ -28,7 +28,7 @@ export const sessionOperations = {
     idempotent: true,
     body: CreateSessionRequest,
     responses: { 201: { schema: Session, location: true, description: 'Created.' } },
-    errors: ['session-exists'],
+    errors: ['session-exists', 'session-not-found'],
     summary: 'Create a session.',
   },
   getSession: {

@@ -56,7 +56,7 @@ export const workflowOperations = {
     idempotent: true,
     body: ResumeThreadRequest,
     responses: { 202: { schema: WorkflowOutcome, location: true, description: 'Accepted.' } },
-    errors: ['workflow-not-found', 'thread-not-found', 'resume-without-suspension'],
+    errors: ['workflow-not-found', 'thread-not-found', 'session-not-found', 'resume-without-suspension'],
     summary: 'Resume a suspended workflow thread.',
   },
   getWorkflowState: {

@@ -1,0 +1,168 @@
+import { EVERY_ROW, type RunRecord, type Storage } from '@berth/ports'
+import type { Operation } from '@berth/protocol'
+import { expect } from 'vitest'
+import type { Seen } from './fault-answer.fixture.ts'
+import type { Surroundings } from './fault-machine.fixture.ts'
+import type { Asked } from './fault-requests.fixture.ts'
+
+interface Told {
+  readonly asked: Asked
+  readonly answers: readonly Seen[]
+}
+
+export interface Aftermath {
+  readonly around: Surroundings
+  readonly stories: readonly Told[]
+  readonly problems: readonly string[]
+}
+
+const PAGE = { limit: 200, order: 'asc' } as const
+const END = /^run\.(completed|failed|aborted)$/
+const TERMINAL = new Set(['completed', 'failed', 'aborted'])
+
+/** What holds once nothing fails any more and everything had its time. */
+export async function expectSoundStorage({ around, stories, problems }: Aftermath): Promise<void> {
+  const { storage, errors } = around
+  expect(problems, errors.slice(-5).join('\n')).toEqual([])
+  const runs = await allRuns(storage)
+  expectNothingStuck(runs)
+  for (const run of runs) expectFair(run)
+  expectOncePerKey(runs, stories)
+  await expectAcknowledged(storage, stories)
+  for (const run of runs) await expectWhole(storage, run)
+  await expectNoLooseEnds(storage, runs)
+  await expectAudited(storage)
+}
+
+async function allRuns({ runs }: Storage): Promise<readonly RunRecord[]> {
+  const found: RunRecord[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await runs.list({}, { ...PAGE, cursor }, EVERY_ROW)
+    found.push(...page.items)
+    if (page.nextCursor === null) return found
+    cursor = page.nextCursor
+  }
+}
+
+/** A run has ended, or waits for a human. */
+function expectNothingStuck(runs: readonly RunRecord[]): void {
+  const waits = ({ status, targetId }: RunRecord) => status === 'suspended' && targetId === 'asks'
+  expect(
+    runs.filter((run) => !TERMINAL.has(run.status) && !waits(run)),
+    'runs that are stuck',
+  ).toEqual([])
+}
+
+const CRASHED = ['run-interrupted', 'attempts-exhausted']
+
+/** Only a full disk keeps code from what it does, where it is told, and only a crash from what it came to. */
+function expectFair({ id, targetId, status, error }: RunRecord): void {
+  if (status !== 'failed') return
+  const isTold = targetId === 'tells' || targetId === 'flow' || targetId === 'asks'
+  const allowed = isTold ? [...CRASHED, 'storage-full', 'step-failed'] : CRASHED
+  expect(allowed, `${id} of ${targetId}: ${error?.message}`).toContain(error?.code ?? error?.kind)
+}
+
+/** One key has one run, and every answer under it names the same thing. */
+function expectOncePerKey(runs: readonly RunRecord[], stories: readonly Told[]): void {
+  const byKey = Map.groupBy(
+    runs.filter(({ metadata }) => metadata.key !== undefined),
+    ({ metadata }) => metadata.key,
+  )
+  for (const [key, same] of byKey)
+    expect(
+      same.map(({ id }) => id),
+      `runs of ${key}`,
+    ).toHaveLength(1)
+  for (const { asked, answers } of stories) {
+    if (asked.key === undefined) continue
+    const named = answers.filter(({ status }) => status < 300).map(({ json }) => json.runId ?? json.id)
+    expect(new Set(named).size, `${asked.operation.id} ${asked.key}: ${named}`).toBeLessThanOrEqual(1)
+  }
+}
+
+/** How to look for what an answer to an operation has named. */
+const FOUND: Readonly<Record<string, (storage: Storage, id: string) => Promise<unknown>>> = {
+  'agents.run': ({ runs }, id) => runs.find(id, EVERY_ROW),
+  'agents.stream': ({ runs }, id) => runs.find(id, EVERY_ROW),
+  'workflows.execute': ({ runs }, id) => runs.find(id, EVERY_ROW),
+  'triggers.fire': ({ runs }, id) => runs.find(id, EVERY_ROW),
+  'tokens.create': ({ tokens }, id) => tokens.find(id),
+  'sessions.create': ({ sessions }, id) => sessions.find(id, EVERY_ROW),
+  'triggers.create': ({ triggers }, id) => triggers.find(id),
+}
+
+/** What was acknowledged is there, unless somebody has asked to delete it, or to disable it: then it may be pruned. */
+async function expectAcknowledged(storage: Storage, stories: readonly Told[]): Promise<void> {
+  const isRemoval = ({ id }: Operation) => id === 'triggers.delete' || id === 'triggers.disable'
+  const removed = new Set(
+    stories.flatMap(({ asked }) => (isRemoval(asked.operation) ? [asked.path.split('/')[3]] : [])),
+  )
+  const named = stories.flatMap(({ asked, answers }) => {
+    const find = FOUND[asked.operation.id]
+    const isDoomed = /"[du]-\d"/.test(JSON.stringify(asked.body) ?? '')
+    if (find === undefined || isDoomed) return []
+    return answers.flatMap(({ status, json: { runId, id } }) => (status < 300 ? { find, id: runId ?? id } : []))
+  })
+  for (const { find, id } of named) {
+    // A stream names its run in its events.
+    if (id === undefined || removed.has(id)) continue
+    expect(await find(storage, id), id).toBeDefined()
+  }
+}
+
+/** The log, the transcript and the approvals of a run say what its record says. */
+async function expectWhole(storage: Storage, run: RunRecord): Promise<void> {
+  const events = await storage.events.read({ runId: run.id }, { after: 0, limit: 1_000 })
+  const types = events.map(({ type }) => type)
+  const ends = types.flatMap((type, index) => (END.test(type) ? [[type, index]] : []))
+  expect(types[0], run.id).toMatch(/^run\.(queued|started)$/)
+  expect(ends, `${run.id}: ${types}`).toEqual(TERMINAL.has(run.status) ? [[`run.${run.status}`, types.length - 1]] : [])
+  if (run.targetId === 'tells' && run.status === 'completed') {
+    expect(
+      types.filter((type) => type === 'text.delta'),
+      `${run.id}: ${types}`,
+    ).toHaveLength(3)
+  }
+  if (run.sessionId === undefined) return
+  const { items } = await storage.sessions.messages(run.sessionId, { ...PAGE })
+  const roles = items.filter(({ runId }) => runId === run.id).map(({ role }) => role)
+  expect(roles, `${run.id} ${run.status}`).toEqual(run.status === 'completed' ? ['user', 'assistant'] : ['user'])
+}
+
+/** Nothing waits for what is over. */
+async function expectNoLooseEnds(storage: Storage, runs: readonly RunRecord[]): Promise<void> {
+  const ended = new Set(runs.filter(({ status }) => TERMINAL.has(status)).map(({ id }) => id))
+  const { items } = await storage.approvals.list({ status: 'pending' }, PAGE, EVERY_ROW)
+  expect(
+    items.filter(({ runId }) => ended.has(runId)),
+    'approvals of runs that have ended',
+  ).toEqual([])
+  expect(await storage.emissions.list(1), 'events that are not handed out').toEqual([])
+  const triggers = await storage.triggers.list(PAGE)
+  for (const { id } of triggers.items) {
+    const fires = await storage.fires.list({ triggerId: id }, PAGE)
+    const open = fires.items.filter(
+      ({ status, runId = '' }) => status === 'pending' || (status === 'started' && ended.has(runId)),
+    )
+    expect(open, `fires of ${id}`).toEqual([])
+  }
+}
+
+/** Every token stands in the audit chain, once: by itself, or with the one that it has replaced. */
+async function expectAudited(storage: Storage): Promise<void> {
+  const entries = await storage.audit.read({ afterSeq: 0, limit: 10_000 })
+  const { items } = await storage.tokens.list(PAGE)
+  for (const { id } of items) {
+    const replaced = items.find(({ replacedBy }) => replacedBy === id)
+    const [wanted, target] = replaced === undefined ? ['tokens.create', id] : ['tokens.rotate', replaced.id]
+    const made = entries.filter(
+      (entry) =>
+        entry.action === wanted &&
+        entry.target === target &&
+        entry.detail?.replayed !== true &&
+        entry.decision === 'allowed',
+    )
+    expect(made, `entries of ${id} ${JSON.stringify(made)}`).toHaveLength(1)
+  }
+}

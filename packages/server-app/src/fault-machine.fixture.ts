@@ -1,0 +1,159 @@
+import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@berth/core'
+import { createInMemorySkillStore } from '@berth/in-memory'
+import { createCronSchedule, createPrometheusMeter, nodeDigest } from '@berth/platform-node'
+import { type IdGenerator, type Logger, NO_AUDIT_KEY, type Storage } from '@berth/ports'
+import { createRandomFaults, type Fault, type ManualClock, type RandomFaults, withFaults } from '@berth/testkit'
+import { createPlatform } from './adapters.ts'
+import { createAttribution } from './attribution.ts'
+import { compose } from './compose.ts'
+import { parseConfig } from './config.ts'
+
+const PEPPER_REF = 'env:FAULTS_PEPPER'
+const PEPPER = 'p'.repeat(32)
+process.env.FAULTS_PEPPER = PEPPER
+
+export const FAULTY_CONFIG = parseConfig({
+  server: { rateLimit: { perIpRequests: 1_000_000 } },
+  auth: { pepperRef: PEPPER_REF },
+})
+
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** What stays when a process goes. */
+export interface Surroundings {
+  readonly storage: Storage
+  readonly clock: ManualClock
+  readonly ids: IdGenerator
+  /** One entry each time that code of a run has done its work, by the key it was asked with. */
+  readonly effects: string[]
+  readonly errors: string[]
+}
+
+export interface FaultOptions {
+  readonly seed: number
+  readonly share: number
+  readonly faults: readonly Fault[]
+}
+
+export interface Machine {
+  readonly faults: RandomFaults
+  /** Whether the outcome of a commit has become unknown: the process has ended. */
+  isDead(): boolean
+  /** Nobody hears of it any more, and it writes nothing. */
+  end(): void
+  fetch(request: Request): Promise<Response>
+  start(): Promise<void>
+}
+
+/** One process on a storage that fails now and then. Once the outcome of a commit is unknown it answers nobody. */
+export function createMachine(around: Surroundings, options: FaultOptions): Machine {
+  const { storage, clock, ids, errors } = around
+  const life = { isOver: false }
+  const never = () => new Promise<never>(() => {})
+  const faults = createRandomFaults({
+    ...options,
+    onFatal: () => {
+      life.isOver = true
+    },
+  })
+  const faulty = withFaults(storage, faults)
+  const { commit } = faulty.unitOfWork
+  // What a dead process would still write is not written, and nobody hears of what it read.
+  const unitOfWork: Storage['unitOfWork'] = {
+    commit: (writes) => (life.isOver ? never() : commit(writes).finally(() => life.isOver && never())),
+  }
+  const note = (message: string, cause?: unknown) => void errors.push(`${message}: ${String(cause)}`)
+  const ignore = () => undefined
+  const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: note }
+  const phase = createPhase()
+  const noSkills = createInMemorySkillStore({})
+
+  const composition = compose({
+    embedder: undefined,
+    consolidator: {},
+    config: FAULTY_CONFIG,
+    adapters: {
+      ...{ storage: { ...faulty, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
+      ...{ meter: createPrometheusMeter(), cronSchedule: createCronSchedule(), secretResolvers: [] },
+      ...{ skills: noSkills, mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp },
+    },
+    secrets: {
+      peppers: [new TextEncoder().encode(PEPPER)],
+      health: { active: 'env', fallbackChain: [], references: [] },
+      ...{ auditKeys: NO_AUDIT_KEY, storageEncryption: undefined, auditEncryption: undefined },
+    },
+    ...{ auditPlace: {}, cipher: undefined },
+    vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },
+    ...{ agents: agentsOf(around), workflows: workflowsOf(around), attribution: createAttribution(), phase },
+    ...{ registeredSkills: noSkills, mcpServers: [] },
+  })
+
+  return {
+    faults,
+    isDead: () => life.isOver,
+    end() {
+      life.isOver = true
+    },
+    fetch: (request) => composition.app.fetch(request),
+    async start() {
+      await composition.audit.start()
+      await composition.engine.recover()
+      await composition.triggers.declare([])
+      await composition.engine.start()
+      for (const daemon of composition.daemons) daemon.start()
+      phase.enter('ready')
+    },
+  }
+}
+
+/** What the code of a run is asked to do. */
+interface Asked {
+  readonly key?: string
+}
+
+function agentsOf({ effects }: Surroundings) {
+  const agents = createAgentRegistry()
+  const done = (input: unknown) => void effects.push((input as Asked | null)?.key ?? '')
+  const plain = async (input: unknown) => {
+    done(input)
+    await turn()
+    return { done: input }
+  }
+  const asks = async (input: unknown, { approval }: AgentContext) => {
+    const { granted } = await approval('publish', { title: 'Publish?' })
+    return { granted, input }
+  }
+  async function* tells(input: unknown) {
+    for (const delta of ['a', 'b', 'c']) yield { type: 'text.delta', payload: { delta } }
+    done(input)
+    return { told: input }
+  }
+  const register = (id: string, run: Parameters<typeof agents.register>[0]['agent']['run'], more = {}) =>
+    agents.register({ id, description: id, agent: { id, run }, ...more })
+  register('plain', plain)
+  register('tells', tells)
+  register('asks', asks)
+  register('single', plain, { concurrency: 'single' })
+  register('queued', plain, { concurrency: 'single', onBusy: 'queue' })
+  return agents
+}
+
+function workflowsOf({ effects }: Surroundings) {
+  const workflows = createWorkflowRegistry()
+  workflows.register({
+    id: 'flow',
+    description: 'Two steps with waits between them.',
+    workflow: {
+      id: 'flow',
+      async execute(input, { step, sleep, waitForEvent }) {
+        const key = (input as Asked | null)?.key ?? ''
+        await step('first', () => void effects.push(`${key} first`))
+        await sleep('nap', 500)
+        await waitForEvent('paid', { timeoutMs: 2_000 }).catch(() => undefined)
+        await step('second', () => void effects.push(`${key} second`))
+        return { key }
+      },
+    },
+  })
+  return workflows
+}

@@ -1,0 +1,51 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import { openSqliteStorage } from '@berth/sqlite'
+import { describe, expect, it } from 'vitest'
+import { ASKED_OPERATIONS } from './fault-requests.fixture.ts'
+import { createFaultWorld } from './fault-world.fixture.ts'
+
+const SEEDS = Number(process.env.FAULT_SEEDS ?? 4)
+const FIRST = Number(process.env.FAULT_SEED ?? 1)
+const seeds = Array.from({ length: SEEDS }, (_, index) => FIRST + index)
+
+const OPEN = {
+  memory: async () => createInMemoryStorage(),
+  sqlite: () => openSqliteStorage({ path: ':memory:' }),
+}
+const PASSING = ['busy', 'full', 'late', 'answered-late'] as const
+const ENDING = ['busy', 'late', 'answered-late', 'lost', 'unknown'] as const
+
+describe('a server on a storage that fails now and then', () => {
+  it.each(seeds)(
+    'answers as declared, keeps what it acknowledged and gets over it, seed %i',
+    async (seed) => {
+      const storage = await OPEN[seed % 2 === 0 ? 'sqlite' : 'memory']()
+      const world = await createFaultWorld(storage, { seed, share: 0.12, faults: PASSING })
+
+      await world.attack({ rounds: 3, together: 5 })
+      await world.recover()
+
+      expect(world.seen.size).toBe(ASKED_OPERATIONS.length)
+      expect(world.injected()).toBeGreaterThan(30)
+      await world.expectSound()
+      await storage.close()
+    },
+    120_000,
+  )
+
+  it.each(seeds)(
+    'comes back whole when the outcome of a commit is unknown, seed %i',
+    async (seed) => {
+      const storage = await OPEN[seed % 2 === 0 ? 'sqlite' : 'memory']()
+      const world = await createFaultWorld(storage, { seed, share: 0.02, faults: ENDING })
+
+      await world.attack({ rounds: 3, together: 5 })
+      await world.recover()
+
+      expect(world.deaths()).toBeGreaterThan(2)
+      await world.expectSound()
+      await storage.close()
+    },
+    120_000,
+  )
+})

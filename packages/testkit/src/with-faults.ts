@@ -1,0 +1,136 @@
+import { AppError, type Storage, type UnitOfWork } from '@berth/ports'
+
+/**
+ * How a call of a storage goes wrong. `busy` and `full`: refused, nothing was done. `late`: done some turns of the event
+ * loop later. `answered-late`: done at once, answered some turns later. `lost` and `unknown`: fails as `storage-failed`,
+ * not done the first, done the second; the caller cannot tell them apart.
+ */
+export type Fault = 'busy' | 'full' | 'late' | 'answered-late' | 'lost' | 'unknown'
+
+export interface StorageCall {
+  readonly port: string // as in `Storage`: `unitOfWork`, `runs`, …
+  readonly method: string
+}
+
+export interface FaultPlan {
+  /** What goes wrong with this call; asked once for each, in their order. */
+  faultOf(call: StorageCall): Fault | undefined
+  /** The outcome of a commit is unknown, or a read has failed for good; called once. */
+  readonly onFatal?: (error: AppError) => void
+}
+
+type Method = (...args: readonly unknown[]) => Promise<unknown>
+type Port = Readonly<Record<string, Method>>
+
+/**
+ * The storage with calls that fail as those of a real one may. Commits keep their order, and so do their answers. After
+ * `lost` or `unknown` it takes no more writes, whatever the plan says: what is open must be read again by whoever
+ * opens it next. `close` never fails.
+ */
+export function withFaults(storage: Storage, plan: FaultPlan): Storage {
+  const life = { isBroken: false }
+
+  const broken = (): AppError => {
+    const error = new AppError('storage-failed', { message: 'injected: the outcome is unknown' })
+    if (!life.isBroken) plan.onFatal?.(error)
+    life.isBroken = true
+    return error
+  }
+
+  const call = async <T>(name: StorageCall, work: () => Promise<T>): Promise<T> => {
+    const fault = plan.faultOf(name)
+    if (fault === 'busy') throw new AppError('SQLITE_BUSY', { message: 'injected: busy', retryAfterMs: 1_000 })
+    if (fault === 'full') throw new AppError('storage-full', { message: 'injected: full' })
+    if (fault === 'lost') throw broken()
+    if (fault === 'late') await someTurns()
+    const result = await work()
+    if (fault === 'answered-late') await someTurns()
+    if (fault === 'unknown') throw broken()
+    return result
+  }
+
+  const wrap = (port: string, methods: Port): Port =>
+    Object.fromEntries(
+      Object.entries(methods).map(([method, fn]) => [method, (...args) => call({ port, method }, () => fn(...args))]),
+    )
+
+  let last: Promise<unknown> = Promise.resolve()
+  const unitOfWork: UnitOfWork = {
+    commit(writes) {
+      const mine = last.then(() => {
+        if (life.isBroken) throw broken()
+        return call({ port: 'unitOfWork', method: 'commit' }, () => storage.unitOfWork.commit(writes))
+      })
+      last = mine.catch(() => undefined)
+      return mine
+    },
+  }
+
+  const ports = Object.entries(storage).flatMap(([port, methods]) =>
+    typeof methods === 'object' ? [[port, wrap(port, methods as Port)] as const] : [],
+  )
+  return {
+    ...(Object.fromEntries(ports) as unknown as Omit<Storage, 'unitOfWork' | 'status' | 'close'>),
+    unitOfWork,
+    status: () => call({ port: 'storage', method: 'status' }, () => storage.status()),
+    async close() {
+      await last
+      await storage.close()
+    },
+  }
+}
+
+const TURNS = 3
+
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+export interface RandomFaults extends FaultPlan {
+  /** Nothing goes wrong from here on. */
+  stop(): void
+  /** How often each was injected, by port and method. */
+  readonly injected: ReadonlyMap<string, number>
+}
+
+export interface RandomFaultsOptions {
+  readonly seed: number
+  /** Which part of the calls goes wrong, from 0 to 1. */
+  readonly share: number
+  readonly faults: readonly Fault[]
+  readonly onFatal?: (error: AppError) => void
+}
+
+/** The same faults in every run with the same seed and the same calls. `full` meets commits only. */
+export function createRandomFaults({ seed, share, faults, onFatal }: RandomFaultsOptions): RandomFaults {
+  const random = createRandom(seed)
+  const injected = new Map<string, number>()
+  let isOver = false
+
+  return {
+    injected,
+    ...(onFatal === undefined ? {} : { onFatal }),
+    stop() {
+      isOver = true
+    },
+    faultOf({ port, method }) {
+      if (isOver || random() >= share) return undefined
+      const possible = port === 'unitOfWork' ? faults : faults.filter((fault) => fault !== 'full')
+      const fault = possible[Math.floor(random() * possible.length)]
+      const name = `${fault} ${port}.${method}`
+      injected.set(name, (injected.get(name) ?? 0) + 1)
+      return fault
+    },
+  }
+}
+
+/** Mulberry32: numbers in [0, 1). */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

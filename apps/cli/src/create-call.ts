@@ -37,7 +37,7 @@ export function createCall(context: CommandContext, flags: SharedFlags, cli: Com
       client ??= makeClient()
       return client
     },
-    serverUrl: () => serverAccess(terminal, flags).url.replace(/\/+$/, ''),
+    serverUrl: () => withoutSlashes(serverAccess(terminal, flags).url),
     async config() {
       loaded = await loadForCommand(terminal, flags)
       return loaded
@@ -45,4 +45,10 @@ export function createCall(context: CommandContext, flags: SharedFlags, cli: Com
     loaded: () => loaded,
     close: () => client?.close(),
   }
+}
+
+function withoutSlashes(url: string): string {
+  let end = url.length
+  while (url.charAt(end - 1) === '/') end--
+  return url.slice(0, end)
 }

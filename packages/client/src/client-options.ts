@@ -87,7 +87,9 @@ function absolute(baseUrl: string): string {
     )
   }
   const { origin, pathname } = new URL(baseUrl, base)
-  return `${origin}${pathname}`.replace(/\/+$/, '')
+  let end = pathname.length
+  while (pathname.charAt(end - 1) === '/') end--
+  return origin + pathname.slice(0, end)
 }
 
 function addressOfPage(): string | undefined {

@@ -17,8 +17,9 @@ export function numberProblem(text: string): string | undefined {
 /** The significant digits, without the zeros at either end; not of a text that is longer than a double ever needs. */
 function digitsOf(text: string): string | undefined {
   if (text.length > MAX_DIGITS) return undefined
-  return text
-    .replace(/e.*$/i, '')
-    .replace(/[-.]/g, '')
-    .replace(/^0+|0+$/g, '')
+  const [mantissa = ''] = text.toLowerCase().split('e', 1)
+  const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '')
+  let end = digits.length
+  while (digits.charAt(end - 1) === '0') end--
+  return digits.slice(0, end)
 }

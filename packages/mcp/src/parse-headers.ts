@@ -21,6 +21,6 @@ function jsonEntries(secret: string): [string, unknown][] | undefined {
 }
 
 function lineEntries(secret: string): [string, unknown][] | undefined {
-  const match = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(secret)
-  return match === null ? undefined : [[match[1] as string, match[2]]]
+  const match = /^([^:\s]+):(.*)$/.exec(secret)
+  return match === null ? undefined : [[match[1] as string, match[2]?.trim()]]
 }

@@ -112,5 +112,5 @@ export function isAgentEventType(type: string): boolean {
 }
 
 function familyOf(type: string): string {
-  return type.replace(/\..*$/, '')
+  return type.split('.', 1)[0] ?? type
 }

@@ -3,8 +3,8 @@ import { type Digest, wordsOf } from '@berth/ports'
 /** Words that change nothing of what a text says. */
 const FILLERS: ReadonlySet<string> = new Set('the an please just simply basically actually also'.split(' '))
 
-const QUOTES = /^["'“”‘’«»]+|["'“”‘’«»]+$/g
-const SENTENCE_END = /[.,;:!…]+$/
+const QUOTES: ReadonlySet<string> = new Set('"\'“”‘’«»')
+const SENTENCE_END: ReadonlySet<string> = new Set('.,;:!…')
 
 /**
  * What a text says, so that two texts with the same answer are duplicates: its words in their order, without filler
@@ -40,7 +40,20 @@ export function probeOf(text: string, threshold: number): string {
 }
 
 function plainWord(word: string): string {
-  const bare = word.replaceAll('’', "'").replace(QUOTES, '').replace(SENTENCE_END, '').replace(QUOTES, '')
+  const bare = withoutQuotes(withoutEnd(withoutQuotes(word.replaceAll('’', "'")), SENTENCE_END))
   const isAcronym = /^\p{Lu}{2,}$/u.test(bare)
   return isAcronym ? bare : bare.toLowerCase()
+}
+
+function withoutQuotes(word: string): string {
+  let start = 0
+  while (QUOTES.has(word.charAt(start))) start++
+  return withoutEnd(word.slice(start), QUOTES)
+}
+
+/** By steps from the end: a pattern would start anew at each of them. */
+function withoutEnd(word: string, marks: ReadonlySet<string>): string {
+  let end = word.length
+  while (marks.has(word.charAt(end - 1))) end--
+  return word.slice(0, end)
 }

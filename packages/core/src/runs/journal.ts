@@ -1,6 +1,7 @@
 import {
   AppError,
   type Clock,
+  type CommitOutcome,
   type Conflict,
   type EventPhase,
   type NewEvent,
@@ -87,15 +88,18 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
       { type: 'run.fence', runId: run.id, attempt: run.attempt },
       ...batch.flatMap(toWrites),
     ]
-    try {
-      const outcome = await persistently(deps, () => unitOfWork.commit(writes), {
-        ...{ errors: BUSY, enough: closing, isEnough: () => isClosed },
-      })
+    const settle = (outcome: CommitOutcome) => {
       for (const one of batch) {
         if (outcome.committed) one.resolve()
         else if (one.isAlone && outcome.index > 0) one.resolve(outcome.conflict)
         else one.reject(notActive())
       }
+    }
+    try {
+      const outcome = await persistently(deps, () => unitOfWork.commit(writes), {
+        ...{ errors: BUSY, enough: closing, isEnough: () => isClosed },
+      })
+      settle(outcome)
     } catch (error) {
       // What was refused while the attempt ends is written with its end.
       if (isClosed && isAppError(error, 'SQLITE_BUSY')) pending = [...batch, ...pending]

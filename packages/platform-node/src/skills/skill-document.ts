@@ -9,16 +9,17 @@ export interface SkillDocument {
   readonly instructions: string
 }
 
-const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n?^---[ \t]*(?:\r?\n|$)/m
+const OPENING = /^\uFEFF?---[ \t]*\r?\n/
+const CLOSING = /^---[ \t]*\r?$/m
 const MAX_DESCRIPTION = 1_024
 const MAX_FRONT_MATTER = 65_536
 const MAX_ALIASES = 100
 
 /** Reads the text of a `SKILL.md` whose folder has this name. @throws Error that says what is wrong with it */
 export function parseSkillDocument(text: string, folder: string): SkillDocument {
-  const match = FRONT_MATTER.exec(text)
-  if (match?.index !== 0) throw new Error('SKILL.md does not begin with front matter between two lines of ---')
-  const { name, description, ...rest } = parseFrontMatter(match[1] ?? '')
+  const parts = splitDocument(text)
+  if (parts === undefined) throw new Error('SKILL.md does not begin with front matter between two lines of ---')
+  const { name, description, ...rest } = parseFrontMatter(parts.frontMatter)
   if (typeof name !== 'string' || !OPERATOR_ID.test(name)) {
     throw new Error('name: must start with a letter or digit and hold at most 128 letters, digits, "_" or "-"')
   }
@@ -30,7 +31,19 @@ export function parseSkillDocument(text: string, folder: string): SkillDocument 
     name,
     description,
     ...(Object.keys(rest).length === 0 ? {} : { metadata: rest }),
-    instructions: text.slice(match[0].length).replace(/^\r?\n/, ''),
+    instructions: parts.rest.replace(/^\r?\n/, ''),
+  }
+}
+
+/** What stands between the lines of ---, and what after them. */
+function splitDocument(text: string): { readonly frontMatter: string; readonly rest: string } | undefined {
+  const opening = OPENING.exec(text)
+  const body = text.slice(opening?.[0].length ?? 0)
+  const closing = CLOSING.exec(body)
+  if (opening === null || closing === null) return undefined
+  return {
+    frontMatter: body.slice(0, closing.index),
+    rest: body.slice(closing.index + closing[0].length).replace(/^\n/, ''),
   }
 }
 

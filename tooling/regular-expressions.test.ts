@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { checkSync, type Parameters } from 'recheck'
+import { describe, expect, it } from 'vitest'
+import { builtDuring, regexUseOf } from './regular-expressions.ts'
+
+const root = join(import.meta.dirname, '..')
+const sources = execFileSync(
+  'git',
+  ['ls-files', '-co', '--exclude-standard', '--', 'packages/*/src/*.ts', 'apps/cli/src/*.ts', 'apps/cli/bin/*.js'],
+  { cwd: root, encoding: 'utf8' },
+)
+  .split('\n')
+  .filter((path) => path !== '' && !/\.(test|fixture|test-d)\.ts$/.test(path))
+
+/** What is built of a text, and how to have it built. */
+const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
+  'packages/client/src/event-stream-path.ts': () => import('../packages/client/src/event-stream-path.ts'),
+  'packages/core/src/providers/http-date.ts': () => import('../packages/core/src/providers/http-date.ts'),
+  'packages/platform-node/src/cron/cron-fields.ts': () => import('../packages/platform-node/src/cron/cron-fields.ts'),
+  'packages/ports/src/words.ts': () => import('../packages/ports/src/words.ts'),
+  'packages/protocol/src/subjects.ts': () => import('../packages/protocol/src/subjects.ts'),
+  'apps/cli/src/config/place-of-field.ts': async () => {
+    const { placeOfField } = await import('../apps/cli/src/config/place-of-field.ts')
+    const place = { configPath: import.meta.filename, overrides: [], flagged: [], cwd: root }
+    placeOfField(place as unknown as never, 'server.port')
+  },
+}
+
+interface Regex {
+  readonly source: string
+  readonly flags: string
+}
+
+/** Steps are counted, never time, and what is tried out is the same in every run. `RECHECK=whole` searches for longer. */
+const QUICK: Parameters =
+  process.env.RECHECK === 'whole'
+    ? {}
+    : {
+        ...{ maxNFASize: 4_000, maxIteration: 2, maxInitialGenerationSize: 50, maxGenerationSize: 20 },
+        ...{ crossoverSize: 5, mutationSize: 5 },
+      }
+const SEARCH: Parameters = { timeout: 60_000, randomSeed: 1, ...QUICK }
+
+const verdictOf = ({ source, flags }: Regex) => ({ source, status: checkSync(source, flags, SEARCH).status })
+
+describe('the regular expressions of the sources', () => {
+  it('take time in proportion to their text', () => {
+    const all = sources.flatMap((path) => regexUseOf(join(root, path)).literals)
+
+    const bad = all.map((one) => ({ at: `${one.path}:${one.line}`, ...verdictOf(one) }))
+
+    expect(all.length).toBeGreaterThan(80)
+    expect(bad.filter(({ status }) => status !== 'safe')).toEqual([])
+  }, 300_000)
+
+  it('do so too where they are built of a text, and nobody builds one unseen', async () => {
+    const building = sources.filter((path) => regexUseOf(join(root, path)).built > 0)
+    const built = await builtDuring(async () => {
+      for (const build of Object.values(BUILT)) await build()
+    })
+
+    expect(building.sort()).toEqual(Object.keys(BUILT).sort())
+    expect(built.length).toBeGreaterThanOrEqual(building.length)
+    expect(built.map(verdictOf).filter(({ status }) => status !== 'safe')).toEqual([])
+  }, 300_000)
+
+  it.each([
+    ['const a = /^(a+)+$/', 1],
+    ['const b = /^(?!x)(?:a|a)+$/', 1],
+    ['export const b = (text: string) => text.replace(/\\s+$/, "")', 1],
+    ['const c = new RegExp("^" + name)', 0],
+  ])('are found, and found wanting: %s', (text, count) => {
+    const { literals, built } = regexUseOf('planted.ts', text)
+
+    expect(literals.map(verdictOf).filter(({ status }) => status === 'vulnerable')).toHaveLength(count)
+    expect(literals.length + built).toBe(1)
+  })
+})

@@ -16,6 +16,7 @@ interface OperationObject {
     readonly description?: string
     readonly $ref?: string
   }>
+  readonly requestBody?: unknown
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>
   readonly 'x-berth-pending'?: boolean
 }
@@ -48,6 +49,22 @@ describe('the OpenAPI document', () => {
 
     await rm(folder, { recursive: true })
     expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ totals: { errors: 0 } })
+  })
+
+  it('bounds every integer that a client sends to what a number can say exactly', () => {
+    const integers: unknown[] = []
+    const collect = (node: unknown): void => {
+      if (typeof node !== 'object' || node === null) return
+      if ('type' in node && node.type === 'integer') integers.push(node)
+      for (const member of Object.values(node)) collect(member)
+    }
+    for (const { parameters, requestBody } of Object.values(paths).flatMap((one) => Object.values(one))) {
+      collect([parameters, requestBody])
+    }
+
+    const isBounded = (shape: unknown) => Number((shape as { maximum?: number }).maximum) <= Number.MAX_SAFE_INTEGER
+    expect(integers.length).toBeGreaterThan(10)
+    expect(integers.filter((shape) => !isBounded(shape))).toEqual([])
   })
 
   it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))('describes %s', (id, operation) => {

@@ -215,6 +215,17 @@ describe('garbage behind a request that waits', () => {
     expect(await received).toBe('')
   })
 
+  it('is not answered where it stands in the body of a request that was answered before it was read', async () => {
+    const listener = await open(async () => new Response('early'))
+    const { socket, received, soFar } = dial(listener)
+    socket.write(['POST / HTTP/1.1', HOST, 'Transfer-Encoding: chunked', '', '5', 'hello', ''].join('\r\n'))
+    await expect.poll(soFar).toContain('early')
+
+    socket.write('nonsense\r\n\r\n')
+
+    expect((await received).match(/HTTP\/1\.1 /g)).toHaveLength(1)
+  })
+
   it('is answered once the request was', async () => {
     const { socket, received, soFar } = dial(await open())
     socket.write(POST)

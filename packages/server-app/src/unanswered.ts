@@ -8,22 +8,24 @@ interface Exchange {
 
 export interface Unanswered {
   add(incoming: IncomingMessage, outgoing: ServerResponse): void
-  /** Whether an answer written to the socket now would be taken for that of a request which was received before. */
+  /**
+   * Whether an answer written to the socket now would be taken for that of a request which was received before, or be a
+   * second one to a request that was answered before its body had ended.
+   */
   isOwedOn(socket: Duplex): boolean
 }
 
-/** The requests of each connection whose answers are not out yet. */
+/** The requests of each connection that are not over: their answers are not out yet, or their bodies not in. */
 export function createUnanswered(): Unanswered {
-  const bySocket = new WeakMap<Duplex, Set<Exchange>>()
+  const bySocket = new WeakMap<Duplex, Exchange[]>()
+  const openOn = (socket: Duplex) => (bySocket.get(socket) ?? []).filter((one) => !isOver(one))
 
   return {
     add(incoming, outgoing) {
-      const exchange = { incoming, outgoing }
-      const exchanges = bySocket.get(incoming.socket) ?? new Set()
-      bySocket.set(incoming.socket, exchanges.add(exchange))
-      outgoing.once('close', () => exchanges.delete(exchange))
+      bySocket.set(incoming.socket, [...openOn(incoming.socket), { incoming, outgoing }])
     },
-    isOwedOn: (socket) =>
-      [...(bySocket.get(socket) ?? [])].some(({ incoming, outgoing }) => incoming.complete || outgoing.headersSent),
+    isOwedOn: (socket) => openOn(socket).some(({ incoming, outgoing }) => incoming.complete || outgoing.headersSent),
   }
 }
+
+const isOver = ({ incoming, outgoing }: Exchange) => outgoing.closed && incoming.complete

@@ -3,7 +3,7 @@ import { Timestamp } from '../ids.ts'
 import { strictObject } from '../plain-object.ts'
 
 const Sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex'))
-const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER))
 
 export const AuditEntry = v.object({
   seq: v.number(),

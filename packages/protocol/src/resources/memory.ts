@@ -59,7 +59,7 @@ export const Block = v.object({
 export const PutBlockRequest = strictObject({
   value: v.string(),
   namespace: v.optional(OperatorId),
-  limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER))),
 })
 
 /** Near-duplicate facts that disagree. `facts` are those that are still there. */

@@ -53,9 +53,9 @@ export const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxVal
 
 /** What a run may use up at most; over it the run ends with finish reason `budget-exhausted`. */
 export const Budget = strictObject({
-  tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER))),
   costUsd: v.optional(v.pipe(v.number(), v.gtValue(0))),
-  toolCalls: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  toolCalls: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER))),
   wallClockMs: v.optional(TimeoutMs),
 })
 

@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseStrictJson } from './strict-json.ts'
 
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 10_000)
+
 const parse = (text: string) => parseStrictJson(new TextEncoder().encode(text))
 
 function problemOf(bytes: Uint8Array): string | undefined {
@@ -116,6 +118,7 @@ describe('parseStrictJson', () => {
         expect(said).toBeUndefined()
         expect(parse(text)).toEqual(JSON.parse(text))
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -156,7 +159,72 @@ describe('parseStrictJson', () => {
         expect(said === undefined).toBe(isJson(damaged))
         if (said === undefined) expect(parse(damaged)).toEqual(JSON.parse(damaged))
       }),
-      { numRuns: 2_000 },
+      { numRuns: RUNS },
+    )
+  })
+
+  it('accepts pieces of JSON in any order exactly when JSON.parse does', () => {
+    const pieces = [
+      ...'[]{}:,',
+      ' ',
+      '\t',
+      '"a"',
+      '"b"',
+      '""',
+      '"\\u00e9"',
+      '"\\',
+      'é',
+      '1',
+      '-0',
+      '0.5',
+      '1e3',
+      '01',
+      '-',
+    ]
+    const soup = fc.array(fc.constantFrom(...pieces, 'true', 'null', '{"a":', '[1,'), { maxLength: 8 })
+    fc.assert(
+      fc.property(soup, (chosen) => {
+        const text = chosen.join('')
+        const said = problem(text)
+        fc.pre(!isStricter(said))
+        expect(said === undefined, text).toBe(isJson(text))
+        if (said === undefined) expect(parse(text)).toEqual(JSON.parse(text))
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  it('refuses what it is stricter about than JSON.parse by a rule of its own, never by mistake', () => {
+    const rules = ['{"a":1,"a":2}', '{"__proto__":1}', '[1e999]', '[9007199254740993]', '["\\ud800"]', '{"\\udc00":1}']
+    const around = fc.constantFrom<(inner: string) => string>(
+      (inner) => inner,
+      (inner) => `[${inner}]`,
+      (inner) => `{"x":${inner},"y":[]}`,
+      (inner) => ` [null , ${inner} ] `,
+    )
+    fc.assert(
+      fc.property(fc.constantFrom(...rules), fc.array(around, { maxLength: 6 }), (rule, wrappers) => {
+        const text = wrappers.reduce((inner, wrap) => wrap(inner), rule)
+        expect(isJson(text)).toBe(true)
+        expect(isStricter(problem(text)), text).toBe(true)
+      }),
+    )
+  })
+
+  it('refuses bytes exactly when they are no UTF-8 or no JSON', () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 12 }),
+      fc.json().map((text) => new TextEncoder().encode(text)),
+    )
+    fc.assert(
+      fc.property(bytes, fc.nat(), fc.nat({ max: 255 }), (whole, at, byte) => {
+        const damaged = Uint8Array.from(whole)
+        if (damaged.length > 0) damaged[at % damaged.length] = byte
+        const said = problemOf(damaged)
+        fc.pre(!isStricter(said) && said?.startsWith('byte order mark') !== true)
+        expect(said === undefined).toBe(isUtf8(damaged) && isJson(new TextDecoder().decode(damaged)))
+      }),
+      { numRuns: RUNS },
     )
   })
 })
@@ -168,6 +236,15 @@ const isStricter = (said: string | undefined) =>
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return true
   } catch {
     return false

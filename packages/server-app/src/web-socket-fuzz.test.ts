@@ -102,7 +102,7 @@ describe('frames of any kind', () => {
   it('close with a code of the list or are answered, and harm nobody else', async () => {
     const bystander = await connect(url)
     await bystander.initialize()
-    const seed = Date.now() % 2 ** 31
+    const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
     // biome-ignore lint/suspicious/noConsole: the seed repeats a failure
     console.log(`seed ${seed}`)
     const all = fc.sample(frame, { numRuns: FRAMES, seed })
@@ -129,5 +129,5 @@ describe('frames of any kind', () => {
     expect((await bystander.call('ping')).result).toBeDefined()
     bystander.socket.close()
     await bystander.closed
-  }, 120_000)
+  }, 3_600_000)
 })

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ERRORS, type ErrorCode } from '../packages/protocol/src/index.ts'
+import { bearer, createPlace, createToken, type RunningServer, startServer } from './berth-process.ts'
+import { createRandom } from './random.ts'
+import { exchange, type RawAnswer, type RawExchange } from './raw-http.ts'
+import { type Damaged, toBytes } from './request-damage.ts'
+import { createForge, type Endpoint, endpointsOf } from './request-forge.ts'
+import { SMUGGLED, SMUGGLING } from './smuggling-corpus.ts'
+
+const REQUESTS = Number(process.env.HTTP_FUZZ_REQUESTS ?? 10_000)
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
+const AT_ONCE = 48
+const MAX_GROWTH_MIB = 50
+/** From here on memory is looked at: what a server needs at all, it has by then. */
+const WARM = 20_000
+
+const PEPPER = `canary-pepper-${'p'.repeat(30)}`
+let server: RunningServer
+let token: string
+let port: number
+let endpoints: readonly Endpoint[]
+
+beforeAll(async () => {
+  const place = createPlace({ E2E_PEPPER: PEPPER })
+  token = await createToken(place)
+  server = await startServer(place, ['server', '--config', join(import.meta.dirname, 'fixtures/fuzz.config.mjs')])
+  port = Number(new URL(server.url).port)
+  endpoints = endpointsOf(await (await fetch(`${server.url}/openapi.json`)).json())
+})
+afterAll(async () => {
+  await server.kill('SIGKILL')
+})
+
+const usual = async () => {
+  const body = JSON.stringify({ input: { still: 'here' } })
+  const response = await fetch(`${server.url}/agents/echo/run`, { method: 'POST', headers: bearer(token), body })
+  return [response.status, ((await response.json()) as { readonly result: unknown }).result]
+}
+
+const residentMiB = () => {
+  const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024
+}
+
+const STATUSES = new Set<number>(Object.values(ERRORS).map(({ status }) => status))
+const NEVER = new Set([500])
+
+/** What is wrong with the answers to one request, if anything is. */
+function problemOf({ isIntact }: Damaged, endpoint: Endpoint, { answers, isClosed }: RawExchange): string | undefined {
+  const [answer] = answers
+  if (answer === undefined) return isIntact && isClosed ? 'no answer' : undefined
+  const { status, head, body } = answer
+  if (NEVER.has(status)) return `status ${status}`
+  const isRefusal = status >= 400 && /^content-type: application\/json/im.test(head) && !body.startsWith('{"status"')
+  if (isRefusal && !isEnvelope(answer)) return 'no envelope'
+  if (isIntact) return endpoint.statuses.has(status) || OUTSIDE.has(status) ? undefined : `undeclared status ${status}`
+  return status < 400 || STATUSES.has(status) ? undefined : `status ${status} that is in no table`
+}
+
+/** What is decided before there is an operation. */
+const OUTSIDE = new Set([400, 404, 405, 408, 414, 426, 431])
+
+function isEnvelope({ status, body, head }: RawAnswer): boolean {
+  if (body === '') return true
+  const { error, requestId } = JSON.parse(body) as { readonly error: ErrorCode; readonly requestId: string }
+  return ERRORS[error]?.status === status && head.includes(requestId)
+}
+
+describe('the HTTP face of the binary', () => {
+  it('answers requests of any kind as declared, and lives', async () => {
+    console.log(`seed ${SEED}`)
+    const random = createRandom(SEED)
+    const ids: string[] = []
+    const forge = createForge(random, ids)
+    const statuses = new Map<number, number>()
+    const problems: string[] = []
+    const leaks: string[] = []
+    let sent = 0
+    let baseline: number | undefined
+
+    const own = await fetch(`${server.url}/tokens/self`, { headers: bearer(token) })
+    const { id: ownId } = (await own.json()) as { readonly id: string }
+    const learn = ({ body }: RawAnswer) => {
+      for (const [, id = ''] of body.slice(0, 2_000).matchAll(/"(?:id|runId|threadId)":"([^"]{3,64})"/g)) {
+        if (id !== ownId && !ids.includes(id) && ids.push(id) > 300) ids.shift()
+      }
+    }
+
+    const attack = async () => {
+      while (sent < REQUESTS) {
+        sent++
+        const endpoint = endpoints[Math.floor(random() * endpoints.length)] as Endpoint
+        const damaged = toBytes(forge(endpoint), { host: `127.0.0.1:${port}`, token }, random)
+        const seen = await exchange(port, damaged.bytes, { answers: 1 })
+        const problem = problemOf(damaged, endpoint, seen)
+        if (problem !== undefined) {
+          problems.push(
+            `${problem}: ${damaged.bytes.toString('latin1').slice(0, 600)} => ${seen.answers[0]?.body.slice(0, 300)}`,
+          )
+        }
+        for (const answer of seen.answers) {
+          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+          if (answer.body.includes(token.slice(-20)) || answer.body.includes(PEPPER)) leaks.push(answer.body)
+          if (answer.status < 300) learn(answer)
+        }
+        if (sent === WARM) baseline = residentMiB()
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, attack))
+
+    console.log(`${sent} requests, answered ${JSON.stringify([...statuses].sort())}, ${Math.round(residentMiB())} MiB`)
+    expect(problems.slice(0, 5)).toEqual([])
+    expect(leaks).toEqual([])
+    expect(statuses.get(200)).toBeGreaterThan(sent / 10)
+    expect([...statuses.keys()]).toEqual(
+      expect.arrayContaining([200, 201, 202, 204, 400, 401, 404, 405, 408, 409, 431]),
+    )
+    expect(server.process.exitCode).toBeNull()
+    expect(server.stderr()).toBe('')
+    await expect.poll(usual).toEqual([200, { still: 'here' }])
+    if (baseline !== undefined) {
+      console.log(`memory ${Math.round(baseline)} MiB after ${WARM}, ${Math.round(residentMiB())} MiB in the end`)
+      expect(residentMiB() - baseline).toBeLessThan(MAX_GROWTH_MIB)
+    }
+  }, 3_600_000)
+
+  it.each(SMUGGLING)('never takes a part of one request for another: %s', async (_, lines, expected) => {
+    const bytes = Buffer.from(lines.replaceAll('{host}', `127.0.0.1:${port}`), 'latin1')
+
+    const { answers } = await exchange(port, bytes)
+
+    expect(answers.map(({ status }) => status)).toEqual(expected)
+    expect(answers.filter(({ head }) => head.includes(SMUGGLED))).toEqual([])
+  })
+})

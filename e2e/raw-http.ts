@@ -1,0 +1,66 @@
+import { connect } from 'node:net'
+
+export interface RawAnswer {
+  readonly status: number
+  readonly head: string
+  readonly body: string
+}
+
+/** What one connection was answered: every final answer in its order, and whether the server has hung up. */
+export interface RawExchange {
+  readonly answers: readonly RawAnswer[]
+  readonly isClosed: boolean
+}
+
+export interface RawOptions {
+  /** Hangs up once this many answers are whole; without it the server ends the connection. */
+  readonly answers?: number
+}
+
+/** Writes the bytes to a connection of their own. Streams of events count as whole with their head. */
+export function exchange(port: number, bytes: Buffer, { answers: enough }: RawOptions = {}): Promise<RawExchange> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    const isHead = bytes.subarray(0, 5).toString('latin1').toUpperCase() === 'HEAD '
+    let text = ''
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve({ answers: parseAnswers(text, isHead).answers, isClosed: true }))
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      text += chunk
+      if (enough === undefined) return
+      const { answers } = parseAnswers(text, isHead)
+      if (answers.length < enough) return
+      resolve({ answers, isClosed: false })
+      socket.destroy()
+    })
+    socket.write(bytes)
+  })
+}
+
+/** The whole final answers at the front of a text in latin1, and what is left. */
+export function parseAnswers(text: string, isHead = false): { answers: RawAnswer[]; rest: string } {
+  const answers: RawAnswer[] = []
+  let rest = text
+  for (;;) {
+    const end = rest.indexOf('\r\n\r\n')
+    if (end === -1) return { answers, rest }
+    const head = rest.slice(0, end)
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? Number.NaN)
+    if (Number.isNaN(status)) return { answers: [...answers, { status, head, body: '' }], rest: '' }
+    const after = rest.slice(end + 4)
+    const length = status < 200 || isHead ? 0 : bodyLength(status, head, after)
+    if (length === undefined) return { answers, rest }
+    if (status >= 200 || status === 101) answers.push({ status, head, body: after.slice(0, length) })
+    rest = after.slice(length)
+  }
+}
+
+/** How many characters the body takes with its framing; `undefined` while it is not whole. */
+function bodyLength(status: number, head: string, after: string): number | undefined {
+  if (status === 204 || status === 304) return 0
+  const length = /^content-length: *(\d+)/im.exec(head)?.[1]
+  if (length !== undefined) return after.length >= Number(length) ? Number(length) : undefined
+  if (/^content-type: text\/event-stream/im.test(head)) return after.length
+  const end = after.indexOf('0\r\n\r\n')
+  return end === -1 ? undefined : end + 5
+}

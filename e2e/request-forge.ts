@@ -1,0 +1,169 @@
+import { ODD_HEADERS, ODD_NUMBERS, ODD_TEXTS, RAW_VALUES } from './odd-values.ts'
+
+/** As much of a JSON Schema as the document of the server uses. */
+export interface Shape {
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Shape[]
+  readonly oneOf?: readonly Shape[]
+  readonly format?: string
+  readonly properties?: Readonly<Record<string, Shape>>
+  readonly additionalProperties?: Shape | boolean
+  readonly required?: readonly string[]
+  readonly items?: Shape
+}
+
+export interface Endpoint {
+  readonly method: string
+  readonly path: string
+  readonly parameters: ReadonlyArray<{ readonly name: string; readonly in: string; readonly schema: Shape }>
+  readonly body: Shape | undefined
+  readonly statuses: ReadonlySet<number>
+}
+
+interface OpenApi {
+  readonly servers: ReadonlyArray<{ readonly url: string }>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
+  readonly components: { readonly parameters: Readonly<Record<string, Endpoint['parameters'][number]>> }
+}
+
+interface OpenApiOperation {
+  readonly parameters: ReadonlyArray<{ readonly $ref?: string } & Endpoint['parameters'][number]>
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Shape } } }
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
+/** Every endpoint of the document that the server publishes of itself. */
+export function endpointsOf(document: unknown): readonly Endpoint[] {
+  const { servers, paths, components } = document as OpenApi
+  const base = servers[0]?.url ?? ''
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { parameters, requestBody, responses }]) => ({
+      method: method.toUpperCase(),
+      path: base + path,
+      parameters: parameters.map(({ $ref, ...own }) => components.parameters[$ref?.split('/').at(-1) ?? ''] ?? own),
+      body: requestBody?.content['application/json'].schema,
+      statuses: new Set(Object.keys(responses).map(Number)),
+    })),
+  )
+}
+
+export interface Forged {
+  readonly endpoint: Endpoint
+  readonly target: string
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+  readonly body: string
+}
+
+type Random = () => number
+
+/** What the parameters of paths may be. */
+const NAMES: Readonly<Record<string, { readonly fixed?: readonly string[]; readonly prefix?: string }>> = {
+  agentId: { fixed: ['echo', 'asks', 'tells'] },
+  workflowId: { fixed: ['flow'] },
+  runId: { prefix: 'run_' },
+  tokenId: { prefix: 'tok_' },
+  factId: { prefix: 'mem_' },
+  approvalId: { prefix: 'apr_' },
+  threadId: { prefix: 'thr_' },
+  conflictId: { prefix: 'cfl_' },
+  sessionId: { prefix: 's' },
+  label: { fixed: ['persona', 'goals'] },
+}
+
+/** Makes requests that an endpoint may accept, or nearly. `ids` is what earlier answers have named. */
+export function createForge(random: Random, ids: readonly string[]) {
+  const chance = (share: number) => random() < share
+  const below = (limit: number) => Math.floor(random() * limit)
+  const pick = <T>(items: readonly T[]): T => items[below(items.length)] as T
+  const name = () => (ids.length > 0 && chance(0.6) ? pick(ids) : pick(['echo', 'asks', 'tells', 'flow', 's-1', 's-2']))
+
+  /** What stands for a parameter of this name, if anything was named so far. */
+  const named = (parameter: string): string => {
+    const { fixed, prefix } = NAMES[parameter] ?? {}
+    const fitting = prefix === undefined ? [] : ids.filter((id) => id.startsWith(prefix))
+    if (fixed !== undefined) return pick(fixed)
+    return fitting.length > 0 && chance(0.9) ? pick(fitting) : name()
+  }
+
+  const text = (format: string | undefined): string => {
+    if (chance(0.08)) return pick(ODD_TEXTS)
+    if (format === 'date-time') return new Date(below(4e12)).toISOString()
+    if (format === 'uri') return 'http://127.0.0.1:9/'
+    return chance(0.5) ? name() : `text ${below(100)}`
+  }
+
+  const anything = (depth = 0): unknown => {
+    const kind = below(depth > 3 ? 5 : 8)
+    if (kind === 0) return pick([null, true, false])
+    if (kind === 1) return pick(ODD_NUMBERS)
+    if (kind < 5) return pick(ODD_TEXTS)
+    if (kind === 5) return nested(pick([2, 63, 64, 65, 500]))
+    if (kind === 6) return Array.from({ length: below(4) }, () => anything(depth + 1))
+    return Object.fromEntries(Array.from({ length: below(4) }, () => [pick(ODD_TEXTS), anything(depth + 1)]))
+  }
+
+  const valueFor = (shape: Shape): unknown => {
+    if (chance(0.02)) return anything()
+    if (shape.const !== undefined) return shape.const
+    if (shape.enum !== undefined) return pick(shape.enum)
+    const variants = shape.anyOf ?? shape.oneOf
+    if (variants !== undefined) return valueFor(pick(variants))
+    const type = typeof shape.type === 'string' ? shape.type : pick(shape.type ?? [''])
+    if (type === 'object') return objectOf(shape)
+    if (type === 'array') return Array.from({ length: below(3) }, () => valueFor(shape.items ?? {}))
+    if (type === 'boolean') return chance(0.5)
+    if (type === 'number' || type === 'integer') return chance(0.7) ? 1 + below(100) : pick(ODD_NUMBERS)
+    return type === 'string' ? text(shape.format) : anything()
+  }
+
+  const objectOf = ({ properties = {}, required = [], additionalProperties }: Shape): unknown => {
+    const named = Object.entries(properties).filter(([key]) => required.includes(key) || chance(0.4))
+    const members = named.map(([key, shape]) => [key, valueFor(shape)] as const)
+    const isOpen = typeof additionalProperties === 'object'
+    if (isOpen && chance(0.5)) members.push([text(undefined), valueFor(additionalProperties)])
+    if (chance(0.03)) members.push([pick(ODD_TEXTS), anything()])
+    return Object.fromEntries(members)
+  }
+
+  const bodyOf = ({ body }: Endpoint): string => {
+    if (body === undefined) return chance(0.1) ? JSON.stringify(anything()) : ''
+    const written = JSON.stringify(valueFor(body))
+    if (chance(0.04)) return written.replace(/:\s*("[^"]*"|\d+|true|false|null)/, () => `:${pick(RAW_VALUES)}`)
+    return chance(0.02) ? pick(['', '{', '[', '"', 'null', '\ufeff{}', `${written} x`, '[1,', '{"a"']) : written
+  }
+
+  const targetOf = ({ path, parameters }: Endpoint): string => {
+    const encode = (value: string) => (chance(0.1) ? escapeOdd(value) : encodeURIComponent(value.toWellFormed()))
+    const filled = path.replace(/\{(\w+)\}/g, (_, of: string) => encode(chance(0.08) ? pick(ODD_TEXTS) : named(of)))
+    const query = parameters
+      .filter((parameter) => parameter.in === 'query' && chance(0.4))
+      .map((parameter) => `${parameter.name}=${encode(queryText(valueFor(parameter.schema)))}`)
+    if (chance(0.02)) query.push(`${encode(pick(ODD_TEXTS))}=${encode(pick(ODD_TEXTS))}`)
+    return query.length === 0 ? filled : `${filled}?${query.join('&')}`
+  }
+
+  const headersOf = (): [string, string][] =>
+    Object.entries(ODD_HEADERS).flatMap(([header, values]) =>
+      chance(0.06) ? [[header, chance(0.2) ? escapeOdd(pick(ODD_TEXTS)) : pick(values)] as [string, string]] : [],
+    )
+
+  return (endpoint: Endpoint): Forged => ({
+    endpoint,
+    target: targetOf(endpoint),
+    headers: headersOf(),
+    body: bodyOf(endpoint),
+  })
+}
+
+const nested = (depth: number): unknown => {
+  let value: unknown = 1
+  for (let level = 0; level < depth; level++) value = [value]
+  return value
+}
+
+const queryText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
+/** As bytes that may stand in a head: what ends a line, and blanks in a target, would be something else. */
+const escapeOdd = (value: string) => [...value].map((one) => (one <= ' ' ? '%20' : one)).join('')

@@ -41,15 +41,21 @@ export interface RunningServer {
   kill(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
 
-/** Starts the binary and waits for its one line. Rejects with its stderr when it ends before. */
+/**
+ * Starts the binary, under the command of `wrapper` when one is given, and waits for its one line. Rejects with its stderr
+ * when it ends before.
+ */
 export async function startServer(
   place: Place,
   args: readonly string[] = ['server', '--config', LEDGER_CONFIG],
+  wrapper: readonly string[] = [],
 ): Promise<RunningServer> {
-  const child = spawn(process.execPath, [BINARY, ...args], {
+  const [command = '', ...rest] = [...wrapper, process.execPath, BINARY, ...args]
+  const child = spawn(command, rest, {
     env: place.env,
     cwd: place.dir,
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: wrapper.length > 0,
   })
   let stderr = ''
   let stdout = ''
@@ -72,7 +78,8 @@ export async function startServer(
     stderr: () => stderr,
     stdout: () => stdout,
     async kill(signal) {
-      child.kill(signal)
+      if (wrapper.length > 0 && child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal)
+      else child.kill(signal)
       const [code, by] = await exited
       return { code, signal: by }
     },

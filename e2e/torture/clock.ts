@@ -1,0 +1,48 @@
+import { globSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Report, runKills } from './kills.ts'
+import { pause } from './world.ts'
+
+const HOUR = 3_600
+
+/** What a machine that corrects its clock may do to it, in seconds; again and again in this order. */
+const JUMPS = [2 * HOUR, -HOUR, 24 * HOUR, -5, 90, -HOUR]
+
+/** A wall clock that can be set while a process runs; its monotonic clock stays that of the machine. */
+export function createJumpingClock() {
+  const [library] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
+  if (library === undefined) throw new Error('libfaketime is missing: apt-get install libfaketime')
+  const file = join(mkdtempSync(join(tmpdir(), 'berth-clock-')), 'offset')
+  let offset = 0
+  const write = () => writeFileSync(file, `${offset < 0 ? '' : '+'}${offset}s`)
+  write()
+  return {
+    env: {
+      ...{ LD_PRELOAD: library, FAKETIME_TIMESTAMP_FILE: file, TZ: 'UTC' },
+      ...{ FAKETIME_DONT_FAKE_MONOTONIC: '1', FAKETIME_NO_CACHE: '1' },
+    },
+    jump(seconds: number) {
+      offset += seconds
+      write()
+    },
+  }
+}
+
+export interface ClockOptions {
+  readonly seed: number
+  readonly kills: number
+  readonly workers: number
+}
+
+/** Clients at work while the wall clock of the server jumps in each of its lives. */
+export async function runUnderJumps({ seed, kills, workers }: ClockOptions): Promise<Report> {
+  const clock = createJumpingClock()
+  return runKills({
+    ...{ seed, kills, workers, lifeMs: [100, 600], env: clock.env },
+    async onKill(world, kill) {
+      clock.jump(JUMPS[kill % JUMPS.length] ?? 0)
+      await pause(world.between(50, 500))
+    },
+  })
+}

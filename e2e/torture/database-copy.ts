@@ -1,0 +1,37 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/** Opens a copy of the file with its log, so that looking changes nothing of what the next server finds. */
+export function withCopy<T>(path: string, look: (database: DatabaseSync) => T): T {
+  const directory = mkdtempSync(join(tmpdir(), 'berth-copy-'))
+  try {
+    const copy = join(directory, 'data.db')
+    for (const suffix of ['', '-wal']) if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix)
+    const database = new DatabaseSync(copy)
+    try {
+      return look(database)
+    } finally {
+      database.close()
+    }
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+/** What SQLite finds wrong with the pages and the references; nothing when all is well. */
+export function inspectCopy(path: string): readonly string[] {
+  if (!existsSync(path)) return []
+  return withCopy(path, (database) => {
+    const pages = database
+      .prepare('PRAGMA integrity_check')
+      .all()
+      .map((row) => String(row.integrity_check))
+    const references = database
+      .prepare('PRAGMA foreign_key_check')
+      .all()
+      .map((row) => JSON.stringify(row))
+    return [...pages.filter((finding) => finding !== 'ok'), ...references]
+  })
+}

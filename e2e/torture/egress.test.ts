@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+
+const INSIDE = join(import.meta.dirname, 'egress.ts')
+
+it('a server asks for no other machine, in a network namespace without routes', async () => {
+  const { stdout } = await promisify(execFile)('unshare', ['--net', process.execPath, INSIDE])
+  const { foreign, violations, requests, reads, traced } = JSON.parse(stdout)
+
+  expect(foreign).toEqual([])
+  expect(violations).toEqual([])
+  expect(requests).toBeGreaterThan(50)
+  expect(reads).toBeGreaterThan(15)
+  expect(traced).toBe(0)
+})

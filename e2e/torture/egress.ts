@@ -1,0 +1,77 @@
+/** Runs inside a network namespace: `unshare --net node e2e/torture/egress.ts`; writes one JSON document. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bearer, type Place, startServer } from '../berth-process.ts'
+import { followBySse, followByWebSocket } from '../realtime-client.ts'
+import { checkInvariants } from './invariants.ts'
+import { playScenario } from './scenario.ts'
+import { requireTool } from './tracing.ts'
+import { openWorld, SERVE } from './world.ts'
+
+const SOCKET_CALLS = 'connect,sendto,sendmsg,sendmmsg'
+
+requireTool('strace')
+execFileSync('ip', ['link', 'set', 'lo', 'up'])
+const outputs: string[] = []
+const start = (place: Place) => {
+  const output = join(place.dir, `sockets-${outputs.length}`)
+  outputs.push(output)
+  const wrapper = ['strace', '-f', '--seccomp-bpf', '-e', `trace=${SOCKET_CALLS}`, '-o', output]
+  return startServer(
+    place,
+    process.env.E2E_EGRESS_CONFIG ? ['server', '--config', process.env.E2E_EGRESS_CONFIG] : SERVE,
+    wrapper,
+  )
+}
+
+const world = await openWorld({ seed: 1, start })
+const verify = await playScenario(world, 'inside')
+await world.ask({ path: '/sessions', key: 'hall', body: { id: 'hall' } })
+const { token } = world
+const options = { url: () => world.server().url, token, subject: 'session:hall/events', path: '/sessions/hall/events' }
+const followers = [followBySse(options), followByWebSocket(options)]
+await Promise.all(followers.map(({ following }) => following))
+const reads = await readEverything()
+for (const follower of followers) await follower.stop()
+await world.kill()
+await world.start()
+await checkInvariants(world, [verify])
+await world.kill('SIGTERM')
+world.end()
+
+const lines = outputs.flatMap((output) => readFileSync(output, 'utf8').split('\n'))
+const sockets = lines.filter((line) => line.includes('sa_family='))
+const foreign = sockets.filter((line) => !isLocal(line))
+console.log(
+  JSON.stringify({
+    requests: world.counts.requests,
+    reads,
+    traced: sockets.length,
+    foreign,
+    violations: world.violations,
+  }),
+)
+process.exit(0)
+
+function isLocal(line: string): boolean {
+  return (
+    /sa_family=AF_UNIX|inet_addr\("127\.|inet_pton\(AF_INET6, "::1"/.test(line) || line.includes('sa_family=AF_NETLINK')
+  )
+}
+
+/** Every GET without a parameter, of everything that the server describes. */
+async function readEverything(): Promise<number> {
+  const { url } = world.server()
+  type Paths = { readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>> }
+  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as Paths
+  const targets = Object.entries(paths).flatMap(([path, methods]) =>
+    'get' in methods && !path.includes('{') ? [path] : [],
+  )
+  for (const path of targets) {
+    const response = await fetch(url + path, { headers: { authorization: bearer(token).authorization } })
+    await response.body?.cancel()
+    if (response.status >= 500 && response.status !== 501) world.violate('I10', `${path} ${response.status}`)
+  }
+  return targets.length
+}

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { runKills } from './kills.ts'
+import { seedOf } from './seed.ts'
+
+it('a server that is killed at random moments keeps what it acknowledged, and does nothing twice', async () => {
+  const { violations, kills, deeds, requests } = await runKills({
+    seed: seedOf(),
+    kills: 12,
+    workers: 8,
+    lifeMs: [50, 700],
+  })
+
+  console.log(`${kills} kills, ${deeds} deeds, ${requests} requests`)
+  expect(violations).toEqual([])
+  expect(deeds).toBeGreaterThan(40)
+})

@@ -1,0 +1,142 @@
+/** The long forms of the suite; `npm run torture -- --help` says how. */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runUnderJumps } from './clock.ts'
+import { strikePoints } from './crash-points.ts'
+import { damageFiles } from './damage.ts'
+import { runKills } from './kills.ts'
+import { crashMigrations } from './migration-crashes.ts'
+import { soak } from './soak.ts'
+import { everyDeath, everyFlushFails, someDeaths, someFaults } from './strikes.ts'
+
+const USAGE = `npm run torture -- [--hours N] [--only PART,…] [--seed S] [--points N] [--minutes M]
+
+  --hours N     go round again, with other seeds, until N hours have passed; once without it
+  --only PART   of ${['kills', 'crash-points', 'io', 'damage', 'migrations', 'clock', 'egress', 'soak'].join(', ')}; all without it
+  --seed S      of the first round, as a run has printed it; from the time without it
+  --points N    strike at N system calls instead of at all
+  --minutes M   of the soak in a round, 30 without it
+`
+
+const { values } = parseArgs({
+  options: {
+    hours: { type: 'string' },
+    only: { type: 'string' },
+    seed: { type: 'string' },
+    points: { type: 'string' },
+    minutes: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+})
+const points = values.points === undefined ? undefined : Number(values.points)
+const say = (line: string) => process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`)
+
+interface Found {
+  readonly violations: readonly string[]
+}
+
+type Part = (seed: number) => Promise<Found>
+
+const PARTS: Readonly<Record<string, Part>> = {
+  kills: async (seed) => {
+    const report = await runKills({
+      ...{ seed, kills: 200, workers: 16, lifeMs: [50, 1_500] },
+      onKill: (_, n) => tick('kill', n),
+    })
+    say(
+      `${report.kills} kills, ${report.deeds} deeds, ${report.requests} requests; from start to healthy ${spreadOf(report.outages)}`,
+    )
+    return report
+  },
+  'crash-points': async (seed) => {
+    const choose = points === undefined ? everyDeath : someDeaths(points)
+    let n = 0
+    const report = await strikePoints({ seed, choose, onStrike: () => tick('point', n++) })
+    say(`${report.strikes} of ${report.calls} points, ${report.reached} reached`)
+    return report
+  },
+  io: async (seed) => {
+    let n = 0
+    const onStrike = () => tick('fault', n++)
+    const flushes = await strikePoints({
+      seed,
+      choose: points === undefined ? everyFlushFails : someFaults(points, 0),
+      onStrike,
+    })
+    const writes = await strikePoints({ seed, choose: someFaults(0, points ?? 40), onStrike })
+    say(`${flushes.reached} flushes and ${writes.reached} writes failed`)
+    return { violations: [...flushes.violations, ...writes.violations] }
+  },
+  damage: async (seed) => {
+    const { violations, ...counts } = await damageFiles({ seed, flips: points ?? 50, cuts: points ?? 20 })
+    say(`damaged files: ${JSON.stringify(counts)}`)
+    return { violations }
+  },
+  migrations: async (seed) => {
+    const violations: string[] = []
+    for (const from of [1, 6, 13]) {
+      const { violations: found, ...counts } = await crashMigrations({
+        ...{ seed, from },
+        ...(points === undefined ? {} : { points }),
+      })
+      say(`from version ${from}: ${JSON.stringify(counts)}`)
+      violations.push(...found)
+    }
+    return { violations }
+  },
+  clock: async (seed) => {
+    const report = await runUnderJumps({ seed, kills: 50, workers: 16 })
+    say(`${report.kills} kills and jumps, ${report.deeds} deeds`)
+    return report
+  },
+  egress: async () => {
+    const inside = join(import.meta.dirname, 'egress.ts')
+    const output = execFileSync('unshare', ['--net', process.execPath, inside], { encoding: 'utf8' })
+    const { violations, foreign, ...counts } = JSON.parse(output)
+    say(`egress: ${JSON.stringify(counts)}`)
+    return { violations: [...violations, ...foreign] }
+  },
+  soak: async (seed) => {
+    const minutes = Number(values.minutes ?? 30)
+    const lifeMinutes = Math.min(10, minutes / 3)
+    const { violations, samples, ...report } = await soak({
+      ...{ seed, minutes, sockets: 50, lifeMinutes },
+      onSample: (sample) => sample.seconds % 60 < 5 && say(`soak ${JSON.stringify(sample)}`),
+    })
+    say(`soak, ${samples.length} samples: ${JSON.stringify(report)}`)
+    return { violations }
+  },
+}
+
+const tick = (what: string, n: number) => {
+  if (n % 20 === 0) say(`${what} ${n}`)
+}
+
+const spreadOf = (sorted: readonly number[]) =>
+  `p50 ${sorted[Math.floor(sorted.length / 2)]} ms, max ${sorted.at(-1)} ms`
+
+if (values.help) {
+  process.stdout.write(USAGE)
+  process.exit(0)
+}
+const names = values.only?.split(',') ?? Object.keys(PARTS)
+const unknown = names.filter((name) => PARTS[name] === undefined)
+if (unknown.length > 0) {
+  process.stderr.write(`there is no part ${unknown.join(', ')}\n\n${USAGE}`)
+  process.exit(2)
+}
+
+const end = Date.now() + Number(values.hours ?? 0) * 3_600_000
+let violations = 0
+for (let seed = Number(values.seed ?? Date.now() % 1_000_000); ; seed++) {
+  for (const name of names) {
+    say(`${name}, seed ${seed}`)
+    const found = (await PARTS[name]?.(seed))?.violations ?? []
+    for (const violation of found) say(`VIOLATION ${name} ${seed}: ${violation}`)
+    say(`${name}: ${found.length} violations`)
+    violations += found.length
+  }
+  if (Date.now() >= end) break
+}
+process.exit(violations === 0 ? 0 : 1)

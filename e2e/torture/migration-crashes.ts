@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual, promisify } from 'node:util'
+import { BINARY, createPlace } from '../berth-process.ts'
+import { createRandom } from '../random.ts'
+import { inspectCopy, withCopy } from './database-copy.ts'
+import { type Contents, goldenVersions, lostRows, readContents, unpackGolden } from './golden.ts'
+import { FILE_CALLS, injectionOf, type Point, readCalls, requireTool } from './tracing.ts'
+import { SERVE } from './world.ts'
+
+export interface MigrationCrashOptions {
+  readonly seed: number
+  /** How many points are chosen; all without it. */
+  readonly points?: number
+  /** From which version. */
+  readonly from: number
+  readonly onPoint?: (point: Point) => void
+}
+
+const MIGRATE = ['migrate', 'up', ...SERVE.slice(1)]
+
+/** The contents of each golden database, by version. */
+const readGolden = (): ReadonlyMap<number, Contents> => {
+  const folder = mkdtempSync(join(tmpdir(), 'berth-golden-'))
+  const contents = goldenVersions().map(
+    (version) => [version, withCopy(unpackGolden(version, folder), readContents)] as const,
+  )
+  rmSync(folder, { recursive: true })
+  return new Map(contents)
+}
+
+/**
+ * Kills `berth migrate up` at its system calls. Each time the file must be wholly of one version, with every row that it had,
+ * and the next attempt must bring it to the newest.
+ */
+export async function crashMigrations({ seed, points, from, onPoint }: MigrationCrashOptions) {
+  requireTool('strace')
+  const golden = readGolden()
+  const newest = Math.max(...golden.keys())
+  const [before, last] = [golden.get(from), golden.get(newest)]
+  if (before === undefined || last === undefined) throw new Error(`there is no golden database of version ${from}`)
+  const random = createRandom(seed)
+  const violations: string[] = []
+  const reached = new Map<number, number>()
+  const all = await migrateTraced(from)
+  const chosen = points === undefined ? all.calls : pick(all.calls, points, random)
+  for (const point of chosen) {
+    onPoint?.(point)
+    const what = `${point.call} ${point.nth} of the migration from ${from}`
+    const { path, dir, env } = await migrateTraced(from, point)
+    const left = withCopy(path, readContents)
+    reached.set(left.version, (reached.get(left.version) ?? 0) + 1)
+    const whole = golden.get(left.version)
+    violations.push(...inspectCopy(path).map((finding) => `${what}: ${finding}`))
+    if (!isDeepStrictEqual(left.schema, whole?.schema)) violations.push(`${what}: half of a version ${left.version}`)
+    if (left.applied.at(-1) !== left.version) violations.push(`${what}: ${left.applied} are noted at ${left.version}`)
+    violations.push(...lostRows(before, left).map((row) => `${what}: lost ${row}`))
+    const copy = `${path}.before-${from + 1}`
+    if (existsSync(copy) && withCopy(copy, readContents).version !== from) violations.push(`${what}: the copy is none`)
+
+    await promisify(execFile)(process.execPath, [BINARY, ...MIGRATE], { env, cwd: dir })
+    const after = withCopy(path, readContents)
+    if (!isDeepStrictEqual(after.schema, last.schema)) violations.push(`${what}: not whole afterwards`)
+    violations.push(...lostRows(before, after).map((row) => `${what}: lost afterwards ${row}`))
+    rmSync(dir, { recursive: true })
+  }
+  return { violations, calls: all.calls.length, points: chosen.length, reached: [...reached].toSorted(byVersion) }
+}
+
+const byVersion = ([one]: readonly [number, number], [other]: readonly [number, number]) => one - other
+
+/** Migrates a copy under strace, and dies at the point when there is one; the calls are those of the main thread. */
+async function migrateTraced(from: number, point?: Point) {
+  const { dir, env } = createPlace()
+  const path = unpackGolden(from, dir)
+  const output = join(dir, 'calls')
+  const inject = point === undefined ? [] : ['-e', `inject=${point.call}:${injectionOf({ kind: 'kill' }, point.nth)}`]
+  const trace = ['-ff', '--seccomp-bpf', '-e', `trace=${FILE_CALLS.join(',')}`, ...inject, '-o', output]
+  const command = [process.execPath, BINARY, ...MIGRATE]
+  const strace = promisify(execFile)('strace', [...trace, ...command], { env, cwd: dir })
+  const pid = strace.child.pid ?? 0
+  await strace.catch((error: { readonly signal?: string }) => {
+    if (point === undefined || error.signal !== 'SIGKILL') throw error
+  })
+  return { path, dir, env, calls: point === undefined ? readCalls(mainOutput(output, pid)) : [] }
+}
+
+/** The tracer forks the command, so that its number is the lowest of the files after its own. */
+function mainOutput(output: string, tracer: number): string {
+  for (let pid = tracer + 1; pid < tracer + 1_000; pid++) if (existsSync(`${output}.${pid}`)) return `${output}.${pid}`
+  throw new Error('strace wrote no file')
+}
+
+function pick(calls: readonly Point[], count: number, random: () => number): readonly Point[] {
+  const part = calls.length / count
+  return Array.from({ length: count }, (_, n) => calls[Math.floor((n + random()) * part)] as Point)
+}

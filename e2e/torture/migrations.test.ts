@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { openSqliteStorage } from '../../packages/sqlite/src/index.ts'
+import { MIGRATIONS } from '../../packages/sqlite/src/migrations/migrations.ts'
+import { BINARY, bearer, berth, createPlace, createToken, startServer } from '../berth-process.ts'
+import { inspectCopy, withCopy } from './database-copy.ts'
+import { goldenVersions, lostRows, readContents, unpackGolden } from './golden.ts'
+import { crashMigrations } from './migration-crashes.ts'
+import { seedOf } from './seed.ts'
+import { SERVE } from './world.ts'
+
+const NEWEST = MIGRATIONS.length
+const CONFIG = SERVE.slice(1)
+
+function unpack(version: number) {
+  const place = createPlace()
+  return { place, path: unpackGolden(version, place.dir) }
+}
+
+const change = (path: string, sql: string) => {
+  const database = new DatabaseSync(path)
+  database.exec(`${sql}; PRAGMA wal_checkpoint(TRUNCATE)`)
+  database.close()
+}
+
+describe('a database of an earlier version', () => {
+  it('stands in the collection, one for every version', () => {
+    expect(goldenVersions()).toEqual(MIGRATIONS.map(({ version }) => version))
+  })
+
+  it.each(goldenVersions())('keeps every row of version %i, beside a copy of how it was', async (version) => {
+    const { path } = unpack(version)
+    const before = withCopy(path, readContents)
+    await (await openSqliteStorage({ path })).close()
+    const after = withCopy(path, readContents)
+
+    expect(after.version).toBe(NEWEST)
+    expect(lostRows(before, { ...after, rows: { ...after.rows, meta: before.rows.meta ?? [] } })).toEqual([])
+    expect(after.schema).toEqual(withCopy(unpack(NEWEST).path, readContents).schema)
+    expect(inspectCopy(path)).toEqual([])
+    if (version < NEWEST) expect(withCopy(`${path}.before-${version + 1}`, readContents)).toEqual(before)
+  })
+
+  it.each([1, 8, 16])('is served from version %i', async (version) => {
+    const { place } = unpack(version)
+    const server = await startServer(place, SERVE)
+    const token = await createToken(place)
+    const get = async (path: string) => {
+      const response = await fetch(server.url + path, { headers: bearer(token) })
+      return { status: response.status, body: await response.json() }
+    }
+
+    const isThere = version >= 2
+    expect(await get('/runs/run_done')).toMatchObject(
+      isThere ? { status: 200, body: { status: 'completed', result: { answer: 42 } } } : { status: 404 },
+    )
+    if (isThere) {
+      expect(await get('/runs/run_waits')).toMatchObject({ body: { status: 'suspended' } })
+      expect(await get('/runs/run_at_work')).toMatchObject({ body: { status: 'failed', finishReason: 'interrupted' } })
+      expect(await get('/runs/run_done/events')).toMatchObject({ body: { items: [{ type: 'run.completed' }, {}] } })
+      expect(await get('/sessions/ses_old/messages')).toMatchObject({ body: { items: [{ role: 'assistant' }, {}] } })
+    }
+    if (version >= 16) expect(await get('/memory/facts/mem_old')).toMatchObject({ body: { text: 'Ships have berths' } })
+    expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+  })
+})
+
+describe('a migration', () => {
+  it('that is killed at a system call leaves one whole version, and goes on from there', async () => {
+    const { violations, calls, reached } = await crashMigrations({ seed: seedOf(), from: 6, points: 8 })
+
+    console.log(`8 of ${calls} points; versions left and how often: ${JSON.stringify(reached)}`)
+    expect(violations).toEqual([])
+  })
+
+  it('by two processes at once is done by one of them', async () => {
+    const { place, path } = unpack(6)
+    const before = withCopy(path, readContents)
+
+    const ends = await Promise.all([
+      berth(place, ['migrate', 'up', ...CONFIG]),
+      berth(place, ['migrate', 'up', ...CONFIG]),
+    ])
+
+    const codes = ends.map(({ code }) => code).toSorted()
+    expect([
+      [0, 0],
+      [0, 2],
+    ]).toContainEqual(codes)
+    for (const { code, stderr } of ends) if (code !== 0) expect(stderr).toContain('error[storage-locked]')
+    const after = withCopy(path, readContents)
+    expect(after.version).toBe(NEWEST)
+    expect(lostRows(before, after)).toEqual([])
+    expect(inspectCopy(path)).toEqual([])
+  })
+
+  it.each([
+    ['of a newer release', 'PRAGMA user_version = 99', 'storage-newer-schema'],
+    ['of an edited text', "UPDATE schema_migrations SET checksum = 'edited' WHERE version = 2", 'migration-failed'],
+  ])('%s is refused by name, and not a byte is changed', async (_, sql, kind) => {
+    const { place, path } = unpack(6)
+    change(path, sql)
+    const before = readFileSync(path)
+
+    for (const command of [SERVE, ['migrate', 'up', ...CONFIG]]) {
+      await expect(
+        promisify(execFile)(process.execPath, [BINARY, ...command], { env: place.env }),
+      ).rejects.toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`error[${kind}]`),
+      })
+    }
+
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+})

@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Shown, World } from './world.ts'
+
+export function expectSame(world: World, invariant: string, what: string, values: readonly [unknown, unknown]): void {
+  const [expected, found] = values
+  if (isDeepStrictEqual(expected, found)) return
+  world.violate(invariant, `${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`)
+}
+
+/** I1 and I8: the run is as it was answered, and its events are numbered upwards and end once. */
+export async function checkRun(world: World, told: Shown): Promise<Shown> {
+  const { runId } = told
+  const { status, body: run, text } = await world.ask({ method: 'GET', path: `/runs/${runId}` })
+  if (status !== 200) {
+    world.violate('I1', `${runId} was acknowledged and is gone: ${status} ${text}`)
+    return told
+  }
+  for (const field of ['status', 'finishReason', 'error'] as const) {
+    if (told[field] !== undefined) expectSame(world, 'I1', `${field} of ${runId}`, [told[field], run[field]])
+  }
+  if (told.result !== undefined) expectSame(world, 'I1', `result of ${runId}`, [told.result, run.result])
+  if (['queued', 'running', 'suspended'].includes(run.status)) world.violate('I5', `${runId} is ${run.status}`)
+  await checkEvents(world, runId, run.status)
+  return run
+}
+
+async function checkEvents(world: World, runId: string, status: string): Promise<void> {
+  const events = await everyItem(world, `/runs/${runId}/events`)
+  const positions = events.map(({ eventId }) => Number(eventId.split('.')[1]))
+  const isIncreasing = positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0))
+  if (!isIncreasing) world.violate('I8', `events of ${runId} are out of order: ${positions}`)
+  const types = events.map(({ type }) => type)
+  const ends = types.filter((type) => /^run\.(completed|failed|aborted)$/.test(type))
+  if (!/^run\.(started|queued)$/.test(types[0] ?? '')) world.violate('I8', `${runId} begins with ${types[0]}`)
+  if (ends.length !== 1 || types.at(-1) !== `run.${status}`) world.violate('I8', `${runId} (${status}): ${types}`)
+}
+
+/** I2 and I3: what a run has done outside, by its policy for crashes. */
+export function expectEffects(world: World, name: string, run: Shown, recovery: 'fail' | 'resume'): void {
+  const lines = world.effects(name)
+  const ids = new Set(lines.map((line) => line.split(' ')[1]))
+  const attempts = new Set(lines.map((line) => line.split(' ')[2]))
+  const isDone = run.status === 'completed' || (run.status === 'failed' && run.finishReason === 'error')
+  const isFine =
+    recovery === 'fail'
+      ? lines.length === 1 || (lines.length === 0 && !isDone)
+      : isDone && lines.length >= 1 && lines.length <= run.attempt && attempts.size === lines.length
+  if (!isFine) world.violate(isDone ? 'I2' : 'I3', `${name} (${run.status}) left ${JSON.stringify(lines)}`)
+  if (ids.size > 1 || (ids.size === 1 && !ids.has(run.id))) world.violate('I4', `${name} of ${run.id}: ${[...ids]}`)
+}
+
+/** All items of a list, or of what a POST with an order and a cursor in its body lists. */
+export async function everyItem(world: World, path: string, method: 'GET' | 'POST' = 'GET'): Promise<readonly Shown[]> {
+  const items: Shown[] = []
+  let cursor: string | undefined
+  do {
+    const page = { order: 'asc', limit: 200, ...(cursor === undefined ? {} : { cursor }) }
+    const query = new URLSearchParams(Object.entries(page).map(([name, value]): [string, string] => [name, `${value}`]))
+    const ask = method === 'GET' ? { method, path: `${path}?${query}` } : { method, path, body: page }
+    const { status, text, body } = await world.ask(ask)
+    if (status !== 200) {
+      world.violate('I1', `${path}: ${status} ${text}`)
+      return items
+    }
+    items.push(...body.items)
+    cursor = body.nextCursor ?? undefined
+  } while (cursor !== undefined)
+  return items
+}

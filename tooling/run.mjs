@@ -19,8 +19,8 @@ const installed = spawnSync('pnpm', ['--version'], { cwd: root, shell: isWindows
 const hasPinned = installed.status === 0 && `pnpm@${installed.stdout.trim()}` === pin
 const pnpm = (...args) => (hasPinned ? run('pnpm', args) : run('npx', ['-y', pin, ...args]))
 
-if (!['start', 'test', 'bench'].includes(task)) {
-  console.error('usage: node tooling/run.mjs start|test|bench [arguments]')
+if (!['start', 'test', 'bench', 'torture'].includes(task)) {
+  console.error('usage: node tooling/run.mjs start|test|bench|torture [arguments]')
   process.exit(2)
 }
 
@@ -31,6 +31,9 @@ if (task === 'test') {
 } else if (task === 'bench') {
   pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only')
   pnpm('--filter', '@berth/bench', 'run', 'bench', ...rest)
+} else if (task === 'torture') {
+  pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only')
+  pnpm('exec', 'node', 'e2e/torture/main.ts', ...rest)
 } else {
   pnpm('exec', 'turbo', 'run', 'build', '--filter=@berth/cli...', '--output-logs=errors-only')
   const bundled = join(root, 'node_modules/.bin', isWindows ? 'node.exe' : 'node')

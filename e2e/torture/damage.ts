@@ -17,7 +17,7 @@ export interface DamageOptions {
 
 export interface DamageReport {
   readonly violations: readonly string[]
-  /** Starts that were refused as `storage-corrupt`. */
+  /** Starts that were refused by name. */
   readonly refused: number
   /** Servers that started, and on reading answered the truth or an error. */
   readonly served: number
@@ -112,7 +112,7 @@ async function judgeCopy(victim: Victim, { place, damage }: { place: Place; dama
   } catch (error) {
     found.refused++
     const message = String(error)
-    if (!message.includes('ended with 2') || !message.includes('error[storage-corrupt]')) {
+    if (!message.includes('ended with 2') || !REFUSALS.test(message)) {
       found.violations.push(`${damage.name}: ${message}`)
     }
     if (hashOf(path) !== before) found.violations.push(`${damage.name}: the file was changed`)
@@ -134,6 +134,9 @@ function copyOf({ env }: Place): Place {
 }
 
 const hashOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
+
+/** What the damage may be taken for: the versions of the schema are noted in the file too. */
+const REFUSALS = /error\[(storage-corrupt|migration-failed|storage-newer-schema)\]/
 
 /** Whether SQLite reports the file: of its pages, not of what stands in them. */
 function findsSomething(path: string): boolean {

@@ -11,18 +11,15 @@ import { openWorld, SERVE } from './world.ts'
 
 const SOCKET_CALLS = 'connect,sendto,sendmsg,sendmmsg'
 
+const tracing = (output: string) => ['strace', '-f', '--seccomp-bpf', '-e', `trace=${SOCKET_CALLS}`, '-o', output]
+
 requireTool('strace')
 execFileSync('ip', ['link', 'set', 'lo', 'up'])
 const outputs: string[] = []
 const start = (place: Place) => {
   const output = join(place.dir, `sockets-${outputs.length}`)
   outputs.push(output)
-  const wrapper = ['strace', '-f', '--seccomp-bpf', '-e', `trace=${SOCKET_CALLS}`, '-o', output]
-  return startServer(
-    place,
-    process.env.E2E_EGRESS_CONFIG ? ['server', '--config', process.env.E2E_EGRESS_CONFIG] : SERVE,
-    wrapper,
-  )
+  return startServer(place, SERVE, tracing(output))
 }
 
 const world = await openWorld({ seed: 1, start })
@@ -40,19 +37,23 @@ await checkInvariants(world, [verify])
 await world.kill('SIGTERM')
 world.end()
 
-const lines = outputs.flatMap((output) => readFileSync(output, 'utf8').split('\n'))
-const sockets = lines.filter((line) => line.includes('sa_family='))
-const foreign = sockets.filter((line) => !isLocal(line))
-console.log(
-  JSON.stringify({
-    requests: world.counts.requests,
-    reads,
-    traced: sockets.length,
-    foreign,
-    violations: world.violations,
-  }),
-)
+const foreign = outputs.flatMap(foreignIn)
+const { counts, violations } = world
+console.log(JSON.stringify({ requests: counts.requests, reads, foreign, violations, caught: catchOne(world.place) }))
 process.exit(0)
+
+/** What the trap catches of a process that does ask for another machine: when it is nothing, the trap is broken. */
+function catchOne({ dir }: Place): readonly string[] {
+  const output = join(dir, 'caught')
+  const [command = '', ...args] = tracing(output)
+  execFileSync(command, [...args, process.execPath, '-e', "fetch('http://192.0.2.1').catch(() => undefined)"])
+  return foreignIn(output)
+}
+
+function foreignIn(output: string): readonly string[] {
+  const lines = readFileSync(output, 'utf8').split('\n')
+  return lines.filter((line) => line.includes('sa_family=') && !isLocal(line))
+}
 
 function isLocal(line: string): boolean {
   return (

@@ -44,12 +44,14 @@ export async function crashMigrations({ seed, points, from, onPoint }: Migration
   const random = createRandom(seed)
   const violations: string[] = []
   const reached = new Map<number, number>()
+  let killed = 0
   const all = await migrateTraced(from)
   const chosen = points === undefined ? all.calls : pick(all.calls, points, random)
   for (const point of chosen) {
     onPoint?.(point)
     const what = `${point.call} ${point.nth} of the migration from ${from}`
-    const { path, dir, env } = await migrateTraced(from, point)
+    const { path, dir, env, isKilled } = await migrateTraced(from, point)
+    if (isKilled) killed++
     const left = withCopy(path, readContents)
     reached.set(left.version, (reached.get(left.version) ?? 0) + 1)
     const whole = golden.get(left.version)
@@ -66,7 +68,13 @@ export async function crashMigrations({ seed, points, from, onPoint }: Migration
     violations.push(...lostRows(before, after).map((row) => `${what}: lost afterwards ${row}`))
     rmSync(dir, { recursive: true })
   }
-  return { violations, calls: all.calls.length, points: chosen.length, reached: [...reached].toSorted(byVersion) }
+  return {
+    violations,
+    calls: all.calls.length,
+    points: chosen.length,
+    killed,
+    reached: [...reached].toSorted(byVersion),
+  }
 }
 
 const byVersion = ([one]: readonly [number, number], [other]: readonly [number, number]) => one - other
@@ -77,14 +85,16 @@ async function migrateTraced(from: number, point?: Point) {
   const path = unpackGolden(from, dir)
   const output = join(dir, 'calls')
   const inject = point === undefined ? [] : ['-e', `inject=${point.call}:${injectionOf({ kind: 'kill' }, point.nth)}`]
-  const trace = ['-ff', '--seccomp-bpf', '-e', `trace=${FILE_CALLS.join(',')}`, ...inject, '-o', output]
+  const trace = ['-ff', '-e', `trace=${FILE_CALLS.join(',')}`, ...inject, '-o', output]
   const command = [process.execPath, BINARY, ...MIGRATE]
   const strace = promisify(execFile)('strace', [...trace, ...command], { env, cwd: dir })
   const pid = strace.child.pid ?? 0
+  let isKilled = false
   await strace.catch((error: { readonly signal?: string }) => {
-    if (point === undefined || error.signal !== 'SIGKILL') throw error
+    isKilled = point !== undefined && error.signal === 'SIGKILL'
+    if (!isKilled) throw error
   })
-  return { path, dir, env, calls: point === undefined ? readCalls(mainOutput(output, pid)) : [] }
+  return { path, dir, env, isKilled, calls: point === undefined ? readCalls(mainOutput(output, pid)) : [] }
 }
 
 /** The tracer forks the command, so that its number is the lowest of the files after its own. */

@@ -3,11 +3,12 @@ import type { Fault, Point } from './tracing.ts'
 
 const KILL: Fault = { kind: 'kill' }
 const EIO: Fault = { kind: 'error', error: 'EIO', times: 1 }
-/** As long as a full disk that fails a whole group of writes, and the next. */
-const ENOSPC: Fault = { kind: 'error', error: 'ENOSPC', times: 40 }
+/** A disk that is full for a group of writes and for what is tried after it. */
+const ENOSPC: Fault = { kind: 'error', error: 'ENOSPC', times: 4 }
 
 const at = (points: readonly Point[], fault: Fault): readonly Strike[] => points.map((point) => ({ ...point, fault }))
-const named = (points: readonly Point[], name: string) => points.filter(({ call }) => call === name)
+const flushesOf = (points: readonly Point[]) => points.filter(({ call }) => call === 'fsync' || call === 'fdatasync')
+const writesOf = (points: readonly Point[]) => points.filter(({ call }) => call === 'pwrite64')
 
 /** One point out of each of `count` equal parts of the list. */
 function spread<T>(all: readonly T[], count: number, random: () => number): readonly T[] {
@@ -21,7 +22,7 @@ type Choose = (calls: readonly Point[], random: () => number) => readonly Strike
 export const someDeaths =
   (count: number): Choose =>
   (calls, random) => {
-    const flushes = spread(named(calls, 'fdatasync'), Math.ceil(count / 2), random)
+    const flushes = spread(flushesOf(calls), Math.ceil(count / 2), random)
     return at([...flushes, ...spread(calls, Math.floor(count / 2), random)], KILL)
   }
 
@@ -31,10 +32,10 @@ export const everyDeath: Choose = (calls) => at(calls, KILL)
 export const someFaults =
   (flushes: number, writes: number): Choose =>
   (calls, random) => [
-    ...at(spread(named(calls, 'fdatasync'), flushes, random), EIO),
-    ...at(spread(named(calls, 'pwrite64'), writes, random), EIO),
-    ...at(spread(named(calls, 'pwrite64'), writes, random), ENOSPC),
+    ...at(spread(flushesOf(calls), flushes, random), EIO),
+    ...at(spread(writesOf(calls), writes, random), EIO),
+    ...at(spread(writesOf(calls), writes, random), ENOSPC),
   ]
 
 /** EIO at every flush. */
-export const everyFlushFails: Choose = (calls) => at(named(calls, 'fdatasync'), EIO)
+export const everyFlushFails: Choose = (calls) => at(flushesOf(calls), EIO)

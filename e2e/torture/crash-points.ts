@@ -50,7 +50,7 @@ export async function strikePoints({ seed, choose, onStrike }: PointsOptions): P
     await checkInvariants(world, verifies)
     return { ...reportOf(world, verifies.length), calls: calls.length, strikes: strikes.length, reached }
   } finally {
-    world.end()
+    await world.end()
   }
 }
 

@@ -50,6 +50,7 @@ export async function damageFiles({ seed, flips, cuts }: DamageOptions): Promise
       text,
     ]
     for (const damage of damages) await judge(victim, damage, found)
+    rmSync(victim.place.dir, { recursive: true })
   }
   return found
 }
@@ -70,7 +71,7 @@ const pathOf = (place: Place): string => place.env.BERTH_STORAGE_PATH ?? ''
 async function makeVictim(seed: number, signal: NodeJS.Signals): Promise<Victim> {
   const world = await openWorld({ seed })
   try {
-    for (const name of ['one', 'two', 'three']) await playScenario(world, name)
+    await playScenario(world, 'one')
     const paths = ['/runs?limit=200', '/sessions', '/memory/blocks', '/tokens', '/audit?limit=200', '/approvals']
     for (const { id } of await everyItem(world, '/runs')) paths.push(`/runs/${id}`, `/runs/${id}/events?limit=200`)
     const truth = new Map<string, string>()
@@ -78,7 +79,7 @@ async function makeVictim(seed: number, signal: NodeJS.Signals): Promise<Victim>
     await world.kill(signal)
     return { place: world.place, token: world.token, truth }
   } finally {
-    world.end()
+    await world.end({ isKept: true })
   }
 }
 

@@ -35,11 +35,11 @@ await world.kill()
 await world.start()
 await checkInvariants(world, [verify])
 await world.kill('SIGTERM')
-world.end()
 
 const foreign = outputs.flatMap(foreignIn)
 const { counts, violations } = world
 console.log(JSON.stringify({ requests: counts.requests, reads, foreign, violations, caught: catchOne(world.place) }))
+await world.end()
 process.exit(0)
 
 /** What the trap catches of a process that does ask for another machine: when it is nothing, the trap is broken. */

@@ -7,10 +7,10 @@ it('a server that is killed at random moments keeps what it acknowledged, and do
     seed: seedOf(),
     kills: 12,
     workers: 8,
-    lifeMs: [50, 700],
+    lifeMs: [50, 500],
   })
 
   console.log(`${kills} kills, ${deeds} deeds, ${requests} requests`)
   expect(violations).toEqual([])
-  expect(deeds).toBeGreaterThan(40)
+  expect(deeds).toBeGreaterThan(12)
 })

@@ -61,7 +61,7 @@ export async function runKills(options: KillsOptions): Promise<Report> {
     expectSame(world, 'I5', 'the end of SIGTERM', [{ code: 0, signal: null }, await world.server().kill('SIGTERM')])
     return reportOf(world, verifies.length)
   } finally {
-    world.end()
+    await world.end()
   }
 }
 

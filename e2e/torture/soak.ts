@@ -88,7 +88,7 @@ export async function soak({ seed, minutes, sockets, lifeMinutes, onSample }: So
       violations: world.violations,
     }
   } finally {
-    world.end()
+    await world.end()
   }
 }
 

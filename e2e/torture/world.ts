@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { bearer, createPlace, createToken, type Place, type RunningServer, startServer } from '../berth-process.ts'
 import { createRandom } from '../random.ts'
@@ -174,9 +174,11 @@ export async function openWorld(options: WorldOptions) {
     /** The lines that the effects of this name have left outside the database. */
     effects: createLedger(place.env.E2E_LEDGER ?? ''),
 
-    end() {
+    /** Kills the server; what it leaves is removed when nothing was wrong with it. */
+    async end({ isKept = violations.length > 0 } = {}) {
       isOver = true
-      server.process.kill('SIGKILL')
+      if (server.process.exitCode === null && server.process.signalCode === null) await server.kill('SIGKILL')
+      if (!isKept) rmSync(place.dir, { recursive: true, force: true })
     },
   }
 }

@@ -1,4 +1,4 @@
-import { checkRun, expectEffects, expectSame } from './run-checks.ts'
+import { checkRun, expectEffects, expectRevoked, expectSame } from './run-checks.ts'
 import { type Answer, pause, type World } from './world.ts'
 
 /** Looks, after the last start, whether what was acknowledged is there. */
@@ -117,7 +117,8 @@ const tokenLife: Deed = async (world, name) => {
   const isRevoked = world.random() < 0.6
   if (isRevoked) await world.ask({ method: 'DELETE', path: `/tokens/${id}`, key: `${name}-revoke` })
   return async () => {
-    expectSame(world, 'I1', `${name} answers`, [isRevoked ? 401 : 200, (await self()).status])
+    if (isRevoked) await expectRevoked(world, name, token)
+    else expectSame(world, 'I1', `${name} answers`, [200, (await self()).status])
   }
 }
 

@@ -7,6 +7,13 @@ export function expectSame(world: World, invariant: string, what: string, values
   world.violate(invariant, `${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`)
 }
 
+/** I1: the token is not taken; where too many were refused just now, that is what it is told. */
+export async function expectRevoked(world: World, name: string, token: string): Promise<void> {
+  const { status, text } = await world.ask({ method: 'GET', path: '/tokens/self', token })
+  const isLockedOut = status === 429 && text.includes('"auth-locked-out"')
+  if (status !== 401 && !isLockedOut) world.violate('I1', `the revoked token ${name} is answered ${status} ${text}`)
+}
+
 /** I1 and I8: the run is as it was answered, and its events are numbered upwards and end once. */
 export async function checkRun(world: World, told: Shown): Promise<Shown> {
   const { runId } = told

@@ -1,5 +1,5 @@
 import type { Verify } from './deeds.ts'
-import { checkRun, expectEffects, expectSame } from './run-checks.ts'
+import { checkRun, expectEffects, expectRevoked, expectSame } from './run-checks.ts'
 import { type Answer, type Ask, pause, type World } from './world.ts'
 
 /**
@@ -77,10 +77,7 @@ export async function playScenario(world: World, name: string): Promise<Verify> 
   const minted = await ask(201, { path: '/tokens', body: { name, scopes: ['agents:read'] } })
   const rotated = await ask(201, { path: `/tokens/${minted.body.id}/rotate` })
   await ask(204, { method: 'DELETE', path: `/tokens/${rotated.body.id}` })
-  later(async () => {
-    const self = await world.ask({ method: 'GET', path: '/tokens/self', token: rotated.body.token })
-    expectSame(world, 'I1', 'a revoked token', [401, self.status])
-  })
+  later(() => expectRevoked(world, name, rotated.body.token))
 
   const bell = { id: `${name}-bell`, kind: 'event', event: name, target: { agentId: 'ledger', input: {} } }
   await ask(201, { path: '/triggers', body: bell })

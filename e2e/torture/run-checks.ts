@@ -56,7 +56,9 @@ export function expectEffects(world: World, name: string, run: Shown, recovery: 
   const isFine =
     recovery === 'fail'
       ? lines.length === 1 || (lines.length === 0 && !isDone)
-      : isDone && lines.length >= 1 && lines.length <= run.attempt && attempts.size === lines.length
+      : (wasStarved(run) || (isDone && lines.length >= 1)) &&
+        lines.length <= run.attempt &&
+        attempts.size === lines.length
   if (!isFine) world.violate(isDone ? 'I2' : 'I3', `${name} (${run.status}) left ${JSON.stringify(lines)}`)
   if (ids.size > 1 || (ids.size === 1 && !ids.has(run.id))) world.violate('I4', `${name} of ${run.id}: ${[...ids]}`)
 }

@@ -13,7 +13,7 @@ export const hasChromium = existsSync(CHROMIUM)
 export interface BrowserPage {
   readonly origin: string
   readonly context: BrowserContext
-  /** A fresh page with `window.berth`. */
+  /** A fresh page with `window.berth` of the fixture. */
   load(): Promise<Page>
   close(): Promise<void>
 }
@@ -30,11 +30,22 @@ export const CHROMIUM_FLAGS = [
   '--disable-dev-shm-usage',
 ]
 
-async function bundlePage(): Promise<string> {
+interface PageSource {
+  readonly entry: string
+  /** Of `exports`, as a bundler reads them. */
+  readonly conditionNames: string[]
+}
+
+const FIXTURE: PageSource = {
+  entry: join(import.meta.dirname, 'fixtures/browser-page.mjs'),
+  conditionNames: ['berth-source', 'import', 'default'],
+}
+
+async function bundlePage({ entry, conditionNames }: PageSource): Promise<string> {
   const bundle = await rolldown({
-    input: join(import.meta.dirname, 'fixtures/browser-page.mjs'),
+    input: entry,
     platform: 'browser',
-    resolve: { conditionNames: ['berth-source', 'import', 'default'] },
+    resolve: { conditionNames },
     logLevel: 'silent',
   })
   const { output } = await bundle.generate({ format: 'esm', minify: true })
@@ -42,20 +53,27 @@ async function bundlePage(): Promise<string> {
   return output[0].code
 }
 
-export async function openBrowserPage(): Promise<BrowserPage> {
-  const script = await bundlePage()
-  const server = createServer((request, response) => {
-    const isScript = request.url === '/page.js'
-    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
-    response.end(isScript ? script : HTML)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+/** A browser with a profile of its own, which goes with it. */
+export async function launchChromium(): Promise<BrowserContext> {
   const profile = mkdtempSync(join(tmpdir(), 'berth-chromium-'))
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: CHROMIUM,
     headless: true,
     args: CHROMIUM_FLAGS,
   })
+  context.once('close', () => rmSync(profile, { recursive: true, force: true }))
+  return context
+}
+
+export async function openBrowserPage(source = FIXTURE): Promise<BrowserPage> {
+  const script = await bundlePage(source)
+  const server = createServer((request, response) => {
+    const isScript = request.url === '/page.js'
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
+    response.end(isScript ? script : HTML)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const context = await launchChromium()
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   return {
@@ -71,7 +89,6 @@ export async function openBrowserPage(): Promise<BrowserPage> {
       await context.close()
       server.closeAllConnections()
       server.close()
-      rmSync(profile, { recursive: true, force: true })
     },
   }
 }

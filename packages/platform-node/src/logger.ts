@@ -1,5 +1,4 @@
 import type { LogFields, Logger } from '@berth/ports'
-import { pino } from 'pino'
 import { describeError } from './error-description.ts'
 import { formatLogLine } from './log-line.ts'
 import { redactTokens } from './redact-tokens.ts'
@@ -16,29 +15,28 @@ export interface LoggerOptions {
   readonly stream?: LogStream
 }
 
+const SEVERITY = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const
+
 /** Writes each line at once, so that none is lost when the process exits. Whatever looks like a token is cut out. */
 export function createLogger({ level = 'info', json = true, stream = process.stderr }: LoggerOptions = {}): Logger {
   const format = json ? (line: string) => line : formatLogLine
-  const log = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    { write: (line: string) => void stream.write(redactTokens(format(line))) },
-  )
+  const write = (severity: 'debug' | 'info' | 'warn' | 'error', message: string, fields: object): void => {
+    if (SEVERITY[severity] < SEVERITY[level]) return
+    const entry = { level: severity, time: new Date().toISOString(), ...fields, msg: message }
+    stream.write(redactTokens(format(`${JSON.stringify(entry)}\n`)))
+  }
   return {
-    debug: (message, fields) => log.debug(withoutOwnKeys(fields), message),
-    info: (message, fields) => log.info(withoutOwnKeys(fields), message),
-    warn: (message, fields) => log.warn(withoutOwnKeys(fields), message),
-    error: (message, error, fields) => log.error({ ...withoutOwnKeys(fields), err: describeError(error) }, message),
+    debug: (message, fields) => write('debug', message, withoutOwnKeys(fields)),
+    info: (message, fields) => write('info', message, withoutOwnKeys(fields)),
+    warn: (message, fields) => write('warn', message, withoutOwnKeys(fields)),
+    error: (message, error, fields) =>
+      write('error', message, { ...withoutOwnKeys(fields), err: describeError(error) }),
   }
 }
 
 const OWN_KEYS = new Set(['level', 'time', 'msg', 'err'])
 
-/** pino would write a member twice when a field has the name of one of its own. */
+/** A field with the name of a member of every line gets another name. */
 function withoutOwnKeys(fields: LogFields = {}): LogFields {
   const names = Object.keys(fields)
   if (!names.some((name) => OWN_KEYS.has(name))) return fields

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { GENESIS_HASH } from '@berth/ports'
 import type Database from 'better-sqlite3'
+import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
-import { databaseOpener, type Encryption } from './open-database.ts'
+import { databaseOpener } from './open-database.ts'
 import { translateStartError } from './sqlite-error.ts'
 
 /** What a whole look at a database file has found. */

@@ -1,8 +1,7 @@
 import type Database from 'better-sqlite3'
 import { type OpenDatabase, openPlain } from './open-database.ts'
 import type { Query } from './query.ts'
-
-export type Synchronous = 'full' | 'normal'
+import type { Synchronous } from './synchronous.ts'
 
 /** One open database file and the statements prepared on it. Everything is synchronous. */
 export interface Connection {

@@ -2,15 +2,10 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { StartError } from '@berth/ports'
 import type Database from 'better-sqlite3'
+import type { AppliedMigration } from './applied-migration.ts'
 import type { Migration } from './migrations/migration.ts'
 import { MIGRATIONS } from './migrations/migrations.ts'
 import { createPrivateFile } from './private-file.ts'
-
-export interface AppliedMigration {
-  readonly version: number
-  readonly name: string
-  readonly appliedAt: number // epoch milliseconds
-}
 
 export interface MigrateOptions {
   /** Of the file to copy before anything changes; absent for a database in memory. */

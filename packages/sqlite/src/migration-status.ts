@@ -1,9 +1,11 @@
+import type { AppliedMigration } from './applied-migration.ts'
 import { openConnection } from './connection.ts'
+import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { takeLease } from './lease.ts'
-import { type AppliedMigration, appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
+import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
 import { MIGRATIONS } from './migrations/migrations.ts'
-import { databaseOpener, type Encryption } from './open-database.ts'
+import { databaseOpener } from './open-database.ts'
 import { createPrivateFile, fileSize, preparePath } from './private-file.ts'
 import { translateStartError } from './sqlite-error.ts'
 

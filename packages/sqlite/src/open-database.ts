@@ -1,14 +1,9 @@
 import { StartError } from '@berth/ports'
 import Database from 'better-sqlite3'
+import type { Encryption } from './encryption.ts'
 
 /** Opens one connection; with encryption it is keyed, and nothing was read yet. */
 export type OpenDatabase = (path: string, options?: Database.Options) => Database.Database
-
-/** Encryption at rest of one database file. */
-export interface Encryption {
-  /** As resolved from its secret reference; the file's key is derived from it. */
-  readonly passphrase: Uint8Array
-}
 
 /** Of every encrypted file; the default of the driver, named so that a new default cannot lock anyone out. */
 export const CIPHER = 'chacha20'
@@ -33,14 +28,12 @@ export async function databaseOpener(
   return (path, options) => openKeyed(new Driver(path, options), passphrase)
 }
 
-/** Whether the package that encrypts is there. @throws StartError `encryption-peer-missing` */
-export const checkEncryptionPeer = async (): Promise<void> => void (await loadDriver(loadPeer))
-
 type CipherModule = { readonly default: typeof Database }
 
-const loadPeer = (): Promise<CipherModule> => import('better-sqlite3-multiple-ciphers')
+export const loadPeer = (): Promise<CipherModule> => import('better-sqlite3-multiple-ciphers')
 
-async function loadDriver(load: () => Promise<CipherModule>): Promise<typeof Database> {
+/** @throws StartError `encryption-peer-missing` */
+export async function loadDriver(load: () => Promise<CipherModule>): Promise<typeof Database> {
   try {
     return (await load()).default
   } catch (cause) {

@@ -1,7 +1,8 @@
 import { openConnection } from './connection.ts'
+import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { takeLease } from './lease.ts'
-import { databaseOpener, type Encryption } from './open-database.ts'
+import { databaseOpener } from './open-database.ts'
 import { fileSize, preparePath } from './private-file.ts'
 import { translateStartError } from './sqlite-error.ts'
 

@@ -1,12 +1,8 @@
 import type { ReadName, ReadRequest, ReadResult, WriteName, WriteRequest, WriteResult } from '../operations.ts'
+import type { HostCounters } from './host-counters.ts'
 
 /** `full`: the newest transaction did not fit on the disk. `failed`: what is on disk is unknown; it never recovers. */
 export type HostState = 'open' | 'full' | 'failed' | 'closed'
-
-export interface HostCounters {
-  readonly transactions: number // group transactions begun
-  readonly writes: number // write operations settled, refused ones included
-}
 
 /** Runs operations on a database. Failures of the driver come out as `AppError`. */
 export interface Host {

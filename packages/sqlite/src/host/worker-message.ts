@@ -1,7 +1,7 @@
 import type { AppErrorOptions, Conflict, StoredEvent, Write } from '@berth/ports'
 import type { ErrorCode } from '@berth/protocol'
-import type { Synchronous } from '../connection.ts'
-import type { Encryption } from '../open-database.ts'
+import type { Encryption } from '../encryption.ts'
+import type { Synchronous } from '../synchronous.ts'
 import type { WriteJob } from './commit-group.ts'
 
 /** JSON text: to write and read it costs a fraction of a structured clone. What holds bytes is cloned. */

@@ -1,0 +1,171 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { type Manifest, type Packed, packages, root } from '../tooling/consumer/packages.ts'
+import { CHROMIUM, hasChromium, openBrowserPage } from './browser-page.ts'
+import { type ConsumerProject, closureOf, createConsumerProject, type Installer, packAll } from './consumer-project.ts'
+import { EXAMPLES, exampleOf } from './readme-examples.ts'
+import { startProcess } from './started-process.ts'
+
+/** `CONSUMER_INSTALLER=pnpm` does the same with pnpm. */
+const INSTALLER = (process.env.CONSUMER_INSTALLER ?? 'npm') as Installer
+const TOOLS = ['vitest', 'rolldown', 'typescript', '@types/node']
+
+const names = packages.map(({ manifest }) => manifest.name)
+const catalog = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8')
+const versionOf = (name: string): string => new RegExp(`^  "?${name}"?: (\\S+)$`, 'm').exec(catalog)?.[1] ?? ''
+
+let packed: readonly Packed[]
+let project: ConsumerProject
+
+const packedOf = (name: string): Packed => packed.find(({ manifest }) => manifest.name === name)!
+
+beforeAll(async () => {
+  packed = packAll()
+  const others = Object.fromEntries(TOOLS.map((name) => [name, versionOf(name)]))
+  project = await createConsumerProject({ installer: INSTALLER, packed, own: names, others })
+}, 300_000)
+
+/** What a file of JavaScript or of declarations imports. */
+const importsOf = (text: string): readonly string[] =>
+  [...text.matchAll(IMPORT)].map(([, from, alone, dynamic]) => from ?? alone ?? dynamic ?? '')
+
+const IMPORT = /^(?:import|export)\b[^;']*?\bfrom '([^'\n]+)'|^import '([^'\n]+)'|\bimport\('([^'\n]+)'\)/gm
+
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
+describe.each(names)('the tarball of %s', (name) => {
+  const read = (path: string): string =>
+    execFileSync('tar', ['-xzOf', packedOf(name).tarball, `package/${path}`], { encoding: 'utf8', maxBuffer: 1 << 26 })
+
+  it('holds what was built, its README, the licence and nothing else', () => {
+    const { files } = packedOf(name)
+    const ofCommand = name === '@berth/cli' ? /^(?:bin|templates)\// : /^$/
+    const rest = files.filter((path) => !/^dist\/.+\.(?:js|d\.ts)$/.test(path) && !ofCommand.test(path))
+
+    expect(rest).toEqual(['LICENSE', 'README.md', 'package.json'])
+    expect(files).toContain('dist/index.js')
+    expect(files).toContain('dist/index.d.ts')
+    expect(files.filter((path) => /\.(?:test|test-d|fixture)\./.test(path))).toEqual([])
+  })
+
+  it('has one entry point, and ranges that anybody can resolve', () => {
+    const manifest: Manifest = JSON.parse(read('package.json'))
+
+    expect(manifest.exports).toEqual({ '.': { types: './dist/index.d.ts', default: './dist/index.js' } })
+    expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:|berth-source"/)
+  })
+
+  it('imports nothing that it does not declare', () => {
+    const { dependencies, peerDependencies } = JSON.parse(read('package.json')) as Manifest
+    const declared = new Set([...Object.keys({ ...dependencies, ...peerDependencies }), ...builtinModules])
+    const foreign = packedOf(name)
+      .files.filter((path) => path.startsWith('dist/'))
+      .flatMap((path) => importsOf(readFileSync(join(project.dir, 'node_modules', name, path), 'utf8')))
+      .filter((specifier) => !specifier.startsWith('.') && !specifier.startsWith('node:'))
+
+    expect([...new Set(foreign.map(packageOf))].filter((one) => !declared.has(one))).toEqual([])
+  })
+})
+
+/** What the packages in these folders of `node_modules` take, without what is nested in them. */
+const bytesOf = (paths: readonly string[]): number =>
+  paths
+    .flatMap((path) => readdirSync(join(project.dir, path), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && !/node_modules.*node_modules/.test(entry.parentPath.slice(project.dir.length)))
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+
+describe.runIf(INSTALLER === 'npm')('an installation', () => {
+  it('of the server is small, and runs no script', () => {
+    const installed = closureOf(project.dir, '@berth/server-app')
+    const paths = [...installed.keys()]
+    const megabytes = Math.round(bytesOf(paths) / 1e6)
+    console.log(`@berth/server-app: ${installed.size} packages, ${megabytes} MB`)
+
+    expect(paths).toContain('node_modules/better-sqlite3')
+    expect(installed.size).toBeLessThanOrEqual(40)
+    expect([...installed].filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([])
+  })
+
+  it('of the domain and its reference storage alone runs an agent', async () => {
+    const alone = await createConsumerProject({ installer: 'npm', packed, own: ['@berth/core', '@berth/in-memory'] })
+
+    const { outcome, events } = JSON.parse((await alone.node('domain.mjs')).stdout)
+
+    expect([...closureOf(alone.dir, '@berth/core').keys()].sort()).toEqual(
+      ['@berth/core', '@berth/ports', '@berth/protocol', '@standard-schema/spec', 'valibot'].map(
+        (name) => `node_modules/${name}`,
+      ),
+    )
+    expect(outcome).toMatchObject({ status: 'completed', result: 12 })
+    expect(events).toEqual(['run.started', 'count.begun', 'run.completed'])
+  })
+})
+
+describe(`a project outside of the workspace, installed with ${INSTALLER}`, () => {
+  it('compiles against the declarations, which are checked as well', async () => {
+    await project.bin('tsc', '-p', '.')
+  })
+
+  it('serves from a program', async () => {
+    const { stdout, stderr } = await project.node('server.mjs')
+
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'completed', result: { greeting: 'Hello Ann' } })
+    expect(stderr).not.toMatch(/error/i)
+  })
+
+  it('swaps the storage, and proves its own by the contract suite', async () => {
+    const { stdout } = await project.bin('vitest', 'run', 'counting-storage.test.mjs')
+
+    const [, passed = '0'] = /Tests\s+(\d+) passed/.exec(stdout) ?? []
+    expect(Number(passed)).toBeGreaterThan(200)
+    expect(stdout).not.toContain('failed')
+  })
+
+  it('starts the command, which listens and stops', async () => {
+    const args = ['--no-install', 'berth', 'server', '--port', '0', '--json']
+    const env = { ...project.env, BERTH_AUTH_KIND: 'none' }
+    const server = await startProcess({ command: 'npx', args, cwd: project.dir, env }, /"port":(\d+)/)
+    onTestFinished(async () => void (await server.stop()))
+
+    const response = await fetch(`http://127.0.0.1:${server.match[1]}/v1/agents`)
+
+    expect(await response.json()).toMatchObject({ items: [{ id: 'echo' }] })
+  })
+
+  it.skipIf(!hasChromium && !process.env.CI)(`uses the client from a bundled page (${CHROMIUM})`, async () => {
+    const entry = join(project.dir, 'page.mjs')
+    const browser = await openBrowserPage({ entry, conditionNames: ['import', 'default'] })
+    onTestFinished(() => browser.close())
+    const env = { ...project.env, BERTH_SERVER_CORS_ALLOW_ORIGINS: browser.origin, BERTH_SERVER_PORT: '0' }
+    const command = join(project.dir, 'node_modules/.bin/berth')
+    const server = await startProcess({ command, args: ['dev', '--json'], cwd: project.dir, env }, /\{"event":.*\}\n/)
+    onTestFinished(async () => void (await server.stop()))
+    const { host, port, token } = JSON.parse(server.match[0])
+
+    const page = await browser.context.newPage()
+    await page.goto(`${browser.origin}/#${new URLSearchParams({ api: `http://${host}:${port}/v1`, token })}`)
+
+    await expect.poll(() => page.title(), { timeout: 30_000 }).toBe('run.started run.completed')
+  })
+})
+
+describe('the example of', () => {
+  it.each(Object.entries(EXAMPLES))('%s does what it says', async (name, { run, prints }) => {
+    const example = exampleOf(join(root, packages.find(({ manifest }) => manifest.name === name)!.folder, 'README.md'))
+    const path = join(project.dir, `${name.replace('@berth/', '')}-example.${example.language}`)
+    writeFileSync(path, example.code)
+
+    expect(await run({ project, path })).toMatch(prints)
+  })
+
+  it('every package is among them', () => {
+    expect(Object.keys(EXAMPLES).sort()).toEqual([...names].sort())
+  })
+})

@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { CHROMIUM, hasChromium, launchChromium } from './browser-page.ts'
+import { type StartedProcess, startProcess } from './started-process.ts'
+
+const EXAMPLES = join(import.meta.dirname, '../examples')
+const names = readdirSync(EXAMPLES, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+
+interface Started {
+  readonly server: StartedProcess
+  /** A command of its README, in its folder: what it wrote as JSON. */
+  berth(...args: string[]): Promise<{ readonly [name: string]: unknown }>
+}
+
+/** The start script of an example, in a copy of its folder, on free ports. */
+async function start(name: string, until: RegExp): Promise<Started> {
+  const cwd = mkdtempSync(join(tmpdir(), `berth-example-${name}-`))
+  const from = join(EXAMPLES, name)
+  const bin = join(from, 'node_modules/.bin')
+  cpSync(from, cwd, { recursive: true, filter: (path) => !/[\\/](?:node_modules|\.graphorin)(?:$|[\\/])/.test(path) })
+  symlinkSync(join(from, 'node_modules'), join(cwd, 'node_modules'))
+  const PATH = [bin, dirname(process.execPath), process.env.PATH].join(delimiter)
+  const env = { ...process.env, PATH, BERTH_SERVER_PORT: '0', PORT: '0', API_PORT: '0' }
+  const { scripts } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'))
+  const server = await startProcess({ command: 'sh', args: ['-c', `exec ${scripts.start}`], cwd, env }, until)
+  onTestFinished(async () => {
+    expect((await server.stop()).code, server.output()).toBe(0)
+  })
+  return {
+    server,
+    async berth(...args) {
+      const { stdout } = await promisify(execFile)(join(bin, 'berth'), [...args, '--json'], { cwd, env })
+      return JSON.parse(stdout)
+    },
+  }
+}
+
+const DEV = /API\s+http:\S+/
+
+const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
+  async 'hello-agent'() {
+    const { berth } = await start('hello-agent', DEV)
+
+    const run = await berth('agents', 'run', 'hello', '--input', '{"name":"Ann"}')
+
+    expect(run).toMatchObject({ status: 'completed', result: { greeting: `Hello Ann, this is run ${run.runId}.` } })
+    expect(await berth('runs', 'list')).toMatchObject({ items: [{ id: run.runId, agentId: 'hello' }] })
+  },
+
+  async 'ai-sdk-agent'() {
+    const { berth } = await start('ai-sdk-agent', DEV)
+
+    const run = await berth('agents', 'run', 'weather', '--input', '{"question":"How cold is it in Oslo?"}')
+
+    expect(run).toMatchObject({ status: 'completed', result: { answer: 'In Oslo it is 4 degrees.' } })
+    expect(run.usage).toMatchObject({ inputTokens: 40, outputTokens: 10 })
+    const shown = JSON.stringify(await berth('runs', 'export', String(run.runId)))
+    expect(shown).toContain('tool.execute.end')
+    expect(shown).toContain('text.delta')
+  },
+
+  async approvals() {
+    const { berth } = await start('approvals', DEV)
+    const input = JSON.stringify({ order: 'A-17', amount: 400 })
+
+    const run = await berth('workflows', 'run', 'refund', '--input', input, '--wait', '20s')
+    expect(run).toMatchObject({ status: 'suspended' })
+    const { items } = await berth('approvals', 'list')
+    const [{ id }] = items as [{ readonly id: string }]
+    await berth('approvals', 'approve', id, '--reason', 'as promised')
+
+    const result = { order: 'A-17', paid: 400, payment: expect.any(String) }
+    await expect
+      .poll(() => berth('runs', 'show', String(run.runId)), { timeout: 20_000 })
+      .toMatchObject({ status: 'completed', result })
+  },
+
+  async 'cron-digest'() {
+    const { berth } = await start('cron-digest', DEV)
+    for (const note of ['no paper', 'the door squeaks']) {
+      await berth('agents', 'run', 'note', '--session', 'inbox', '--input', JSON.stringify({ note }))
+    }
+
+    const next = await berth('triggers', 'next', 'morning', '--count', '3')
+    const { runId } = await berth('triggers', 'fire', 'morning')
+
+    expect(JSON.stringify(next)).toMatch(/T0[67]:00:00/)
+    await expect
+      .poll(() => berth('runs', 'show', String(runId)), { timeout: 20_000 })
+      .toMatchObject({ status: 'completed', result: { digest: '2 notes: no paper; the door squeaks' } })
+  },
+
+  async 'browser-client'() {
+    const { server } = await start('browser-client', /open (http:\S+)/)
+    const browser = await launchChromium()
+    onTestFinished(() => browser.close())
+    const page = await browser.newPage()
+    await page.goto(server.match[1] ?? '')
+
+    await page.click('button')
+
+    await expect.poll(() => page.textContent('#state'), { timeout: 20_000 }).toBe('run.completed')
+    expect(await page.textContent('output')).toBe('Every word arrives exactly once')
+  },
+}
+
+describe('the example', () => {
+  it.each(names)('%s does what its README says', async (name) => {
+    if (name === 'browser-client' && !hasChromium && !process.env.CI) return console.warn(`no ${CHROMIUM}: not tried`)
+    await CHECKS[name]?.()
+    expect(CHECKS).toHaveProperty(name)
+  })
+})

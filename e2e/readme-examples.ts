@@ -1,0 +1,109 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../tooling/consumer/packages.ts'
+import type { ConsumerProject } from './consumer-project.ts'
+import { startProcess } from './started-process.ts'
+
+/** The first block of a README that can be run. */
+export function exampleOf(path: string): { readonly language: string; readonly code: string } {
+  const [, language = '', code = ''] = /\n```(js|ts|sh)\n(.*?)\n```/s.exec(readFileSync(path, 'utf8')) ?? []
+  return { language, code }
+}
+
+interface Place {
+  readonly project: ConsumerProject
+  readonly path: string
+}
+
+interface Example {
+  /** Answers what it printed. */
+  readonly run: (place: Place) => Promise<string>
+  readonly prints: RegExp
+}
+
+const TOOLS_SERVER = join(root, 'packages/mcp/src/tools-server.fixture.ts')
+
+const asProgram =
+  (...args: readonly string[]) =>
+  async ({ project, path }: Place): Promise<string> =>
+    (await project.node(path, ...args)).stdout
+
+/** Runs until it listens, then ends it. */
+async function asServer({ project, path }: Place): Promise<string> {
+  const env = { ...project.env, PORT: '0', BERTH_PEPPER: 'p'.repeat(40) }
+  const server = await startProcess(
+    { command: process.execPath, args: [path], cwd: project.dir, env },
+    /listening on .+\n/,
+  )
+  const { code } = await server.stop()
+  return `${server.match[0]}exit ${code}`
+}
+
+async function asTest({ project, path }: Place): Promise<string> {
+  const test = path.replace(/\.(\w+)$/, '.test.$1')
+  writeFileSync(test, readFileSync(path))
+  return (await project.bin('vitest', 'run', test)).stdout
+}
+
+/** Against a server of the project, started as its reader would. */
+async function asClient({ project, path }: Place): Promise<string> {
+  const dir = join(project.dir, 'served')
+  mkdirSync(dir)
+  const command = join(project.dir, 'node_modules/.bin/berth')
+  const args = ['dev', '--port', '0', '--json']
+  const server = await startProcess({ command, args, cwd: dir, env: project.env }, /\{"event":.*\}\n/)
+  try {
+    const { host, port, token } = JSON.parse(server.match[0])
+    const env = { ...project.env, API: `http://${host}:${port}/v1`, TOKEN: token }
+    return (await project.nodeWith(env, path)).stdout
+  } finally {
+    await server.stop()
+  }
+}
+
+async function asShell({ project, path }: Place): Promise<string> {
+  const PATH = `${join(project.dir, 'node_modules/.bin')}:${project.env.PATH}`
+  const env = { ...project.env, PATH, BERTH_SERVER_PORT: '0' }
+  const dev = await startProcess({ command: 'sh', args: [path], cwd: project.dir, env }, /API\s+http:\S+/)
+  try {
+    const rest = [...readFileSync(join(root, 'apps/cli/README.md'), 'utf8').matchAll(/\n```sh\n(.*?)\n```/gs)]
+    const [, second = ''] = rest[1] ?? []
+    const { match } = await startProcess(
+      { command: 'sh', args: ['-ec', second], cwd: join(project.dir, 'hello'), env },
+      /completed.+\n/,
+    )
+    return match.input
+  } finally {
+    await dev.stop()
+  }
+}
+
+/** How the example of each package is run, and what it must print. */
+export const EXAMPLES: Readonly<Record<string, Example>> = {
+  '@berth/cli': { run: asShell, prints: /^RUN\s+OF\s.+\nrun_\w+\s+echo\s+completed/m },
+  '@berth/client': { run: asClient, prints: /^run\.started .*\n(?:.*\n)*run\.completed / },
+  '@berth/core': { run: asProgram(), prints: /^Hello Ann\n$/ },
+  '@berth/http': { run: asProgram(), prints: /^3\.1\.1 agents\.run\n$/ },
+  '@berth/in-memory': { run: asProgram(), prints: /^position 1\n\{\n {2}id: 'ses-1'/ },
+  '@berth/mcp': { run: asProgram(process.execPath, TOOLS_SERVER), prints: /^tool: add\n(?:.*\n)*.*heard: 'hello'/ },
+  '@berth/platform-node': {
+    async run(place) {
+      mkdirSync(join(place.project.dir, 'secrets'))
+      writeFileSync(join(place.project.dir, 'secrets/pepper'), 'p'.repeat(40), { mode: 0o600 })
+      return asProgram()(place)
+    },
+    prints: /^run_[0-9A-HJKMNP-TV-Z]{26}\n$/,
+  },
+  '@berth/ports': {
+    run: asProgram(),
+    prints: /^session\.insert \+ session\.touch is durable\nsession\.insert met a conflict at write 0\n$/,
+  },
+  '@berth/protocol': {
+    run: asProgram(),
+    prints: /^POST \/agents\/:agentId\/run 400 401 .*\n(?:.*\n)*agent:echo\/runs\/run_1\/events\nrun_1\nundefined\n$/m,
+  },
+  '@berth/realtime': { run: asProgram(), prints: /retry: 1000(?:.*\n)*event: note\.taken/ },
+  '@berth/server-app': { run: asServer, prints: /^listening on http:\/\/127\.0\.0\.1:\d+\/v1\nexit 0$/ },
+  '@berth/sqlite': { run: asProgram(), prints: /^true \[\n(?:.*\n)*.*position: 1/ },
+  '@berth/testkit': { run: asTest, prints: /Tests\s+\d{3} passed/ },
+}

@@ -1,0 +1,16 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+export const slowEcho = {
+  id: 'slow-echo',
+  description: 'Says its input again, a word at a time.',
+  agent: {
+    id: 'slow-echo',
+    async *run({ text }, { runId, signal }) {
+      for (const word of text.split(/(?<=\s)/)) {
+        yield { type: 'text.delta', payload: { messageId: runId, delta: word } }
+        await pause(200, undefined, { signal })
+      }
+      return { text }
+    },
+  },
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import { createServer as createHttpServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { createClient } from '@berth/client'
+import { createServer, openTokenAdmin, parseConfig } from '@berth/server-app'
+import { rolldown } from 'rolldown'
+import { slowEcho } from './agents.mjs'
+
+// A pepper for the life of this process, so a token too. A real one is kept: berth secrets generate pepper
+process.env.BERTH_PEPPER ??= randomBytes(32).toString('base64')
+
+const bundle = await rolldown({ input: new URL('page.mjs', import.meta.url).pathname, platform: 'browser' })
+const { output } = await bundle.generate({ format: 'esm' })
+const [{ code }] = output
+
+const page = createHttpServer()
+await new Promise((resolve) => page.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', resolve))
+const origin = `http://127.0.0.1:${page.address().port}`
+
+const config = {
+  server: { port: Number(process.env.API_PORT ?? 8080), cors: { allowOrigins: [origin] } },
+  auth: { pepperRef: 'env:BERTH_PEPPER' },
+}
+const admin = await openTokenAdmin(parseConfig(config))
+const scopes = ['agents:invoke:slow-echo', 'agents:read:slow-echo']
+const { token } = await admin.mint({ name: 'page', scopes })
+await admin.close()
+
+const server = await createServer({ config, agents: [slowEcho] })
+const { host, port, basePath } = await server.start()
+const api = `http://${host}:${port}${basePath}`
+const berth = createClient({ baseUrl: api, token })
+
+const html = `<!doctype html><html lang="en" data-api="${api}"><meta charset="utf-8"><title>Berth</title>
+<form><input name="text" aria-label="text" value="Every word arrives exactly once"><button>Ask</button></form>
+<output></output><p id="state"></p><script type="module" src="/page.js"></script></html>`
+
+/** Behind your own login, all of these. */
+const routes = {
+  'GET /': async () => ({ type: 'text/html', body: html }),
+  'GET /page.js': async () => ({ type: 'text/javascript', body: code }),
+  'POST /ask': async (request) =>
+    json(await berth.agents.stream('slow-echo', { input: { text: await text(request) } })),
+  'POST /ticket': async () => json(await berth.realtime.createWsTicket()),
+}
+const json = (value) => ({ type: 'application/json', body: JSON.stringify(value) })
+
+page.on('request', async (request, response) => {
+  const route = routes[`${request.method} ${request.url}`]
+  if (route === undefined) return response.writeHead(404).end()
+  try {
+    const { type, body } = await route(request)
+    response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(body)
+  } catch (error) {
+    console.error(error)
+    response.writeHead(502).end()
+  }
+})
+console.log(`open ${origin}`)
+
+process.once('SIGTERM', async () => {
+  page.close()
+  page.closeAllConnections()
+  await server.stop()
+})

@@ -1,0 +1,5 @@
+export interface AppliedMigration {
+  readonly version: number
+  readonly name: string
+  readonly appliedAt: number // epoch milliseconds
+}

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const root = join(import.meta.dirname, '../..')
+
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly private?: boolean
+  readonly license?: string
+  readonly engines?: Readonly<Record<string, string>>
+  readonly repository?: { readonly type: string; readonly url: string; readonly directory?: string }
+  readonly publishConfig?: Readonly<Record<string, unknown>>
+  readonly exports: Readonly<Record<string, unknown>>
+  readonly bin?: Readonly<Record<string, string>>
+  readonly scripts?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+/** A package that is published, as the repository has it. */
+export interface Package {
+  readonly folder: string // relative to the root
+  readonly manifest: Manifest
+}
+
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+
+export const rootManifest: Manifest & { readonly packageManager: string } = readJson(join(root, 'package.json'))
+
+/** Every package of the workspace that is not private, by name. */
+export const packages: readonly Package[] = ['packages', 'apps']
+  .flatMap((parent) => readdirSync(join(root, parent)).map((name) => `${parent}/${name}`))
+  .map((folder) => ({ folder, manifest: readJson(join(root, folder, 'package.json')) as Manifest }))
+  .filter(({ manifest }) => !manifest.private)
+  .sort((a, b) => a.manifest.name.localeCompare(b.manifest.name))
+
+/** The pinned pnpm, as CONTRIBUTING names it. */
+export const pnpm = (args: readonly string[], cwd = root): string =>
+  execFileSync('npx', ['-y', rootManifest.packageManager, ...args], { cwd, encoding: 'utf8', stdio: 'pipe' })
+
+/** A package as its users get it. */
+export interface Packed extends Package {
+  readonly tarball: string
+  readonly files: readonly string[]
+}
+
+/** Packs every package as `pnpm publish` would: the export condition of the sources is gone, ranges are plain. */
+export function packPackages(to: string): readonly Packed[] {
+  mkdirSync(to, { recursive: true })
+  const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`)
+  pnpm([...filters, '-r', 'pack', '--pack-destination', to])
+  return packages.map(({ folder, manifest }) => {
+    const tarball = join(to, `${manifest.name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`)
+    const list = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' })
+    const files = list.split('\n').filter((line) => line !== '' && !line.endsWith('/'))
+    return { folder, manifest, tarball, files: files.map((path) => path.replace(/^package\//, '')).sort() }
+  })
+}

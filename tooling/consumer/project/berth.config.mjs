@@ -1,0 +1,5 @@
+import { defineConfig } from '@berth/server-app'
+
+export default defineConfig({
+  agents: [{ id: 'echo', description: 'Echoes.', agent: { id: 'echo', run: async (input) => input } }],
+})

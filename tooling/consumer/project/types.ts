@@ -1,0 +1,50 @@
+// Checked by the compiler with everything strict, declarations of the packages included; never run.
+import { createClient } from '@berth/client'
+import { classifyProviderResponse, createEngine, type RunContext, ToolError } from '@berth/core'
+import { createHttpApp, type HttpAppDeps } from '@berth/http'
+import { createInMemoryStorage } from '@berth/in-memory'
+import { createMcpClient } from '@berth/mcp'
+import { systemClock } from '@berth/platform-node'
+import type { Storage, UnitOfWork, Write } from '@berth/ports'
+import { type ErrorCode, OPERATIONS } from '@berth/protocol'
+import { createEventStreams } from '@berth/realtime'
+import { createServer, defineConfig } from '@berth/server-app'
+import { openSqliteStorage } from '@berth/sqlite'
+import { storageContract } from '@berth/testkit'
+
+export const config = defineConfig({
+  server: { port: 8080 },
+  agents: [
+    {
+      id: 'greet',
+      description: 'Greets.',
+      agent: {
+        id: 'greet',
+        async run(input: unknown, context: RunContext) {
+          const known = await context.step('look up', () => ({ name: String(input) }))
+          await context.emit('greet.begun', known)
+          return { greeting: `Hello ${known.name}` }
+        },
+      },
+    },
+  ],
+})
+
+// @ts-expect-error a port is a number
+defineConfig({ server: { port: '8080' } })
+
+export const client = createClient({ baseUrl: 'http://127.0.0.1:8080/v1', token: 'a token' })
+export const status = async (): Promise<string> => (await client.agents.run('greet', { input: 'Ann' })).status
+
+export const code: ErrorCode = 'agent-busy'
+// @ts-expect-error no such code
+export const none: ErrorCode = 'agent-lazy'
+
+export const storage: Storage = createInMemoryStorage()
+export const write: Write = { type: 'session.touch', id: 'ses-1', at: systemClock.now() }
+export const unitOfWork: UnitOfWork = storage.unitOfWork
+export type Deps = HttpAppDeps
+export const everything = [
+  ...[createEngine, createHttpApp, createMcpClient, createEventStreams, createServer, openSqliteStorage],
+  ...[storageContract, OPERATIONS, classifyProviderResponse, ToolError],
+]

@@ -1,0 +1,109 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type Manifest, packages, root, rootManifest } from './consumer/packages.ts'
+
+const LIFECYCLE = [
+  'preinstall',
+  'install',
+  'postinstall',
+  'prepare',
+  'prepublish',
+  'prepublishOnly',
+  'prepack',
+  'postpack',
+]
+
+/** What would make two packages of one release unlike each other, or unlike what their users expect. */
+function driftOf({ folder, manifest }: (typeof packages)[number], version: string): readonly string[] {
+  const { license, engines, repository, publishConfig, scripts = {} } = manifest
+  const expected: Readonly<Record<string, readonly [unknown, unknown]>> = {
+    version: [manifest.version, version],
+    license: [license, rootManifest.license],
+    engines: [engines, rootManifest.engines],
+    repository: [repository, { ...rootManifest.repository, directory: folder }],
+    access: [publishConfig?.access, 'public'],
+    provenance: [publishConfig?.provenance, true],
+    'entry points': [Object.keys(manifest.exports), ['.']],
+    'entry points when published': [publishConfig?.exports, withoutSource(manifest)],
+    'scripts that run at an install': [LIFECYCLE.filter((name) => name in scripts), []],
+    'own packages as peers': [ownNames(manifest.peerDependencies), []],
+    'ranges of own packages': [rangesOf(manifest, (name) => isOwn(name)), ['workspace:^']],
+    'ranges of other packages': [rangesOf(manifest, (name) => !isOwn(name)), ['catalog:']],
+  }
+  return Object.entries(expected).flatMap(([what, [found, wanted]]) => {
+    const isEmptyList = Array.isArray(found) && found.length === 0 && what.startsWith('ranges')
+    return isEmptyList || JSON.stringify(found) === JSON.stringify(wanted)
+      ? []
+      : [`${manifest.name}: ${what}: ${JSON.stringify(found)}`]
+  })
+}
+
+const isOwn = (name: string): boolean => name.startsWith('@berth/')
+const ownNames = (ranges: Readonly<Record<string, string>> = {}) => Object.keys(ranges).filter(isOwn)
+
+function rangesOf(manifest: Manifest, isMeant: (name: string) => boolean): readonly string[] {
+  const all = { ...manifest.dependencies, ...manifest.devDependencies }
+  return [...new Set(Object.entries(all).flatMap(([name, range]) => (isMeant(name) ? [range] : [])))]
+}
+
+/** The entry point without the condition that leads to the sources. */
+const withoutSource = ({ exports }: Manifest) => {
+  const { 'berth-source': _, ...published } = exports['.'] as Readonly<Record<string, string>>
+  return { '.': published }
+}
+
+const readmeOf = (folder: string): string => readFileSync(join(root, folder, 'README.md'), 'utf8')
+
+describe('the packages', () => {
+  const [first] = packages
+  const version = first?.manifest.version ?? ''
+
+  it('do not drift apart', () => {
+    expect(packages.length).toBe(13)
+    expect(packages.flatMap((one) => driftOf(one, version))).toEqual([])
+  })
+
+  it('would be seen to drift', () => {
+    const { folder, manifest } = packages[0]!
+    const drifted = {
+      ...manifest,
+      version: '9.9.9',
+      engines: { node: '>=18' },
+      exports: { ...manifest.exports, './x': {} },
+    }
+    const dependencies = { ...manifest.dependencies, '@berth/protocol': '^0.1.0', valibot: '^1.0.0' }
+
+    const found = driftOf({ folder, manifest: { ...drifted, dependencies } }, version)
+
+    expect(found.map((line) => line.split(': ')[1])).toEqual([
+      'version',
+      'engines',
+      'entry points',
+      'ranges of own packages',
+      'ranges of other packages',
+    ])
+  })
+
+  it('are released together', () => {
+    const config = JSON.parse(readFileSync(join(root, '.changeset/config.json'), 'utf8'))
+
+    expect(config).toMatchObject({ fixed: [['@berth/*']], access: 'public' })
+  })
+
+  it.each(packages.map(({ folder }) => folder))(
+    '%s explains itself in less than 60 lines, with an example',
+    (folder) => {
+      const text = readmeOf(folder)
+
+      expect(text.split('\n').length - 1).toBeLessThan(60)
+      expect(text).toMatch(/\n```(?:js|ts|sh)\n/)
+    },
+  )
+
+  it.each(packages.map(({ folder }) => folder))('%s links to nothing that is not there', (folder) => {
+    const links = [...readmeOf(folder).matchAll(/\]\((\.[^)#]*)/g)].map(([, path = '']) => path)
+
+    expect(links.filter((path) => !existsSync(join(root, folder, path)))).toEqual([])
+  })
+})

@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { packages, pnpm, root } from '../consumer/packages.ts'
+
+/** Rehearses a release of what is committed, in a copy of the repository: nothing is published, nothing here changes. */
+function rehearse(): void {
+  const copy = join(mkdtempSync(join(tmpdir(), 'berth-release-')), 'berth')
+  execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, copy])
+  const tell = (text: string) => console.log(text)
+
+  tell('install, from the lockfile')
+  pnpm(['install', '--frozen-lockfile', '--prefer-offline', '--loglevel=warn'], copy)
+
+  tell('one change set: a minor change of @berth/client')
+  const changeset = "---\n'@berth/client': minor\n---\n\nRehearses a release.\n"
+  writeFileSync(join(copy, '.changeset/rehearsal.md'), changeset)
+  pnpm(['changeset', 'version'], copy)
+  for (const { folder, manifest } of packages) {
+    const { version } = JSON.parse(readFileSync(join(copy, folder, 'package.json'), 'utf8'))
+    const log = join(copy, folder, 'CHANGELOG.md')
+    const [entry] = existsSync(log) ? (/^## .+$/m.exec(readFileSync(log, 'utf8')) ?? []) : []
+    tell(
+      `  ${manifest.name} ${manifest.version} -> ${version}, ${entry === `## ${version}` ? 'in its change log' : 'MISSING in its change log'}`,
+    )
+    if (entry !== `## ${version}`) process.exitCode = 1
+  }
+  pnpm(['install', '--frozen-lockfile', '--prefer-offline', '--loglevel=warn'], copy) // the lockfile holds no own version
+
+  tell('build, and publish --dry-run')
+  pnpm(['build'], copy)
+  tell(pnpm(['-r', 'publish', '--access', 'public', '--no-git-checks', '--dry-run'], copy))
+  rmSync(copy, { recursive: true, force: true })
+}
+
+rehearse()

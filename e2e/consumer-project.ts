@@ -42,9 +42,8 @@ export function packAll(): readonly Packed[] {
 export async function createConsumerProject(wanted: Wanted): Promise<ConsumerProject> {
   const place = mkdtempSync(join(tmpdir(), 'berth-consumer-'))
   const [dir, home] = [join(place, 'project'), join(place, 'home')]
-  mkdirSync(home)
   cpSync(SOURCES, dir, { recursive: true })
-  const env = environment(home)
+  const env = consumerEnvironment(home)
   await INSTALL[wanted.installer](dir, wanted, env)
   return {
     dir,
@@ -56,7 +55,8 @@ export async function createConsumerProject(wanted: Wanted): Promise<ConsumerPro
 }
 
 /** Nothing of this repository, of its package manager or of who runs the tests, but the cache of what was downloaded before. */
-function environment(home: string): NodeJS.ProcessEnv {
+export function consumerEnvironment(home: string): NodeJS.ProcessEnv {
+  mkdirSync(home, { recursive: true })
   const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|pnpm_|berth_|node_path|vitest)/i.test(name))
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
   const cache = process.env.npm_config_cache ?? join(homedir(), '.npm')

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, type StartErrorKind } from '@berth/protocol'
+import { ERRORS, type ErrorCode, START_ERRORS, type StartErrorKind } from '@berth/protocol'
 
 export interface AppErrorOptions {
   readonly message?: string
@@ -26,6 +26,11 @@ export class AppError extends Error {
     else this.kind = id
     if (id === 'SQLITE_BUSY') this.kind = 'sqlite-busy'
   }
+
+  /** One of another copy of this package too: an adapter may bring its own, and the standalone command holds one. */
+  static override [Symbol.hasInstance](value: unknown): value is AppError {
+    return isNamed(value, 'AppError') && Object.hasOwn(ERRORS, (value as AppError).id)
+  }
 }
 
 /** The one error of a refused start. */
@@ -42,4 +47,11 @@ export class StartError extends Error {
     this.kind = kind
     this.hint = options.hint
   }
+
+  /** One of another copy of this package too. */
+  static override [Symbol.hasInstance](value: unknown): value is StartError {
+    return isNamed(value, 'StartError') && Object.hasOwn(START_ERRORS, (value as StartError).kind)
+  }
 }
+
+const isNamed = (value: unknown, name: string): value is Error => value instanceof Error && value.name === name

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { packStandalone } from '../tooling/release/standalone.ts'
+import { consumerEnvironment } from './consumer-project.ts'
+import { type StartedProcess, startProcess } from './started-process.ts'
+
+const run = promisify(execFile)
+
+let dir: string
+let env: NodeJS.ProcessEnv
+
+const serve = async (...args: string[]): Promise<StartedProcess> => {
+  const command = join(dir, 'node_modules/.bin/berth')
+  const server = await startProcess({ command, args: [...args, '--json'], cwd: dir, env }, /\{"event":.*\}\n/)
+  onTestFinished(async () => void (await server.stop()))
+  return server
+}
+
+const addressOf = ({ match }: StartedProcess): string => `http://127.0.0.1:${JSON.parse(match[0]).port}/v1`
+
+const post = async (url: string, body: object): Promise<{ readonly [name: string]: unknown }> => {
+  const headers = { 'content-type': 'application/json' }
+  return (await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as never
+}
+
+beforeAll(async () => {
+  const place = mkdtempSync(join(tmpdir(), 'berth-alone-'))
+  dir = place
+  const tarball = await packStandalone(join(place, 'tarball'))
+  env = { ...consumerEnvironment(join(place, 'home')), BERTH_AUTH_KIND: 'none', BERTH_SERVER_PORT: '0' }
+  writeFileSync(join(dir, 'package.json'), '{ "private": true }')
+  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', tarball], {
+    cwd: dir,
+    env,
+  })
+}, 120_000)
+
+describe('the standalone tarball', () => {
+  it('brings the native driver and nothing else', () => {
+    const { packages } = JSON.parse(readFileSync(join(dir, 'package-lock.json'), 'utf8'))
+    const installed = Object.keys(packages).filter((path) => path !== '')
+
+    expect(installed.map((path) => path.replace('node_modules/', '')).sort()).toEqual([
+      '@berth/standalone',
+      'better-sqlite3',
+      'node-addon-api',
+    ])
+  })
+
+  it('names the licence of everything that is in it', () => {
+    const text = readFileSync(join(dir, 'node_modules/@berth/standalone/THIRD-PARTY-LICENSES'), 'utf8')
+
+    for (const name of ['hono', 'kysely', 'valibot', 'ws', 'zod']) expect(text).toContain(`\n${name} `)
+  })
+
+  it('commits in its storage thread, and has the run after a kill', async () => {
+    const first = await serve('server', '--demo')
+    const { runId } = await post(`${addressOf(first)}/agents/echo/run`, { input: 'kept' })
+    await first.stop('SIGKILL')
+
+    const second = await serve('server', '--demo')
+    const response = await fetch(`${addressOf(second)}/runs/${runId}`)
+
+    expect(await response.json()).toMatchObject({ status: 'completed', result: 'kept' })
+    expect(await (await fetch(`${addressOf(second)}/health`)).json()).toMatchObject({
+      status: 'ok',
+      version: expect.stringMatching(/^\d/),
+    })
+  })
+
+  it('has its templates and its help', async () => {
+    const berth = (...args: string[]) => run('npx', ['--no-install', 'berth', ...args], { cwd: dir, env })
+
+    expect((await berth('init', 'hello', '--yes')).stdout).toContain('berth.config')
+    expect((await berth('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { AppError, StartError } from './app-error.ts'
+
+const anotherCopy: typeof import('./app-error.ts') = await import(/* @vite-ignore */ `./app-error.ts?${'copy'}`)
+
+describe('an error of this package', () => {
+  it('is recognized when another copy of the package made it', () => {
+    const { AppError: OtherAppError, StartError: OtherStartError } = anotherCopy
+    const refused = new OtherStartError('storage-locked', { message: 'locked', hint: 'wait' })
+
+    expect(OtherAppError).not.toBe(AppError)
+    expect(new OtherAppError('agent-busy')).toBeInstanceOf(AppError)
+    expect(refused).toBeInstanceOf(StartError)
+    expect(refused).not.toBeInstanceOf(AppError)
+  })
+
+  it('is not taken for one by its name alone', () => {
+    const stranger = Object.assign(new Error('?'), { name: 'AppError', id: 'agent-lazy' })
+
+    expect(stranger).not.toBeInstanceOf(AppError)
+    expect({ name: 'AppError', id: 'agent-busy' }).not.toBeInstanceOf(AppError)
+    expect(undefined).not.toBeInstanceOf(AppError)
+  })
+})

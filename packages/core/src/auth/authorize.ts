@@ -17,7 +17,7 @@ interface Grants {
 export function authorize(principal: Principal, rule: ScopeRule, params: Readonly<Record<string, string>>): Visibility {
   if (rule === null || rule === 'principal') return EVERY_ROW
   if (typeof rule === 'string') return authorizeScope(principal, rule, params)
-  if ('anyOf' in rule) return authorizeRows(principal, rule.anyOf)
+  if ('anyOf' in rule) return authorizeRows(principal, rule.anyOf, params)
   return authorizeScope(principal, rule.scope, params)
 }
 
@@ -40,7 +40,11 @@ function authorizeLiteral(principal: Principal, scope: string): Visibility {
   throw denied([scope])
 }
 
-function authorizeRows(principal: Principal, anyOf: readonly string[]): Visibility {
+function authorizeRows(
+  principal: Principal,
+  anyOf: readonly string[],
+  params: Readonly<Record<string, string>>,
+): Visibility {
   let access: RowAccess = {}
   for (const template of anyOf) {
     const [resource = '', action = '', third] = template.split(':')
@@ -54,7 +58,7 @@ function authorizeRows(principal: Principal, anyOf: readonly string[]): Visibili
     else if (rows === 'all') return EVERY_ROW
     else access = { ...access, ids: rows }
   }
-  if (Object.keys(access).length === 0) throw denied(anyOf)
+  if (Object.keys(access).length === 0) throw denied(anyOf.map((template) => filled(template, params)))
   return access
 }
 
@@ -74,6 +78,10 @@ function grantsOf(principal: Principal, resource: string, action: string): Grant
 }
 
 const slotOf = (third: string | undefined) => /^\{(\w+)\}$/.exec(third ?? '')?.[1]
+
+/** What a token may hold: an id that the path does not name is left out. */
+const filled = (template: string, params: Readonly<Record<string, string>>): string =>
+  template.replace(/:\{(\w+)\}$/, (_, slot: string) => (params[slot] === undefined ? '' : `:${params[slot]}`))
 
 const denied = (scopes: readonly string[]) =>
   new AppError('scope-denied', { hint: `the token needs the scope ${scopes.join(' or ')}` })

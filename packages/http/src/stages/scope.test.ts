@@ -22,6 +22,17 @@ describe('authorization', () => {
     })
   })
 
+  it('names a scope that a token can hold, also where rows of several kinds would do', async () => {
+    const { app } = appFor('agents:read')
+
+    expect(await bodyOf(await app.fetch(get('/approvals')))).toMatchObject({
+      hint: 'the token needs the scope approvals:read',
+    })
+    expect(await bodyOf(await appFor('memory:read').app.fetch(get('/runs/run_1')))).toMatchObject({
+      hint: 'the token needs the scope runs:read:run_1 or agents:read or workflows:read',
+    })
+  })
+
   it('hides what the caller may not see', async () => {
     const test = appFor('agents:invoke', 'runs:read:own')
     const { runId } = await bodyOf(await test.app.fetch(post('/agents/echo/run', {})))

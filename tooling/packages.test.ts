@@ -85,6 +85,15 @@ describe('the packages', () => {
     ])
   })
 
+  it.each(['tooling', 'bench'])(
+    'leave %s out of a release, which changesets need a version for all the same',
+    (folder) => {
+      const manifest: Manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+
+      expect(manifest).toMatchObject({ private: true, version: '0.0.0' })
+    },
+  )
+
   it('are released together', () => {
     const config = JSON.parse(readFileSync(join(root, '.changeset/config.json'), 'utf8'))
 

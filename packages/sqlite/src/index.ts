@@ -7,7 +7,6 @@ export {
   verifyDatabase,
 } from './backup.ts'
 export type { AppliedMigration } from './applied-migration.ts'
-export { type BackupCheck, type BackupManifest, createBackup, verifyBackup, verifyDatabase } from './backup.ts'
 export type { DatabaseCheck } from './check-database.ts'
 export { checkEncryptionPeer } from './check-encryption-peer.ts'
 export type { Encryption } from './encryption.ts'

@@ -108,6 +108,9 @@ const INSTALLED = [
   ['vitest', '.'],
   ['ai', '.'],
   ['better-sqlite3-multiple-ciphers', 'packages/sqlite'],
+  ['@opentelemetry/api', 'packages/platform-node'],
+  ['@opentelemetry/context-async-hooks', 'packages/platform-node'],
+  ['@opentelemetry/sdk-trace', 'packages/platform-node'],
 ] as const
 
 function environmentOf(place: string, port: number): NodeJS.ProcessEnv {

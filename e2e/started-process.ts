@@ -5,7 +5,7 @@ export interface StartedProcess {
   /** What it wrote that was waited for. */
   readonly match: RegExpExecArray
   output(): string
-  /** Signals the process and all that it has started. */
+  /** Signals the process, and once that has ended whatever it has left behind. */
   stop(signal?: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
 
@@ -35,9 +35,19 @@ export async function startProcess({ command, args, cwd, env }: Command, until: 
     match,
     output: () => output,
     async stop(signal = 'SIGTERM') {
-      if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), signal)
+      child.kill(signal)
       const [code, by] = await exited
+      signalGroup(child.pid as number, signal)
       return { code, signal: by }
     },
+  }
+}
+
+/** A process that left nothing behind has no group any more. */
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

@@ -1,7 +1,7 @@
 import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@berth/core'
 import { createInMemorySkillStore } from '@berth/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest } from '@berth/platform-node'
-import { type IdGenerator, type Logger, NO_AUDIT_KEY, type Storage } from '@berth/ports'
+import { type IdGenerator, type Logger, NO_AUDIT_KEY, noTracer, type Storage } from '@berth/ports'
 import { createRandomFaults, type Fault, type ManualClock, type RandomFaults, withFaults } from '@berth/testkit'
 import { createPlatform } from './adapters.ts'
 import { createAttribution } from './attribution.ts'
@@ -74,7 +74,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
     config: FAULTY_CONFIG,
     adapters: {
       ...{ storage: { ...faulty, unitOfWork }, clock, timers: clock, ids, digest: nodeDigest, logger },
-      ...{ meter: createPrometheusMeter(), cronSchedule: createCronSchedule(), secretResolvers: [] },
+      ...{ meter: createPrometheusMeter(), tracer: noTracer, cronSchedule: createCronSchedule(), secretResolvers: [] },
       ...{ skills: noSkills, mcp: createPlatform(FAULTY_CONFIG, '.', {}).mcp },
     },
     secrets: {

@@ -1,3 +1,4 @@
+export type { AppliedMigration } from './applied-migration.ts'
 export {
   type AuditFile,
   type BackupCheck,
@@ -6,7 +7,6 @@ export {
   verifyBackup,
   verifyDatabase,
 } from './backup.ts'
-export type { AppliedMigration } from './applied-migration.ts'
 export type { DatabaseCheck } from './check-database.ts'
 export { checkEncryptionPeer } from './check-encryption-peer.ts'
 export type { Encryption } from './encryption.ts'

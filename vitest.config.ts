@@ -5,7 +5,8 @@ const summary: Reporter = {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandledErrors) {
     const counts = { passed: 0, failed: 0, skipped: 0 }
     for (const module of modules) {
-      if (module.errors().length > 0) counts.failed++
+      const suites = [...module.children.allSuites()]
+      counts.failed += [module, ...suites].filter((one) => one.errors().length > 0).length
       for (const test of module.children.allTests()) {
         const { state } = test.result()
         if (state in counts) counts[state as keyof typeof counts]++

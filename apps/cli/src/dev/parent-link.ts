@@ -16,7 +16,7 @@ export interface ParentLink {
   readonly started: Promise<void>
   readonly replaced: Promise<void>
   onMint(mint: () => void): void
-  /** Signals come from the command, for a terminal sends Ctrl-C to both; crashes are those of this process. */
+  /** Signals come from the command, for a whole group of processes is sent them at once; crashes are those of this process. */
   readonly interruptions: ProcessEvents
 }
 
@@ -27,8 +27,7 @@ export function parentLink(child: ForkedProcess): ParentLink {
     const order = message as DevOrder
     orders.emit(order.type === 'signal' ? order.signal : order.type, order)
   })
-  child.on('SIGINT', () => undefined)
-  child.on('SIGTERM', () => orders.emit('SIGTERM'))
+  for (const signal of ['SIGINT', 'SIGTERM']) child.on(signal, () => undefined)
   return {
     report: (report) => new Promise((resolve) => child.send?.(report, resolve)),
     setup: once(orders, 'prepare').then(([order]) => (order as Extract<DevOrder, { type: 'prepare' }>).setup),

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const PLACE = /(file:\/\/\/[^\s)]+?|(?<=^|[\s(])(?:[A-Za-z]:)?[\\/][^\s:)]+):(\d+)/gm
+/** At the front of a word: `file:///srv/echo.ts:7:13`, `/srv/echo.ts:7`, `C:\srv\echo.ts:7`. */
+const PLACE = /^(file:\/\/\/.+?|(?:[A-Za-z]:)?[\\/][^:]+):(\d+)/
 
 /** `/srv/agents/echo.ts:7`: where in the files of a project an error comes from; `undefined` when that cannot be told. */
 export function placeOfError(error: unknown, files: readonly string[]): string | undefined {
@@ -11,7 +12,9 @@ export function placeOfError(error: unknown, files: readonly string[]): string |
 
 /** The first one outside of packages. */
 function placeIn(text: string): string | undefined {
-  for (const [, name = '', line] of text.matchAll(PLACE)) {
+  for (const word of text.split(/[\s()]/)) {
+    const [, name, line] = PLACE.exec(word) ?? []
+    if (name === undefined) continue
     const file = name.startsWith('file:') ? fileURLToPath(name) : name
     if (!file.includes('node_modules')) return `${file}:${line}`
   }

@@ -50,8 +50,13 @@ export function curlOf({ method, url, headers, body }: Prepared, hasToken: boole
   return [
     `curl -i -X ${method} ${quoted(url)}`,
     ...lines,
-    ...(body === undefined ? [] : [`-d ${quoted(body.replace(/\s*\n\s*/g, ' '))}`]),
+    ...(body === undefined ? [] : [`-d ${quoted(onOneLine(body))}`]),
   ].join(' \\\n  ')
+}
+
+const onOneLine = (text: string): string => {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '').join(' ')
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -9,7 +9,7 @@ export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> =
   'packages/in-memory': [],
   'packages/testkit': [],
   'packages/sqlite': ['better-sqlite3', 'kysely'],
-  'packages/platform-node': ['@prometheus-io/client', 'cron-parser', 'pino', 'yaml'],
+  'packages/platform-node': ['@prometheus-io/client', 'cron-parser', 'yaml'],
   'packages/mcp': ['@modelcontextprotocol/client'],
   'packages/http': ['@valibot/to-json-schema', 'hono', 'valibot'],
   'packages/realtime': ['valibot', 'ws'],
@@ -21,7 +21,7 @@ export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> =
 /** What a package takes when it is there, and does without otherwise; a test runner for the testkit. */
 export const PEERS: Readonly<Record<string, readonly string[]>> = {
   'packages/sqlite': ['better-sqlite3-multiple-ciphers'],
-  'packages/platform-node': ['@napi-rs/keyring'],
+  'packages/platform-node': ['@napi-rs/keyring', '@opentelemetry/api'],
   'packages/testkit': ['vitest'],
 }
 
@@ -33,13 +33,13 @@ export const BROUGHT_ALONG_AT_MOST: Readonly<Record<string, number>> = {
   'packages/in-memory': 1,
   'packages/testkit': 1,
   'packages/sqlite': 4,
-  'packages/platform-node': 21,
+  'packages/platform-node': 8,
   'packages/mcp': 14,
   'packages/http': 4,
   'packages/realtime': 3,
   'packages/client': 2,
-  'packages/server-app': 42,
-  'apps/cli': 46,
+  'packages/server-app': 29,
+  'apps/cli': 33,
 }
 
 /** Licences that ask for nothing but to be kept with the copy. */

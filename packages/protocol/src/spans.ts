@@ -141,6 +141,6 @@ export type SpanAttributesOf<Name extends SpanName> = SpanAttributes<(typeof SPA
 /** The title of a span, such as `invoke_agent echo`; what has no value is left out. */
 export function spanTitle(name: SpanName, attributes: SpanAttributes): string {
   return SPANS[name].title
-    .replace(/\{([^}]+)\}/g, (_, attribute: SpanAttribute) => String(attributes[attribute] ?? ''))
+    .replace(/\{([^{}]+)\}/g, (_, attribute: SpanAttribute) => String(attributes[attribute] ?? ''))
     .trim()
 }

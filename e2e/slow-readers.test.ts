@@ -11,7 +11,7 @@ const SLOW = 10 * SCALE
 const RUNS = 10
 const EVENTS = 100
 const SIZE = 16_000
-/** Who does not even take the close frame within half a minute only sees the connection end. */
+/** Who does not even take the close frame only sees the connection end. */
 const CUT_OFF = [4006, 1006]
 const SUBJECT = 'session:hall/events'
 const PATH = '/sessions/hall/events'
@@ -82,6 +82,11 @@ describe('readers that take nothing', () => {
     }
     expect(new Set(first).size).toBe(first?.length)
     for (const reader of quick) await reader.stop()
+    const connections = async () =>
+      /^svc_ws_connections (\d+)$/m.exec(
+        await (await fetch(`${server.url}/metrics`, { headers: bearer(token) })).text(),
+      )?.[1]
+    await expect.poll(connections, { timeout: 60_000 }).toBe('0')
 
     for (const { wake } of slow) wake()
     for (const code of await Promise.all(slow.map(({ closed }) => closed))) expect(CUT_OFF).toContain(code)

@@ -98,12 +98,17 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     if (open.size + refused.size === 0) for (const resolve of emptied.splice(0)) resolve()
   }
 
+  /** Apart from the handshake, so that a listener, which lives as long as the socket, does not hold the request. */
+  const attend = (webSocket: WebSocket) => {
+    // What a client sends wrong is its own affair; ws closes with the code for it.
+    webSocket.on('error', (error) => logger.debug('WebSocket error', { message: error.message }))
+    webSocket.once('close', () => forget(webSocket))
+  }
+
   const shake = ({ incoming, socket, head }: Upgrade): Promise<WebSocket> =>
     new Promise((resolve) => {
       server.handleUpgrade(incoming, socket, head, (webSocket) => {
-        // What a client sends wrong is its own affair; ws closes with the code for it.
-        webSocket.on('error', (error) => logger.debug('WebSocket error', { message: error.message }))
-        webSocket.once('close', () => forget(webSocket))
+        attend(webSocket)
         resolve(webSocket)
       })
     })

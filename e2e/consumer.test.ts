@@ -46,7 +46,7 @@ describe.each(names)('the tarball of %s', (name) => {
 
   it('holds what was built, its README, the licence and nothing else', () => {
     const { files } = packedOf(name)
-    const ofCommand = name === '@berth/cli' ? /^(?:bin|templates)\// : /^$/
+    const ofCommand = name === '@berth/cli' ? /^(?:bin|templates|dist\/deploy)\// : /^$/
     const rest = files.filter((path) => !/^dist\/.+\.(?:js|d\.ts)$/.test(path) && !ofCommand.test(path))
 
     expect(rest).toEqual(['LICENSE', 'README.md', 'package.json'])

@@ -72,10 +72,17 @@ describe('the standalone tarball', () => {
     })
   })
 
+  it('serves a developer from a process of its own', async () => {
+    const server = await serve('dev', '--demo')
+
+    expect(await (await fetch(`${addressOf(server)}/health/live`)).json()).toEqual({ status: 'ok' })
+  })
+
   it('has its templates and its help', async () => {
     const berth = (...args: string[]) => run('npx', ['--no-install', 'berth', ...args], { cwd: dir, env })
 
     expect((await berth('init', 'hello', '--yes')).stdout).toContain('berth.config')
+    expect((await berth('deploy', 'print', 'nginx')).stdout).toContain('proxy_pass')
     expect((await berth('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 })

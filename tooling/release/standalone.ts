@@ -12,17 +12,19 @@ const OPTIONAL = ['better-sqlite3-multiple-ciphers', '@napi-rs/keyring']
 const folderOf = (name: string): string =>
   join(root, packages.find(({ manifest }) => manifest.name === name)?.folder ?? '')
 const manifestOf = (path: string): Manifest => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
-const { version } = manifestOf(folderOf('@berth/cli'))
+const cli = folderOf('@berth/cli')
+const { version } = manifestOf(cli)
 
 /**
  * Packs the command with everything it loads but the native module into one tarball, for `npx` and for images. The packages
- * must be built. Their relative addresses hold: chunks lie two folders below the templates, like the commands.
+ * must be built. Their relative addresses hold: chunks lie two folders below the templates, like the commands, and beside
+ * them what a process or a thread of its own begins with.
  */
 export async function packStandalone(to: string): Promise<string> {
   const place = mkdtempSync(join(tmpdir(), 'berth-standalone-'))
-  const cli = folderOf('@berth/cli')
   const chunks = await bundle(join(place, 'dist/bundle'))
-  for (const part of ['bin', 'templates']) cpSync(join(cli, part), join(place, part), { recursive: true })
+  for (const part of ['bin', 'templates', 'dist/deploy'])
+    cpSync(join(cli, part), join(place, part), { recursive: true })
   for (const part of ['LICENSE']) cpSync(join(root, part), join(place, part))
   cpSync(join(cli, 'README.md'), join(place, 'README.md'))
   writeFileSync(join(place, 'dist/main.js'), "export { main } from './bundle/main.js'\n")
@@ -38,7 +40,9 @@ export async function packStandalone(to: string): Promise<string> {
 async function bundle(dir: string): Promise<readonly OutputChunk[]> {
   const build = await rolldown({
     input: {
-      main: join(folderOf('@berth/cli'), 'dist/main.js'),
+      main: join(cli, 'dist/main.js'),
+      'dev-server': join(cli, 'dist/dev/dev-server.js'),
+      'parent-watch': join(cli, 'dist/dev/parent-watch.js'),
       'storage-worker': join(folderOf('@berth/sqlite'), 'dist/host/storage-worker.js'),
     },
     platform: 'node',

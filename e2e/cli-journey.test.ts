@@ -53,6 +53,16 @@ describe('a journey through the command line alone', () => {
     expect((await json('runs', 'list', '--agent', 'echo')).items[0].id).toBe(runId)
   })
 
+  it('shows how things are, and how fast an agent runs', async () => {
+    const { health, runs } = await json('top')
+    const { stdout } = await berth('top')
+    const report = await json('bench', 'echo', '--connections', '2', '--duration', '1ms', '--input', 'quick')
+
+    expect([health.status, runs[0].agentId]).toEqual(['ok', 'echo'])
+    expect(stdout).toMatch(/^ok {2}up .*database \d+\.\d MiB[\s\S]+RUN +OF +STATUS/)
+    expect(report).toMatchObject({ agent: 'echo', runs: 2, statuses: { completed: 2 } })
+  })
+
   it('approves what a run waits for; another decision is a conflict', async () => {
     const { runId, status } = await json('agents', 'run', 'careful')
     const { items } = await json('approvals', 'list', '--run', runId)

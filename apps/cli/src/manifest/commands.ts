@@ -7,6 +7,7 @@ import { configCommands } from './config-commands.ts'
 import { contextCommands } from './context-commands.ts'
 import { deployCommands } from './deploy-commands.ts'
 import { helpCommands } from './help-commands.ts'
+import { loadCommands } from './load-commands.ts'
 import { migrationCommands } from './migration-commands.ts'
 import { operationCommands } from './operation-commands.ts'
 import { runCommands } from './run-commands.ts'
@@ -34,6 +35,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...auditCommands,
   ...serviceCommands,
   ...operationCommands,
+  ...loadCommands,
   ...contextCommands,
   ...helpCommands,
 ]

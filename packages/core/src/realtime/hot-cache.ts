@@ -1,4 +1,5 @@
 import type { Clock, EventRange, EventStream, StoredEvent } from '@berth/ports'
+import { createRecencyList, type Linked } from './recency-list.ts'
 import { streamKey, streamKeysOf } from './stream-key.ts'
 
 export interface HotCacheLimits {
@@ -34,7 +35,8 @@ interface Entry {
   readonly addedMs: number
 }
 
-interface Ring {
+interface Ring extends Linked<Ring> {
+  readonly key: string
   entries: Entry[]
   /** Index of the oldest entry that is still kept. */
   first: number
@@ -48,8 +50,9 @@ const COMPACT_AT = 512
 const OVERHEAD_BYTES = 512
 
 export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
-  /** The stream that was published to longest ago comes first. */
   const rings = new Map<string, Ring>()
+  /** By their last publication. */
+  const recency = createRecencyList<Ring>()
   let bytes = 0
   let through = 0
   /** What no ring holds is known not to exist after this position only. */
@@ -80,32 +83,39 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     while (isOver(ring)) removeOldest(ring)
   }
 
-  const drop = (key: string, ring: Ring) => {
-    rings.delete(key)
+  const drop = (ring: Ring) => {
+    rings.delete(ring.key)
+    recency.remove(ring)
     bytes -= ring.bytes
     floor = Math.max(floor, ring.entries.at(-1)?.event.position ?? ring.wholeAfter, ring.wholeAfter)
   }
 
   /** Drops what is expired or too much, longest untouched streams first. */
   const sweep = () => {
-    for (const [key, ring] of rings) {
+    for (let ring = recency.oldest(); ring !== undefined; ring = recency.oldest()) {
       const newest = ring.entries.at(-1)
       const isDead = ring.first === ring.entries.length || newest === undefined || isExpired(newest)
       if (!isDead && bytes <= limits.maxBytes) return
-      drop(key, ring)
+      drop(ring)
     }
   }
 
   const forget = (from: number) => {
     rings.clear()
+    recency.clear()
     bytes = 0
     floor = from
   }
 
-  const put = (key: string, entry: Entry) => {
-    const ring = rings.get(key) ?? { entries: [], first: 0, bytes: 0, wholeAfter: floor }
-    rings.delete(key)
+  const open = (key: string): Ring => {
+    const ring = { key, entries: [], first: 0, bytes: 0, wholeAfter: floor, older: undefined, newer: undefined }
     rings.set(key, ring)
+    return ring
+  }
+
+  const put = (key: string, entry: Entry) => {
+    const ring = rings.get(key) ?? open(key)
+    recency.touch(ring)
     ring.entries.push(entry)
     ring.bytes += entry.bytes
     bytes += entry.bytes

@@ -30,8 +30,8 @@ export interface HostParts {
   readonly onFatal?: ((error: AppError) => void) | undefined
 }
 
-/** Jobs in one transaction at most. */
-const MAX_JOBS = 64
+/** Jobs in one transaction at most: so few that the answers of one group are given while the next one is written. */
+const MAX_JOBS = 32
 
 interface Waiting extends WriteJob {
   readonly settle: (settled: Settled) => void

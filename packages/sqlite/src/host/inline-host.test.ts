@@ -66,17 +66,17 @@ const failing = (text: string, code: string): Connection => ({
 
 describe('group commit', () => {
   it('puts the writes that wait together into one transaction', async () => {
-    await Promise.all(Array.from({ length: 64 }, (_, index) => host.write('commit', insert(`run-${index}`))))
+    await Promise.all(Array.from({ length: 32 }, (_, index) => host.write('commit', insert(`run-${index}`))))
 
-    expect(host.counters()).toEqual({ transactions: 1, writes: 64 })
+    expect(host.counters()).toEqual({ transactions: 1, writes: 32 })
   })
 
-  it('takes at most 64 writes into one transaction and keeps their order', async () => {
-    const ids = Array.from({ length: 129 }, (_, index) => `run-${index}`)
+  it('takes at most 32 writes into one transaction and keeps their order', async () => {
+    const ids = Array.from({ length: 65 }, (_, index) => `run-${index}`)
 
     await Promise.all(ids.map((id) => host.write('commit', insert(id))))
 
-    expect(host.counters()).toEqual({ transactions: 3, writes: 129 })
+    expect(host.counters()).toEqual({ transactions: 3, writes: 65 })
     expect(await logged()).toEqual(ids)
   })
 

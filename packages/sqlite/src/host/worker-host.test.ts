@@ -57,7 +57,7 @@ describe('a host whose writes happen in a worker', () => {
   })
 
   it('takes the writes that wait together, in their order', async () => {
-    const ids = Array.from({ length: 129 }, (_, index) => `run-${index}`)
+    const ids = Array.from({ length: 65 }, (_, index) => `run-${index}`)
 
     const outcomes = await Promise.all(ids.map((id) => host.write('commit', insert(id))))
 
@@ -65,7 +65,7 @@ describe('a host whose writes happen in a worker', () => {
       ids.map((_, index) => index + 1),
     )
     expect(await logged()).toEqual(ids)
-    expect(host.counters()).toMatchObject({ writes: 129, transactions: 3 })
+    expect(host.counters()).toMatchObject({ writes: 65, transactions: 3 })
   })
 
   it('brings conflicts and refusals back as they are, without disturbing their neighbours', async () => {

@@ -4,10 +4,13 @@ const needed = [22, 18]
 const [major, minor] = process.versions.node.split('.').map(Number)
 
 if (major > needed[0] || (major === needed[0] && minor >= needed[1])) {
-  import('../dist/main.js').then(
-    (cli) => cli.main(),
-    (error) => refuse('not-built', `the command cannot be loaded: ${error.message}`, 'build it first: pnpm build', 1),
-  )
+  import('../dist/compile-cache.js')
+    .then(({ keepCompiledCode }) => keepCompiledCode())
+    .then(() => import('../dist/main.js'))
+    .then(
+      (cli) => cli.main(),
+      (error) => refuse('not-built', `the command cannot be loaded: ${error.message}`, 'build it first: pnpm build', 1),
+    )
 } else {
   const message = `Node.js ${process.versions.node} cannot run berth, it needs ${needed.join('.')} or newer`
   refuse('node-too-old', message, 'install Node.js 24 LTS from https://nodejs.org and try again', 2)

@@ -23,9 +23,9 @@ export interface Start {
 }
 
 /** Starts a server that prints a line with its port; every floor and Berth itself do. */
-export async function startProcess({ command = [process.execPath], args, env = {} }: Start): Promise<ServerProcess> {
+export async function startProcess({ command, args, env = {} }: Start): Promise<ServerProcess> {
   const startedAt = performance.now()
-  const [file = process.execPath, ...first] = command
+  const [file = process.execPath, ...first] = command ?? []
   const child = spawn(file, [...first, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -38,17 +38,21 @@ export async function startProcess({ command = [process.execPath], args, env = {
     })
     exited.then(([code]) => reject(new Error(`${args.join(' ')} ended with ${code} before it listened`)))
   })
-  const pid = child.pid ?? 0
+  const started = child.pid ?? 0
+  const pid = command === undefined ? started : childOf(started)
   return {
     ...{ port, pid, process: child },
     listeningAfterMs: performance.now() - startedAt,
     rss: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024,
     async stop(signal = 'SIGTERM') {
-      child.kill(signal)
+      process.kill(pid, signal)
       await exited
     },
   }
 }
+
+/** A tracer takes no signals for what it traces. */
+const childOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0])
 
 const FLOORS = join(import.meta.dirname, '../floors')
 

@@ -33,6 +33,11 @@ export interface Wanted {
 const run = promisify(execFile)
 const SOURCES = join(root, 'tooling/consumer/project')
 
+const catalog = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8')
+
+/** The range of a package that is not ours, as the workspace has it. */
+export const versionOf = (name: string): string => new RegExp(`^  "?${name}"?: (\\S+)$`, 'm').exec(catalog)?.[1] ?? ''
+
 /** Packs everything into a folder of its own. */
 export function packAll(): readonly Packed[] {
   return packPackages(join(mkdtempSync(join(tmpdir(), 'berth-tarballs-')), 'tarballs'))

@@ -5,7 +5,14 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Manifest, type Packed, packages, root } from '../tooling/consumer/packages.ts'
 import { CHROMIUM, hasChromium, openBrowserPage } from './browser-page.ts'
-import { type ConsumerProject, closureOf, createConsumerProject, type Installer, packAll } from './consumer-project.ts'
+import {
+  type ConsumerProject,
+  closureOf,
+  createConsumerProject,
+  type Installer,
+  packAll,
+  versionOf,
+} from './consumer-project.ts'
 import { EXAMPLES, exampleOf } from './readme-examples.ts'
 import { startProcess } from './started-process.ts'
 
@@ -14,8 +21,6 @@ const INSTALLER = (process.env.CONSUMER_INSTALLER ?? 'npm') as Installer
 const TOOLS = ['vitest', 'rolldown', 'typescript', '@types/node']
 
 const names = packages.map(({ manifest }) => manifest.name)
-const catalog = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8')
-const versionOf = (name: string): string => new RegExp(`^  "?${name}"?: (\\S+)$`, 'm').exec(catalog)?.[1] ?? ''
 
 let packed: readonly Packed[]
 let project: ConsumerProject

@@ -22,14 +22,16 @@ export interface GuideReport {
  * Executes the blocks of a guide in order, as somebody would who types them: in one shell, in an empty folder, where the packages are
  * installed and `berth` is a command. Rejects with the line of the first block that fails, that shows an error the guide does not
  * speak of, or whose output is not what the `text` block after it says.
+ *
+ * @param installed `node_modules` of a project that has the packed packages; those of the workspace when missing
  */
-export async function runGuide(path: string): Promise<GuideReport> {
+export async function runGuide(path: string, installed?: string): Promise<GuideReport> {
   const document = readFileSync(join(root, path), 'utf8')
   const blocks = guideBlocks(document)
   const port = await unusedPort()
   const place = mkdtempSync(join(tmpdir(), 'berth-guide-'))
-  const folder = emptyFolder(place)
-  const shell = openGuideShell(place, { cwd: folder, env: environmentOf(place, port), prelude: PRELUDE })
+  const folder = emptyFolder(place, installed)
+  const shell = openGuideShell(place, { cwd: folder, env: environmentOf(place, port, installed), prelude: PRELUDE })
   const guide: Guide = { document, shell, port, token: '' }
   const outputs: string[] = []
   try {
@@ -88,9 +90,17 @@ function rethrowWith(place: string) {
 }
 
 /** Where `npm install` has been, but for what guides write themselves. */
-function emptyFolder(place: string): string {
+function emptyFolder(place: string, installed: string | undefined): string {
   const folder = join(place, 'folder')
   const modules = join(folder, 'node_modules')
+  mkdirSync(folder)
+  copyFileSync(join(root, 'README.md'), join(folder, 'README.md'))
+  if (installed === undefined) linkWorkspace(modules)
+  else symlinkSync(installed, modules)
+  return folder
+}
+
+function linkWorkspace(modules: string): void {
   mkdirSync(join(modules, '@berth'), { recursive: true })
   for (const name of readdirSync(join(root, 'packages'))) {
     symlinkSync(join(root, 'packages', name), join(modules, '@berth', name))
@@ -99,12 +109,10 @@ function emptyFolder(place: string): string {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(root, at, 'node_modules', name), join(modules, name))
   }
-  copyFileSync(join(root, 'README.md'), join(folder, 'README.md'))
-  return folder
 }
 
 /** What the guides tell to install, and whose dependency it is here. */
-const INSTALLED = [
+export const INSTALLED = [
   ['vitest', '.'],
   ['ai', '.'],
   ['better-sqlite3-multiple-ciphers', 'packages/sqlite'],
@@ -113,13 +121,14 @@ const INSTALLED = [
   ['@opentelemetry/sdk-trace', 'packages/platform-node'],
 ] as const
 
-function environmentOf(place: string, port: number): NodeJS.ProcessEnv {
+function environmentOf(place: string, port: number, installed: string | undefined): NodeJS.ProcessEnv {
+  const modules = installed ?? join(root, 'node_modules')
   const own = Object.entries(process.env).filter(([name]) => !/^(BERTH_|VITEST|NODE_OPTIONS$)/.test(name))
   return {
     ...Object.fromEntries(own),
     HOME: place,
-    PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`,
-    GUIDE_ROOT: root,
+    PATH: `${join(modules, '.bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
+    GUIDE_BERTH: join(modules, '@berth/cli/bin/berth.js'),
     BERTH_SERVER_PORT: String(port),
     NO_COLOR: '1',
     NODE_COMPILE_CACHE: compiled,
@@ -131,7 +140,7 @@ const PRELUDE = `
 npm() {
   [ "$1" = start ] || { echo "only npm start, not npm $*" >&2; return 1; }
   shift; [ "$1" != -- ] || shift
-  node "$GUIDE_ROOT/apps/cli/bin/berth.js" dev --demo "$@"
+  node "$GUIDE_BERTH" dev --demo "$@"
 }
 pgrep() { command pgrep -s 0 "$@"; }
 `

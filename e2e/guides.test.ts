@@ -1,12 +1,25 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packages } from '../tooling/consumer/packages.ts'
+import { createConsumerProject, packAll, versionOf } from './consumer-project.ts'
 import { guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
-import { forgetCompiled, runGuide } from './guide-runner.ts'
+import { forgetCompiled, INSTALLED, runGuide } from './guide-runner.ts'
 
 const guides = readdirSync(join(import.meta.dirname, '../docs/guides')).map((name) => `docs/guides/${name}`)
 
+/** `E2E_GUIDES=packed` follows the guides with the tarballs of the packages, installed by npm, and without this repository. */
+const isPacked = process.env.E2E_GUIDES === 'packed'
+let installed: string | undefined
+
+beforeAll(async () => {
+  if (!isPacked) return
+  const others = Object.fromEntries(INSTALLED.map(([name]) => [name, versionOf(name)]))
+  const own = packages.map(({ manifest }) => manifest.name)
+  const project = await createConsumerProject({ installer: 'npm', packed: packAll(), own, others })
+  installed = join(project.dir, 'node_modules')
+}, 300_000)
 afterAll(forgetCompiled)
 
 /** What the guides use beside the server; none of them is brought along. */
@@ -16,8 +29,9 @@ const missing = ['bash', 'curl', 'sqlite3', 'pgrep', 'pkill', 'sha256sum'].filte
 const lack = missing.length === 0 ? '' : ` (missing here: ${missing.join(', ')})`
 
 describe.skipIf(missing.length > 0 && !process.env.CI)(`every block does what its guide says${lack}`, () => {
-  it.concurrent.each([...guides, 'README.md'])('in %s', async (path) => {
-    const { executed, skipped } = await runGuide(path)
+  // README is for whoever has the repository.
+  it.concurrent.each(isPacked ? guides : [...guides, 'README.md'])('in %s', async (path) => {
+    const { executed, skipped } = await runGuide(path, installed)
 
     const reasons = skipped.map(({ line, skip }) => `\n  not executed, line ${line}: ${skip}`)
     console.log(`${path}: ${executed.length} blocks executed, ${skipped.length} not${reasons.join('')}`)

@@ -61,7 +61,7 @@ export async function launchChromium(): Promise<BrowserContext> {
     headless: true,
     args: CHROMIUM_FLAGS,
   })
-  context.once('close', () => rmSync(profile, { recursive: true, force: true }))
+  context.once('close', () => rmSync(profile, { recursive: true, force: true, maxRetries: 20 }))
   return context
 }
 

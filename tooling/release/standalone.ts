@@ -27,6 +27,7 @@ export async function packStandalone(to: string): Promise<string> {
     cpSync(join(cli, part), join(place, part), { recursive: true })
   for (const part of ['LICENSE']) cpSync(join(root, part), join(place, part))
   cpSync(join(cli, 'README.md'), join(place, 'README.md'))
+  cpSync(join(cli, 'dist/compile-cache.js'), join(place, 'dist/compile-cache.js'))
   writeFileSync(join(place, 'dist/main.js'), "export { main } from './bundle/main.js'\n")
   writeFileSync(join(place, 'dist/package.json'), JSON.stringify({ version, type: 'module' }))
   writeFileSync(join(place, 'THIRD-PARTY-LICENSES'), licencesOf(chunks))

@@ -44,6 +44,14 @@ export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
     const configDir = configPath === undefined ? cwd : dirname(configPath)
     sources = watchSources({ cwd, configPath, configDir }, (change) => supervision?.restart(change))
   }
+  // Before the first process starts: each gives the terminal back as it has found it.
+  const stopKeys = listenToKeys(terminal, {
+    open: openPage,
+    mint: () => supervision?.mint(),
+    restart: () => supervision?.restart({ files: [], askedAtMs: performance.now() }),
+    clear: view.clear,
+    interrupt: () => supervision?.interrupt('SIGINT'),
+  })
   supervision = supervise({
     spawn: processes.take,
     setup: (): DevSetup => ({ cwd, flags: { config, host, port, demo }, json: out.isJson, ...view.known() }),
@@ -59,16 +67,8 @@ export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
       },
     },
   })
-  const { restart, mint, interrupt, ended } = supervision
-  const stopKeys = listenToKeys(terminal, {
-    open: openPage,
-    mint,
-    restart: () => restart({ files: [], askedAtMs: performance.now() }),
-    clear: view.clear,
-    interrupt: () => interrupt('SIGINT'),
-  })
   try {
-    call.finish(await ended)
+    call.finish(await supervision.ended)
   } finally {
     stopKeys()
     processes.close()

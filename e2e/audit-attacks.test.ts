@@ -10,7 +10,7 @@ import { readAuditLinks, readAuditState } from '../packages/sqlite/src/audit-log
 import { type Connection, openConnection } from '../packages/sqlite/src/connection.ts'
 import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
 import { databaseOpener } from '../packages/sqlite/src/open-database.ts'
-import { createRandom } from './random.ts'
+import { createRandom } from '../packages/testkit/src/random.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? 20_261_121)
 const ENTRIES = 10_000

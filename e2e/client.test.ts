@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type BerthClient, createClient, type Event, type SubscriptionItem } from '../packages/client/src/index.ts'
+import { createRandom } from '../packages/testkit/src/random.ts'
 import {
   CLIENT_CONFIG,
   createPlace,
@@ -9,7 +10,6 @@ import {
   startServer,
 } from './berth-process.ts'
 import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts'
-import { createRandom } from './random.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000)
 const KILLS = Number(process.env.E2E_KILLS ?? 6)

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createRandom } from '../packages/testkit/src/random.ts'
 import { type Answer, type DurableServer, eventually, type Shown, startDurableServer } from './durable-server.ts'
-import { createRandom } from './random.ts'
 
 const KILLS = 16
 const LANES = 4

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { createRandom } from '../../packages/testkit/src/random.ts'
 import { bearer, createPlace, createToken, type Place, type RunningServer, startServer } from '../berth-process.ts'
-import { createRandom } from '../random.ts'
 import { inspectCopy } from './database-copy.ts'
 
 export const SERVE = ['server', '--config', join(import.meta.dirname, '../fixtures/torture.config.mjs')]

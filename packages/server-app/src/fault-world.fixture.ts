@@ -1,11 +1,10 @@
 import { nodeDigest } from '@berth/platform-node'
 import type { Logger, Storage } from '@berth/ports'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { createManualClock, createRandom, createSequenceIds } from '@berth/testkit'
 import { problemOf, read, type Seen, type SeenBody } from './fault-answer.fixture.ts'
 import { expectSoundStorage } from './fault-invariants.fixture.ts'
 import { createMachine, FAULTY_CONFIG, type FaultOptions, type Machine, turn } from './fault-machine.fixture.ts'
 import { ASKED_OPERATIONS, type Asked, createRequests, type Known, nothingKnown } from './fault-requests.fixture.ts'
-import { createRandom } from './random.fixture.ts'
 import { openTokenAdmin } from './token-admin.ts'
 
 const ignore = () => undefined

@@ -47,6 +47,7 @@ export { unitOfWorkCases, unitOfWorkContract } from './contracts/unit-of-work.co
 export { createHashEmbedder, type HashEmbedderOptions } from './embedders.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { aBlock, aFact, aJob, aMemoryConflict } from './memory-builders.ts'
+export { createRandom } from './random.ts'
 export { createSequenceIds } from './sequence-ids.ts'
 export {
   createRandomFaults,

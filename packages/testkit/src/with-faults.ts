@@ -1,4 +1,5 @@
 import { AppError, type Storage, type UnitOfWork } from '@berth/ports'
+import { createRandom } from './random.ts'
 
 /**
  * How a call of a storage goes wrong. `busy` and `full`: refused, nothing was done. `late`: done some turns of the event
@@ -121,16 +122,5 @@ export function createRandomFaults({ seed, share, faults, onFatal }: RandomFault
       injected.set(name, (injected.get(name) ?? 0) + 1)
       return fault
     },
-  }
-}
-
-/** Mulberry32: numbers in [0, 1). */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }

@@ -12,11 +12,13 @@ export function createBoundedMap<K, V>(maxEntries: number): BoundedMap<K, V> {
   const entries = new Map<K, V>()
   // One iterator for good: a fresh one would walk over all that was deleted before it comes to the oldest entry.
   const oldest = entries.keys()
+  let newest: K | undefined
 
   return {
     get: (key) => entries.get(key),
     set(key, value) {
-      entries.delete(key)
+      if (newest !== key) entries.delete(key)
+      newest = key
       entries.set(key, value)
       if (entries.size <= maxEntries) return
       const next = oldest.next()

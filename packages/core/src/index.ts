@@ -51,6 +51,7 @@ export { createManageTokens, type ManageTokens, type ManageTokensDeps } from './
 export type { MintToken, NewToken } from './auth/new-token.ts'
 export type { Principal } from './auth/principal.ts'
 export { createTokenUseCases, type TokenUseCases, type TokenUseCasesDeps } from './auth/token-use-cases.ts'
+export { type BoundedMap, createBoundedMap } from './bounded-map.ts'
 export { type ConsolidatorGroup, createConsolidator } from './consolidator/consolidator.ts'
 export type { ConsolidatorLoop } from './consolidator/consolidator-loop.ts'
 export type { ConsolidatorCheck, ConsolidatorState } from './consolidator/consolidator-state.ts'

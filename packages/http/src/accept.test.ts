@@ -11,7 +11,7 @@ describe('acceptsEventStream', () => {
     expect(acceptsEventStream(header)).toBe(true)
   })
 
-  it.each([null, '', '*/*', 'text/*', 'application/json', 'text/event-stream;q=0', 'text/event-streams'])(
+  it.each([undefined, '', '*/*', 'text/*', 'application/json', 'text/event-stream;q=0', 'text/event-streams'])(
     'says no to %s',
     (header) => {
       expect(acceptsEventStream(header)).toBe(false)

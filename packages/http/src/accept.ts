@@ -1,6 +1,6 @@
 /** Whether an Accept header names `text/event-stream`; a wildcard does not ask for a stream. */
-export function acceptsEventStream(header: string | null): boolean {
-  if (header === null) return false
+export function acceptsEventStream(header: string | undefined): boolean {
+  if (header === undefined) return false
   return header.split(',').some((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
     return type === 'text/event-stream' && !parameters.some((parameter) => /^q=0(\.0{1,3})?$/.test(parameter))

@@ -27,17 +27,15 @@ export interface UpgradeOutcome {
  * @throws AppError `cors-denied`, `validation-failed` when the route is no WebSocket
  */
 export function admitUpgrade(exchange: Exchange, { allowOrigins, authKind }: HttpConfig): void {
-  const { request, url, route } = exchange
+  const { head, route } = exchange
   if (route?.mounted.operation.responses[101] === undefined) {
     throw new AppError('validation-failed', { message: 'this route is no WebSocket', hint: 'leave out Upgrade' })
   }
-  const origin = request.headers.get('origin')
+  const origin = head.header('origin')
   const listsAll = allowOrigins.includes('*') && authKind !== 'none'
   const isAllowed =
-    origin === null
-      ? authKind !== 'none' || isFromOwnSite(request)
-      : listsAll || allowOrigins.includes(origin) || isSameOrigin(origin, hostOf(request, url))
+    origin === undefined
+      ? authKind !== 'none' || isFromOwnSite(head)
+      : listsAll || allowOrigins.includes(origin) || isSameOrigin(origin, head.host)
   if (!isAllowed) throw new AppError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
 }
-
-const hostOf = ({ headers }: Request, { host }: URL) => headers.get('host') ?? host

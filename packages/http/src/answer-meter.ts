@@ -17,9 +17,9 @@ export const methodLabel = (method: string): string => (METHODS.has(method) ? me
 
 export function createAnswerMeter({ meter, clock, config }: AnswerMeterDeps): AnswerMeter {
   return (exchange, status, error) => {
-    const { request, route, startedMs } = exchange
+    const { head, route, startedMs } = exchange
     const labels = {
-      method: methodLabel(request.method),
+      method: methodLabel(head.method),
       route: route === undefined ? 'unmatched' : config.basePath + route.mounted.operation.path,
     }
     meter.count('svc_http_requests_total', { ...labels, status: String(status) })

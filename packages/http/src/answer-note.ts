@@ -10,13 +10,13 @@ export function noteOf(
   { status, error }: { readonly status: number; readonly error: AppError | undefined },
   { clock, config }: { readonly clock: Clock; readonly config: { readonly basePath: string } },
 ): AnswerNote {
-  const { request, requestId, clientAddress, route, principal, startedMs, headers, origin } = exchange
+  const { head, requestId, clientAddress, route, principal, startedMs, headers, origin } = exchange
   const operation = route?.mounted.operation
   const target = Object.values(route?.params ?? {}).join('/')
   return {
     operationId: operation?.id,
     isPrivileged: operation?.privileged === true,
-    method: request.method,
+    method: head.method,
     route: operation === undefined ? undefined : config.basePath + operation.path,
     target: target === '' ? undefined : target.slice(0, MAX_TARGET),
     principal: isAnonymous(exchange) ? undefined : principal,

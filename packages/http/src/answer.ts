@@ -13,7 +13,7 @@ import { type Outgoing, type TextAnswer, textAnswer } from './text-answer.ts'
  * same key, is shown as the stream of its events where the operation offers one and the client accepts it.
  */
 export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStream: OpenRunStream): Promise<Outgoing> {
-  const { request, route, headers, principal } = exchange
+  const { head, route, headers, principal } = exchange
   const { tokenId } = principal
   const hangUp = hangUpOf(exchange)
   if (answer instanceof Response) return answer
@@ -21,7 +21,7 @@ export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStre
   if (location !== undefined) headers.set('Location', location)
   if (replayed === true) headers.set('Idempotency-Replayed', 'true')
   const mayStream = route !== undefined && isStreamingStart(route.mounted.operation)
-  if (mayStream && runId !== undefined && acceptsEventStream(request.headers.get('accept'))) {
+  if (mayStream && runId !== undefined && acceptsEventStream(head.header('accept'))) {
     return streamOrLinks(answer, () =>
       openRunStream({ runId, visibility: EVERY_ROW, tokenId, hangUp, lastEventId: undefined }),
     )
@@ -47,16 +47,13 @@ function toTextAnswer({ status, body, json, contentType }: Reply): TextAnswer {
 
 /** Adds what every answer carries. A HEAD request gets the head alone. */
 export async function finishResponse(exchange: Exchange, outgoing: Outgoing): Promise<Response> {
-  const { request, headers: extra, requestId } = exchange
-  const isHead = request.method === 'HEAD'
+  const { head, headers: extra, requestId } = exchange
+  const isHead = head.method === 'HEAD'
   const { status } = outgoing
   if (!(outgoing instanceof Response)) {
-    const headers = {
-      ...SECURITY_HEADERS,
-      ...outgoing.headers,
-      ...Object.fromEntries(extra),
-      'X-Request-Id': requestId,
-    }
+    const headers: Record<string, string> = { ...SECURITY_HEADERS, ...outgoing.headers }
+    for (const [name, value] of extra) headers[name] = value
+    headers['X-Request-Id'] = requestId
     return new Response(isHead ? null : outgoing.text, { status, headers })
   }
   // In place: a copy would turn its text into a stream.

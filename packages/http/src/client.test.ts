@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createClientOf } from './client.ts'
+import { readHead } from './request-head.ts'
 
 type TrustProxy = Parameters<typeof createClientOf>[0]
 
 function clientOf(trustProxy: TrustProxy, remoteAddress: string | undefined, headers: Record<string, string> = {}) {
   const env = remoteAddress === undefined ? {} : { incoming: { socket: { remoteAddress } } }
-  return createClientOf(trustProxy)(env, new URL('http://berth.example/v1/agents'), new Headers(headers))
+  const request = new Request('http://berth.example/v1/agents', { headers })
+  return createClientOf(trustProxy)(env, readHead(request, {}))
 }
 
 const addressOf = (trustProxy: TrustProxy, remoteAddress: string, forwarded?: string) =>

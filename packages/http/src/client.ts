@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { StartError } from '@berth/ports'
 import type { HttpEnv } from './http-env.ts'
+import type { RequestHead } from './request-head.ts'
 
 /** Who sent a request, as far as proxies in front may be believed. */
 export interface Client {
@@ -14,7 +15,7 @@ export interface Client {
 type TrustProxy = number | readonly string[]
 
 /** How to tell the client of a request. The headers of proxies count only where proxies are trusted. */
-export type ClientOf = (env: HttpEnv, url: URL, headers: Headers) => Client
+export type ClientOf = (env: HttpEnv, head: Pick<RequestHead, 'header' | 'isSecure'>) => Client
 
 /**
  * X-Forwarded-For is read from the right: past so many hops, or past the addresses of known proxies. What is no address
@@ -25,12 +26,12 @@ export type ClientOf = (env: HttpEnv, url: URL, headers: Headers) => Client
 export function createClientOf(trustProxy: TrustProxy): ClientOf {
   const behind = typeof trustProxy === 'number' ? hopsBefore(trustProxy) : untrustedBefore(rangesOf(trustProxy))
 
-  return (env, url, headers) => {
+  return (env, head) => {
     const socket = env.incoming?.socket?.remoteAddress ?? 'unknown'
-    const forwarded = headers.get('x-forwarded-for')
-    const address = forwarded === null ? socket : behind(socket, hopsOf(forwarded))
+    const forwarded = head.header('x-forwarded-for')
+    const address = forwarded === undefined ? socket : behind(socket, hopsOf(forwarded))
     const isProxied = address !== socket
-    const isSecure = url.protocol === 'https:' || (isProxied && headers.get('x-forwarded-proto') === 'https')
+    const isSecure = head.isSecure || (isProxied && head.header('x-forwarded-proto') === 'https')
     return { address: networkOf(address), isSecure }
   }
 }

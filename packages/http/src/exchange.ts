@@ -5,12 +5,13 @@ import { acceptsEventStream } from './accept.ts'
 import type { Call } from './handlers.ts'
 import type { HttpEnv } from './http-env.ts'
 import { parsePrefer } from './prefer.ts'
+import { type RequestHead, readHead } from './request-head.ts'
 import type { Route, Router } from './router.ts'
 
 /** One request on its way through the stages; each fills in what it finds out. */
 export interface Exchange {
   readonly request: Request
-  readonly url: URL
+  readonly head: RequestHead
   readonly env: HttpEnv
   readonly route: Route | undefined
   readonly methods: () => readonly string[] // of this path
@@ -44,13 +45,13 @@ export function createExchange(
   env: HttpEnv,
   { router, startedMs }: { readonly router: Router; readonly startedMs: number },
 ): Exchange {
-  const url = new URL(request.url)
+  const head = readHead(request, env)
   return {
     request,
-    url,
+    head,
     env,
-    route: router.match(request.method, url.pathname),
-    methods: () => router.methodsOf(url.pathname),
+    route: router.match(head.method, head.path),
+    methods: () => router.methodsOf(head.path),
     headers: new Map(),
     startedMs,
     origin: NOWHERE,
@@ -77,8 +78,8 @@ export function hangUpOf({ env }: Pick<Exchange, 'env'>): (() => void) | undefin
 export const isAnonymous = ({ principal }: Exchange) => principal === NOBODY
 
 /** What a handler sees of the exchange. */
-export function toCall({ request, route, ...exchange }: Exchange): Call<Operation> {
-  const { query, body, principal, visibility, key, traceparent } = exchange
+export function toCall(exchange: Exchange): Call<Operation> {
+  const { head, route, query, body, principal, visibility, key, traceparent } = exchange
   return {
     params: route?.params ?? {},
     query,
@@ -87,10 +88,10 @@ export function toCall({ request, route, ...exchange }: Exchange): Call<Operatio
     visibility,
     key,
     traceparent,
-    prefer: parsePrefer(request.headers.get('prefer')),
-    acceptsEventStream: acceptsEventStream(request.headers.get('accept')),
+    prefer: parsePrefer(head.header('prefer')),
+    acceptsEventStream: acceptsEventStream(head.header('accept')),
     hangUp: hangUpOf(exchange),
-    origin: request.headers.get('origin') ?? undefined,
-    lastEventId: request.headers.get('last-event-id') || undefined,
+    origin: head.header('origin'),
+    lastEventId: head.header('last-event-id') || undefined,
   }
 }

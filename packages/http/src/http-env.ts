@@ -4,6 +4,12 @@ export interface HttpEnv {
     readonly socket?: { readonly remoteAddress?: string | undefined }
     /** Names and values in turn, as received. */
     readonly rawHeaders?: readonly string[]
+    /** By their names in lower case. */
+    readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
+    /** Bytes of the body that are there to be read. */
+    readonly readableLength?: number
+    /** Takes these bytes. */
+    read?(): unknown
   }
   readonly outgoing?: { destroy(): unknown }
 }

@@ -49,7 +49,8 @@ export function createPipeline(deps: HttpAppDeps): Pipeline {
 
   const passAll = async (passed: typeof stages, exchange: Exchange) => {
     for (const { pass } of passed) {
-      const answer = await pass(exchange)
+      const passing = pass(exchange)
+      const answer = passing instanceof Promise ? await passing : passing
       if (answer !== undefined) return answer
     }
     return undefined

@@ -3,7 +3,7 @@ import { parsePrefer } from './prefer.ts'
 
 describe('parsePrefer', () => {
   it('waits for the outcome when nothing is preferred', () => {
-    expect(parsePrefer(null)).toEqual({ answer: 'outcome', waitMs: undefined, applied: '' })
+    expect(parsePrefer(undefined)).toEqual({ answer: 'outcome', waitMs: undefined, applied: '' })
   })
 
   it.each([

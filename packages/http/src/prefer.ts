@@ -17,8 +17,8 @@ const NO_PREFERENCES: Preferences = { answer: 'outcome', waitMs: undefined, appl
  *
  * @see RFC 7240
  */
-export function parsePrefer(header: string | null): Preferences {
-  if (header === null) return NO_PREFERENCES
+export function parsePrefer(header: string | undefined): Preferences {
+  if (header === undefined) return NO_PREFERENCES
   const preferences = new Map<string, string>()
   for (const part of header.split(',')) {
     const [name = '', value = ''] = (part.split(';')[0] ?? '').split('=').map((text) => text.trim())

@@ -1,15 +1,22 @@
 import { AppError } from '@berth/ports'
+import type { Exchange } from './exchange.ts'
+import type { HttpEnv } from './http-env.ts'
 
 /**
  * The bytes of a request's body, never more of them than the limit, whether or not the length was announced.
  *
  * @throws AppError `body-too-large`; `invalid-json` when the body breaks off
  */
-export async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
-  const announced = request.headers.get('content-length')
+export async function readBody(
+  { request, head, env }: Pick<Exchange, 'request' | 'head' | 'env'>,
+  limitBytes: number,
+): Promise<Uint8Array> {
+  const announced = head.header('content-length')
   if (Number(announced ?? 0) > limitBytes) throw tooLarge(limitBytes)
   // The parser of HTTP holds the body to its announced length.
-  if (announced !== null) return new Uint8Array(await request.arrayBuffer().catch(brokenOff))
+  if (announced !== undefined) {
+    return takeWhole(env, Number(announced)) ?? new Uint8Array(await request.arrayBuffer().catch(brokenOff))
+  }
   if (request.body === null) return new Uint8Array()
   const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader()
   const chunks: Uint8Array[] = []
@@ -24,6 +31,13 @@ export async function readBody(request: Request, limitBytes: number): Promise<Ui
     }
     chunks.push(value)
   }
+}
+
+/** The body where all of it has come in already, as it has with most requests; a stream costs more than what it carries. */
+function takeWhole({ incoming }: HttpEnv, length: number): Uint8Array | undefined {
+  if (length === 0) return new Uint8Array()
+  const bytes = incoming?.readableLength === length ? incoming.read?.() : undefined
+  return bytes instanceof Uint8Array ? bytes : undefined
 }
 
 function brokenOff(cause: unknown): never {

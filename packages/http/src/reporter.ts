@@ -23,11 +23,11 @@ export function createReporter(deps: HttpAppDeps): Reporter {
   const measure = createAnswerMeter(deps)
 
   const fieldsOf = (exchange: Exchange, { status, bytes }: Outcome): LogFields => {
-    const { request, requestId, route, startedMs, traceparent } = exchange
+    const { head, requestId, route, startedMs, traceparent } = exchange
     const operation = route?.mounted.operation
     const principal = isAnonymous(exchange) ? undefined : exchange.principal
     return {
-      ...{ requestId, operationId: operation?.id, method: request.method },
+      ...{ requestId, operationId: operation?.id, method: head.method },
       route: operation === undefined ? null : config.basePath + operation.path,
       ...{ status, durationMs: Math.round(clock.monotonicMs() - startedMs) },
       ...{ bytes, subject: principal?.subject, tokenId: principal?.tokenId, traceId: traceIdOf(traceparent) },

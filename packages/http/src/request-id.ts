@@ -3,7 +3,7 @@ import type { IdGenerator } from '@berth/ports'
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The client's X-Request-Id when it fits, else a new one. */
-export function requestIdOf(sent: string | null | undefined, ids: Pick<IdGenerator, 'randomBytes'>): string {
+export function requestIdOf(sent: string | undefined, ids: Pick<IdGenerator, 'randomBytes'>): string {
   return sent && REQUEST_ID.test(sent) ? sent : `req_${toHex(ids.randomBytes(16))}`
 }
 

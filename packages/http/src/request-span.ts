@@ -9,8 +9,8 @@ export function startRequestSpan(
   { basePath }: { readonly basePath: string },
 ): Span {
   if (!tracer.isOn) return noSpan
-  const { request, route, requestId, isSecure, traceparent } = exchange
-  const method = methodLabel(request.method)
+  const { head, route, requestId, isSecure, traceparent } = exchange
+  const method = methodLabel(head.method)
   const attributes = {
     'http.request.method': method === 'other' ? '_OTHER' : method,
     'http.route': route === undefined ? undefined : basePath + route.mounted.operation.path,

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '@berth/core'
 import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { SmartRouter } from 'hono/router/smart-router'
 import { TrieRouter } from 'hono/router/trie-router'
@@ -6,6 +7,8 @@ import type { Mounted } from './mount.ts'
 export interface Route {
   readonly mounted: Mounted
   readonly params: Readonly<Record<string, string>>
+  /** The path of the operation with its parameters, the same however the client escaped them. */
+  readonly path: string
 }
 
 export interface Router {
@@ -15,13 +18,18 @@ export interface Router {
   methodsOf(path: string): readonly string[]
 }
 
+const MAX_KNOWN = 1_000
+const MAX_KNOWN_LENGTH = 256
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export function createRouter(basePath: string, mounted: readonly Mounted[]): Router {
   const router = new SmartRouter<Mounted>({ routers: [new RegExpRouter(), new TrieRouter()] })
   for (const one of mounted) router.add(one.operation.method, basePath + one.operation.path, one)
 
-  const match = (method: string, path: string): Route | undefined => {
+  /** Most requests go to few places. */
+  const known = createBoundedMap<string, Route>(MAX_KNOWN)
+
+  const find = (method: string, path: string): Route | undefined => {
     const [found, stash] = router.match(method === 'HEAD' ? 'GET' : method, path) as Found
     const first = found[0]
     if (first === undefined) return undefined
@@ -29,7 +37,15 @@ export function createRouter(basePath: string, mounted: readonly Mounted[]): Rou
       const value = typeof slot === 'number' ? (stash?.[slot] ?? '') : slot
       return [name, decode(value)] as const
     })
-    return { mounted: first[0], params: Object.fromEntries(params) }
+    return toRoute(first[0], Object.fromEntries(params))
+  }
+
+  const match = (method: string, path: string): Route | undefined => {
+    if (path.length > MAX_KNOWN_LENGTH) return find(method, path)
+    const name = `${method} ${path}`
+    const route = known.get(name) ?? find(method, path)
+    if (route !== undefined) known.set(name, route)
+    return route
   }
 
   return {
@@ -44,6 +60,12 @@ export function createRouter(basePath: string, mounted: readonly Mounted[]): Rou
 
 /** Both forms in which hono's routers report: parameters by value, or as indices of a stash. */
 type Found = readonly [ReadonlyArray<readonly [Mounted, Record<string, string | number>]>, (readonly string[])?]
+
+const toRoute = (mounted: Mounted, params: Route['params']): Route => ({
+  mounted,
+  params,
+  path: mounted.operation.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? '')),
+})
 
 function decode(segment: string): string {
   try {

@@ -15,9 +15,11 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   return JSON.parse(text)
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return decoder.decode(bytes)
   } catch {
     throw new AppError('invalid-json', { message: 'the body is not UTF-8' })
   }

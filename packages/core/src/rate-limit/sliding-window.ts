@@ -24,25 +24,42 @@ export interface SlidingWindow {
 
 /** Exact sliding window on the monotonic clock: no window of `windowMs` ever holds more than `limit` accepted takes. */
 export function createSlidingWindow(clock: Clock, { limit, windowMs, maxKeys }: SlidingWindowOptions): SlidingWindow {
-  const windows = createBoundedMap<string, number[]>(maxKeys)
+  const windows = createBoundedMap<string, Taken>(maxKeys)
 
-  const windowOf = (key: string): number[] => {
-    const times = windows.get(key) ?? []
-    windows.set(key, times)
-    return times
+  const windowOf = (key: string): Taken => {
+    const taken = windows.get(key) ?? { times: [], first: 0 }
+    windows.set(key, taken)
+    return taken
   }
 
   return {
     size: windows.size,
     take(key) {
       const now = clock.monotonicMs()
-      const times = windowOf(key)
-      const live = times.findIndex((time) => time > now - windowMs)
-      times.splice(0, live === -1 ? times.length : live)
-      const allowed = times.length < limit
-      if (allowed) times.push(now)
-      const oldest = times[0] ?? now
-      return { allowed, limit, remaining: limit - times.length, resetMs: oldest + windowMs - now }
+      const taken = windowOf(key)
+      dropThrough(taken, now - windowMs)
+      const allowed = taken.times.length - taken.first < limit
+      if (allowed) taken.times.push(now)
+      const { times, first } = taken
+      const oldest = times[first] ?? now
+      return { allowed, limit, remaining: limit - (times.length - first), resetMs: oldest + windowMs - now }
     },
   }
+}
+
+/** When the accepted takes of a key were, from the one at `first` on. */
+interface Taken {
+  readonly times: number[]
+  first: number
+}
+
+const COMPACT_AT = 512
+
+function dropThrough(taken: Taken, through: number): void {
+  const { times } = taken
+  while (taken.first < times.length && (times[taken.first] as number) <= through) taken.first++
+  // Seldom, and no more than was dropped: to move what is left costs as much as there is of it.
+  if (taken.first < times.length && (taken.first < COMPACT_AT || taken.first * 2 < times.length)) return
+  times.splice(0, taken.first)
+  taken.first = 0
 }

@@ -5,9 +5,9 @@ import type { CreateStage } from './stage.ts'
 export const createAuthentication: CreateStage =
   ({ authenticate, config }) =>
   async (exchange) => {
-    const { request, route, clientAddress } = exchange
+    const { head, route, clientAddress } = exchange
     if (route === undefined || ruleOf(route.mounted.operation, config) === null) return undefined
-    const principal = await authenticate(request.headers.get('authorization') ?? undefined, clientAddress)
+    const principal = await authenticate(head.header('authorization'), clientAddress)
     exchange.principal = { ...principal, origin: exchange.origin }
     return undefined
   }

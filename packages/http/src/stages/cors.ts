@@ -7,11 +7,11 @@ const EXPOSED =
 export const createCors: CreateStage = ({ config }) => {
   const listed = new Set(config.allowOrigins)
 
-  return ({ request, headers }) => {
+  return ({ head, headers }) => {
     headers.set('Vary', 'Origin')
-    const origin = request.headers.get('origin')
+    const origin = head.header('origin')
     // `null` is the origin of every sandboxed frame and local file: nobody in particular.
-    if (origin === null || origin === 'null' || !(listed.has('*') || listed.has(origin))) return undefined
+    if (origin === undefined || origin === 'null' || !(listed.has('*') || listed.has(origin))) return undefined
     headers.set('Access-Control-Allow-Origin', listed.has('*') ? '*' : origin)
     headers.set('Access-Control-Expose-Headers', EXPOSED)
     return undefined

@@ -27,7 +27,7 @@ export const createCsrf: CreateStage = (deps) => {
 /** What only reads hands out the value where the page has none; what changes something must bring it. */
 function checkSession(deps: HttpAppDeps, exchange: Exchange, session: string): void {
   const isValid = submitsTwice(deps, exchange, session)
-  if (SAFE.has(exchange.request.method)) {
+  if (SAFE.has(exchange.head.method)) {
     if (!isValid) exchange.headers.set('Set-Cookie', cookieOf(exchange, deps.csrfTokens.issue(session)))
     return
   }
@@ -44,13 +44,10 @@ function refuseCrossSite(exchange: Exchange, allowOrigins: readonly string[]): v
 }
 
 /** By what browsers say of themselves; other clients say nothing. Any origin (`*`) is not one that was chosen. */
-function isCrossSite({ request, url }: Exchange, allowOrigins: readonly string[]): boolean {
-  const { headers } = request
-  const origin = headers.get('origin')
-  if (origin !== null) {
-    return !(allowOrigins.includes(origin) || isSameOrigin(origin, headers.get('host') ?? url.host))
-  }
-  return !isFromOwnSite(request)
+function isCrossSite({ head }: Exchange, allowOrigins: readonly string[]): boolean {
+  const origin = head.header('origin')
+  if (origin === undefined) return !isFromOwnSite(head)
+  return !(allowOrigins.includes(origin) || isSameOrigin(origin, head.host))
 }
 
 const HEADER = 'X-CSRF-Token'
@@ -63,12 +60,12 @@ const cookieOf = (exchange: Exchange, value: string): string =>
   `${nameOf(exchange)}=${value}; Path=/; SameSite=Strict${exchange.isSecure ? '; Secure' : ''}`
 
 function submitsTwice({ csrfTokens }: HttpAppDeps, exchange: Exchange, session: string): boolean {
-  const { headers } = exchange.request
+  const { header, method } = exchange.head
   const name = `${nameOf(exchange)}=`
-  const cookies = (headers.get('cookie') ?? '').split(/;\s*/).filter((cookie) => cookie.startsWith(name))
+  const cookies = (header('cookie') ?? '').split(/;\s*/).filter((cookie) => cookie.startsWith(name))
   const [cookie] = cookies
   // Of two cookies one was set by somebody else.
   if (cookies.length !== 1 || cookie === undefined) return false
-  const sent = SAFE.has(exchange.request.method) ? cookie.slice(name.length) : (headers.get(HEADER) ?? '')
+  const sent = SAFE.has(method) ? cookie.slice(name.length) : (header(HEADER.toLowerCase()) ?? '')
   return csrfTokens.verify(session, cookie.slice(name.length), sent)
 }

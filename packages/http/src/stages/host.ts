@@ -11,9 +11,9 @@ export const createHost: CreateStage = ({ config }) => {
   const { authKind, host, allowedHosts } = config
   const allowed = new Set([...LOOPBACK, host, `[${host}]`, ...allowedHosts].map((name) => name.toLowerCase()))
 
-  return ({ request, url }) => {
+  return ({ head }) => {
     if (authKind !== 'none') return undefined
-    const named = (request.headers.get('host') ?? url.host).toLowerCase()
+    const named = head.host.toLowerCase()
     if (allowed.has(named) || allowed.has(named.replace(/:\d+$/, ''))) return undefined
     throw new AppError('host-denied', { hint: 'add the host name to server.allowedHosts' })
   }

@@ -10,14 +10,14 @@ const MAX_AGE_SECONDS = '600'
 /** Which pages of other origins may call: those that may read the answer. Answers their preflights. */
 export const createOrigin: CreateStage =
   () =>
-  ({ request, url, headers, methods }) => {
-    const origin = request.headers.get('origin')
-    if (origin === null) return undefined
+  ({ head, headers, methods }) => {
+    const origin = head.header('origin')
+    if (origin === undefined) return undefined
 
-    const isPreflight = request.method === 'OPTIONS'
+    const isPreflight = head.method === 'OPTIONS'
     if (headers.has('Access-Control-Allow-Origin')) return isPreflight ? answerPreflight(methods()) : undefined
-    const isSafe = SAFE.has(request.method) && !isPreflight
-    if (isSafe || isSameOrigin(origin, request.headers.get('host') ?? url.host)) return undefined
+    const isSafe = SAFE.has(head.method) && !isPreflight
+    if (isSafe || isSameOrigin(origin, head.host)) return undefined
     throw new AppError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
   }
 

@@ -16,8 +16,8 @@ export const createRateLimit: CreateStage = ({ clock, config }) => {
     return below === '/metrics' || below === '/health' || below.startsWith('/health/')
   }
 
-  return ({ url, clientAddress, headers }) => {
-    const window = isProbe(url.pathname) ? probes : requests
+  return ({ head, clientAddress, headers }) => {
+    const window = isProbe(head.path) ? probes : requests
     const { allowed, remaining, resetMs } = window.take(clientAddress)
     headers.set('RateLimit-Policy', `"per-ip";q=${limit};w=${WINDOW_MS / 1_000}`)
     headers.set('RateLimit', `"per-ip";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`)

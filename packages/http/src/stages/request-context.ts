@@ -12,13 +12,13 @@ export const createRequestContext: CreateStage = ({ ids, config, tracer = noTrac
   const clientOf = createClientOf(config.trustProxy)
 
   return (exchange) => {
-    const { request, url, env } = exchange
-    exchange.requestId = requestIdOf(request.headers.get('x-request-id'), ids)
-    const { address, isSecure } = clientOf(env, url, request.headers)
+    const { head, env } = exchange
+    exchange.requestId = requestIdOf(head.header('x-request-id'), ids)
+    const { address, isSecure } = clientOf(env, head)
     exchange.clientAddress = address
     exchange.isSecure = isSecure
     exchange.origin = originOf(exchange, config.basePath)
-    const traceparent = request.headers.get('traceparent') ?? ''
+    const traceparent = head.header('traceparent') ?? ''
     exchange.traceparent = TRACEPARENT.test(traceparent) ? traceparent : undefined
     exchange.span = startRequestSpan(tracer, exchange, config)
     exchange.traceparent = exchange.span.traceparent ?? exchange.traceparent
@@ -26,9 +26,9 @@ export const createRequestContext: CreateStage = ({ ids, config, tracer = noTrac
   }
 }
 
-const originOf = ({ request, requestId, clientAddress, route }: Exchange, basePath: string): RequestOrigin => ({
+const originOf = ({ head, requestId, clientAddress, route }: Exchange, basePath: string): RequestOrigin => ({
   requestId,
-  method: request.method,
+  method: head.method,
   route: route === undefined ? '' : basePath + route.mounted.operation.path,
   ip: clientAddress,
 })

@@ -3,12 +3,12 @@ import type { CreateStage } from './stage.ts'
 
 /** Refuses what no operation answers; says which methods a path has. */
 export const createRoute: CreateStage = () => (exchange) => {
-  const { request, route, headers } = exchange
+  const { head, route, headers } = exchange
   if (route !== undefined) return undefined
 
   const methods = exchange.methods()
   if (methods.length === 0) throw new AppError('route-not-found')
   headers.set('Allow', methods.join(', '))
-  if (request.method === 'OPTIONS') return new Response(null, { status: 204 })
+  if (head.method === 'OPTIONS') return new Response(null, { status: 204 })
   throw new AppError('method-not-allowed')
 }

@@ -1,0 +1,35 @@
+import type { HttpEnv } from './http-env.ts'
+
+/** What a request says before its body. */
+export interface RequestHead {
+  readonly method: string
+  readonly path: string // without dot segments, still escaped
+  readonly search: string // with its question mark; empty without a query
+  /** Who the client takes this server for. */
+  readonly host: string
+  readonly isSecure: boolean // by its URL
+  /** By its name in lower case. */
+  header(name: string): string | undefined
+}
+
+/** Reads the head where the listener has parsed it already, else from the request. */
+export function readHead({ method, url, headers }: Request, { incoming }: HttpEnv): RequestHead {
+  const authorityAt = url.indexOf('://') + 3
+  const pathAt = url.indexOf('/', authorityAt)
+  const fragmentAt = url.indexOf('#', pathAt)
+  const target = url.slice(pathAt, fragmentAt === -1 ? undefined : fragmentAt)
+  const queryAt = target.indexOf('?')
+  const parsed = incoming?.headers
+  const header = (name: string): string | undefined => {
+    const value = parsed === undefined ? (headers.get(name) ?? undefined) : parsed[name]
+    return typeof value === 'object' ? value.join(', ') : value
+  }
+  return {
+    method,
+    path: queryAt === -1 ? target : target.slice(0, queryAt),
+    search: queryAt === -1 ? '' : target.slice(queryAt),
+    host: header('host') ?? url.slice(authorityAt, pathAt),
+    isSecure: url.startsWith('https:'),
+    header,
+  }
+}

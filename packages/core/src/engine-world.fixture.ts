@@ -161,7 +161,9 @@ export function startProcess(around: Surroundings): Process {
   const phase = createPhase()
   phase.enter('ready')
   const wall: Clock = clock
+  const recall = createRecall({ idempotency: guardedPort(storage.idempotency), clock })
   const engine = createEngine({
+    recall,
     ...{ clock: wall, timers, ids, logger, meter: noMeter, agents, workflows, phase, basePath: '/v1' },
     services: () => ({}) as RunServices,
     render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
@@ -179,7 +181,7 @@ export function startProcess(around: Surroundings): Process {
   })
   return {
     engine,
-    recall: createRecall({ idempotency: guardedPort(storage.idempotency), clock }),
+    recall,
     enter: phase.enter,
     isAlive: () => isAlive,
     kill() {

@@ -16,6 +16,8 @@ import { createDecideApprovals } from './approvals/decide-approvals.ts'
 import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
+import type { AnswerCache } from './idempotency/read-cache.ts'
+import type { Recall } from './idempotency/recall.ts'
 import type { PhaseHolder } from './lifecycle/phase.ts'
 import type { RenderEnvelope } from './realtime/envelope.ts'
 import { createReplay } from './replay/replay.ts'
@@ -74,6 +76,9 @@ export interface EngineDeps
   /** What a named event fires; nothing when missing. */
   readonly fireEventTriggers?: FireEventTriggers
   readonly limits: EngineLimits
+  /** Remembers the answers that are met; nothing is remembered when missing. */
+  readonly knownAnswers?: Pick<AnswerCache, 'startReading'> | undefined
+  readonly recall: Recall
   readonly basePath: string
 }
 

@@ -102,7 +102,9 @@ export function createTestApp(options: AppOptions = {}) {
     events: 'privileged',
   })
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
+  const recall = createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer })
   const engine = createEngine({
+    recall,
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     services: () => ({}) as RunServices,
     ...storage,
@@ -136,7 +138,6 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render, attempts: NO_ATTEMPTS },
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2 },
   })
-  const recall = createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer })
   const named = { ...shared, recall, render, phase, meter: noMeter }
   const services = {
     ...createSessions({ ...named, abortRun: engine.abortRun, answers: { clear: () => undefined } }),

@@ -14,6 +14,12 @@ interface Scenario extends AppOptions {
 }
 
 const refuse = (code: ErrorCode) => () => Promise.reject(new AppError(code))
+const refusedRecall = (code: ErrorCode): HttpAppDeps['recall'] =>
+  Object.assign(refuse(code), {
+    known: () => {
+      throw new AppError(code)
+    },
+  })
 const authenticateAs = (...scopes: string[]) => ({ authenticate: async () => ({ subject: 'alice', scopes }) })
 const key = (value: string) => ({ 'Idempotency-Key': value })
 
@@ -122,8 +128,8 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'approval-resolved': () => fromUseCase('approval-resolved'),
   'approval-not-found': () => fromUseCase('approval-not-found'),
   'agent-busy': () => fromUseCase('agent-busy'),
-  'idempotency-conflict': () => ({ headers: key('k'), deps: { recall: refuse('idempotency-conflict') } }),
-  'idempotency-in-flight': () => ({ headers: key('k'), deps: { recall: refuse('idempotency-in-flight') } }),
+  'idempotency-conflict': () => ({ headers: key('k'), deps: { recall: refusedRecall('idempotency-conflict') } }),
+  'idempotency-in-flight': () => ({ headers: key('k'), deps: { recall: refusedRecall('idempotency-in-flight') } }),
   'ticket-limit-exceeded': () => fromUseCase('ticket-limit-exceeded'),
   'run-not-active': () => fromUseCase('run-not-active'),
   'dead-letter-not-found': () => fromUseCase('dead-letter-not-found'),

@@ -11,6 +11,9 @@ export function ruleOf({ scope }: Operation, { metricsRequireAuth }: HttpConfig)
 export const isStreamingStart = ({ responses }: Operation): boolean =>
   responses[200]?.stream === 'event-stream' && responses[202]?.location === true
 
+/** Whether it starts a run. That commits the key together with the run, and so meets whatever is stored under it. */
+export const startsRun = (operation: Operation): boolean => isStreamingStart(operation) || honoursPrefer(operation)
+
 /** Whether it answers an outcome or, if the client prefers, 202 before there is one. */
 export const honoursPrefer = ({ responses }: Operation): boolean =>
   responses[200]?.schema !== undefined && responses[202]?.location === true

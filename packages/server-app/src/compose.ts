@@ -84,15 +84,16 @@ export function compose(parts: Parts) {
   const recall = createRecall({ idempotency, clock, sealer })
   const limited = { basePath, idempotencyTtlMs }
   const seen = { logger, meter, tracer }
+  const answering = { recall, answers: idempotency, knownAnswers: idempotency }
   const tools = { ...storage, unitOfWork, clock, timers, ids, digest, ...seen, hub, render, phase, ...limited }
   const services = createServices({
-    ...{ ...tools, config, outside, recall, answers: idempotency },
+    ...{ ...tools, ...answering, config, outside },
     ...{ mcp: adapters.mcp, mcpServers: parts.mcpServers },
     ...{ skills: adapters.skills, registeredSkills: parts.registeredSkills, boundServers: storage.mcpServers },
     ...{ embedder: parts.embedder, phases: parts.consolidator },
   })
   const engine = createEngine({
-    ...{ ...tools, agents, workflows, services: services.forRuns },
+    ...{ ...tools, ...answering, agents, workflows, services: services.forRuns },
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     limits: { ...limits, idempotencyTtlMs },
   })

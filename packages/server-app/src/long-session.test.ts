@@ -3,6 +3,7 @@ import {
   createAgentRegistry,
   createEngine,
   createPhase,
+  createRecall,
   createRenderEnvelope,
   createSessionService,
   createSessions,
@@ -93,6 +94,7 @@ async function openWorld() {
   const engine = createEngine({
     ...shared,
     ...{ timers: clock, logger, agents, workflows: createWorkflowRegistry(), phase },
+    recall: createRecall({ idempotency: counting.idempotency, clock }),
     services: (caller) => ({ session: sessionOf(caller) }) as RunServices,
     limits: {
       ...{ concurrency: 8, maxQueued: 8, maxResultBytes: 1_000_000, maxEventBytes: 1_000 },

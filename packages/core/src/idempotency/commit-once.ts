@@ -13,6 +13,7 @@ import {
 import { MOST_TRIES } from '../most-tries.ts'
 import type { Reply } from '../reply.ts'
 import type { KeyedRequest } from './keyed-request.ts'
+import type { AnswerCache } from './read-cache.ts'
 import { answerAgain } from './recall.ts'
 
 export interface CommitOnceDeps {
@@ -22,6 +23,8 @@ export interface CommitOnceDeps {
   readonly idempotencyTtlMs: number
   /** Needed where requests are sealed. */
   readonly sealer?: Sealer | undefined
+  /** Remembers the answers that are met. */
+  readonly knownAnswers?: Pick<AnswerCache, 'startReading'> | undefined
 }
 
 /** What a use case has decided: what to write, and what to answer once it is written. */
@@ -58,9 +61,11 @@ export async function commitOnce(
 ): Promise<Once> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const decision = await decide()
+    const remember = deps.knownAnswers?.startReading()
     const conflict = await tryCommit(deps, request, decision)
     if (conflict === undefined) return { kind: 'committed', decision }
     if (request !== undefined && conflict.type === 'idempotency.reserve') {
+      remember?.(conflict.current)
       return { kind: 'replayed', reply: answerAgain(conflict.current, request, deps) }
     }
   }

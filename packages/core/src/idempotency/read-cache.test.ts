@@ -67,6 +67,30 @@ describe('withReadCache', () => {
     expect(asked).toEqual(['k', 'k'])
   })
 
+  it('knows without the storage only what was read before', async () => {
+    const { store, asked } = await cached([{ response }])
+
+    expect(store.known('k', at(0))).toBeUndefined()
+    await store.find('k', at(0))
+
+    expect(store.known('k', at(1))?.response).toEqual(response)
+    expect(asked).toEqual(['k'])
+  })
+
+  it('remembers what was read elsewhere, unless answers were forgotten since', async () => {
+    const { store, asked } = await cached([])
+    const remember = store.startReading()
+    const late = store.startReading()
+
+    remember(anIdempotencyRecord({ id: 'met', response }))
+    expect(store.known('met', at(0))?.id).toBe('met')
+    store.clear()
+    late(anIdempotencyRecord({ id: 'met', response }))
+
+    expect(store.known('met', at(0))).toBeUndefined()
+    expect(asked).toEqual([])
+  })
+
   it('does not hold long answers', async () => {
     const { store, asked } = await cached([
       { id: 'long', response: { status: 200, body: 'x'.repeat(16_385) } },

@@ -8,6 +8,7 @@ import {
 } from '@berth/ports'
 import type { Reply } from '../reply.ts'
 import type { KeyedRequest } from './keyed-request.ts'
+import type { AnswerCache } from './read-cache.ts'
 
 interface AnswerAgainDeps {
   readonly clock: Clock
@@ -16,7 +17,7 @@ interface AnswerAgainDeps {
 }
 
 export interface RecallDeps extends AnswerAgainDeps {
-  readonly idempotency: IdempotencyStore
+  readonly idempotency: IdempotencyStore & Partial<Pick<AnswerCache, 'known'>>
 }
 
 /**
@@ -25,13 +26,20 @@ export interface RecallDeps extends AnswerAgainDeps {
  * @throws AppError `idempotency-conflict` when the key came with another request before, or its answer cannot be read any
  *   more; `idempotency-in-flight` while the first one still executes.
  */
-export type Recall = (request: KeyedRequest) => Promise<Reply | undefined>
+export interface Recall {
+  (request: KeyedRequest): Promise<Reply | undefined>
+  /** As far as memory tells, without a look at the storage. */
+  known(request: KeyedRequest): Reply | undefined
+}
 
 export function createRecall(deps: RecallDeps): Recall {
-  return async (request) => {
-    const record = await deps.idempotency.find(request.id, deps.clock.now())
-    return record === undefined ? undefined : answerAgain(record, request, deps)
-  }
+  const { idempotency, clock } = deps
+  const answer = (record: IdempotencyRecord | undefined, request: KeyedRequest) =>
+    record === undefined ? undefined : answerAgain(record, request, deps)
+
+  const recall = async (request: KeyedRequest) => answer(await idempotency.find(request.id, clock.now()), request)
+  const known = (request: KeyedRequest) => answer(idempotency.known?.(request.id, clock.now()), request)
+  return Object.assign(recall, { known })
 }
 
 /** What a request meets when a live record of its key exists. @throws as `Recall` */

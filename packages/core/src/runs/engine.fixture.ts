@@ -66,8 +66,10 @@ export function createEngine(options: EngineOptions) {
   phase.enter('ready')
   const hub = createEventHub()
   const { concurrency = 64, maxQueued = 100, meter = noMeter, logger = silentLogger } = options
+  const recall = createRecall({ idempotency: storage.idempotency, clock })
   const engine = createRunEngine({
     ...storage,
+    recall,
     tracer: options.tracer,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
@@ -80,7 +82,7 @@ export function createEngine(options: EngineOptions) {
   return {
     ...engine,
     ...{ storage, clock, ids, phase, hub },
-    recall: createRecall({ idempotency: storage.idempotency, clock }),
+    recall,
     run: (agentId: string, over: Partial<StartRunRequest> = {}) =>
       engine.startRun({
         target: { kind: 'agent', id: agentId },

@@ -225,10 +225,13 @@ export function createRunner(deps: RunnerDeps): Runner {
 }
 
 function entryOf(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): Entry {
-  const { kind, concurrency, onBusy, id } = target
-  if (concurrency === 'single') return { runId: run.id, lane: `${kind}:${id}`, onBusy }
-  const isLane = concurrency === 'session' && run.sessionId !== undefined
-  return { runId: run.id, lane: isLane ? `${kind}:${id} ${run.sessionId}` : undefined, onBusy }
+  return { runId: run.id, lane: laneOf(target, run.sessionId), onBusy: target.onBusy }
+}
+
+/** Runs of one lane follow one another. */
+export function laneOf({ kind, id, concurrency }: RunTarget, sessionId: string | undefined): string | undefined {
+  if (concurrency === 'single') return `${kind}:${id}`
+  return concurrency === 'session' && sessionId !== undefined ? `${kind}:${id} ${sessionId}` : undefined
 }
 
 function endSpan(span: Span, verdict: Verdict): void {

@@ -16,6 +16,7 @@ import {
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce, type Decision, toStoredResponse } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Recall } from '../idempotency/recall.ts'
 import { isLongerThan } from '../json-members.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { Reply } from '../reply.ts'
@@ -26,7 +27,7 @@ import { checkInput } from './check-input.ts'
 import { lifecycleEvent } from './run-events.ts'
 import { acceptedReply, type Settled, settledReply } from './run-outcome.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
-import type { Runner } from './runner.ts'
+import { laneOf, type Runner } from './runner.ts'
 import type { Settlements } from './settlements.ts'
 import { type ThreadClaims, threadBusy } from './thread-claims.ts'
 
@@ -41,6 +42,7 @@ export interface StartRunDeps extends CommitOnceDeps {
   readonly phase: PhaseHolder
   readonly abortRun: AbortRun
   readonly threadClaims: ThreadClaims
+  readonly recall: Recall
   readonly basePath: string
   readonly maxResultBytes: number
   /** Tells the timer driver when the run's budget of time ends. */
@@ -104,6 +106,8 @@ export function createStartRun(deps: StartRunDeps): StartRun {
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
     const target = targets.get(request.target.kind, request.target.id)
+    const answered = await answeredBefore(deps, request, target)
+    if (answered !== undefined) return answered
     const input = await checkInput(target, request.body.input)
 
     let prepared: Prepared | undefined
@@ -125,6 +129,19 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     for (const ahead of interrupts) await interrupt(deps, ahead)
     return settled === undefined ? once.decision.reply : awaitOutcome(deps, request, { run, settled, place })
   }
+}
+
+/**
+ * The answer of a repeated request that would take a place others wait for. Any other meets that answer in its commit,
+ * which spares every new request a look.
+ */
+async function answeredBefore(
+  { recall }: StartRunDeps,
+  { key, body }: StartRunRequest,
+  target: RunTarget,
+): Promise<Reply | undefined> {
+  const takesPlace = body.threadId !== undefined || laneOf(target, body.sessionId) !== undefined
+  return key !== undefined && takesPlace ? recall(key) : undefined
 }
 
 function newRun(

@@ -16,6 +16,7 @@ import type { AgentRegistration } from '../agents/agent.ts'
 import type { RunServices } from '../agents/run-services.ts'
 import type { Principal } from '../auth/principal.ts'
 import { createEngine } from '../engine.ts'
+import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import type { Reply } from '../reply.ts'
@@ -76,6 +77,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
   const engine = createEngine({
     ...storage,
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
+    recall: createRecall({ idempotency: storage.idempotency, clock }),
     services: () => ({}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),

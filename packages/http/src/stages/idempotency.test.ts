@@ -1,6 +1,5 @@
-import { createRecall } from '@berth/core'
 import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW } from '@berth/ports'
+import { EVERY_ROW, type IdempotencyStore } from '@berth/ports'
 import { createManualClock } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTestApp, post, refusalOf } from '../app.fixture.ts'
@@ -150,12 +149,8 @@ function racing() {
   const deps = { misses: 0 }
   const clock = createManualClock()
   const storage = createInMemoryStorage()
-  const { app } = createTestApp({
-    on: { storage, clock },
-    deps: {
-      recall: async (key) =>
-        deps.misses-- > 0 ? undefined : createRecall({ idempotency: storage.idempotency, clock })(key),
-    },
-  })
+  const find: IdempotencyStore['find'] = async (id, now) =>
+    deps.misses-- > 0 ? undefined : storage.idempotency.find(id, now)
+  const { app } = createTestApp({ on: { storage: { ...storage, idempotency: { find } }, clock } })
   return { app, deps }
 }

@@ -1,5 +1,6 @@
 import { keyRequest, parseIdempotencyKey } from '@berth/core'
 import { AppError } from '@berth/ports'
+import { startsRun } from '../operation-traits.ts'
 import type { CreateStage } from './stage.ts'
 
 /** Recognizes a request that was sent before by its Idempotency-Key, and answers it again. */
@@ -27,5 +28,5 @@ export const createIdempotency: CreateStage =
     }
     const key = keyRequest(digest, identity, parseIdempotencyKey(header))
     exchange.key = route.mounted.operation.sealed === true ? { ...key, sealed: true } : key
-    return recall(exchange.key)
+    return startsRun(route.mounted.operation) ? recall.known(exchange.key) : recall(exchange.key)
   }

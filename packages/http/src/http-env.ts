@@ -15,16 +15,19 @@ export interface HttpEnv {
 }
 
 const SINGLE = new Set(['authorization', 'host', 'content-type', 'idempotency-key', 'origin'])
+const SINGLE_LENGTHS = new Set([...SINGLE].map(({ length }) => length))
 
 /** A header that was sent more than once and must not be. */
 export function repeatedHeader({ incoming }: HttpEnv): string | undefined {
-  const seen = new Set<string>()
+  const seen: string[] = []
   const rawHeaders = incoming?.rawHeaders ?? []
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase()
+    const sent = rawHeaders[index] ?? ''
+    if (!SINGLE_LENGTHS.has(sent.length)) continue
+    const name = sent.toLowerCase()
     if (!SINGLE.has(name)) continue
-    if (seen.has(name)) return name
-    seen.add(name)
+    if (seen.includes(name)) return name
+    seen.push(name)
   }
   return undefined
 }

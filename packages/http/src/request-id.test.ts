@@ -7,7 +7,10 @@ describe('requestIdOf', () => {
     expect(requestIdOf(sent, createSequenceIds())).toBe(sent)
   })
 
-  it.each([undefined, undefined, '', 'has space', 'é', 'a\r\nb', 'x'.repeat(129)])('makes one instead of %j', (sent) => {
-    expect(requestIdOf(sent, createSequenceIds())).toMatch(/^req_[0-9a-f]{32}$/)
-  })
+  it.each([undefined, undefined, '', 'has space', 'é', 'a\r\nb', 'x'.repeat(129)])(
+    'makes one instead of %j',
+    (sent) => {
+      expect(requestIdOf(sent, createSequenceIds())).toMatch(/^req_[0-9a-f]{32}$/)
+    },
+  )
 })

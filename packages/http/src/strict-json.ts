@@ -11,7 +11,7 @@ const MAX_DEPTH = 64
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes)
-  createScanner(text).scanDocument()
+  scanDocument({ text, open: [], at: 0 })
   return JSON.parse(text)
 }
 
@@ -50,120 +50,125 @@ const CLOSE_BRACE = 0x7d
 
 const isSpace = (code: number) => code === SPACE || code === 0x0a || code === 0x0d || code === 0x09
 
-/** Walks the text once, without recursion. */
-function createScanner(text: string) {
-  const open: Open[] = []
-  let at = 0
+/** A walk over the text, without recursion. */
+interface Walk {
+  readonly text: string
+  readonly open: Open[]
+  at: number
+}
 
-  const fail = (problem: string, where = at): never => {
-    throw new AppError('invalid-json', { message: `${problem} at character ${where}` })
-  }
+function scanDocument(walk: Walk): void {
+  const { text, open } = walk
+  if (text.charCodeAt(0) === 0xfeff) fail(walk, 'byte order mark')
+  let expected: Expected = 'value'
+  do {
+    skipWhitespace(walk)
+    expected = STEPS[expected](walk)
+  } while (expected !== 'next' || open.length > 0)
+  skipWhitespace(walk)
+  if (walk.at < text.length) fail(walk, 'unexpected character after the document')
+}
 
-  const skipWhitespace = () => {
-    for (let code = text.charCodeAt(at); code <= SPACE && isSpace(code); code = text.charCodeAt(at)) at++
-  }
+function fail(walk: Walk, problem: string, where = walk.at): never {
+  throw new AppError('invalid-json', { message: `${problem} at character ${where}` })
+}
 
-  const take = (pattern: RegExp): boolean => {
-    pattern.lastIndex = at
-    const isThere = pattern.test(text)
-    if (isThere) at = pattern.lastIndex
-    return isThere
-  }
+function skipWhitespace(walk: Walk): void {
+  const { text } = walk
+  for (let code = text.charCodeAt(walk.at); code <= SPACE && isSpace(code); code = text.charCodeAt(walk.at)) walk.at++
+}
 
-  const takeCode = (code: number): boolean => {
-    if (text.charCodeAt(at) !== code) return false
-    at++
-    return true
-  }
+function take(walk: Walk, pattern: RegExp): boolean {
+  pattern.lastIndex = walk.at
+  const isThere = pattern.test(walk.text)
+  if (isThere) walk.at = pattern.lastIndex
+  return isThere
+}
 
-  const failEscape = () => {
-    const start = at
-    return fail(take(LONE_SURROGATE) ? 'lone surrogate' : 'malformed escape', start)
-  }
+function takeCode(walk: Walk, code: number): boolean {
+  if (walk.text.charCodeAt(walk.at) !== code) return false
+  walk.at++
+  return true
+}
 
-  const scanString = (): string => {
-    const start = at++
-    while (at < text.length) {
-      const code = text.charCodeAt(at)
-      if (code === QUOTE) return text.slice(start, ++at)
-      if (code < 0x20) fail('control character in a string')
-      if (code !== BACKSLASH) at++
-      else if (!take(ESCAPE)) failEscape()
-    }
-    return fail('unfinished string', start)
-  }
+function failEscape(walk: Walk): never {
+  const start = walk.at
+  return fail(walk, take(walk, LONE_SURROGATE) ? 'lone surrogate' : 'malformed escape', start)
+}
 
-  const scanNumber = (): boolean => {
-    const start = at
-    if (!take(NUMBER)) return false
-    const problem = numberProblem(text.slice(start, at))
-    if (problem !== undefined) fail(problem, start)
-    return true
+function scanString(walk: Walk): string {
+  const { text } = walk
+  const start = walk.at++
+  while (walk.at < text.length) {
+    const code = text.charCodeAt(walk.at)
+    if (code === QUOTE) return text.slice(start, ++walk.at)
+    if (code < 0x20) fail(walk, 'control character in a string')
+    if (code !== BACKSLASH) walk.at++
+    else if (!take(walk, ESCAPE)) failEscape(walk)
   }
+  return fail(walk, 'unfinished string', start)
+}
 
-  const enter = (names: Open['names']) => {
-    if (open.length === MAX_DEPTH) fail(`nesting deeper than ${MAX_DEPTH}`, at - 1)
-    open.push({ names })
-  }
+function scanNumber(walk: Walk): boolean {
+  const start = walk.at
+  if (!take(walk, NUMBER)) return false
+  const problem = numberProblem(walk.text.slice(start, walk.at))
+  if (problem !== undefined) fail(walk, problem, start)
+  return true
+}
 
-  const scanValue = (): Expected => {
-    if (takeCode(OPEN_BRACE)) {
-      enter(new Set())
-      return 'first-name'
-    }
-    if (takeCode(OPEN_BRACKET)) {
-      enter(undefined)
-      return 'first-item'
-    }
-    if (text.charCodeAt(at) === QUOTE) scanString()
-    else if (!scanNumber() && !take(LITERAL)) fail(at < text.length ? 'unexpected character' : 'unexpected end')
-    return 'next'
-  }
+function enter(walk: Walk, names: Open['names']): void {
+  if (walk.open.length === MAX_DEPTH) fail(walk, `nesting deeper than ${MAX_DEPTH}`, walk.at - 1)
+  walk.open.push({ names })
+}
 
-  const scanName = (): Expected => {
-    const start = at
-    if (text.charCodeAt(at) !== QUOTE) fail('a member name was expected')
-    const quoted = scanString()
-    const name = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
-    const names = open.at(-1)?.names
-    if (name === '__proto__') fail('the member name "__proto__" is forbidden', start)
-    if (names?.has(name)) fail(`duplicate member ${JSON.stringify(name.slice(0, 64))}`, start)
-    names?.add(name)
-    skipWhitespace()
-    if (!takeCode(COLON)) fail('":" was expected')
-    return 'value'
+function scanValue(walk: Walk): Expected {
+  if (takeCode(walk, OPEN_BRACE)) {
+    enter(walk, new Set())
+    return 'first-name'
   }
+  if (takeCode(walk, OPEN_BRACKET)) {
+    enter(walk, undefined)
+    return 'first-item'
+  }
+  const { text, at } = walk
+  if (text.charCodeAt(at) === QUOTE) scanString(walk)
+  else if (!scanNumber(walk) && !take(walk, LITERAL)) {
+    fail(walk, at < text.length ? 'unexpected character' : 'unexpected end')
+  }
+  return 'next'
+}
 
-  const close = (): Expected => {
-    open.pop()
-    return 'next'
-  }
+function scanName(walk: Walk): Expected {
+  const start = walk.at
+  if (walk.text.charCodeAt(start) !== QUOTE) fail(walk, 'a member name was expected')
+  const quoted = scanString(walk)
+  const name = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
+  const names = walk.open.at(-1)?.names
+  if (name === '__proto__') fail(walk, 'the member name "__proto__" is forbidden', start)
+  if (names?.has(name)) fail(walk, `duplicate member ${JSON.stringify(name.slice(0, 64))}`, start)
+  names?.add(name)
+  skipWhitespace(walk)
+  if (!takeCode(walk, COLON)) fail(walk, '":" was expected')
+  return 'value'
+}
 
-  const scanNext = (): Expected => {
-    const isObject = open.at(-1)?.names !== undefined
-    if (takeCode(COMMA)) return isObject ? 'name' : 'value'
-    if (takeCode(isObject ? CLOSE_BRACE : CLOSE_BRACKET)) return close()
-    return fail(`"," or "${isObject ? '}' : ']'}" was expected`)
-  }
+function close({ open }: Walk): Expected {
+  open.pop()
+  return 'next'
+}
 
-  const steps: Readonly<Record<Expected, () => Expected>> = {
-    value: scanValue,
-    'first-item': () => (takeCode(CLOSE_BRACKET) ? close() : scanValue()),
-    name: scanName,
-    'first-name': () => (takeCode(CLOSE_BRACE) ? close() : scanName()),
-    next: scanNext,
-  }
+function scanNext(walk: Walk): Expected {
+  const isObject = walk.open.at(-1)?.names !== undefined
+  if (takeCode(walk, COMMA)) return isObject ? 'name' : 'value'
+  if (takeCode(walk, isObject ? CLOSE_BRACE : CLOSE_BRACKET)) return close(walk)
+  return fail(walk, `"," or "${isObject ? '}' : ']'}" was expected`)
+}
 
-  return {
-    scanDocument() {
-      if (text.charCodeAt(0) === 0xfeff) fail('byte order mark')
-      let expected: Expected = 'value'
-      do {
-        skipWhitespace()
-        expected = steps[expected]()
-      } while (expected !== 'next' || open.length > 0)
-      skipWhitespace()
-      if (at < text.length) fail('unexpected character after the document')
-    },
-  }
+const STEPS: Readonly<Record<Expected, (walk: Walk) => Expected>> = {
+  value: scanValue,
+  'first-item': (walk) => (takeCode(walk, CLOSE_BRACKET) ? close(walk) : scanValue(walk)),
+  name: scanName,
+  'first-name': (walk) => (takeCode(walk, CLOSE_BRACE) ? close(walk) : scanName(walk)),
+  next: scanNext,
 }

@@ -23,7 +23,15 @@ export function refusalOf(
 
 export const unreadable = (message: string) => new AppError('validation-failed', { message })
 
-const isHost = (host: string) => HOST.test(host) && URL.canParse(`http://${host}`)
+/** Nearly every request names the same one. */
+let lastHost: string | undefined
+
+function isHost(host: string): boolean {
+  if (host === lastHost) return true
+  if (!HOST.test(host) || !URL.canParse(`http://${host}`)) return false
+  lastHost = host
+  return true
+}
 
 function isTarget(target: string): boolean {
   const [path = ''] = target.split('?', 1)

@@ -27,6 +27,7 @@ export function createEventHub(cache?: HotCache): EventHub {
   return {
     publish(events) {
       cache?.add(events)
+      if (watchers.size === 0) return
       const keys = new Set(events.flatMap(streamKeysOf))
       for (const key of keys) for (const wake of watchers.get(key) ?? []) wake()
     },

@@ -80,7 +80,8 @@ export async function startExecution(
   deps: ExecutionDeps,
   { run, target, signal, isFirst, span }: ExecutionRequest,
 ): Promise<Execution> {
-  const { steps, timers, logger } = deps
+  const { steps, clock, timers, ids, logger, runMeter, maxResultBytes, requireTimers, onDue, callChild, services } =
+    deps
   const suspension = readSuspension(run)
   const read = () => persistently(deps, () => steps.list(run.id))
   const recorded = isFirst ? [] : await read()
@@ -92,9 +93,23 @@ export async function startExecution(
   })
   const journal = createJournal(deps, run)
   const budget = createBudget(deps, run, { journal, recorded })
-  const scope: CallScope = { ...deps, run, journal, ledger, signal, budget, span }
+  const scope: CallScope = {
+    run,
+    journal,
+    ledger,
+    signal,
+    budget,
+    span,
+    clock,
+    timers,
+    ids,
+    runMeter,
+    maxResultBytes,
+    requireTimers,
+    onDue,
+  }
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
-  const context = createRunContext(scope, { ...deps, logger, resume })
+  const context = createRunContext(scope, { logger, resume, callChild, services })
 
   const call: Call = { scope, target, context }
   const called = span === noSpan ? callTarget(deps, call) : span.within(() => callTarget(deps, call))

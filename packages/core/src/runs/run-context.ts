@@ -1,6 +1,6 @@
 import { AppError, fromJsonText, type Logger } from '@berth/ports'
 import type { EmitOptions, Resume, RunContext } from '../agents/agent.ts'
-import type { CreateRunServices } from '../agents/run-services.ts'
+import type { CreateRunServices, RunServices } from '../agents/run-services.ts'
 import type { ServiceCaller } from '../agents/service-caller.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { callStep } from '../steps/step-call.ts'
@@ -24,8 +24,24 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
   const { logger, resume, callChild, services } = parts
   const { run, journal, signal, ledger, budget, span } = scope
   const { kind, targetId } = run
+  let made: RunServices | undefined
+  const service = <Name extends keyof RunServices>(name: Name): RunServices[Name] => {
+    made ??= services(callerOf(scope))
+    return made[name]
+  }
   return {
-    ...services(callerOf(scope)),
+    get session() {
+      return service('session')
+    },
+    get memory() {
+      return service('memory')
+    },
+    get skills() {
+      return service('skills')
+    },
+    get mcp() {
+      return service('mcp')
+    },
     runId: run.id,
     agentId: kind === 'agent' ? targetId : undefined,
     workflowId: kind === 'workflow' ? targetId : undefined,

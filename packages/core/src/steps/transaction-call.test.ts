@@ -7,15 +7,18 @@ import { createEngine, settled, workflowOf } from '../runs/engine.fixture.ts'
 
 const session = { ...aSession(), id: 'made-by-the-run' }
 
-type Noted = RunContext & { readonly note: (title: string) => Promise<string> }
+type Note = (title: string) => Promise<string>
 
-/** Processes on one storage whose runs find a service `note` on their context. */
+/** In these processes the memory of a run is a function that takes notes. */
+const noting = ({ memory, step, emit }: RunContext) => ({ note: memory as unknown as Note, step, emit })
+
+/** Processes on one storage whose runs can take notes. */
 function processes(storage: Storage = createInMemoryStorage()) {
   const clock = createManualClock()
   const shared = { clock, ids: createSequenceIds() }
   let decided = 0
   const services = ({ transact }: ServiceCaller) => ({
-    note: (title: string) =>
+    memory: (title: string) =>
       transact('note', async () => {
         decided++
         const taken = await storage.sessions.find(session.id, EVERY_ROW)
@@ -23,8 +26,8 @@ function processes(storage: Storage = createInMemoryStorage()) {
         return { writes: [{ type: 'session.insert', session: { ...session, title } }], value: `wrote ${title}` }
       }),
   })
-  const open = async (code: (context: Noted) => Promise<unknown>, given: Storage = storage) => {
-    const flow = workflowOf('flow', (_, context) => code(context as Noted))
+  const open = async (code: (context: ReturnType<typeof noting>) => Promise<unknown>, given: Storage = storage) => {
+    const flow = workflowOf('flow', (_, context) => code(noting(context)))
     const engine = createEngine({ ...shared, storage: given, services, workflows: [flow] })
     await engine.recover()
     await engine.start()
@@ -115,12 +118,12 @@ describe('a durable call whose effect is in the storage', () => {
 
   it('reports what the decision throws as a failed step', async () => {
     const services = ({ transact }: ServiceCaller) => ({
-      note: () =>
+      memory: () =>
         transact('note', () => {
           throw new AppError('validation-failed', { message: 'no title' })
         }),
     })
-    const flow = workflowOf('flow', (_, context) => (context as Noted).note(''))
+    const flow = workflowOf('flow', (_, context) => noting(context).note(''))
     const engine = createEngine({ services, workflows: [flow] })
 
     const runId = await start(engine as never)

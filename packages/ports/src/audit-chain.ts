@@ -42,7 +42,7 @@ export function linkEntry(entry: NewAuditEntry, after: Place, digest: ChainDiges
  * that says so comes first.
  */
 export function appendEntry(
-  { last, head }: AuditState,
+  { last, head }: Pick<AuditState, 'last' | 'head'>,
   entry: NewAuditEntry,
   { keys, digest }: { readonly keys: AuditKeys; readonly digest: ChainDigest },
 ): { readonly links: readonly AuditEntry[]; readonly head: AuditHead } {

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 import {
   AppError,
   type AuditHead,
@@ -32,19 +32,29 @@ export const auditWrites: WriteAppliers<'audit.append' | 'audit.stage' | 'audit.
   },
 }
 
+/** To make one costs more than to use it. */
+const keyObjects = new WeakMap<Uint8Array, KeyObject>()
+
+function keyObjectOf(key: Uint8Array): KeyObject {
+  const known = keyObjects.get(key) ?? createSecretKey(key)
+  keyObjects.set(key, known)
+  return known
+}
+
 const digest: ChainDigest = {
-  sha256: (text) => createHash('sha256').update(text).digest('hex'),
-  hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
+  sha256: (text) => hash('sha256', text),
+  hmacSha256: (key, text) => createHmac('sha256', keyObjectOf(key)).update(text).digest('hex'),
 }
 
 function append(tx: Transaction, { entry, source, publish, keys = NO_AUDIT_KEY }: WriteOf<'audit.append'>): number {
   const { db } = tx
   if (source !== undefined && db.run(insertSource, { key: source }).changes === 0) return 0
-  const { links, head } = appendEntry(readAuditState(db), entry, { keys, digest })
+  const { links, head } = appendEntry(tx.chain ?? readAuditState(db), entry, { keys, digest })
   for (const { seq, hash, prevHash, entry: text } of links) {
     db.run(insertEntry, { seq, hash, prev_hash: prevHash, entry: text })
   }
   putHead(db, 'head', head)
+  tx.chain = { last: head, head }
   if (publish === true) eventWrites['event.append'](tx, { type: 'event.append', events: links.map(auditEvent) })
   return links.length
 }

@@ -26,8 +26,9 @@ import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 export function commitWrites(db: Connection, writes: readonly Write[]): CommitOutcome {
   const events: StoredEvent[] = []
   const counts: number[] = []
+  const tx: Transaction = { db, events }
   for (const [index, write] of writes.entries()) {
-    const applied = applyWrite(write.type, { db, events }, write)
+    const applied = applyWrite(write.type, tx, write)
     if (typeof applied !== 'number') return { committed: false, index, conflict: applied }
     counts.push(applied)
   }

@@ -1,4 +1,4 @@
-import type { Conflict, StoredEvent, Write, WriteType } from '@berth/ports'
+import type { AuditState, Conflict, StoredEvent, Write, WriteType } from '@berth/ports'
 import type { Connection } from './connection.ts'
 
 /** Where the writes of one commit go. */
@@ -6,6 +6,8 @@ export interface Transaction {
   readonly db: Connection
   /** Collects what was appended to the log. */
   readonly events: StoredEvent[]
+  /** Where the audit chain stands once this commit has appended to it. */
+  chain?: Pick<AuditState, 'last' | 'head'>
 }
 
 export type WriteOf<Type extends WriteType> = Extract<Write, { readonly type: Type }>

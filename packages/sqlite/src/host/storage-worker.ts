@@ -9,7 +9,7 @@ import {
   type ErrorMessage,
   packSettled,
   type SettledMessage,
-  unpack,
+  unpackJobs,
   type WorkerAnswer,
   type WorkerRequest,
 } from './worker-message.ts'
@@ -42,7 +42,7 @@ async function open({ path, synchronous, encryption }: Extract<WorkerRequest, { 
 
 function work(request: Exclude<WorkerRequest, { type: 'open' }>): readonly SettledMessage[] {
   if (db === undefined) throw new AppError('storage-failed', { message: 'The storage worker has no database.' })
-  if (request.type === 'commit') return commit(db, unpack(request.jobs))
+  if (request.type === 'commit') return commit(db, unpackJobs(request.jobs))
   if (request.type === 'checkpoint') return checkpoint(db, request.truncate)
   if (request.isIntact) endInOrder(db)
   db.database.close()

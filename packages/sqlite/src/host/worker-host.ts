@@ -11,7 +11,7 @@ import {
   type ErrorMessage,
   packJobs,
   type SettledMessage,
-  unpack,
+  unpackSettled,
   type WorkerAnswer,
   type WorkerRequest,
 } from './worker-message.ts'
@@ -56,7 +56,7 @@ export function startStorageWorker(): StorageWorker {
   }
   worker.on('message', (answer: WorkerAnswer) => {
     const first = asked.shift()
-    if (answer.type === 'done') first?.resolve(unpack(answer.settled))
+    if (answer.type === 'done') first?.resolve(unpackSettled(answer.settled))
     else first?.reject(toError(answer.error))
   })
   worker.on('error', fail)

@@ -1,22 +1,51 @@
-import type { AppErrorOptions, Conflict, StoredEvent, Write } from '@berth/ports'
+import type { AppErrorOptions, AuditKeys, Conflict, StoredEvent, Write } from '@berth/ports'
 import type { ErrorCode } from '@berth/protocol'
 import type { Encryption } from '../encryption.ts'
 import type { Synchronous } from '../synchronous.ts'
 import type { WriteJob } from './commit-group.ts'
 
-/** JSON text: to write and read it costs a fraction of a structured clone. What holds bytes is cloned. */
-export type Packed<T> = string | T
+/** JSON text: to write and read it costs a fraction of a structured clone. */
+export type Packed<T> = string & { readonly __packed?: T }
 
-export const packJobs = (jobs: readonly WriteJob[]): Packed<readonly WriteJob[]> =>
-  jobs.some(({ request }) => request.some(holdsBytes)) ? jobs : JSON.stringify(jobs)
+/** Of audit entries, which come many at once, the keys are the only bytes; they are the same for each. */
+export function packJobs(jobs: readonly WriteJob[]): Packed<readonly WriteJob[]> {
+  const holdKeys = jobs.some(({ request }) => request.some(holdsKeys))
+  return JSON.stringify(holdKeys ? jobs.map((job) => ({ ...job, request: job.request.map(withKeysAsText) })) : jobs)
+}
+
+export function unpackJobs(packed: Packed<readonly WriteJob[]>): readonly WriteJob[] {
+  const jobs = JSON.parse(packed) as readonly WriteJob[]
+  for (const { request } of jobs) for (const write of request) if (holdsKeys(write)) restoreKeys(write)
+  return jobs
+}
 
 export const packSettled = (settled: readonly SettledMessage[]): Packed<readonly SettledMessage[]> =>
   JSON.stringify(settled)
 
-export const unpack = <T>(packed: Packed<T>): T => (typeof packed === 'string' ? (JSON.parse(packed) as T) : packed)
+export const unpackSettled = (packed: Packed<readonly SettledMessage[]>): readonly SettledMessage[] =>
+  JSON.parse(packed)
 
-/** Keys are the only bytes in a write. */
-const holdsBytes = (write: Write): boolean => 'keys' in write && write.keys !== undefined
+type Keyed = Extract<Write, { readonly keys?: AuditKeys | undefined }>
+
+const holdsKeys = (write: Write): write is Keyed =>
+  (write.type === 'audit.append' || write.type === 'audit.prune') && write.keys !== undefined
+
+const withKeysAsText = (write: Write): object =>
+  holdsKeys(write) ? { ...write, keys: write.keys?.map((key) => Buffer.from(key).toString('base64')) } : write
+
+/** What stands for keys in the message becomes them; the same text becomes the same keys, so that they are made ready once. */
+function restoreKeys(write: Keyed): void {
+  const texts = write.keys as unknown as readonly string[]
+  Object.assign(write, { keys: texts.map(keyOf) })
+}
+
+const keys = new Map<string, Uint8Array>()
+
+function keyOf(text: string): Uint8Array {
+  const key = keys.get(text) ?? new Uint8Array(Buffer.from(text, 'base64'))
+  keys.set(text, key)
+  return key
+}
 
 /** What the storage worker is told, in order. It answers each with one `WorkerAnswer`. */
 export type WorkerRequest =

@@ -26,6 +26,7 @@ import { createAbortRun } from './runs/abort-run.ts'
 import { createAdmission } from './runs/admission.ts'
 import { createAftermath, reconcileRuns } from './runs/aftermath.ts'
 import { usageWithChildren } from './runs/budget.ts'
+import { createBudgetFamilies } from './runs/budget-families.ts'
 import { createCallChild } from './runs/child-call.ts'
 import { releaseRuns, waitForRuns } from './runs/drain-runs.ts'
 import { endRun } from './runs/end-run.ts'
@@ -106,9 +107,10 @@ export function createEngine(given: EngineDeps) {
   const tracer = given.tracer ?? noTracer
   const deps = { ...given, ...limits, tracer, settlements, targets, runMeter, requireTimers }
 
+  const families = createBudgetFamilies(deps)
   const runner = createRunner({
     ...deps,
-    admission,
+    ...{ admission, families },
     callChild: (scope, agentId, input) => callChild(scope, agentId, input),
     onDue: (dueAt) => timerDriver.arm(dueAt),
   })
@@ -142,7 +144,10 @@ export function createEngine(given: EngineDeps) {
   const aftermath = createAftermath(aftermathDeps)
   settlements.observe((run, news) => {
     logOutcome(deps.logger, run)
-    if (isTerminal(run.status)) runMeter.ended(run)
+    if (isTerminal(run.status)) {
+      runMeter.ended(run)
+      families.close(run.id)
+    }
     aftermath(run, news).catch((error: unknown) =>
       deps.logger.error('end of a run not followed up', error, { runId: run.id }),
     )

@@ -10,26 +10,34 @@ import {
   type StepStore,
   toJsonText,
 } from '@berth/ports'
+import { type FamilyAccount, sumUsage } from './budget-families.ts'
 import type { Journal, JournalDeps } from './journal.ts'
 import { runEvent } from './run-events.ts'
 import type { RunMeter } from './run-meter.ts'
 import type { UsageReport } from './usage-report.ts'
 
-/** What a run has used, kept with it, and what it may still use. */
+/** What a run has used, kept with it, and what its family may still use. */
 export interface Budget {
-  /** @throws AppError `budget-exhausted` when nothing may be started any more */
-  reserveToolCall(): void
-  countToolCall(): Promise<void>
+  /**
+   * Counts a call of a tool that is new. What is recorded next is recorded no earlier than that.
+   *
+   * @throws AppError `budget-exhausted` when nothing may be started any more
+   */
+  takeToolCall(): void
   add(report: UsageReport): Promise<void>
   /** What a child may use: what is left now. @throws AppError `budget-exhausted` when nothing is */
   shareWithChild(): RunBudget | undefined
   /** Counts what the child of a settled call has used, once. @throws AppError `budget-exhausted` when that is too much */
   countChild(call: Pick<StepRecord, 'seq' | 'usage'>): void
-  /** Rejects as soon as more was used than allowed. */
+  /** Whether nothing is left before the run does anything. */
+  readonly isSpent: boolean
+  /** Rejects as soon as more was used than allowed, by whomever of the family. */
   readonly exhaustion: Promise<never>
   /** By the run and by its children that have ended. */
   used(): RunUsage
 }
+
+const ONE_TOOL_CALL: RunUsage = { ...NO_USAGE, toolCalls: 1 }
 
 const usageEvent = (run: RunRecord, report: UsageReport, at: EpochMs): NewEvent => {
   const amounts = { inputTokens: 0, outputTokens: 0, costUsd: 0, ...report }
@@ -44,30 +52,31 @@ export interface BudgetParts {
   readonly journal: Journal
   /** Every call of the run as it was recorded before. */
   readonly recorded: readonly StepRecord[]
+  /** Shared with every run below and above; none when nothing is limited. */
+  readonly account: FamilyAccount | undefined
 }
 
 /** While it executes, the record of a run holds its own usage; what children have used is in the calls they settled. */
 export function createBudget(
   { clock, runMeter }: BudgetDeps,
   run: RunRecord,
-  { journal, recorded }: BudgetParts,
+  { journal, recorded, account }: BudgetParts,
 ): Budget {
-  const { tokens, costUsd, toolCalls } = run.budget ?? {}
+  const { tokens, costUsd, toolCalls } = account?.limits ?? {}
   const { promise: exhaustion, reject: exhaust } = Promise.withResolvers<never>()
   exhaustion.catch(() => undefined)
   let own = run.usage
-  let reserved = run.usage.toolCalls
   let ofChildren = NO_USAGE
   const counted = new Set<number>()
 
   const count = ({ seq, usage }: Pick<StepRecord, 'seq' | 'usage'>) => {
     if (usage === undefined || counted.has(seq)) return
     counted.add(seq)
-    ofChildren = sum(ofChildren, usage)
+    ofChildren = sumUsage(ofChildren, usage)
   }
   for (const call of recorded) count(call)
 
-  const total = () => sum(own, ofChildren)
+  const total = () => sumUsage(own, ofChildren)
 
   const refuse = (what: string) => {
     const error = new AppError('budget-exhausted', { message: `the budget of ${what} is used up` })
@@ -76,7 +85,7 @@ export function createBudget(
   }
 
   const problem = (): string | undefined => {
-    const used = total()
+    const used = account?.used() ?? NO_USAGE
     if (tokens !== undefined && used.inputTokens + used.outputTokens >= tokens) return `${tokens} tokens`
     if (costUsd !== undefined && used.costUsd >= costUsd) return `${costUsd} USD`
     return undefined
@@ -94,40 +103,35 @@ export function createBudget(
     })
   }
 
+  const spent = problem()
+  if (spent !== undefined) refuse(spent)
+
   return {
     exhaustion,
+    isSpent: spent !== undefined,
     used: total,
-    reserveToolCall() {
-      const over =
-        problem() ??
-        (toolCalls !== undefined && reserved + ofChildren.toolCalls >= toolCalls
-          ? `${toolCalls} tool calls`
-          : undefined)
+    takeToolCall() {
+      const isOver = toolCalls !== undefined && (account?.used().toolCalls ?? 0) >= toolCalls
+      const over = problem() ?? (isOver ? `${toolCalls} tool calls` : undefined)
       if (over !== undefined) throw refuse(over)
-      reserved++
+      account?.add(ONE_TOOL_CALL)
+      void write(sumUsage(own, ONE_TOOL_CALL))
     },
     shareWithChild() {
       const over = problem()
       if (over !== undefined) throw refuse(over)
-      return leftOf(run.budget, { ...total(), toolCalls: reserved + ofChildren.toolCalls })
+      return account === undefined ? undefined : leftOf(account)
     },
     countChild(call) {
       count(call)
       const over = problem()
       if (over !== undefined) throw refuse(over)
     },
-    countToolCall: () => write({ ...own, toolCalls: own.toolCalls + 1 }),
     async add(report) {
       const { inputTokens = 0, outputTokens = 0, costUsd: cost = 0 } = report
-      await write(
-        {
-          ...own,
-          inputTokens: own.inputTokens + inputTokens,
-          outputTokens: own.outputTokens + outputTokens,
-          costUsd: own.costUsd + cost,
-        },
-        report,
-      )
+      const more = { inputTokens, outputTokens, costUsd: cost, toolCalls: 0 }
+      account?.add(more)
+      await write(sumUsage(own, more), report)
       runMeter.used(report)
       const over = problem()
       if (over !== undefined) throw refuse(over)
@@ -138,23 +142,16 @@ export function createBudget(
 /** What a run that does not execute here has used, children that have ended included. */
 export async function usageWithChildren({ steps }: { readonly steps: StepStore }, run: RunRecord): Promise<RunUsage> {
   const recorded = await steps.list(run.id)
-  return recorded.reduce((usage, call) => (call.usage === undefined ? usage : sum(usage, call.usage)), run.usage)
+  return recorded.reduce((usage, call) => (call.usage === undefined ? usage : sumUsage(usage, call.usage)), run.usage)
 }
 
-const sum = (one: RunUsage, other: RunUsage): RunUsage => ({
-  inputTokens: one.inputTokens + other.inputTokens,
-  outputTokens: one.outputTokens + other.outputTokens,
-  costUsd: one.costUsd + other.costUsd,
-  toolCalls: one.toolCalls + other.toolCalls,
-})
-
-/** The time is no part of it: a child ends at the deadline of its parent. */
-function leftOf(budget: RunBudget | undefined, used: RunUsage): RunBudget | undefined {
-  const { tokens, costUsd, toolCalls } = budget ?? {}
-  if (tokens === undefined && costUsd === undefined && toolCalls === undefined) return undefined
+/** What is left of what is limited. The time is no part of it: a child ends at the deadline of its parent. */
+function leftOf({ limits, used }: FamilyAccount): RunBudget {
+  const { tokens, costUsd, toolCalls } = limits
+  const { inputTokens, outputTokens, costUsd: cost, toolCalls: calls } = used()
   return {
-    tokens: tokens === undefined ? undefined : tokens - used.inputTokens - used.outputTokens,
-    costUsd: costUsd === undefined ? undefined : costUsd - used.costUsd,
-    toolCalls: toolCalls === undefined ? undefined : Math.max(0, toolCalls - used.toolCalls),
+    tokens: tokens === undefined ? undefined : tokens - inputTokens - outputTokens,
+    costUsd: costUsd === undefined ? undefined : costUsd - cost,
+    toolCalls: toolCalls === undefined ? undefined : Math.max(0, toolCalls - calls),
   }
 }

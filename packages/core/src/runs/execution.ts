@@ -20,6 +20,7 @@ import { createLedger, type Ledger } from '../steps/ledger.ts'
 import { isAppError } from '../thrown-value.ts'
 import type { RequireTimers } from '../timers/require-timers.ts'
 import { type Budget, type BudgetDeps, createBudget } from './budget.ts'
+import { type BudgetFamilies, limitsUsage, type Membership } from './budget-families.ts'
 import type { CallChild } from './child-call.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
 import { createJournal, type Journal, type JournalDeps } from './journal.ts'
@@ -37,6 +38,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly logger: Logger
   readonly maxResultBytes: number
   readonly callChild: CallChild
+  readonly families: BudgetFamilies
   readonly services: CreateRunServices
   readonly requireTimers: RequireTimers
   readonly onDue: (dueAt: number) => void
@@ -59,6 +61,8 @@ export interface Execution {
   readonly journal: Journal
   /** What the run has used so far. */
   readonly used: Budget['used']
+  /** It is over: what its family shares is no longer kept for it. */
+  readonly leave: () => void
   /** Whether the run has made no calls, now or before: then it has no child and no approval. */
   isAlone(): boolean
   /** Looks whether something the run waits for is there by now. */
@@ -92,7 +96,9 @@ export async function startExecution(
     read,
   })
   const journal = createJournal(deps, run)
-  const budget = createBudget(deps, run, { journal, recorded })
+  const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
+  const { account, leave } = limitsUsage(run.budget) ? await deps.families.join(run, recorded) : UNLIMITED
+  const budget = createBudget(deps, run, { journal, recorded, account })
   const scope: CallScope = {
     run,
     journal,
@@ -108,20 +114,23 @@ export async function startExecution(
     requireTimers,
     onDue,
   }
-  const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
   const context = createRunContext(scope, { logger, resume, callChild, services })
 
   const call: Call = { scope, target, context }
-  const called = span === noSpan ? callTarget(deps, call) : span.within(() => callTarget(deps, call))
+  const called = () => (span === noSpan ? callTarget(deps, call) : span.within(() => callTarget(deps, call)))
+  const ways = budget.isSpent ? [] : [called(), blocked(deps, { run, ledger, journal })]
   return {
     journal,
     used: budget.used,
+    leave,
     isAlone: () => isFirst && ledger.lastSeq() === 0,
-    verdict: Promise.race([called, blocked(deps, { run, ledger, journal }), broken(ledger, budget)]),
+    verdict: Promise.race([...ways, broken(ledger, budget)]),
     notify: () =>
       void ledger.refresh().catch((error: unknown) => logger.error('waits not read', error, { runId: run.id })),
   }
 }
+
+const UNLIMITED: Omit<Membership, 'account'> & { readonly account?: undefined } = { leave: () => undefined }
 
 async function readResume(
   deps: ExecutionDeps,

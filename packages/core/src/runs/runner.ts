@@ -63,6 +63,7 @@ export function createRunner(deps: RunnerDeps): Runner {
 
   const forget = (live: LiveRun) => {
     live.place.leave()
+    live.execution?.leave()
     if (lives.get(live.run.id)?.controller === live.controller) lives.delete(live.run.id)
   }
 

@@ -30,7 +30,7 @@ export async function callTool<T>(scope: CallScope, call: ToolCall<T>): Promise<
       return failed('approval_denied', decision.reason ?? 'the approval was denied')
     }
   }
-  if (!scope.ledger.isReplaying()) scope.budget.reserveToolCall()
+  if (!scope.ledger.isReplaying()) scope.budget.takeToolCall()
   return callStep<ToolOutcome<T>>(scope, name, {
     fn: (attempt) => execute(scope, call, attempt),
     options: {},
@@ -50,7 +50,6 @@ async function execute<T>(scope: CallScope, call: ToolCall<T>, attempt: StepTry)
 
   const isReadable = jsonOf(args) !== undefined
   await tell('tool.execute.start', isReadable ? { args } : {})
-  await scope.budget.countToolCall()
   const outcome = isReadable
     ? await perform(scope, call, attempt)
     : failed('invalid_input', 'the arguments are no JSON: they hold a BigInt or refer to themselves')

@@ -129,7 +129,7 @@ export function createEngine(given: EngineDeps) {
     expireApproval: createExpireApproval({ ...deps, decideApprovals }),
     expire: async (run) => {
       const error = { code: 'budget-exhausted', message: 'the budget of time is used up' }
-      const usage = await usageWithChildren(deps, run)
+      const { usage } = await usageWithChildren(deps, run)
       const ended = await endRun(deps, run, { status: 'failed', finishReason: 'budget-exhausted', error, usage })
       if (ended !== undefined) runner.abort(run.id, 'budget-exhausted')
     },

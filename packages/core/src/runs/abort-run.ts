@@ -40,8 +40,8 @@ export function createAbortRun(deps: AbortRunDeps): AbortRun {
       plan = undefined
       if (run.status === 'aborted') return { writes: [], reply: outcomeReply(run, basePath), remember: true }
       if (isTerminal(run.status)) throw new AppError('run-not-active', { message: `the run is ${run.status}` })
-      const usage = await usageWithChildren(deps, run)
-      plan = planEnd(deps, run, { status: 'aborted', finishReason: 'aborted', reason: reason ?? 'aborted', usage })
+      const used = await usageWithChildren(deps, run)
+      plan = planEnd(deps, run, { status: 'aborted', finishReason: 'aborted', reason: reason ?? 'aborted', ...used })
       return { writes: plan.writes, reply: outcomeReply(plan.ended, basePath), remember: true }
     })
     if (once.kind === 'replayed') return once.reply

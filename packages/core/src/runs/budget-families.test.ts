@@ -216,7 +216,7 @@ describe('the budget of a run', () => {
           plan.budget.toolCalls ?? Number.POSITIVE_INFINITY,
         )
       }),
-      { numRuns: Number(process.env.N ?? 150) },
+      { numRuns: 100 },
     ),
   )
 
@@ -225,7 +225,7 @@ describe('the budget of a run', () => {
       fc.asyncProperty(plans(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3 })), async (plan) =>
         expectWithin(await play(plan), plan),
       ),
-      { numRuns: Number(process.env.N ?? 150) },
+      { numRuns: 100 },
     ),
   )
 })

@@ -9,9 +9,11 @@ import {
   type StepRecord,
   type StepStore,
   toJsonText,
+  type Write,
 } from '@berth/ports'
-import { type FamilyAccount, sumUsage } from './budget-families.ts'
+import { type FamilyAccount, limitsUsage, sumUsage } from './budget-families.ts'
 import type { Journal, JournalDeps } from './journal.ts'
+import { type PersistentlyDeps, persistently } from './persistently.ts'
 import { runEvent } from './run-events.ts'
 import type { RunMeter } from './run-meter.ts'
 import type { UsageReport } from './usage-report.ts'
@@ -35,6 +37,8 @@ export interface Budget {
   readonly exhaustion: Promise<never>
   /** By the run and by its children that have ended. */
   used(): RunUsage
+  /** The same as the records have it now, where that is what others of its family may still use. */
+  usedAtEnd(): Promise<UsageAtEnd>
 }
 
 const ONE_TOOL_CALL: RunUsage = { ...NO_USAGE, toolCalls: 1 }
@@ -44,7 +48,8 @@ const usageEvent = (run: RunRecord, report: UsageReport, at: EpochMs): NewEvent 
   return runEvent(run, { type: 'usage', payload: toJsonText({ runId: run.id, ...amounts }), at })
 }
 
-export interface BudgetDeps extends Pick<JournalDeps, 'clock'> {
+export interface BudgetDeps extends PersistentlyDeps, Pick<JournalDeps, 'clock'> {
+  readonly steps: StepStore
   readonly runMeter: RunMeter
 }
 
@@ -58,7 +63,7 @@ export interface BudgetParts {
 
 /** While it executes, the record of a run holds its own usage; what children have used is in the calls they settled. */
 export function createBudget(
-  { clock, runMeter }: BudgetDeps,
+  { clock, runMeter, steps, ...deps }: BudgetDeps,
   run: RunRecord,
   { journal, recorded, account }: BudgetParts,
 ): Budget {
@@ -67,6 +72,7 @@ export function createBudget(
   exhaustion.catch(() => undefined)
   let own = run.usage
   let ofChildren = NO_USAGE
+  let hasChildren = recorded.some(({ childRunId }) => childRunId !== undefined)
   const counted = new Set<number>()
 
   const count = ({ seq, usage }: Pick<StepRecord, 'seq' | 'usage'>) => {
@@ -110,6 +116,12 @@ export function createBudget(
     exhaustion,
     isSpent: spent !== undefined,
     used: total,
+    async usedAtEnd() {
+      if (account === undefined || !hasChildren) return { usage: total(), fence: [] }
+      const calls = await persistently(deps, () => steps.list(run.id))
+      for (const call of calls) count(call)
+      return { usage: total(), fence: fenceOf(run, calls) }
+    },
     takeToolCall() {
       const isOver = toolCalls !== undefined && (account?.used().toolCalls ?? 0) >= toolCalls
       const over = problem() ?? (isOver ? `${toolCalls} tool calls` : undefined)
@@ -120,6 +132,7 @@ export function createBudget(
     shareWithChild() {
       const over = problem()
       if (over !== undefined) throw refuse(over)
+      hasChildren = true
       return account === undefined ? undefined : leftOf(account)
     },
     countChild(call) {
@@ -139,10 +152,23 @@ export function createBudget(
   }
 }
 
+/** What a run has used as it ends. */
+export interface UsageAtEnd {
+  readonly usage: RunUsage
+  /** Conflicts at `step.fence` when a child has ended in the meantime, whose usage would be missing. */
+  readonly fence: readonly Write[]
+}
+
 /** What a run that does not execute here has used, children that have ended included. */
-export async function usageWithChildren({ steps }: { readonly steps: StepStore }, run: RunRecord): Promise<RunUsage> {
+export async function usageWithChildren({ steps }: { readonly steps: StepStore }, run: RunRecord): Promise<UsageAtEnd> {
   const recorded = await steps.list(run.id)
-  return recorded.reduce((usage, call) => (call.usage === undefined ? usage : sumUsage(usage, call.usage)), run.usage)
+  const usage = recorded.reduce((sum, call) => (call.usage === undefined ? sum : sumUsage(sum, call.usage)), run.usage)
+  return { usage, fence: limitsUsage(run.budget) ? fenceOf(run, recorded) : [] }
+}
+
+function fenceOf({ id }: RunRecord, recorded: readonly StepRecord[]): readonly Write[] {
+  const open = recorded.filter(({ status, childRunId }) => status === 'waiting' && childRunId !== undefined)
+  return open.length === 0 ? [] : [{ type: 'step.fence', runId: id, seqs: open.map(({ seq }) => seq) }]
 }
 
 /** What is left of what is limited. The time is no part of it: a child ends at the deadline of its parent. */

@@ -33,6 +33,9 @@ export interface RunEnd {
   readonly result?: JsonText
   readonly error?: RunError
   readonly usage?: RunUsage
+  /** What must hold for the usage to be whole; `again` tells how the run ends when it does not. */
+  readonly fence?: readonly Write[]
+  readonly again?: () => Promise<RunEnd>
   /** Why it was aborted, in the caller's words. */
   readonly reason?: string | undefined
   /** Events of the agent that are not yet in the log. */
@@ -58,6 +61,7 @@ export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Pro
   const first = await deps.unitOfWork.commit(plan.writes)
   const { isAlone } = end
   if (first.committed) return announce(deps, plan.ended, { isAlone })
+  if (first.conflict.type === 'step.fence' && end.again !== undefined) return endRun(deps, run, await end.again())
   if (first.conflict.type !== 'message.append') return undefined
 
   // The session was deleted while the run executed: end it without a transcript.
@@ -77,6 +81,7 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
     ended,
     writes: [
       { type: 'run.transition', runId: run.id, from: statusesBefore(status), attempt: run.attempt, change },
+      ...(end.fence ?? []),
       { type: 'event.append', events: end.events ?? [] },
       ...answer,
       { type: 'event.append', events: [event] },

@@ -61,6 +61,8 @@ export interface Execution {
   readonly journal: Journal
   /** What the run has used so far. */
   readonly used: Budget['used']
+  /** The same for a run that ends now. */
+  readonly usedAtEnd: Budget['usedAtEnd']
   /** It is over: what its family shares is no longer kept for it. */
   readonly leave: () => void
   /** Whether the run has made no calls, now or before: then it has no child and no approval. */
@@ -122,6 +124,7 @@ export async function startExecution(
   return {
     journal,
     used: budget.used,
+    usedAtEnd: budget.usedAtEnd,
     leave,
     isAlone: () => isFirst && ledger.lastSeq() === 0,
     verdict: Promise.race([...ways, broken(ledger, budget)]),

@@ -1,7 +1,7 @@
 import type { RunRecord, RunStore, StepStore } from '@berth/ports'
 import { usageWithChildren } from './budget.ts'
 import { eachRun } from './each-run.ts'
-import { type EndRunDeps, endRun } from './end-run.ts'
+import { type EndRunDeps, endRun, type RunEnd } from './end-run.ts'
 import { lifecycleEvent } from './run-events.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 import type { Runner } from './runner.ts'
@@ -45,19 +45,12 @@ const BATCH = 64
 async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget | undefined): Promise<boolean> {
   if (target?.recovery !== 'resume') {
     const message = 'the server stopped while the run was executing; its outside effects may have happened'
-    await endRun(deps, run, {
-      status: 'failed',
-      finishReason: 'interrupted',
-      usage: await usageWithChildren(deps, run),
-      error: { code: 'run-interrupted', message },
-    })
+    await fail(deps, run, { finishReason: 'interrupted', error: { code: 'run-interrupted', message } })
     return false
   }
   if (run.attempt >= target.maxAttempts) {
     const message = `the run was attempted ${run.attempt} times and never finished`
-    const error = { code: 'attempts-exhausted', message }
-    const usage = await usageWithChildren(deps, run)
-    await endRun(deps, run, { status: 'failed', finishReason: 'error', error, usage })
+    await fail(deps, run, { finishReason: 'error', error: { code: 'attempts-exhausted', message } })
     return false
   }
   const next: RunRecord = { ...run, status: 'queued', attempt: run.attempt + 1 }
@@ -75,6 +68,17 @@ async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget 
     },
   ])
   return true
+}
+
+async function fail(deps: RecoverRunsDeps, run: RunRecord, how: Pick<RunEnd, 'finishReason' | 'error'>) {
+  // Its children are recovered at the same time.
+  const again = async (): Promise<RunEnd> => ({
+    ...how,
+    ...(await usageWithChildren(deps, run)),
+    status: 'failed',
+    again,
+  })
+  await endRun(deps, run, await again())
 }
 
 /** Puts every queued run in line that is not yet, in the order of creation. */

@@ -129,8 +129,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   ): Promise<boolean> => {
     if (verdict.kind === 'dropped') return false
     if (verdict.kind === 'end') {
-      const isAlone = execution?.isAlone() === true
-      const end = { ...endOf(verdict), isAlone, ...(events === undefined ? {} : { events }) }
+      const end = await wholeEnd(verdict, execution, events)
       return (await persistently(deps, () => endRun(deps, run, end))) !== undefined
     }
     const { suspended, writes, waitingFor, dueAt } = verdict.plan()
@@ -223,6 +222,19 @@ export function createRunner(deps: RunnerDeps): Runner {
   }
 
   return runner
+}
+
+/** How a run ends, with all of its events and all that was used. */
+async function wholeEnd(
+  verdict: Extract<Verdict, { readonly kind: 'end' }>,
+  execution: Execution | undefined,
+  events: RunEnd['events'],
+): Promise<RunEnd> {
+  const isAlone = execution?.isAlone() === true
+  const end = { ...endOf(verdict), isAlone, ...(events === undefined ? {} : { events }) }
+  if (isAlone) return end
+  const again = async (): Promise<RunEnd> => ({ ...end, ...(await execution?.usedAtEnd()), again })
+  return again()
 }
 
 function entryOf(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): Entry {

@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW } from '@berth/ports'
+import { EVERY_ROW, plusMs, toJsonText } from '@berth/ports'
 import { aRun, aSession, BUILT_AT, createSequenceIds } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { sessionWrites } from './session-writes.ts'
@@ -37,6 +37,20 @@ describe('sessionWrites', () => {
       [undefined, undefined],
       [undefined, undefined],
     ])
+  })
+
+  it('says nothing for a user who has given no input, but the session was used', async () => {
+    const { storage, deps } = setUp()
+    const silent = aRun({ sessionId: 'chat', input: toJsonText(null), createdAt: plusMs(BUILT_AT, 5) })
+
+    await storage.unitOfWork.commit(await sessionWrites(deps, { ...silent, createdAt: BUILT_AT }, alice))
+    await storage.unitOfWork.commit(await sessionWrites(deps, silent, alice))
+
+    expect((await storage.sessions.messages('chat', { limit: 9, order: 'asc' })).items).toEqual([])
+    expect(await storage.sessions.find('chat', EVERY_ROW)).toMatchObject({
+      createdAt: BUILT_AT,
+      updatedAt: plusMs(BUILT_AT, 5),
+    })
   })
 
   it('names no agent in a session that a workflow has created', async () => {

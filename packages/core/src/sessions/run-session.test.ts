@@ -90,6 +90,6 @@ describe('ctx.session', () => {
     await settled(clock)
 
     const { items } = await second.readSessions.messages('chat', { limit: 50, order: 'asc' }, ME)
-    expect(items.map(({ content }) => content)).toEqual([null, 'before', 'after', 'done'])
+    expect(items.map(({ content }) => content)).toEqual(['before', 'after', 'done'])
   })
 })

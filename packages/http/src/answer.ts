@@ -1,5 +1,5 @@
 import type { Reply } from '@berth/core'
-import { AppError, EVERY_ROW } from '@berth/ports'
+import { AppError, EVERY_ROW, fromJsonText } from '@berth/ports'
 import { acceptsEventStream } from './accept.ts'
 import { type Exchange, hangUpOf } from './exchange.ts'
 import type { Answer } from './handlers.ts'
@@ -13,13 +13,14 @@ import { type Outgoing, type TextAnswer, textAnswer } from './text-answer.ts'
  * same key, is shown as the stream of its events where the operation offers one and the client accepts it.
  */
 export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStream: OpenRunStream): Promise<Outgoing> {
-  const { head, route, headers, principal } = exchange
+  const { head, route, headers, principal, requestId } = exchange
   const { tokenId } = principal
   const hangUp = hangUpOf(exchange)
   if (answer instanceof Response) return answer
-  const { location, replayed, runId } = answer
+  const { location, replayed, runId, status } = answer
   if (location !== undefined) headers.set('Location', location)
   if (replayed === true) headers.set('Idempotency-Replayed', 'true')
+  if (replayed === true && status === 404) return toTextAnswer(refusedAnew(answer, requestId))
   const mayStream = route !== undefined && isStreamingStart(route.mounted.operation)
   if (mayStream && runId !== undefined && acceptsEventStream(head.header('accept'))) {
     return streamOrLinks(answer, () =>
@@ -28,6 +29,12 @@ export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStre
   }
   return toTextAnswer(answer)
 }
+
+/** No refusal is remembered but the one that stands for an answer that was deleted; it is one of this request. */
+const refusedAnew = ({ json, ...answer }: Reply, requestId: string): Reply => ({
+  ...answer,
+  body: { ...(json === undefined ? {} : (fromJsonText(json) as object)), requestId },
+})
 
 /** The run is accepted whatever happens: without room for one more stream the client gets the links to follow later. */
 async function streamOrLinks(accepted: Reply, open: () => Promise<Response>): Promise<Outgoing> {

@@ -1,13 +1,12 @@
 import { type EpochMs, type SessionRecord, toJsonText, type Write } from '@berth/ports'
 import { sessionEvent } from './message-writes.ts'
 
-/** What a key gets from now on whose answer held content of a deleted session. */
+/** What a key gets from now on whose answer held content of a deleted session, with the id of the request that asks. */
 const DELETED = {
   status: 404,
   body: toJsonText({
     error: 'session-not-found',
     message: 'what this request was answered with has been deleted with its session',
-    requestId: 'unknown',
   }),
   contentType: 'application/json; charset=utf-8',
 } as const

@@ -23,6 +23,19 @@ function createAppFor(scopes: readonly string[]) {
 }
 
 describe('/sessions', () => {
+  it('answers a key whose answer went with its session under the id of the request that asks', async () => {
+    const { app } = createTestApp()
+    const run = (id: string) =>
+      post('/agents/echo/run', { sessionId: 'chat', input: 1 }, { 'Idempotency-Key': 'k', 'X-Request-Id': id })
+    await app.fetch(run('first'))
+    await app.fetch(send('DELETE', '/sessions/chat'))
+
+    const again = await app.fetch(run('second'))
+
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([404, 'true'])
+    expect(await bodyOf(again)).toMatchObject({ error: 'session-not-found', requestId: 'second' })
+  })
+
   it('creates, reads, changes and deletes', async () => {
     const { app } = createTestApp()
 

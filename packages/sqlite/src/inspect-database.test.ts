@@ -85,9 +85,32 @@ describe('a start on an unusable file', () => {
 
   it('refuses an applied migration that differs from the known one', async () => {
     await createDatabase()
-    change("UPDATE schema_migrations SET checksum = 'edited' WHERE version = 2")
+    change(`UPDATE schema_migrations SET checksum = '${'0123456789abcdef'.repeat(4)}' WHERE version = 2`)
 
     await expectRefusal('migration-failed')
+  })
+
+  it.each([
+    ['a checksum with a wrong digit', "checksum = replace(checksum, 'a', 'b') WHERE version = 2"],
+    ['a checksum that is none', "checksum = substr(checksum, 1, 63) || '~' WHERE version = 2"],
+    ['an empty checksum', "checksum = '' WHERE version = 2"],
+    ['a version that is none', 'version = 0 WHERE version = 2'],
+  ])('takes %s for damage, and blames no release', async (_, set) => {
+    await createDatabase()
+    change(`UPDATE schema_migrations SET ${set}`)
+
+    await expectRefusal('storage-corrupt')
+  })
+
+  it.each([
+    ['a lost record', 'DELETE FROM schema_migrations WHERE version > 3'],
+    ['a lost version', 'PRAGMA user_version = 3'],
+    ['a version below zero', 'PRAGMA user_version = -7'],
+  ])('takes %s for damage, and migrates nothing again', async (_, sql) => {
+    await createDatabase()
+    change(sql)
+
+    await expectRefusal('storage-corrupt')
   })
 
   it('refuses a newer schema, byte for byte unchanged', async () => {

@@ -6,6 +6,7 @@ import type { AppliedMigration } from './applied-migration.ts'
 import type { Migration } from './migrations/migration.ts'
 import { MIGRATIONS } from './migrations/migrations.ts'
 import { createPrivateFile } from './private-file.ts'
+import { corruptError } from './sqlite-error.ts'
 
 export interface MigrateOptions {
   /** Of the file to copy before anything changes; absent for a database in memory. */
@@ -18,7 +19,7 @@ export interface MigrateOptions {
  * Applies what is pending, each migration in one transaction together with its row in `schema_migrations` and
  * `user_version`. A database that holds data is copied to `<path>.before-<version>` first; the copy is kept.
  *
- * @throws StartError `storage-newer-schema`; `migration-failed` when an applied migration was edited, or when one fails.
+ * @throws StartError as `pendingMigrations`; `migration-failed` when one fails.
  */
 export function applyMigrations(database: Database.Database, options: MigrateOptions): void {
   const { path, migrations = MIGRATIONS } = options
@@ -29,20 +30,40 @@ export function applyMigrations(database: Database.Database, options: MigrateOpt
   for (const migration of pending) applyMigration(database, migration, options.now)
 }
 
-/** Checks what was applied against what this release knows, and answers what is left. Only reads. */
+/**
+ * Checks what was applied against what this release knows, and answers what is left. Only reads.
+ *
+ * @throws StartError `storage-newer-schema`; `storage-corrupt` when no release can have written what the file says was
+ *   applied; `migration-failed` when a migration was edited after it was applied.
+ */
 export function pendingMigrations(
   database: Database.Database,
   migrations: readonly Migration[] = MIGRATIONS,
 ): readonly Migration[] {
   const latest = migrations.length
-  const version = database.pragma('user_version', { simple: true }) as number
-  const applied = readApplied(database)
+  const { version, applied } = database.transaction(() => ({
+    version: database.pragma('user_version', { simple: true }) as number,
+    applied: readApplied(database),
+  }))()
   if (Math.max(version, applied.at(-1)?.version ?? 0) > latest) throw newerError(version, latest)
-  for (const { version, name, checksum } of applied) {
-    const known = migrations[version - 1]
-    if (known === undefined || checksumOf(known) !== checksum) throw editedError(version, name)
+  if (version !== applied.length) {
+    throw damagedError(database, `schema version ${version}, but ${applied.length} migrations recorded`)
+  }
+  for (const [index, { version, name, checksum }] of applied.entries()) {
+    const known = migrations[index] as Migration
+    if (checksum === checksumOf(known) && version === known.version) continue
+    if (version !== known.version || isDamaged(checksum, checksumOf(known))) {
+      throw damagedError(database, `the record of migration ${known.version} is not what was written`)
+    }
+    throw editedError(version, name)
   }
   return migrations.slice(applied.length)
+}
+
+/** Another text has another checksum in nearly every place; one that differs in few was written right. */
+function isDamaged(checksum: string, known: string): boolean {
+  const differing = [...known].filter((digit, index) => digit !== checksum[index]).length
+  return !/^[0-9a-f]{64}$/.test(checksum) || differing < known.length / 2
 }
 
 export const appliedMigrations = (database: Database.Database): readonly AppliedMigration[] =>
@@ -121,6 +142,8 @@ const newerError = (version: number, latest: number): StartError =>
     message: `The database has schema version ${version}; this release knows versions up to ${latest}.`,
     hint: 'Start the release that wrote it, or restore the copy made before its migration.',
   })
+
+const damagedError = ({ name }: Database.Database, what: string): StartError => corruptError(name, new Error(what))
 
 const editedError = (version: number, name: string): StartError =>
   new StartError('migration-failed', {

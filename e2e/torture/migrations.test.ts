@@ -27,6 +27,8 @@ const change = (path: string, sql: string) => {
   database.close()
 }
 
+const OTHER = '0123456789abcdef'.repeat(4)
+
 describe('a database of an earlier version', () => {
   it('stands in the collection, one for every version', () => {
     expect(goldenVersions()).toEqual(MIGRATIONS.map(({ version }) => version))
@@ -100,7 +102,8 @@ describe('a migration', () => {
 
   it.each([
     ['of a newer release', 'PRAGMA user_version = 99', 'storage-newer-schema'],
-    ['of an edited text', "UPDATE schema_migrations SET checksum = 'edited' WHERE version = 2", 'migration-failed'],
+    ['of an edited text', `UPDATE schema_migrations SET checksum = '${OTHER}' WHERE version = 2`, 'migration-failed'],
+    ['of a lost record', 'DELETE FROM schema_migrations WHERE version > 2', 'storage-corrupt'],
   ])('%s is refused by name, and not a byte is changed', async (_, sql, kind) => {
     const { place, path } = unpack(6)
     change(path, sql)

@@ -22,6 +22,34 @@ describe('a run of an interrupting agent', () => {
     expect(outcomeOf(await second)).toMatchObject({ status: 'completed' })
   })
 
+  it.each(['SQLITE_BUSY', 'storage-full'] as const)(
+    'takes its place as soon as the storage is %s no more',
+    async (refusal) => {
+      const storage = createInMemoryStorage()
+      const { commit } = storage.unitOfWork
+      let refusals = 2
+      const unitOfWork: typeof storage.unitOfWork = {
+        commit: (writes) =>
+          writes.some(({ type }) => type === 'run.transition') && refusals-- > 0
+            ? Promise.reject(new AppError(refusal))
+            : commit(writes),
+      }
+      const open = gate<string>()
+      const agents = [agentOf('latest', () => open.promise, LATEST)]
+      const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+      const first = engine.run('latest')
+      await engine.pass(0)
+      const second = engine.run('latest')
+      await engine.pass(0)
+
+      for (let ms = 0; ms < 10_000; ms += 100) await engine.pass(100)
+      open.resolve('done')
+
+      expect(outcomeOf(await first)).toMatchObject({ status: 'aborted' })
+      expect(outcomeOf(await second)).toMatchObject({ status: 'completed' })
+    },
+  )
+
   it('leaves only the newest of many', async () => {
     const open = gate()
     const engine = createEngine({ agents: [agentOf('latest', () => open.promise, LATEST)] })

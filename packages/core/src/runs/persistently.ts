@@ -37,3 +37,6 @@ export async function persistently<T>(
 }
 
 const TRANSIENT: ReadonlySet<string> = new Set(['SQLITE_BUSY', 'storage-full'])
+
+/** Whether a refusal means that nothing was written and that it may work later. */
+export const isTransient = ({ id }: AppError): boolean => TRANSIENT.has(id)

@@ -24,6 +24,7 @@ import { sessionWrites } from '../sessions/session-writes.ts'
 import type { AbortRun } from './abort-run.ts'
 import type { Place } from './admission.ts'
 import { checkInput } from './check-input.ts'
+import { isTransient, type PersistentlyDeps, persistently } from './persistently.ts'
 import { lifecycleEvent } from './run-events.ts'
 import { acceptedReply, type Settled, settledReply } from './run-outcome.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
@@ -31,12 +32,11 @@ import { laneOf, type Runner } from './runner.ts'
 import type { Settlements } from './settlements.ts'
 import { type ThreadClaims, threadBusy } from './thread-claims.ts'
 
-export interface StartRunDeps extends CommitOnceDeps {
+export interface StartRunDeps extends CommitOnceDeps, PersistentlyDeps {
   readonly targets: RunTargets
   readonly runs: RunStore
   readonly sessions: SessionStore
   readonly ids: IdGenerator
-  readonly timers: Timers
   readonly runner: Runner
   readonly settlements: Settlements
   readonly phase: PhaseHolder
@@ -219,12 +219,17 @@ function decide(
   }
 }
 
-/** The new run is accepted whatever happens: an older one that cannot be aborted is waited for instead. */
-async function interrupt({ abortRun }: StartRunDeps, runId: string): Promise<void> {
+/** The new run is accepted whatever happens: it waits for an older one that cannot be aborted yet. */
+async function interrupt(deps: StartRunDeps, runId: string): Promise<void> {
+  const abort = () => deps.abortRun({ runId, reason: 'interrupted by a newer run', visibility: EVERY_ROW })
   try {
-    await abortRun({ runId, reason: 'interrupted by a newer run', visibility: EVERY_ROW })
+    await abort()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
+    if (!isTransient(error)) return
+    persistently(deps, abort, { isEnough: () => !deps.runner.isLive(runId) }).catch((last: unknown) =>
+      deps.logger.info('older run not interrupted', { runId, error: String(last) }),
+    )
   }
 }
 

@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../agents/agent.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
-import { agentOf, createEngine } from '../runs/engine.fixture.ts'
+import { agentOf, createEngine, silentLogger } from '../runs/engine.fixture.ts'
 import { createMcp, createMcpService } from './mcp.ts'
 import type { AllowedBindings } from './mcp-servers.ts'
 import { interruptCalls } from './use-mcp.ts'
@@ -58,6 +58,7 @@ function createWorld(over: { call?: McpClient['call'] } = {}) {
       { endpoint: { ...STDIO, id: 'down' }, tokenExpiresAt: (clock.now() + 90_000) as EpochMs },
     ],
     ...{ mcpServers: storage.mcpServers, mcpClient, allowed: ALLOWED },
+    ...{ timers: clock, logger: silentLogger },
   }
   const ids = createSequenceIds()
   const mcp = createMcp({
@@ -199,6 +200,37 @@ describe('useMcp', () => {
     expect(JSON.parse((await recall(KEY))?.json ?? '')).toEqual(failed)
     expect(await useMcp.call({ ...call, key: KEY })).toMatchObject({ status: 200, replayed: true })
     expect(calls).toHaveLength(1)
+  })
+
+  it('answers the key also when the storage was busy as the call came back', async () => {
+    const { parts, storage, clock, phase, ids, calls, recall } = createWorld()
+    let refusals = 2
+    const commit: typeof storage.unitOfWork.commit = (writes) =>
+      writes.some(({ type }) => type === 'idempotency.complete') && refusals-- > 0
+        ? Promise.reject(new AppError('SQLITE_BUSY'))
+        : storage.unitOfWork.commit(writes)
+    const { useMcp } = createMcp({
+      ...{ ...parts, unitOfWork: { commit }, clock, ids, phase, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
+    })
+
+    const answered = useMcp.call({ ...call, key: KEY })
+    for (let turn = 0; turn < 9; turn++) {
+      clock.advance(100)
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+
+    expect(await answered).toMatchObject({ status: 200, body: { ok: true } })
+    expect(await recall(KEY)).toMatchObject({ status: 200, replayed: true })
+    expect(calls).toHaveLength(1)
+  })
+
+  it('answers the key of a call that breaks in the client', async () => {
+    const { useMcp, recall } = createWorld({ call: () => Promise.reject(new TypeError('secret detail')) })
+
+    const reply = await useMcp.call({ ...call, key: KEY })
+
+    expect(reply).toMatchObject({ status: 200, body: { ok: false, error: { kind: 'execution_failed' } } })
+    expect(JSON.stringify([reply, await recall(KEY)])).not.toContain('secret detail')
   })
 
   it('leaves no record of a call that was refused', async () => {

@@ -15,9 +15,10 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import { pageOfNamed } from '../named-page.ts'
 import type { Reply } from '../reply.ts'
+import { type PersistentlyDeps, persistently } from '../runs/persistently.ts'
 import type { McpServers } from './mcp-servers.ts'
 
-export interface UseMcpDeps extends CommitOnceDeps {
+export interface UseMcpDeps extends CommitOnceDeps, PersistentlyDeps {
   readonly servers: McpServers
   readonly mcpClient: McpClient
   readonly ids: IdGenerator
@@ -64,22 +65,26 @@ export function createUseMcp(deps: UseMcpDeps): UseMcp {
         ...{ writes: [], reply: { status: 202 }, runId: callId, remember: false, contentOf: null },
       }))
       if (once.kind === 'replayed') return once.reply
-      const reply = toReply(await outcomeOf(mcpClient.call(endpoint, sent)))
-      await unitOfWork.commit([{ type: 'idempotency.complete', runId: callId, response: toStoredResponse(reply) }])
+      const reply = toReply(await outcomeOf(deps, mcpClient.call(endpoint, sent)))
+      const complete = { type: 'idempotency.complete', runId: callId, response: toStoredResponse(reply) } as const
+      await persistently(deps, () => unitOfWork.commit([complete]))
       return reply
     },
   }
 }
 
-/** The key is taken now: even a call that was not sent has its answer. */
-async function outcomeOf(called: Promise<McpOutcome>): Promise<McpOutcome> {
+/** The key is taken now: even a call that was not sent, or that broke in here, has its answer. */
+async function outcomeOf({ logger }: UseMcpDeps, called: Promise<McpOutcome>): Promise<McpOutcome> {
   try {
     return await called
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    return { ok: false, error: { kind: 'execution_failed', message: error.message } }
+    if (error instanceof AppError) return failed(error.message)
+    logger.error('MCP call broken', error)
+    return failed('the call broke in the server; it may have taken effect')
   }
 }
+
+const failed = (message: string): McpOutcome => ({ ok: false, error: { kind: 'execution_failed', message } })
 
 const toReply = (outcome: McpOutcome): Reply => ({ status: 200, body: outcome })
 

@@ -1,7 +1,9 @@
-import { EVERY_ROW } from '@berth/ports'
+import { createInMemoryStorage } from '@berth/in-memory'
+import { AppError, EVERY_ROW } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createEngine, gate, outcomeOf } from './engine.fixture.ts'
 
+const TEN_TOKENS = { provider: 'p', model: 'm', inputTokens: 10 }
 const never = () => new Promise<never>(() => undefined)
 
 describe('releaseRuns', () => {
@@ -32,6 +34,29 @@ describe('releaseRuns', () => {
 
     expect(await engine.find(runId)).toMatchObject({ status: 'aborted', attempt: 1 })
     expect((await engine.eventsOf(runId)).map(({ type }) => type)).toEqual(['run.started'])
+  })
+
+  it.each([
+    ['fail', 'aborted'],
+    ['resume', 'queued'],
+  ] as const)('outlasts a busy storage with a run that may %s', async (recovery, status) => {
+    const storage = createInMemoryStorage()
+    let refusals = 0
+    const commit: typeof storage.unitOfWork.commit = (writes) =>
+      refusals-- > 0 ? Promise.reject(new AppError('SQLITE_BUSY')) : storage.unitOfWork.commit(writes)
+    const spending = agentOf('task', async (_, { usage }) => [await usage(TEN_TOKENS), await never()], { recovery })
+    const engine = createEngine({ agents: [spending], storage: { ...storage, unitOfWork: { commit } } })
+    const { runId = '' } = await engine.run('task', { answer: 'accepted' })
+    await engine.pass(0)
+
+    refusals = 2
+    const released = engine.release()
+    for (let ms = 0; ms < 1_000; ms += 100) await engine.pass(100)
+    await released
+
+    expect(await engine.find(runId)).toMatchObject({ status, usage: { inputTokens: 10 } })
+    const last = (await engine.eventsOf(runId)).at(-1)
+    if (status === 'aborted') expect(JSON.parse(last?.payload ?? '')).toMatchObject({ usage: { inputTokens: 10 } })
   })
 
   it('does not wait for code that ignores its signal', async () => {

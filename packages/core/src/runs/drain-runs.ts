@@ -1,12 +1,12 @@
-import type { RunRecord, Timers, UnitOfWork } from '@berth/ports'
+import type { RunRecord, UnitOfWork } from '@berth/ports'
 import { type EndRunDeps, endRun } from './end-run.ts'
+import { type PersistentlyDeps, persistently } from './persistently.ts'
 import { lifecycleEvent } from './run-events.ts'
 import type { LiveRun, Runner } from './runner.ts'
 
-export interface DrainRunsDeps extends EndRunDeps {
+export interface DrainRunsDeps extends EndRunDeps, PersistentlyDeps {
   readonly unitOfWork: UnitOfWork
   readonly runner: Runner
-  readonly timers: Timers
 }
 
 const POLL_MS = 25
@@ -31,10 +31,22 @@ export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
   for (const { run } of deps.runner.live()) if (run.status === 'queued') deps.settlements.settle(run)
 }
 
-async function release(deps: DrainRunsDeps, { run, target }: LiveRun): Promise<void> {
-  if (target.recovery === 'resume') await requeue(deps, run)
-  else await endRun(deps, run, { status: 'aborted', finishReason: 'shutdown', reason: 'shutdown' })
-  deps.runner.abort(run.id, 'shutdown')
+/** The process has to end: a full disk is not outlasted, a busy storage for a moment. */
+const OUTLASTED = new Set(['SQLITE_BUSY'])
+const OUTLASTED_MS = 1_000
+
+async function release(deps: DrainRunsDeps, { run, target, execution }: LiveRun): Promise<void> {
+  const { clock } = deps
+  const giveUpAtMs = clock.monotonicMs() + OUTLASTED_MS
+  const usage = execution?.used() ?? run.usage
+  const end = { status: 'aborted', finishReason: 'shutdown', reason: 'shutdown', usage } as const
+  const leave = async () =>
+    void (target.recovery === 'resume' ? await requeue(deps, run) : await endRun(deps, run, end))
+  try {
+    await persistently(deps, leave, { errors: OUTLASTED, isEnough: () => clock.monotonicMs() >= giveUpAtMs })
+  } finally {
+    deps.runner.abort(run.id, 'shutdown')
+  }
 }
 
 async function requeue({ unitOfWork, clock, settlements }: DrainRunsDeps, run: RunRecord): Promise<void> {

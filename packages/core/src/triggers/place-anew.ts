@@ -1,8 +1,8 @@
 import type { Clock, TriggerRecord } from '@berth/ports'
 import { type DecideDueDeps, markFailing } from './decide-due.ts'
 import { eachTrigger } from './each-trigger.ts'
-import { replaceTrigger } from './fire-writes.ts'
-import { isScheduled, type Placement, undecidedFrom } from './schedule.ts'
+import { type DecidePlacement, placeTrigger } from './place-trigger.ts'
+import { isScheduled, undecidedFrom } from './schedule.ts'
 
 /**
  * Looks for the next occurrence of every trigger again: at the start, and after the wall clock was set. What is due stays
@@ -10,25 +10,24 @@ import { isScheduled, type Placement, undecidedFrom } from './schedule.ts'
  */
 export async function placeAnew(deps: DecideDueDeps): Promise<void> {
   for await (const trigger of eachTrigger(deps.triggers)) {
-    const isTimed = trigger.kind === 'cron' || trigger.kind === 'interval'
-    if (!isTimed || !isScheduled({ ...trigger, failure: undefined })) continue
-    const now = deps.clock.now()
-    if (trigger.nextAt !== undefined && trigger.nextAt <= now) continue
-    await place(deps, { ...trigger, failure: undefined }, trigger)
+    await placeTrigger(deps, trigger, (current) => placementOf(deps, current))
   }
 }
 
-async function place(deps: DecideDueDeps, healthy: TriggerRecord, current: TriggerRecord): Promise<void> {
-  let placement: Placement
+async function placementOf(deps: DecideDueDeps, trigger: TriggerRecord): ReturnType<DecidePlacement> {
+  const healthy = { ...trigger, failure: undefined }
+  const isTimed = trigger.kind === 'cron' || trigger.kind === 'interval'
+  if (!isTimed || !isScheduled(healthy)) return undefined
+  const now = deps.clock.now()
+  if (trigger.nextAt !== undefined && trigger.nextAt <= now) return undefined
   try {
-    placement = deps.schedule.placeAfter(healthy, undecidedFrom(current, deps.clock.now()))
+    const { nextAt, dueAt } = deps.schedule.placeAfter(healthy, undecidedFrom(trigger, now))
+    const isSame = nextAt === trigger.nextAt && dueAt === trigger.dueAt && trigger.failure === undefined
+    return isSame ? undefined : { nextAt, dueAt, failure: undefined }
   } catch (error) {
-    if (current.failure === undefined) await markFailing(deps, current, error)
-    return
+    if (trigger.failure === undefined) await markFailing(deps, trigger, error)
+    return undefined
   }
-  const isSame = placement.nextAt === current.nextAt && placement.dueAt === current.dueAt
-  if (isSame && current.failure === undefined) return
-  await deps.unitOfWork.commit([replaceTrigger({ ...healthy, ...placement, version: current.version + 1 })])
 }
 
 /** A step of the wall clock, by what the monotonic one says. Milliseconds. */

@@ -1,7 +1,7 @@
 import { plusMs, type TriggerRecord, type TriggerStore, type UnitOfWork } from '@berth/ports'
 import { eachTrigger } from './each-trigger.ts'
-import { replaceTrigger } from './fire-writes.ts'
-import { isScheduled, NOT_SCHEDULED, type Placement, type Schedule } from './schedule.ts'
+import { type DecidePlacement, placeTrigger } from './place-trigger.ts'
+import { isScheduled, NOT_SCHEDULED, type Schedule } from './schedule.ts'
 
 export interface PlaceIdleDeps {
   readonly triggers: TriggerStore
@@ -24,16 +24,16 @@ export async function placeIdleTriggers(deps: PlaceIdleDeps): Promise<boolean> {
  * An idle trigger occurs once for each quiet time: `idleMs` after the last run ended that was asked for, in its session or
  * on the whole server, and never while such a run is queued or running.
  */
-export async function placeIdle(
-  { triggers, unitOfWork, schedule }: PlaceIdleDeps,
-  trigger: TriggerRecord,
-): Promise<void> {
+export const placeIdle = (deps: PlaceIdleDeps, trigger: TriggerRecord): Promise<void> =>
+  placeTrigger(deps, trigger, (current) => placementOf(deps, current))
+
+async function placementOf({ triggers, schedule }: PlaceIdleDeps, trigger: TriggerRecord): ReturnType<DecidePlacement> {
+  if (!isScheduled(trigger)) return undefined
   const { target, anchorAt, idleMs = 0, decidedThrough } = trigger
   const { isBusy, endedAt } = await triggers.lastActivity(target.sessionId)
   const quietSince = endedAt === undefined || endedAt < anchorAt ? anchorAt : endedAt
   const occurrence = plusMs(quietSince, idleMs)
   const isDecided = decidedThrough !== undefined && occurrence <= decidedThrough
-  const placement: Placement = isBusy || isDecided ? NOT_SCHEDULED : schedule.place(trigger, occurrence)
-  if (placement.nextAt === trigger.nextAt && placement.dueAt === trigger.dueAt) return
-  await unitOfWork.commit([replaceTrigger({ ...trigger, ...placement, version: trigger.version + 1 })])
+  const placement = isBusy || isDecided ? NOT_SCHEDULED : schedule.place(trigger, occurrence)
+  return placement.nextAt === trigger.nextAt && placement.dueAt === trigger.dueAt ? undefined : placement
 }

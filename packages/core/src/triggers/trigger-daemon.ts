@@ -62,8 +62,14 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
       mustPlaceIdle = true
     }
     if (!mustPlaceIdle) return
+    // What happens from now on asks for it again.
     mustPlaceIdle = false
-    hasIdle = await placeIdleTriggers(deps)
+    try {
+      hasIdle = await placeIdleTriggers(deps)
+    } catch (error) {
+      mustPlaceIdle = true
+      throw error
+    }
   }
 
   const decideAll = async (): Promise<boolean> => {

@@ -1,4 +1,5 @@
-import type { CronSchedule, EpochMs } from '@berth/ports'
+import { createInMemoryStorage } from '@berth/in-memory'
+import { AppError, type CronSchedule, type EpochMs } from '@berth/ports'
 import { createManualClock } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTriggerServer, iso } from './triggers.fixture.ts'
@@ -47,6 +48,27 @@ describe('an idle trigger', () => {
     await server.release()
     await server.pass(11 * MINUTE)
 
+    expect(await times(server, 'quiet')).toEqual(['01:10:00 completed'])
+  })
+
+  it('fires also when the storage was busy as the quiet time began', async () => {
+    const { triggers, ...rest } = createInMemoryStorage()
+    let isBusy = false
+    const lastActivity: typeof triggers.lastActivity = (...args) => {
+      if (!isBusy) return triggers.lastActivity(...args)
+      isBusy = false
+      return Promise.reject(new AppError('SQLITE_BUSY'))
+    }
+    const server = await serving({ storage: { ...rest, triggers: { ...triggers, lastActivity } } })
+    await server.create(QUIET)
+    await ask(server, 'held')
+    await server.pass(60 * MINUTE)
+
+    isBusy = true
+    await server.release()
+    await server.pass(11 * MINUTE)
+
+    expect(isBusy).toBe(false)
     expect(await times(server, 'quiet')).toEqual(['01:10:00 completed'])
   })
 

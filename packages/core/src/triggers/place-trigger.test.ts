@@ -1,0 +1,42 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import type { EpochMs } from '@berth/ports'
+import { aTrigger } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { placeTrigger } from './place-trigger.ts'
+
+const AT = 5_000 as EpochMs
+const PLACED = { nextAt: AT, dueAt: AT, failure: undefined }
+
+const setUp = async () => {
+  const storage = createInMemoryStorage()
+  const trigger = aTrigger()
+  await storage.unitOfWork.commit([{ type: 'trigger.insert', trigger }])
+  return { storage, trigger }
+}
+
+describe('placeTrigger', () => {
+  it('decides again about a trigger that was changed after it was read', async () => {
+    const { storage, trigger } = await setUp()
+    const seen: number[] = []
+
+    await placeTrigger(storage, trigger, async ({ version, fireCount }) => {
+      seen.push(fireCount)
+      const changed = { ...trigger, fireCount: 9, version: version + 1 }
+      if (seen.length === 1) await storage.unitOfWork.commit([{ type: 'trigger.replace', trigger: changed }])
+      return PLACED
+    })
+
+    expect(seen).toEqual([trigger.fireCount, 9])
+    expect(await storage.triggers.find(trigger.id)).toMatchObject({ ...PLACED, fireCount: 9 })
+  })
+
+  it('leaves one alone that is gone, and one that stays where it is', async () => {
+    const { storage, trigger } = await setUp()
+
+    await placeTrigger(storage, trigger, async () => undefined)
+    expect(await storage.triggers.find(trigger.id)).toEqual(trigger)
+    await placeTrigger(storage, { ...trigger, id: 'gone' }, async () => PLACED)
+
+    expect(await storage.triggers.find('gone')).toBeUndefined()
+  })
+})

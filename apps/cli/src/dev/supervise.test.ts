@@ -148,6 +148,25 @@ describe('supervise', () => {
     expect(processes).toHaveLength(3)
   })
 
+  it('serves what was sound three seconds after the first of many changes, and the newest after that', () => {
+    const { at, restart, processes, seen } = serving()
+    const change = (askedAtMs: number) => restart({ files: ['/a.mjs'], askedAtMs })
+    for (let ms = 1_000; ms <= 7_000; ms += 500) change(ms)
+
+    expect(processes.map(({ isKilled }) => isKilled)).toEqual([false, true, true, true, true, true, false])
+    at(6).report(PREPARED)
+    at(0).end(0)
+    at(6).report(LISTENING)
+    expect(processes).toHaveLength(8)
+    change(9_500)
+    expect(at(7).isKilled).toBe(true)
+    at(8).report(PREPARED)
+    at(6).end(0)
+    at(8).report(LISTENING)
+
+    expect(seen).toEqual(['listening', 'restarted', 'restarted'])
+  })
+
   it('starts a change of the last moment once the one before it listens', () => {
     const { at, restart, seen } = serving()
     restart(CHANGE)

@@ -44,6 +44,8 @@ export interface Supervision {
 /** What hangs is not waited for longer: what is committed is safe. */
 const REPLACE_MS = 3_000
 const FORCED_STOP_MS = 2_500
+/** A machine that cannot keep up with the changes serves an older one meanwhile. */
+const LONGEST_POSTPONED_MS = 3_000
 
 type Signal = Extract<Interruption, { type: 'signal' }>['signal']
 /** `waiting`: prepared, and the one before has not ended yet. */
@@ -65,7 +67,8 @@ export function supervise(deps: SuperviseDeps): Supervision {
   const signals: Signal[] = []
   let current: Served | undefined // serving, or retiring for the candidate
   let candidate: Served | undefined
-  let later: Restart | undefined // asked for while the candidate starts
+  let later: Restart | undefined // asked for while the candidate is left to start
+  let unservedSinceMs: number | undefined // the first change that nothing has come of
 
   const begin = (restart?: Restart) => {
     candidate?.process.kill()
@@ -93,6 +96,7 @@ export function supervise(deps: SuperviseDeps): Supervision {
       current = served
       candidate = undefined
       view.onListening(report.facts, served.restart)
+      unservedSinceMs = undefined
       catchUp()
     }
   }
@@ -118,6 +122,7 @@ export function supervise(deps: SuperviseDeps): Supervision {
   const giveUp = (refusal: Refusal) => {
     const isFirst = candidate?.restart === undefined
     candidate = undefined
+    unservedSinceMs = undefined
     view.onRefused(refusal, current?.phase === 'serving')
     if (isFirst || signals.length > 0) end(refusal.exitCode)
     else catchUp()
@@ -126,7 +131,9 @@ export function supervise(deps: SuperviseDeps): Supervision {
   const catchUp = () => {
     const asked = later
     later = undefined
-    if (asked !== undefined && signals.length === 0) begin(asked)
+    if (asked === undefined || signals.length > 0) return
+    unservedSinceMs = asked.askedAtMs
+    begin(asked)
   }
 
   const onEnd = (served: Served, exitCode: number) => {
@@ -189,7 +196,10 @@ export function supervise(deps: SuperviseDeps): Supervision {
     ended,
     restart(restart) {
       if (signals.length > 0) return
-      const isBusy = candidate !== undefined && (candidate.phase === 'starting' || candidate.restart === undefined)
+      unservedSinceMs ??= restart.askedAtMs
+      const isLeft = restart.askedAtMs - unservedSinceMs >= LONGEST_POSTPONED_MS
+      const isBusy =
+        candidate !== undefined && (candidate.phase === 'starting' || candidate.restart === undefined || isLeft)
       if (isBusy) later = restart
       else begin(restart)
     },

@@ -178,6 +178,14 @@ describe('a refusal', () => {
     })
   })
 
+  it('of a route names the base path, which baseUrl may lack', async () => {
+    const { client } = setUp([refusal(404, 'route-not-found')], { baseUrl: 'http://server' })
+
+    const { hint } = await failureOf(client.runs.get('run_1'))
+
+    expect(hint).toContain('like http://server/v1; it is http://server')
+  })
+
   it.each([
     ['a page of a proxy', new Response('<h1>no</h1>', { status: 404 }), 404],
     ['JSON of somebody else', json([1], { status: 404 }), 404],

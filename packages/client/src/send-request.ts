@@ -150,16 +150,23 @@ function parse(text: string, { status, headers }: Response): unknown {
 }
 
 /** What a refusal says. Also of one that does not come from this server, such as a proxy's page. */
-export async function refusalOf({ pace }: Pick<ClientContext, 'pace'>, response: Response): Promise<BerthError> {
+export async function refusalOf(
+  { pace, baseUrl }: Pick<ClientContext, 'pace' | 'baseUrl'>,
+  response: Response,
+): Promise<BerthError> {
   const { status, headers } = response
   const envelope = envelopeOf(await response.text())
   return new BerthError(envelope.error ?? 'invalid-answer', envelope.message ?? `The server answered ${status}.`, {
     status,
-    hint: envelope.hint,
+    hint: envelope.hint ?? (envelope.error === 'route-not-found' ? basePathHint(baseUrl) : undefined),
     requestId: envelope.requestId ?? headers.get('x-request-id') ?? undefined,
     retryAfterMs: retryAfterMs(headers.get('retry-after'), pace.now()),
   })
 }
+
+/** Every route of this client is one of the server's, so most likely it was looked for in another place. */
+const basePathHint = (baseUrl: string): string =>
+  `baseUrl is the address of the server with its base path (server.basePath, /v1 unless it is configured), like ${new URL('/v1', baseUrl).href}; it is ${baseUrl}`
 
 interface Envelope {
   readonly error?: BerthErrorCode

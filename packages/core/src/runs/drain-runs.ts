@@ -24,11 +24,12 @@ export async function waitForRuns({ runner, timers, clock }: DrainRunsDeps, time
 /**
  * Takes the runs that still execute away from this process: those of `resume` agents are queued again for the next
  * one, the others are aborted with finish reason `shutdown`. Their signals fire with reason `shutdown`. Whoever waits
- * for a run that will go on later hears that it is accepted.
+ * for a run that will go on later, a suspended one too, hears that it is accepted.
  */
 export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
   await Promise.all(executing(deps.runner).map((live) => release(deps, live)))
   for (const { run } of deps.runner.live()) if (run.status === 'queued') deps.settlements.settle(run)
+  deps.settlements.hurryAll()
 }
 
 /** The process has to end: a full disk is not outlasted, a busy storage for a moment. */

@@ -29,7 +29,7 @@ import { lifecycleEvent } from './run-events.ts'
 import { acceptedReply, type Settled, settledReply } from './run-outcome.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 import { laneOf, type Runner } from './runner.ts'
-import type { Settlements } from './settlements.ts'
+import { endsByItself, type Settlements } from './settlements.ts'
 import { type ThreadClaims, threadBusy } from './thread-claims.ts'
 
 export interface StartRunDeps extends CommitOnceDeps, PersistentlyDeps {
@@ -81,7 +81,10 @@ export interface StartRunRequest {
   readonly traceparent?: string | undefined
   /** `outcome` answers 200 once the run has come to one; `accepted` answers 202 once it is durable. */
   readonly answer: 'outcome' | 'accepted'
-  /** With `outcome`: answers 202 when the run has not come to one by then. Milliseconds. */
+  /**
+   * With `outcome`: answers 202 when the run has not come to one by then. To wait for a timer or a child is none, unless
+   * this is missing. Milliseconds.
+   */
   readonly waitMs?: number | undefined
 }
 
@@ -123,7 +126,8 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     if (once.kind === 'replayed' || prepared === undefined) return (once as { reply: Reply }).reply
 
     const { run, place, interrupts } = prepared
-    const settled = request.answer === 'outcome' ? settlements.wait(run.id) : undefined
+    const isPatient = request.waitMs !== undefined
+    const settled = request.answer === 'outcome' ? settlements.wait(run.id, { isPatient }) : undefined
     runner.launch({ run, target, place })
     if (run.deadlineAt !== undefined) deps.onDeadline(run.deadlineAt)
     for (const ahead of interrupts) await interrupt(deps, ahead)
@@ -245,8 +249,13 @@ async function awaitOutcome(deps: StartRunDeps, request: StartRunRequest, awaite
   if (waitMs === undefined) return settledReply(await settled, deps.basePath)
 
   const first = await Promise.race([settled, elapsed(deps.timers, waitMs, settled)])
-  if (first !== 'elapsed') return settledReply(first, deps.basePath)
-  const reply = acceptedReply(run, deps.basePath, { position: place.position() })
+  const isOutcome = first !== 'elapsed' && !(first.run.status === 'suspended' && endsByItself(first.detail?.waitingFor))
+  if (isOutcome) return settledReply(first, deps.basePath)
+  // Its time is up, or the server's.
+  const standing = first === 'elapsed' ? deps.settlements.hurry(run.id) : first
+  const isGoingOn = standing === undefined || deps.runner.isLive(run.id)
+  const { run: now, detail } = isGoingOn ? { run, detail: { position: place.position() } } : standing
+  const reply = acceptedReply(now, deps.basePath, detail)
   if (request.key === undefined) return reply
   const response = toStoredResponse(reply)
   const outcome = await deps.unitOfWork.commit([{ type: 'idempotency.complete', runId: run.id, response }])

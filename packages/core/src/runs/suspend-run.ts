@@ -3,6 +3,7 @@ import { approvalRequest } from '../approvals/approval-request.ts'
 import type { EndRunDeps } from './end-run.ts'
 import { lifecycleEvent } from './run-events.ts'
 import { renderOutcome, type WaitingFor } from './run-outcome.ts'
+import { endsByItself } from './settlements.ts'
 import { NOT_RESUMED, type Suspension, storeSuspension } from './suspension.ts'
 import { isoOf, toWaitingFor } from './waits-of.ts'
 
@@ -64,6 +65,7 @@ function plan(deps: EndRunDeps, run: RunRecord, { waitingFor, writes, events, ch
   const change: RunChange = { ...own, status: 'suspended', suspendedAt: at }
   const suspended: RunRecord = { ...run, ...change }
   const body = renderOutcome(suspended, deps.basePath, { waitingFor })
+  const isAnswer = !(endsByItself(waitingFor) && deps.settlements.isAwaitedPatiently(run.id))
   return {
     suspended,
     waitingFor,
@@ -71,7 +73,7 @@ function plan(deps: EndRunDeps, run: RunRecord, { waitingFor, writes, events, ch
       { type: 'run.transition', runId: run.id, from: ['running'], attempt: run.attempt, change },
       ...writes,
       { type: 'event.append', events: [...events, lifecycleEvent(suspended, 'run.suspended', { at, waitingFor })] },
-      { type: 'idempotency.complete', runId: run.id, response: { status: 200, body } },
+      ...(isAnswer ? [{ type: 'idempotency.complete', runId: run.id, response: { status: 200, body } } as const] : []),
     ],
   }
 }

@@ -62,11 +62,8 @@ export interface BudgetParts {
 }
 
 /** While it executes, the record of a run holds its own usage; what children have used is in the calls they settled. */
-export function createBudget(
-  { clock, runMeter, steps, ...deps }: BudgetDeps,
-  run: RunRecord,
-  { journal, recorded, account }: BudgetParts,
-): Budget {
+export function createBudget(deps: BudgetDeps, run: RunRecord, { journal, recorded, account }: BudgetParts): Budget {
+  const { clock, runMeter, steps } = deps
   const { tokens, costUsd, toolCalls } = account?.limits ?? {}
   const { promise: exhaustion, reject: exhaust } = Promise.withResolvers<never>()
   exhaustion.catch(() => undefined)

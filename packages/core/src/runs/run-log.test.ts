@@ -32,29 +32,15 @@ describe('the log of a run', () => {
     expect(JSON.stringify(lines)).not.toContain('a-private-word')
   })
 
-  it('says what failed and why, without the secrets of it', async () => {
+  it('says what failed by its identifier, not by its words', async () => {
     const { logger, lines } = recorder()
-    const words = 'the key sk-private0123456789 of ann@example.org was refused'
-    const fail = () => Promise.reject(Object.assign(new Error(words), { code: 'quota' }))
+    const fail = () => Promise.reject(Object.assign(new Error('key sk-private refused'), { code: 'quota' }))
     const engine = createEngine({ logger, agents: [agentOf('fails', fail)] })
 
     await engine.run('fails')
 
-    const reason = 'the key [redacted:credential] of [redacted:email] was refused'
-    expect(lines.at(-1)).toMatchObject({ message: 'run failed', fields: { error: 'quota', reason } })
-  })
-
-  it('says 500 characters of it, and no part of a secret at their edge', async () => {
-    const { logger, lines } = recorder()
-    const secret = 'sk-private0123456789abcdefghijklmnopqrstuvwxyz'
-    const fail = () => Promise.reject(new Error(`${'.'.repeat(485)} ${secret}${'x'.repeat(5_000)}`))
-    const engine = createEngine({ logger, agents: [agentOf('fails', fail)] })
-
-    await engine.run('fails')
-
-    const reason = String(lines.at(-1)?.fields?.reason)
-    expect(reason).toHaveLength(500)
-    expect(reason).not.toContain('private')
+    expect(lines.at(-1)).toMatchObject({ message: 'run failed', fields: { error: 'quota' } })
+    expect(JSON.stringify(lines)).not.toContain('sk-private')
   })
 
   it('carries the lines that the code of the run writes itself', async () => {

@@ -1,5 +1,4 @@
 import type { LogFields, Logger, RunRecord } from '@berth/ports'
-import { sanitizeText } from '../realtime/sanitize.ts'
 
 /** A logger whose lines say to which run they belong, and to which trace when the run has one. */
 export function createRunLog(logger: Logger, run: Pick<RunRecord, 'id' | 'traceparent'>): Logger {
@@ -17,18 +16,11 @@ export function createRunLog(logger: Logger, run: Pick<RunRecord, 'id' | 'tracep
 export const logStart = (logger: Logger, run: RunRecord): void =>
   createRunLog(logger, run).info('run started', fieldsOf(run))
 
-const MAX_REASON_LENGTH = 500
-
-/**
- * One line for a run that has ended or is suspended. Never its result; of the words of its error what the sanitizer of
- * deliveries leaves, whatever its policy is.
- */
+/** One line for a run that has ended or is suspended. Never its result, nor the words of its error. */
 export function logOutcome(logger: Logger, run: RunRecord): void {
   const { status, finishReason, startedAt, completedAt, error } = run
   const durationMs = startedAt === undefined || completedAt === undefined ? undefined : completedAt - startedAt
-  // Cut afterwards, so that no part of a secret is left at the edge.
-  const reason = error && sanitizeText(error.message).slice(0, MAX_REASON_LENGTH)
-  const outcome = { finishReason, durationMs, error: error?.code ?? error?.kind, reason }
+  const outcome = { finishReason, durationMs, error: error?.code ?? error?.kind }
   createRunLog(logger, run).info(`run ${status}`, { ...fieldsOf(run), ...outcome })
 }
 

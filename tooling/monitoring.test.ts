@@ -24,8 +24,7 @@ const queries = [
 
 /** Every series of the table: a histogram has three. */
 const SERIES = new Map<string, readonly string[]>(
-  Object.entries<MetricSpec>(METRICS).flatMap(([name, { type, labels, pending }]) => {
-    if (pending === true) return []
+  Object.entries<MetricSpec>(METRICS).flatMap(([name, { type, labels }]) => {
     if (type !== 'histogram') return [[name, labels] as const]
     return [
       [`${name}_bucket`, [...labels, 'le']] as const,

@@ -18,7 +18,6 @@ interface Channel {
 interface Message {
   readonly name: string
   readonly payload: object
-  readonly 'x-berth-pending'?: boolean
 }
 interface Document {
   readonly channels: Readonly<Record<string, Channel & { readonly 'x-berth-close-codes'?: object }>>
@@ -88,13 +87,6 @@ describe('the AsyncAPI document', () => {
     expect(channel?.address).toBe(pattern)
     expect(Object.keys(channel?.parameters ?? {})).toEqual([...pattern.matchAll(/\{(\w+)\}/g)].map(([, id]) => id))
     expect(channel && messageNames(channel)).toEqual([...types.map(([type]) => type), ...ofAgents, 'replay-gap'])
-  })
-
-  it('marks exactly the events that nothing writes yet', () => {
-    for (const [type, { pending }] of Object.entries<EventSpec>(EVENTS)) {
-      const message = Object.values(document.components.messages).find(({ name }) => name === type)
-      expect(message?.['x-berth-pending'], type).toBe(pending)
-    }
   })
 
   it('receives every method, and sends every subject and stream', () => {

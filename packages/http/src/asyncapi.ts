@@ -152,7 +152,7 @@ const envelopeOf = (members: Json): Json => ({
 })
 
 function eventMessages(): Json {
-  const rows = EVENT_ROWS.map(([type, { payload, summary, emittedBy, sanitized, pending }]) => [
+  const rows = EVENT_ROWS.map(([type, { payload, summary, emittedBy, sanitized }]) => [
     nameOf(type),
     {
       name: type,
@@ -161,7 +161,6 @@ function eventMessages(): Json {
       payload: envelopeOf({ type: { const: type }, payload: schemaOf(payload) }),
       'x-berth-emitted-by': emittedBy,
       ...(sanitized === true ? { 'x-berth-sanitized': true } : {}),
-      ...(pending === true ? { 'x-berth-pending': true } : {}),
     },
   ])
   return {
@@ -237,7 +236,7 @@ const STREAMS = OPERATIONS.filter(
 }))
 
 function streamChannels(): Json {
-  const channels = STREAMS.map(({ channel, path, summary, subject, pending }) => {
+  const channels = STREAMS.map(({ channel, path, summary, subject }) => {
     const address = path.replace(/:(\w+)/g, '{$1}')
     return [
       channel,
@@ -248,7 +247,6 @@ function streamChannels(): Json {
         servers: [serverRef('event-stream')],
         ...parametersOf(address),
         messages: messagesOf(subject),
-        ...(pending === true ? { 'x-berth-pending': true } : {}),
       },
     ]
   })

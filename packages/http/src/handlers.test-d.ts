@@ -10,8 +10,8 @@ export const missing: AgentHandlers = { listAgents: complete.listAgents }
 // @ts-expect-error no handler without an operation
 export const misnamed: AgentHandlers = { ...complete, runAgents: complete.runAgent }
 
-// @ts-expect-error a pending operation has no handler
-export type Pending = Handlers<{ readonly later: Operation & { readonly pending: true } }>['later']
+// @ts-expect-error a refused operation has no handler
+export type Refused = Handlers<{ readonly never: Operation & { readonly refused: true } }>['never']
 
 declare const call: Call<typeof runOperations.abortRun>
 export const runId: string = call.params.runId

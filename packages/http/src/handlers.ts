@@ -34,11 +34,9 @@ export interface Call<Op extends Operation> {
 
 export type Answer = Reply | Response
 
-type IsAnswered<Op> = Op extends { readonly pending: true } | { readonly refused: true } ? false : true
-
-/** One handler per operation of a resource group that is not pending: a missing or misnamed one is a type error. */
+/** One handler per operation of a resource group that is not refused: a missing or misnamed one is a type error. */
 export type Handlers<Ops extends OperationTable> = {
-  readonly [Id in keyof Ops as IsAnswered<Ops[Id]> extends true ? Id : never]: (
+  readonly [Id in keyof Ops as Ops[Id] extends { readonly refused: true } ? never : Id]: (
     call: Call<Ops[Id]>,
   ) => Answer | Promise<Answer>
 }

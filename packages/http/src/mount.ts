@@ -10,31 +10,22 @@ export interface Mounted {
 
 type Tables = typeof OPERATION_TABLES
 
-/** The handlers of every resource group that has an operation with an implementation. */
-export type AllHandlers = {
-  readonly [Group in OperationGroup as keyof Handlers<Tables[Group]> extends never ? never : Group]: Handlers<
-    Tables[Group]
-  >
-}
+/** The handlers of every resource group. */
+export type AllHandlers = { readonly [Group in OperationGroup]: Handlers<Tables[Group]> }
 
 type ByName = Readonly<Record<string, Mounted['handle'] | undefined>>
 
-/** Binds every operation to its handler. One without an implementation goes the whole way of a request and ends in 501. */
+/** Binds every operation to its handler. A refused one goes the whole way of a request and ends in 501. */
 export function mountAll(handlers: AllHandlers, isMounted: (group: string) => boolean): readonly Mounted[] {
-  const byGroup = handlers as Readonly<Record<string, unknown>> as Readonly<Record<string, ByName | undefined>>
+  const byGroup = handlers as Readonly<Record<string, unknown>> as Readonly<Record<string, ByName>>
   return Object.entries<OperationTable>(OPERATION_TABLES)
     .filter(([group]) => isMounted(group))
     .flatMap(([group, operations]) => mount(operations, byGroup[group] ?? {}))
 }
 
 const mount = (operations: OperationTable, handlers: ByName): readonly Mounted[] =>
-  Object.entries(operations).map(([name, operation]) => ({
-    operation,
-    handle: handlers[name] ?? (() => refuse(operation)),
-  }))
+  Object.entries(operations).map(([name, operation]) => ({ operation, handle: handlers[name] ?? refuse }))
 
-function refuse({ refused }: Operation): never {
-  throw new AppError('not-implemented', {
-    hint: refused === true ? 'the interface answers 501 here on purpose' : 'a later release implements this operation',
-  })
+function refuse(): never {
+  throw new AppError('not-implemented', { hint: 'the interface answers 501 here on purpose' })
 }

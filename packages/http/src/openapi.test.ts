@@ -18,7 +18,7 @@ interface OperationObject {
   }>
   readonly requestBody?: unknown
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>
-  readonly 'x-berth-pending'?: boolean
+  readonly 'x-berth-refused'?: boolean
 }
 type Content = Readonly<
   Record<string, { readonly schema: { readonly properties?: { readonly error?: { readonly enum?: string[] } } } }>
@@ -71,7 +71,7 @@ describe('the OpenAPI document', () => {
     const object = objectOf(operation.method, operation.path)
 
     expect(object?.operationId).toBe(id)
-    expect(object?.['x-berth-pending']).toBe(operation.pending)
+    expect(object?.['x-berth-refused']).toBe(operation.refused)
     expect(object?.security).toEqual(operation.scope === null ? [] : undefined)
     expect(Object.keys(object?.responses ?? {})).toEqual(expect.arrayContaining(Object.keys(operation.responses)))
     for (const code of errorsOf(operation)) {

@@ -80,14 +80,13 @@ function pathsOf(operations: readonly Operation[]): Json {
 const tagOf = ({ id }: Operation): string => id.split('.')[0] ?? id
 
 function operationObject(operation: Operation): Json {
-  const { id, summary, scope, body, pending, refused } = operation
+  const { id, summary, scope, body, refused } = operation
   return {
     operationId: id,
     tags: [tagOf(operation)],
     summary,
     description: describeScope(operation),
     ...(scope === null ? { security: [] } : {}),
-    ...(pending === true ? { 'x-berth-pending': true } : {}),
     ...(refused === true ? { 'x-berth-refused': true } : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)],
     ...(body === undefined ? {} : { requestBody: requestBody(body) }),

@@ -6,12 +6,12 @@ import { createPrometheusMeter } from './prometheus-meter.ts'
 const linesOf = async (meter: ReturnType<typeof createPrometheusMeter>) => (await meter.expose()).text.split('\n')
 
 describe('createPrometheusMeter', () => {
-  it('announces every metric of the table that is not pending, with its type and help', async () => {
+  it('announces every metric of the table, with its type and help', async () => {
     const lines = await linesOf(createPrometheusMeter())
 
-    for (const [name, { type, help, pending }] of Object.entries<MetricSpec>(METRICS)) {
-      expect(lines.includes(`# TYPE ${name} ${type}`)).toBe(pending !== true)
-      expect(lines.includes(`# HELP ${name} ${help}`)).toBe(pending !== true)
+    for (const [name, { type, help }] of Object.entries<MetricSpec>(METRICS)) {
+      expect(lines).toContain(`# TYPE ${name} ${type}`)
+      expect(lines).toContain(`# HELP ${name} ${help}`)
     }
   })
 

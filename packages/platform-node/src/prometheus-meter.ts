@@ -9,8 +9,7 @@ export function createPrometheusMeter(): ReadableMeter {
   const histograms = new Map<string, Histogram<string>>()
   const gauges = new Map<string, Gauge<string>>()
 
-  for (const [name, { type, help, labels, buckets, pending }] of Object.entries<MetricSpec>(METRICS)) {
-    if (pending === true) continue
+  for (const [name, { type, help, labels, buckets }] of Object.entries<MetricSpec>(METRICS)) {
     const options = { name, help, labelNames: [...labels], registers: [registry] }
     if (type === 'counter') counters.set(name, new Counter(options))
     else if (type === 'gauge') gauges.set(name, new Gauge(options))

@@ -1,12 +1,12 @@
-import type { LiveMetricName, METRICS } from '@berth/protocol'
+import type { METRICS, MetricName } from '@berth/protocol'
 
 type Table = typeof METRICS
 
-type NameOf<Type extends Table[LiveMetricName]['type']> = {
-  [Name in LiveMetricName]: Table[Name]['type'] extends Type ? Name : never
-}[LiveMetricName]
+type NameOf<Type extends Table[MetricName]['type']> = {
+  [Name in MetricName]: Table[Name]['type'] extends Type ? Name : never
+}[MetricName]
 
-export type MetricLabels<Name extends LiveMetricName> = Readonly<Record<Table[Name]['labels'][number], string>>
+export type MetricLabels<Name extends MetricName> = Readonly<Record<Table[Name]['labels'][number], string>>
 
 /**
  * Port. Moves the metrics of the table; never throws. The caller keeps every label to a bounded set of values: registered

@@ -14,8 +14,6 @@ export interface ConfigField {
   readonly note: string
   /** Its text is a secret reference, or each of its texts is. */
   readonly isSecret: boolean
-  /** Only the default is accepted in this release. */
-  readonly pending: boolean
 }
 
 const TYPES: Readonly<Record<string, ConfigFieldType>> = {
@@ -46,7 +44,7 @@ function fieldsOf(entries: v.ObjectEntries, parents: readonly string[]): ConfigF
 }
 
 function toField(path: string, schema: v.GenericSchema, fallback: unknown): ConfigField {
-  const { note, pending } = v.getMetadata(schema) as unknown as FieldNote
+  const { note } = v.getMetadata(schema) as unknown as FieldNote
   return {
     path,
     env: envNameOf(path),
@@ -54,7 +52,6 @@ function toField(path: string, schema: v.GenericSchema, fallback: unknown): Conf
     default: fallback as ConfigField['default'],
     note,
     isSecret: isSecret(schema),
-    pending: pending === true,
   }
 }
 

@@ -175,10 +175,6 @@ describe('configFields', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('mark what only takes its default', () => {
-    expect(configFields.filter(({ pending }) => pending)).toEqual([])
-  })
-
   it('mark every secret reference, in lists too, by its name and by nothing else', () => {
     const marked = configFields.filter(({ isSecret }) => isSecret).map(({ path }) => path)
 

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 import { strictObject } from './plain-object.ts'
 
-/** What the reference page and `--help` say about a field. `pending` fields may only hold their default for now. */
+/** What the reference page and `--help` say about a field. */
 export interface FieldNote {
   readonly note: string
-  readonly pending?: true
 }
 
 const SECRET_REFERENCE = /^[a-z][a-z0-9-]*:[\s\S]+$/

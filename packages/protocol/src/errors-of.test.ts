@@ -14,7 +14,6 @@ const BEFORE_AN_OPERATION: readonly ErrorCode[] = [
   'route-not-found',
   'method-not-allowed',
   'request-timeout',
-  'uri-too-long',
   'headers-too-large',
 ]
 /** The outcome of a run or of a foreign error: data in an answer, not a refusal. */
@@ -24,11 +23,10 @@ const CARRIED_AS_DATA: readonly ErrorCode[] = [
   'run-failed',
   'run-interrupted',
   'step-failed',
+  'timer-driver-store-unsupported',
   'workflow-divergence',
   'unknown',
 ]
-/** Nothing answers them yet. */
-const TO_COME: readonly ErrorCode[] = ['timer-driver-store-unsupported']
 
 describe('errorsOf', () => {
   it('gives a public read only what any request may meet', () => {
@@ -93,8 +91,8 @@ describe('errorsOf', () => {
     expect(errors).not.toContain('scope-denied')
   })
 
-  it('gives a pending operation the way to its handler and not-implemented, but none of its own errors', () => {
-    expect(errorsOf({ ...byId('consolidator.run'), pending: true })).toEqual([
+  it('gives a refused operation the way of a request and not-implemented, but none of its own errors', () => {
+    expect(errorsOf({ ...byId('consolidator.run'), refused: true })).toEqual([
       'idempotency-key-invalid',
       'idempotency-key-required',
       'invalid-json',
@@ -121,8 +119,7 @@ describe('errorsOf', () => {
 
   it('answers not-implemented exactly where there is no handler', () => {
     for (const operation of OPERATIONS) {
-      const hasNoHandler = operation.pending === true || operation.refused === true
-      expect(errorsOf(operation).includes('not-implemented'), operation.id).toBe(hasNoHandler)
+      expect(errorsOf(operation).includes('not-implemented'), operation.id).toBe(operation.refused === true)
     }
   })
 
@@ -140,7 +137,7 @@ describe('ERRORS', () => {
     const used = new Set(OPERATIONS.flatMap((operation) => [...operation.errors, ...errorsOf(operation)]))
     const unused = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !used.has(code))
 
-    expect(unused.toSorted()).toEqual([...BEFORE_AN_OPERATION, ...CARRIED_AS_DATA, ...TO_COME].toSorted())
+    expect(unused.toSorted()).toEqual([...BEFORE_AN_OPERATION, ...CARRIED_AS_DATA].toSorted())
   })
 
   it('are sorted by status, then name', () => {

@@ -6,7 +6,7 @@ interface Implication {
   readonly errors: readonly ErrorCode[]
 }
 
-const isAnswered = ({ pending, refused }: Operation) => pending !== true && refused !== true
+const isAnswered = ({ refused }: Operation) => refused !== true
 const isUnsafe = ({ method }: Operation) => method !== 'GET'
 const needsCaller = ({ scope }: Operation) => scope !== null
 
@@ -28,9 +28,9 @@ const IMPLICATIONS: readonly Implication[] = [
 ]
 
 /**
- * Every error the operation may answer in this release, in the order of the catalogue. A pending operation takes the
- * whole way of a request up to its handler and then answers `not-implemented`: its own errors, and those of a key that
- * was used before, are left out, for it never occupies one.
+ * Every error the operation may answer, in the order of the catalogue. A refused operation takes the whole way of a
+ * request and then answers `not-implemented`: its own errors, and those of a key that was used before, are left out, for
+ * it never occupies one.
  */
 export function errorsOf(operation: Operation): readonly ErrorCode[] {
   const implied = IMPLICATIONS.flatMap(({ when, errors }) => (when(operation) ? errors : []))

@@ -60,7 +60,6 @@ export const ERRORS = {
   'trigger-exists': { status: 409, family: 'kind', retryable: false, summary: 'A trigger already has this id.' },
   'workflow-divergence': { status: 409, family: 'code', retryable: false, summary: 'The workflow code no longer matches the steps that were recorded.' },
   'body-too-large': { status: 413, family: 'kind', retryable: false, summary: 'The request body exceeds the limit.' },
-  'uri-too-long': { status: 414, family: 'kind', retryable: false, summary: 'The request target exceeds the limit.' },
   'unsupported-media-type': { status: 415, family: 'kind', retryable: false, summary: 'The body is not application/json, or it is encoded.' },
   'host-denied': { status: 421, family: 'kind', retryable: false, summary: 'The Host header names a host this server does not answer for.' },
   'auth-locked-out': { status: 429, family: 'kind', retryable: true, summary: 'Too many failed attempts from this address.' },

@@ -29,8 +29,6 @@ export interface EventSpec {
   readonly lifecycle?: true
   /** Its strings always pass the delivery sanitizer; those of other events only in the phase `commentary`. */
   readonly sanitized?: true
-  /** Nothing writes it yet. */
-  readonly pending?: true
   readonly summary: string
 }
 

@@ -35,7 +35,7 @@ export {
   TICKET_PREFIX,
 } from './frames.ts'
 export { ID_PREFIXES, type IdKind, OPERATOR_ID, OperatorId, Timestamp } from './ids.ts'
-export { type LiveMetricName, METRICS, type MetricName, type MetricSpec } from './metrics.ts'
+export { METRICS, type MetricName, type MetricSpec } from './metrics.ts'
 export { nearest } from './nearest.ts'
 export type { Operation, OperationTable, ResponseSpec, ScopeRule } from './operation.ts'
 export { agentOperations } from './operations/agents.ts'

@@ -5,8 +5,6 @@ export interface MetricSpec {
   readonly labels: readonly string[]
   /** Upper bounds of a histogram's buckets, in its unit. */
   readonly buckets?: readonly number[]
-  /** Not exposed yet. */
-  readonly pending?: true
 }
 
 const FAST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const
@@ -47,8 +45,3 @@ export const METRICS = {
 } as const satisfies Record<string, MetricSpec>
 
 export type MetricName = keyof typeof METRICS
-
-/** What is exposed now. */
-export type LiveMetricName = {
-  [Name in MetricName]: (typeof METRICS)[Name] extends { readonly pending: true } ? never : Name
-}[MetricName]

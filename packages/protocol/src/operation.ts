@@ -43,9 +43,7 @@ export interface Operation {
   /** What it answers beyond what its other fields imply; see `errorsOf`. */
   readonly errors: readonly ErrorCode[]
   readonly summary: string
-  /** No handler yet: answers 501 `not-implemented`. */
-  readonly pending?: true
-  /** Part of the interface, answered 501 by contract and not because it is unfinished. */
+  /** Has no handler: part of the interface, answered 501 `not-implemented` by contract. */
   readonly refused?: true
 }
 

@@ -40,7 +40,6 @@ export function parseConfig(input: unknown): ServerConfig {
       hint: 'see the configuration reference for every field and its default',
     })
   }
-  refusePending(parsed.output)
   return parsed.output
 }
 
@@ -59,18 +58,3 @@ function proposalFor(path: string): string {
 
 const prefixesOf = (path: string): readonly string[] =>
   path.split('.').map((_, at, names) => names.slice(0, at + 1).join('.'))
-
-/** A field whose behaviour is not there yet must not look as if it were. */
-function refusePending(config: ServerConfig): void {
-  for (const { path, pending, default: fallback } of configFields) {
-    if (pending !== true) continue
-    const value = path
-      .split('.')
-      .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], config)
-    if (value === undefined || JSON.stringify(value) === JSON.stringify(fallback)) continue
-    throw new StartError('config-invalid', {
-      message: `${path}: not available in this release`,
-      hint: 'remove the field; see the configuration reference',
-    })
-  }
-}

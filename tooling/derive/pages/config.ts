@@ -8,10 +8,7 @@ export const configPage = (): string =>
       'flags; the later one wins. An unknown field is refused. In the environment, lists are comma-separated.',
     'A *secret reference* says where a secret is, and never is one: `env:NAME`, `file:path` (relative to the folder of the ' +
       'configuration, readable by its owner only), or `keyring:account`, which takes the optional package `@napi-rs/keyring`.',
-    ...(configFields.some(({ pending }) => pending)
-      ? ['A **pending** field takes only its default in this release.']
-      : []),
-    table(['Field', 'Environment', 'Values', 'Default', 'Meaning', 'State'], configFields.map(toRow)),
+    table(['Field', 'Environment', 'Values', 'Default', 'Meaning'], configFields.map(toRow)),
   )
 
 const toRow = (field: ConfigField) => [
@@ -20,7 +17,6 @@ const toRow = (field: ConfigField) => [
   field.choices === undefined ? describeType(field.type) : codes(field.choices),
   field.default === undefined ? 'none' : code(JSON.stringify(field.default)),
   field.note,
-  field.pending ? '**pending**' : '',
 ]
 
 const describeType = (type: ConfigField['type']) => TYPE_NAMES[type] ?? type

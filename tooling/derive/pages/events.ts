@@ -14,9 +14,6 @@ export const eventsPage = (): string =>
     'Events',
     'Every type of event, who writes it, and the subjects under which it is followed. All transports show ' +
       '`{ eventId, subject, type, payload, at, runId? }`. *Carried by* names rows of the table of [subjects](#subjects).',
-    ...(Object.values<EventSpec>(EVENTS).some(({ pending }) => pending)
-      ? ['Nothing writes a **pending** type yet.']
-      : []),
     table(['Type', 'Meaning', 'Payload', 'Written by', 'Carried by', 'State'], Object.entries(EVENTS).map(toRow)),
     `Agents may emit types of their own: ${code(EVENT_TYPE.source)}, whose first word is none of ` +
       `${codes([...RESERVED_EVENT_FAMILIES])}. They are carried by ${AGENT_EVENT_SUBJECTS.join(', ')}.`,
@@ -40,5 +37,5 @@ const toRow = ([type, spec]: [string, EventSpec]) => [
   code(schemaMembers(spec.payload)),
   spec.emittedBy,
   spec.subjects.join(', '),
-  [spec.pending ? '**pending**' : '', spec.sanitized ? 'sanitized' : ''].filter((mark) => mark !== '').join(', '),
+  spec.sanitized ? 'sanitized' : '',
 ]

@@ -6,16 +6,7 @@ export const metricsPage = (): string =>
     'Metrics',
     'Every metric that the server exposes at `/metrics`, in the text exposition format 0.0.4. The values of every label are bounded: ' +
       'registered ids, patterns of routes, identifiers of these pages.',
-    ...(Object.values<MetricSpec>(METRICS).some(({ pending }) => pending)
-      ? ['A **pending** metric is not exposed yet.']
-      : []),
-    table(['Metric', 'Type', 'Labels', 'Meaning', 'State'], Object.entries<MetricSpec>(METRICS).map(toRow)),
+    table(['Metric', 'Type', 'Labels', 'Meaning'], Object.entries<MetricSpec>(METRICS).map(toRow)),
   )
 
-const toRow = ([name, { type, labels, help, pending }]: [string, MetricSpec]) => [
-  code(name),
-  type,
-  codes(labels),
-  help,
-  pending ? '**pending**' : '',
-]
+const toRow = ([name, { type, labels, help }]: [string, MetricSpec]) => [code(name), type, codes(labels), help]

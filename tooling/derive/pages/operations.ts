@@ -8,19 +8,12 @@ import {
 } from '@berth/protocol'
 import { code, codes, page, table } from '../markdown.ts'
 
-const pending = OPERATIONS.filter((operation) => operation.pending)
-
-const PENDING =
-  `Marked **pending**, ${pending.length} of ${OPERATIONS.length} operations check the request and then answer 501 ` +
-  '`not-implemented` in this release; the errors they show are those they will answer.'
-
 export const operationsPage = (): string =>
   page(
     'Operations',
     'Every route of the HTTP interface: who may call it, what it answers, how it refuses. Paths stand below the base path ' +
       '(`server.basePath`, by default `/v1`). *Key*: honours `Idempotency-Key`. Parameters and bodies are in the OpenAPI ' +
       'document at `/openapi.json`, and readable on the page `/docs` of every server, which also tries them.',
-    ...(pending.length === 0 ? [] : [PENDING]),
     `Every operation may answer ${codes(errorsOfAll())}; the [errors](errors.md) that follow from a scope, a body or a ` +
       'key are in the OpenAPI document at `/openapi.json`. In a scope, `{name}` is the id in the path; in a scope of ' +
       'rows it is the id of the row, and rows that no grant covers answer as if they did not exist.',
@@ -47,13 +40,8 @@ const toRow = (operation: Operation): readonly string[] => [
     .map(([status, { description }]) => `${status}: ${description}`)
     .join('<br>'),
   codes(operation.errors),
-  stateOf(operation),
+  operation.refused ? '**501 by contract**' : '',
 ]
-
-function stateOf({ pending: isPending, refused }: Operation): string {
-  if (refused) return '**501 by contract**'
-  return isPending ? '**pending**' : ''
-}
 
 function describeScope(scope: ScopeRule): string {
   if (scope === null) return 'none'

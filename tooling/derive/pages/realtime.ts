@@ -2,7 +2,6 @@ import {
   CLOSE_CODES,
   ErrorFrame,
   EventFrame,
-  OPERATIONS,
   REPLAY_GAP,
   ReplayGap,
   RPC_CODES,
@@ -14,13 +13,10 @@ import {
 import { code, page, table } from '../markdown.ts'
 import { schemaMembers } from '../schema-members.ts'
 
-const isPending = OPERATIONS.some(({ id, pending }) => id === 'realtime.open-ws' && pending)
-
 export const realtimePage = (): string =>
   page(
     'Real time',
-    `${isPending ? '**Pending**: the WebSocket is not open in this release; server-sent events are. ' : ''}` +
-      'How to follow events over a WebSocket, opened with `GET /ws`: methods, pushed frames and codes. ' +
+    'How to follow events over a WebSocket, opened with `GET /ws`: methods, pushed frames and codes. ' +
       `The subprotocol is ${code(SUBPROTOCOL)}; a browser offers ${code(`${TICKET_PREFIX}<value>`)} beside it. ` +
       'Subjects and event types are on the page [events](events.md).',
     '## Methods',

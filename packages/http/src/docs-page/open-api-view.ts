@@ -15,7 +15,6 @@ export interface OperationView {
   readonly parameters: ReadonlyArray<ParameterView | { readonly $ref: string }>
   readonly requestBody?: { readonly required?: boolean; readonly content: ContentView }
   readonly responses: Readonly<Record<string, ResponseView>>
-  readonly 'x-berth-pending'?: boolean
   readonly 'x-berth-refused'?: boolean
 }
 

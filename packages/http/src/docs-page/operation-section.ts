@@ -28,10 +28,8 @@ ${errorList(operation)}
 `
 }
 
-function stateOf(operation: OperationView): Html | undefined {
-  if (operation['x-berth-refused'] === true) return html` <em>501 by contract</em>`
-  return operation['x-berth-pending'] === true ? html` <em>pending</em>` : undefined
-}
+const stateOf = (operation: OperationView): Html | undefined =>
+  operation['x-berth-refused'] === true ? html` <em>501 by contract</em>` : undefined
 
 const parameterTable = (parameters: readonly ParameterView[]): Html => html`<h4>Parameters</h4>
 <div class="wide"><table><thead><tr><th scope="col">Name</th><th scope="col">In</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>

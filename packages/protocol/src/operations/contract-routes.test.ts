@@ -93,9 +93,6 @@ GET    /asyncapi.json                             -  public
 GET    /docs                                      -  public
 `
 
-/** What answers 501 in this release. */
-const PENDING_IDS: readonly string[] = []
-
 const describeScope = (scope: ScopeRule): string => {
   if (scope === null) return 'public'
   if (scope === 'principal') return 'any principal'
@@ -114,14 +111,6 @@ describe('the routes of the contract', () => {
       .map((line) => line.replace(/\s+/g, ' '))
 
     expect(OPERATIONS.map(describeRoute)).toEqual(expected)
-  })
-
-  it('are pending where the committed list says so', () => {
-    const pending = OPERATIONS.filter((operation) => operation.pending)
-
-    // biome-ignore lint/suspicious/noConsole: the list of what is still to build belongs in the test output
-    console.log(`${pending.length} pending operations:\n${pending.map(describeRoute).join('\n')}`)
-    expect(pending.map(({ id }) => id)).toEqual(PENDING_IDS)
   })
 
   it('refuse only the fork by contract', () => {

@@ -13,8 +13,6 @@ export interface ServerFlags {
 export interface ServerAccess {
   readonly url: string
   readonly token: string | undefined
-  /** What named the server, for messages. */
-  readonly origin: string
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:8080/v1'
@@ -31,22 +29,21 @@ export function serverAccess({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags:
 }
 
 function place({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
-  if (flags.url !== undefined) return { url: flags.url, token: undefined, origin: '--url' }
-  if (flags.context === undefined && env.BERTH_URL) return { url: env.BERTH_URL, token: undefined, origin: 'BERTH_URL' }
+  if (flags.url !== undefined) return { url: flags.url, token: undefined }
+  if (flags.context === undefined && env.BERTH_URL) return { url: env.BERTH_URL, token: undefined }
   const { contexts, current } = readContexts(env)
   const name = flags.context ?? current
   if (name !== undefined) {
     const context = contexts[name]
-    if (context !== undefined) return { url: context.url, token: context.token, origin: `context ${name}` }
+    if (context !== undefined) return { url: context.url, token: context.token }
     throw usageError(
       `there is no context ${name}`,
       'see berth context list, or add it: berth context add <name> --url …',
     )
   }
   const dev = readDevSession(cwd)
-  if (dev !== undefined && isLoopback(dev.url))
-    return { url: dev.url, token: dev.token, origin: 'berth dev in this folder' }
-  return { url: DEFAULT_URL, token: undefined, origin: 'the default address' }
+  if (dev !== undefined && isLoopback(dev.url)) return { url: dev.url, token: dev.token }
+  return { url: DEFAULT_URL, token: undefined }
 }
 
 function checkUrl(url: string): void {

@@ -17,7 +17,6 @@ export interface Entry {
 
 /** A run's claim to execute. */
 export interface Place {
-  readonly runId: string
   isGranted(): boolean
   /** Calls `fn` once, as soon as the place is granted: at once when it is. */
   whenGranted(fn: () => void): void
@@ -122,7 +121,6 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
       line(waiting)
       serve()
       return {
-        runId: entry.runId,
         isGranted: () => state === 'granted',
         whenGranted(fn) {
           if (state === 'granted') fn()

@@ -98,7 +98,6 @@ export type StartRun = (request: StartRunRequest) => Promise<Reply>
 
 interface Prepared {
   readonly run: RunRecord
-  readonly target: RunTarget
   readonly place: Place
   readonly interrupts: readonly string[]
 }
@@ -202,7 +201,7 @@ function enter({ runner }: StartRunDeps, target: RunTarget, run: RunRecord): Pre
   const interrupts = target.onBusy === 'interrupt' ? runner.aheadOf(target, run.sessionId) : []
   const place = runner.enter(target, run)
   const born: RunRecord = place.isGranted() ? { ...run, status: 'running', startedAt: run.createdAt } : run
-  return { run: born, target, place, interrupts }
+  return { run: born, place, interrupts }
 }
 
 function decide(

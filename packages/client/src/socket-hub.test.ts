@@ -1,28 +1,16 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { BerthError } from './berth-error.ts'
 import type { ClientOptions, ConnectionChange } from './client-options.ts'
+import { createClientWorld } from './client-world.fixture.ts'
 import { collect } from './collect.fixture.ts'
-import { createClient } from './create-client.ts'
 import { createManualPace, settle } from './manual-pace.fixture.ts'
-import { createModelServer } from './model-server.fixture.ts'
 import { refusal } from './scripted-fetch.fixture.ts'
 
 const INBOX = 'approvals/events'
 
 function setUp(options: Partial<ClientOptions> = {}) {
-  const server = createModelServer()
-  const pace = createManualPace({ chance: 1 })
-  const changes: ConnectionChange[] = []
-  const client = createClient({
-    baseUrl: 'http://server/v1',
-    token: 'secret',
-    fetch: server.fetch,
-    WebSocket: server.WebSocket,
-    onConnection: (change) => changes.push(change),
-    pace,
-    ...options,
-  })
-  return { server, pace, client, changes, seen: collect(client.subscribe(INBOX)) }
+  const world = createClientWorld(options, createManualPace({ chance: 1 }))
+  return { ...world, seen: collect(world.client.subscribe(INBOX)) }
 }
 
 const closings = (changes: readonly ConnectionChange[]) =>

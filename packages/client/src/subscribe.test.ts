@@ -1,37 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { BerthError } from './berth-error.ts'
-import type { ClientOptions, ConnectionChange } from './client-options.ts'
+import { createClientWorld } from './client-world.fixture.ts'
 import { collect, nameOf } from './collect.fixture.ts'
 import { createClient } from './create-client.ts'
-import { createManualPace, settle } from './manual-pace.fixture.ts'
+import { settle } from './manual-pace.fixture.ts'
 import { createModelServer } from './model-server.fixture.ts'
 
 const RUN = 'agent:echo/runs/run_1/events'
 const INBOX = 'approvals/events'
-const SESSION = 'session:ses_1/events'
-
-function setUp(options: Partial<ClientOptions> = {}) {
-  const server = createModelServer()
-  const pace = createManualPace()
-  const changes: ConnectionChange[] = []
-  const client = createClient({
-    baseUrl: 'http://server/v1',
-    token: 'secret',
-    fetch: server.fetch,
-    WebSocket: server.WebSocket,
-    onConnection: (change) => changes.push(change),
-    pace,
-    ...options,
-  })
-  return { server, pace, client, changes }
-}
 
 const publish = (server: ReturnType<typeof createModelServer>, count: number, subject = INBOX) =>
   Array.from({ length: count }, () => server.publish(subject).eventId)
 
 describe('a subscription', () => {
   it('opens nothing before it is iterated', async () => {
-    const { client, server } = setUp()
+    const { client, server } = createClientWorld()
 
     client.subscribe(INBOX)
     await settle()
@@ -40,7 +22,7 @@ describe('a subscription', () => {
   })
 
   it('gives what is published, over a socket that a ticket of its own opened', async () => {
-    const { client, server, pace, changes } = setUp()
+    const { client, server, pace, changes } = createClientWorld()
     const seen = collect(client.subscribe(INBOX))
     await pace.advance(0)
 
@@ -58,7 +40,7 @@ describe('a subscription', () => {
   })
 
   it('shares one socket with all others, and leaves it a moment after the last', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     const subscriptions = ['a', 'b', 'c'].map((id) => client.subscribe(`agent:${id}/events`))
     const seen = subscriptions.map(collect)
     await pace.advance(0)
@@ -78,7 +60,7 @@ describe('a subscription', () => {
   })
 
   it('starts a run at its first event and ends after its last', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     publish(server, 2, RUN)
 
     const seen = collect(client.subscribe(RUN))
@@ -91,7 +73,7 @@ describe('a subscription', () => {
   })
 
   it('ends where the run has ended at its cursor', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     publish(server, 2, RUN)
     const last = server.publish(RUN, 'run.failed')
 
@@ -104,7 +86,7 @@ describe('a subscription', () => {
   })
 
   it('resumes where it was, also when it had seen nothing yet', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     publish(server, 5)
     const seen = collect(client.subscribe(INBOX))
     await pace.advance(0)
@@ -123,7 +105,7 @@ describe('a subscription', () => {
   })
 
   it('says where events are missing, before those that are left', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     const seen = collect(client.subscribe(INBOX))
     await pace.advance(0)
     publish(server, 1)
@@ -140,7 +122,7 @@ describe('a subscription', () => {
   })
 
   it('follows a log that began anew', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     const seen = collect(client.subscribe(INBOX))
     await pace.advance(0)
     publish(server, 3)
@@ -158,7 +140,7 @@ describe('a subscription', () => {
   })
 
   it('tells the cursor of what it handed out', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     const subscription = client.subscribe(INBOX, { lastEventId: 'e1.0' })
     expect(subscription.lastEventId).toBe('e1.0')
     publish(server, 3)
@@ -171,7 +153,7 @@ describe('a subscription', () => {
   })
 
   it('that is closed before the server answered leaves nothing behind there', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     collect(client.subscribe(INBOX))
     await pace.advance(0)
     const hasty = client.subscribe('audit/events')
@@ -189,7 +171,7 @@ describe('a subscription', () => {
   })
 
   it('ends with its signal, also when that is aborted already', async () => {
-    const { client, pace } = setUp()
+    const { client, pace } = createClientWorld()
     const controller = new AbortController()
     const late = collect(client.subscribe(INBOX, { signal: controller.signal }))
     await pace.advance(0)
@@ -201,7 +183,7 @@ describe('a subscription', () => {
   })
 
   it('ends when the client is closed, at once', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     const seen = collect(client.subscribe(INBOX))
     await pace.advance(0)
 
@@ -216,7 +198,7 @@ describe('a subscription', () => {
 
 describe('a slow reader', () => {
   it('keeps a bounded number of items and loses none', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     const iterator = client.subscribe(INBOX, { bufferSize: 4 })[Symbol.asyncIterator]()
     const first = iterator.next()
     await pace.advance(0)
@@ -242,7 +224,7 @@ describe('a slow reader', () => {
 
 describe('many subscriptions', () => {
   it('never send more messages than the server takes', async () => {
-    const { client, server, pace } = setUp()
+    const { client, server, pace } = createClientWorld()
     const seen = Array.from({ length: 200 }, (_, n) => collect(client.subscribe(`agent:a${n}/events`)))
     const limited = createModelServer({ maxMessages: 100 })
     const slow = createClient({
@@ -264,71 +246,5 @@ describe('many subscriptions', () => {
     server.publish('agent:a0/events')
     await settle()
     expect([slowSeen[199]?.items.length, seen[0]?.items.length]).toEqual([1, 1])
-  })
-})
-
-describe('where there is no WebSocket', () => {
-  it.each([
-    ['the environment has none', { WebSocket: null }, {}],
-    ['it is asked for', {}, { transport: 'sse' as const }],
-  ])('follows the event stream when %s', async (_, options, subscribeOptions) => {
-    const { client, server, pace } = setUp(options)
-    const seen = collect(client.subscribe(RUN, subscribeOptions))
-    publish(server, 2, RUN)
-    await pace.advance(0)
-    server.publish(RUN, 'run.completed')
-    await settle()
-
-    expect(seen.ids()).toEqual(['e1.1', 'e1.2', 'e1.3'])
-    expect(seen.ending()).toBe('ended')
-    expect(server.upgrades).toEqual([])
-  })
-
-  it('goes over to the event stream after two upgrades that never opened, and goes on at its cursor', async () => {
-    const { client, server, pace } = setUp()
-    const seen = collect(client.subscribe(SESSION))
-    await pace.advance(0)
-    publish(server, 2, SESSION)
-    await settle()
-
-    server.refuse(99)
-    server.cut()
-    await settle()
-    publish(server, 2, SESSION)
-    await pace.advance(60_000)
-
-    expect(seen.ids()).toEqual(['e1.1', 'e1.2', 'e1.3', 'e1.4'])
-    expect(server.upgrades).toHaveLength(3)
-  })
-
-  it('tries on for a subject that has no event stream, and where only a WebSocket is wanted', async () => {
-    const { client, server, pace } = setUp()
-    server.refuse(5)
-    const inbox = collect(client.subscribe(INBOX, { lastEventId: 'e1.0' }))
-    const session = collect(client.subscribe(SESSION, { lastEventId: 'e1.0', transport: 'websocket' }))
-    publish(server, 1)
-    publish(server, 1, SESSION)
-    await pace.advance(120_000)
-
-    expect([inbox.ids(), session.ids()]).toEqual([['e1.1'], ['e1.2']])
-    expect(server.upgrades).toHaveLength(6)
-  })
-
-  it('does not go over with tickets alone, which open no stream', async () => {
-    const { client, server, pace } = setUp({ token: undefined, tickets: async () => 'mine' })
-    server.refuse(3)
-    const seen = collect(client.subscribe(SESSION, { lastEventId: 'e1.0' }))
-    publish(server, 1, SESSION)
-    await pace.advance(120_000)
-
-    expect(seen.ids()).toEqual(['e1.1'])
-    expect(server.upgrades.at(-1)).toEqual(['svc.protocol.v1', 'ticket.mine'])
-    expect(server.requests).toEqual([])
-  })
-
-  it.each([INBOX, 'agent:*/events', 'nonsense'])('refuses %s for what needs a stream', (subject) => {
-    const { client } = setUp()
-
-    expect(() => client.subscribe(subject, { transport: 'sse' })).toThrow(BerthError)
   })
 })

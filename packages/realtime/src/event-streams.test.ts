@@ -1,5 +1,4 @@
-import { AppError, EVERY_ROW, type NewEvent } from '@berth/ports'
-import { anEvent, aSession } from '@berth/testkit'
+import { AppError, EVERY_ROW } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import { createClient, createRunLog, RUN_ID, SUBJECT, settled, trimmed } from './run-log.fixture.ts'
 
@@ -270,69 +269,6 @@ describe('openRunStream', () => {
     await createClient(response).readToEnd()
 
     expect(streams.size()).toBe(0)
-  })
-})
-
-describe('openSessionStream', () => {
-  const inSession = (type: string) => anEvent({ sessionId: 'chat', type })
-
-  async function openChat() {
-    const log = await createRunLog()
-    const commit = (...events: readonly NewEvent[]) => log.unitOfWork.commit([{ type: 'event.append', events }])
-    await log.unitOfWork.commit([{ type: 'session.insert', session: aSession({ id: 'chat' }) }])
-    await commit(inSession('note.before'))
-    const open = (lastEventId?: string) =>
-      log.streams.openSessionStream({ sessionId: 'chat', visibility: EVERY_ROW, lastEventId })
-    return { ...log, commit, open }
-  }
-
-  it('is live only without a cursor, and goes on after one', async () => {
-    const { open, commit } = await openChat()
-    const client = createClient(await open())
-    await client.read()
-    await commit(inSession('note.live'), anEvent({ sessionId: 'other', type: 'note.other' }))
-    await client.readUntil(2)
-    const resumed = createClient(await open('e1.0'))
-    await resumed.readUntil(3)
-
-    expect(client.events.map(({ type, lastEventId }) => [type, lastEventId])).toEqual([
-      ['message', 'e1.1'],
-      ['note.live', 'e1.2'],
-    ])
-    expect(typesOf(resumed.events)).toEqual(['message', 'note.before', 'note.live'])
-    expect(JSON.parse(resumed.events[1]?.data ?? '')).toMatchObject({ subject: 'session:chat/events' })
-    await Promise.all([client.close(), resumed.close()])
-  })
-
-  it('does not end with a run of the session', async () => {
-    const { open, commit } = await openChat()
-    const client = createClient(await open('e1.0'))
-    await commit(inSession('run.completed'), inSession('note.after'))
-    await client.readUntil(4)
-
-    expect(typesOf(client.events)).toEqual(['message', 'note.before', 'run.completed', 'note.after'])
-    await client.close()
-  })
-
-  it('ends with the session, so that a later one of the same id is not told to who followed the first', async () => {
-    const { open, commit } = await openChat()
-    const client = createClient(await open())
-    await client.read()
-    await commit(inSession('session.deleted'), inSession('session.created'))
-    await client.readToEnd()
-
-    expect(typesOf(client.events)).toEqual(['message', 'session.deleted'])
-  })
-
-  it('hides sessions that do not exist or may not be seen', async () => {
-    const { streams } = await openChat()
-
-    for (const request of [
-      { sessionId: 'none', visibility: EVERY_ROW },
-      { sessionId: 'chat', visibility: { owner: 'bob' } },
-    ] as const) {
-      expect((await refusalOf(streams.openSessionStream(request)))?.id).toBe('session-not-found')
-    }
   })
 })
 

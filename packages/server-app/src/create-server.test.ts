@@ -7,14 +7,11 @@ import { systemTimers } from '@berth/platform-node'
 import type { Logger } from '@berth/ports'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { BerthServer } from './berth-server.ts'
-import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
 import type { ServerOptions } from './server-options.ts'
-import { openTokenAdmin } from './token-admin.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-const PEPPER = { auth: { pepperRef: 'env:TEST_PEPPER' } } as const
 process.env.TEST_PEPPER = 'x'.repeat(32)
 process.env.TEST_WEAK_PEPPER = 'x'.repeat(31)
 
@@ -282,32 +279,5 @@ describe('a refused start', () => {
     await expect(server.start()).rejects.toMatchObject({ kind: 'storage-corrupt' })
 
     expect(readFileSync(path).equals(before)).toBe(true)
-  })
-})
-
-describe('openTokenAdmin', () => {
-  it('mints before the first start and revokes beside a running server', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
-    const config = { ...PEPPER, storage: { path }, server: { port: 0 } }
-    const admin = await openTokenAdmin(parseConfig(config))
-    const { token, record } = await admin.mint({ name: 'test', scopes: ['agents:invoke:echo'] })
-    await admin.close()
-
-    const server = await createServer({
-      config,
-      adapters: { logger },
-      agents: [{ id: 'echo', description: 'Echo.', agent: { id: 'echo', run: async (input) => input } }],
-    })
-    open.push(server)
-    const url = urlOf(await server.start())
-    const run = () => post(`${url}/agents/echo/run`, { input: 1 }, { authorization: `Bearer ${token}` })
-    expect((await run()).status).toBe(200)
-
-    const beside = await openTokenAdmin(parseConfig(config))
-    await beside.revoke(record.id)
-    await beside.close()
-
-    const refused = await run()
-    expect([refused.status, (await bodyOf(refused)).error]).toEqual([401, 'auth-revoked'])
   })
 })

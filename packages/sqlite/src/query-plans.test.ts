@@ -1,26 +1,12 @@
-import {
-  type ApprovalFilter,
-  type EpochMs,
-  EVERY_ROW,
-  type PageQuery,
-  type RunFilter,
-  type Visibility,
-} from '@berth/ports'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ApprovalFilter, EVERY_ROW, type RunFilter, type Visibility } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approval-store.ts'
-import { type Connection, openConnection } from './connection.ts'
-import { IDLE_SESSIONS } from './consolidation-store.ts'
 import { COUNT, READ_AFTER, READ_BEFORE } from './event-log.ts'
-import { factListQuery, factSearchQuery, factVectorQuery } from './fact-store.ts'
-import { repeatedQuery, UPKEEP } from './fact-upkeep.ts'
 import { FIRST_PENDING, fireListQuery } from './fire-store.ts'
 import { PRUNE_FIRES } from './fire-writes.ts'
 import { FORGET_ANSWERS, interruptRecords } from './idempotency-writes.ts'
-import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from './job-queue.ts'
-import { OPEN_OF } from './memory-conflict-store.ts'
-import { memoryListQuery } from './memory-list.ts'
-import { applyMigrations } from './migrate.ts'
 import type { Query } from './query.ts'
+import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
 import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from './run-store.ts'
 import { SESSION_DELETIONS, SESSION_QUERIES } from './session-deletion.ts'
 import { SESSIONS_IDLE_SINCE, sessionListQuery } from './session-store.ts'
@@ -30,25 +16,6 @@ import { RUN_DELETIONS, THREAD_RUNS } from './thread-writes.ts'
 import { SELECT_MANY } from './token-store.ts'
 import { ADOPT_CHILDREN, LIMIT_HEIRS, REVOKE_FAMILY } from './token-writes.ts'
 import { TRIGGER_QUERIES } from './trigger-store.ts'
-
-let db: Connection
-
-beforeAll(() => {
-  db = openConnection(':memory:')
-  applyMigrations(db.database, { now: () => 0 })
-})
-afterAll(() => void db.database.close())
-
-function planOf({ sql }: Query<never, unknown>): string {
-  const values = Array.from(sql.matchAll(/\?/g), () => null)
-  const steps = db.database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(values) as { detail: string }[]
-  return steps.map(({ detail }) => detail).join('; ')
-}
-
-const newest: PageQuery = { limit: 50, order: 'desc' }
-const beyond: PageQuery = { limit: 50, order: 'desc', cursor: '1.a' }
-const ME: Visibility = { owner: 'me' }
-const MIXED: Visibility = { owner: 'me', agentIds: ['a', 'b'], workflowIds: 'all' }
 
 describe('the list of runs', () => {
   const lists: readonly (readonly [index: string, RunFilter, Visibility])[] = [
@@ -231,77 +198,6 @@ describe('the list of sessions', () => {
 
     expect(plan).toContain(`USING INDEX ${index}`)
     expect(plan).not.toMatch(/TEMP B-TREE|MULTI-INDEX/)
-  })
-})
-
-describe('memory', () => {
-  const at = { now: 0 as EpochMs }
-
-  it.each([
-    ['facts_by_creation', { visibility: EVERY_ROW }],
-    ['facts_by_owner', { visibility: ME }],
-    ['facts_by_namespace', { visibility: EVERY_ROW, namespace: 'work' }],
-    ['facts_by_namespace', { visibility: ME, namespace: 'work' }],
-    ['facts_by_owner', { visibility: EVERY_ROW, owner: 'me', sourceSessionId: 'ses' }],
-    ['facts_by_session', { visibility: ME, sourceSessionId: 'ses' }],
-    ['facts_by_creation', { visibility: EVERY_ROW, tags: ['a'] }],
-  ] as const)('lists facts along %s in its order for %o', (index, filter) => {
-    const plan = planOf(factListQuery({ filter: { ...at, ...filter }, page: beyond }))
-
-    expect(plan).toContain(`USING INDEX ${index}`)
-    expect(plan).not.toMatch(/TEMP B-TREE FOR ORDER|MULTI-INDEX/)
-    expect(planOf(factVectorQuery({ ...at, ...filter }))).toContain(`USING INDEX ${index}`)
-  })
-
-  it.each([{ visibility: EVERY_ROW }, { visibility: ME, namespace: 'work', tags: ['a'] }] as const)(
-    'is searched by its words first for %o',
-    (filter) => {
-      const plan = planOf(factSearchQuery({ ...at, ...filter }))
-
-      expect(plan).toMatch(/^SCAN fact_words VIRTUAL TABLE INDEX 0:M1; SEARCH facts USING INTEGER PRIMARY KEY/)
-    },
-  )
-
-  it('is kept up along indexes', () => {
-    expect(planOf(UPKEEP.expired)).toContain('USING INDEX facts_by_expiry (expires_at<?)')
-    expect(planOf(UPKEEP.expiredOfOwner)).toContain('USING INDEX facts_by_expiry (expires_at<?)')
-    expect(planOf(UPKEEP.weighed)).toContain('USING INDEX facts_by_weight (weighed_at<?)')
-    expect(planOf(UPKEEP.weighedOfOwner)).toContain('USING INDEX facts_owner_weight (owner=? AND weighed_at<?)')
-    expect(planOf(UPKEEP.unembedded)).toContain('USING INDEX facts_unembedded')
-    for (const query of [repeatedQuery({}), repeatedQuery({ owner: 'me' })]) {
-      expect(planOf(query)).toContain('USING COVERING INDEX facts_by_fingerprint')
-      expect(planOf(query)).not.toContain('TEMP B-TREE')
-    }
-  })
-
-  it.each([
-    ['_by_creation', { visibility: EVERY_ROW }],
-    ['_by_owner', { visibility: ME }],
-    ['_by_namespace', { visibility: ME, namespace: 'work' }],
-  ] as const)('lists blocks and conflicts along %s for %o', (index, request) => {
-    expect(planOf(memoryListQuery('blocks', { ...request, page: beyond }))).toContain(`USING INDEX blocks${index}`)
-    expect(planOf(memoryListQuery('memory_conflicts', { ...request, page: beyond }))).toContain(
-      `USING INDEX memory_conflicts${index}`,
-    )
-  })
-
-  it('finds the open conflicts of facts by the facts', () => {
-    const plan = planOf(OPEN_OF)
-
-    expect(plan).toContain('memory_conflicts_open (fact_id=?)')
-    expect(plan).toContain('memory_conflicts_open_other (other_fact_id=?)')
-  })
-})
-
-describe('the consolidator', () => {
-  it('finds its jobs and its sessions along indexes, in order', () => {
-    for (const query of [DUE_JOBS, NEXT_JOB]) expect(planOf(query)).toMatch(/USING (COVERING )?INDEX jobs_due/)
-    expect(planOf(deadLettersQuery(beyond))).toContain('USING INDEX jobs_dead')
-    const plan = planOf(IDLE_SESSIONS)
-
-    expect(plan).toContain('changed_sessions_by_change (changed_at<?)')
-    expect(plan).toContain('runs_by_session (session_id=?)')
-    expect(plan).not.toContain('TEMP B-TREE')
   })
 })
 

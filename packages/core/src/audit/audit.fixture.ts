@@ -3,6 +3,7 @@ import { createInMemoryCheckpointLog, createInMemoryStorage } from '@berth/in-me
 import { AppError, type AuditKeys, type ChainDigest, type Logger, type Storage, type Write } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import { type AuditDeps, createAudit } from './audit.ts'
+import { auditWrite } from './audit-write.ts'
 import type { AnsweredRequest } from './record-answer.ts'
 
 export const KEYS: AuditKeys = [Buffer.from('key of the tests')]
@@ -58,3 +59,13 @@ export function aRequest(over: Partial<AnsweredRequest> = {}): AnsweredRequest {
     ...over,
   }
 }
+
+const ALICE = { subject: 'alice', tokenId: 'tok_1', scopes: ['admin:*'] }
+
+export const deedOf = (request: AnsweredRequest): Write =>
+  auditWrite(
+    { ...ALICE, origin: request.origin },
+    { at: 1 as never, action: 'runs.replay', target: 'run_1', detail: { raw: true } },
+  )
+
+export const all = (storage: Storage) => storage.audit.read({ afterSeq: 0, limit: 20_000 })

@@ -1,20 +1,12 @@
 import type { Storage, Write } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
-import { aRequest, createTestAudit, KEYS, settled } from './audit.fixture.ts'
+import { all, aRequest, createTestAudit, deedOf, KEYS, settled } from './audit.fixture.ts'
 import { createAudit } from './audit.ts'
 import { auditingUnitOfWork } from './audit-unit-of-work.ts'
 import { auditWrite } from './audit-write.ts'
 
-const ALICE = { subject: 'alice', tokenId: 'tok_1', scopes: ['admin:*'] }
 const PRIVILEGED = { operationId: 'runs.replay', isPrivileged: true } as const
-const all = (storage: Storage) => storage.audit.read({ afterSeq: 0, limit: 20_000 })
 const actions = async (storage: Storage) => (await all(storage)).map(({ action }) => action)
-
-const deedOf = (request: ReturnType<typeof aRequest>): Write =>
-  auditWrite(
-    { ...ALICE, origin: request.origin },
-    { at: 1 as never, action: 'runs.replay', target: 'run_1', detail: { raw: true } },
-  )
 
 describe('a chain in a file of its own', () => {
   it('has one entry for a request and its deed', async () => {
@@ -253,65 +245,5 @@ describe('checkpoints', () => {
     await settled()
 
     expect(audit.health()).toEqual({ status: 'warn', message: 'audit checkpoints cannot be written' })
-  })
-})
-
-describe('retention', () => {
-  const DAY = 86_400_000
-  const grown = async () => {
-    const test = createTestAudit()
-    await test.audit.start()
-    for (let day = 0; day < 20; day++) {
-      const entry = { ...deedOf(aRequest()) } as Extract<Write, { readonly type: 'audit.append' }>
-      await test.audit.unitOfWork.commit([{ ...entry, entry: { ...entry.entry, at: test.clock.now() } }])
-      if (day % 3 === 2) test.clock.advance(DAY)
-      else test.clock.setWall(test.clock.now() + DAY)
-      await settled()
-    }
-    return test
-  }
-
-  it('removes what is old up to a checkpoint, tells of it, and leaves a chain that verifies', async () => {
-    const test = await grown()
-    const before = await all(test.main)
-    await createAudit({ ...test.deps, retentionDays: 10 }).prune()
-    const after = await all(test.main)
-
-    expect(after[0]!.seq).toBeGreaterThan(1)
-    expect(after.slice(0, -1)).toEqual(before.filter(({ seq }) => seq >= after[0]!.seq))
-    expect(after.at(-1)).toMatchObject({ action: 'audit.prune', detail: { through: after[0]!.seq - 1 } })
-    expect(await test.audit.verifyAudit()).toMatchObject({ ok: true, entries: after.length })
-    const base = before[after[0]!.seq - 2]!
-    expect(await test.audit.verifyAudit({ size: base.seq, hash: base.hash })).toMatchObject({ ok: true })
-    expect(await test.audit.verifyAudit({ size: base.seq, hash: after[0]!.hash })).toMatchObject({
-      reason: 'expected-mismatch',
-    })
-    expect(await test.audit.verifyAudit({ size: 1, hash: before[0]!.hash })).toMatchObject({
-      reason: 'expected-pruned',
-    })
-  })
-
-  it('is told from a cut at another place, also by who has the key', async () => {
-    const test = await grown()
-    const seqs: number[] = []
-    for await (const { checkpoint } of test.checkpoints.read()) seqs.push(checkpoint!.seq)
-    const elsewhere = seqs[0]! + 1
-    await test.main.unitOfWork.commit([{ type: 'audit.prune', throughSeq: elsewhere, keys: KEYS }])
-
-    expect(await test.audit.verifyAudit()).toMatchObject({
-      ok: false,
-      reason: 'base-unanchored',
-      firstBadSeq: elsewhere + 1,
-    })
-  })
-
-  it('does not happen unless it is configured', async () => {
-    const { audit, main, clock } = createTestAudit()
-    await audit.start()
-    await audit.unitOfWork.commit([deedOf(aRequest())])
-    clock.advance(100 * DAY)
-    await audit.prune()
-
-    expect(await all(main)).toHaveLength(1)
   })
 })

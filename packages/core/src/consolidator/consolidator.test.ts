@@ -1,54 +1,8 @@
-import type { ConsolidatorPhases, PhaseResult, Storage } from '@berth/ports'
-import { aMessage, aRun, aSession } from '@berth/testkit'
+import type { PhaseResult, Storage } from '@berth/ports'
+import { aMessage, aRun } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
-import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import { createMemoryWorld, DAY, HOUR, type MemoryOptions } from '../memory/memory.fixture.ts'
-
-const never = () => new Promise<never>(() => undefined)
-const fails = () => Promise.reject(Object.assign(new Error('no model'), { kind: 'transient' }))
-const key: KeyedRequest = { id: 'k', fingerprint: 'same' }
-
-function running(options: MemoryOptions = {}) {
-  const world = createMemoryWorld(options)
-  const start = () => {
-    for (const daemon of world.daemons) daemon.start()
-  }
-  start()
-  const addSession = async (id: string, texts: readonly string[] = ['hello']) => {
-    const at = world.clock.now()
-    await world.storage.unitOfWork.commit([
-      { type: 'session.insert', session: aSession({ id, createdAt: at, updatedAt: at }) },
-      ...texts.map(
-        (text, index) =>
-          ({
-            type: 'message.append',
-            message: aMessage({
-              id: `${id}-${index}`,
-              sessionId: id,
-              createdAt: at,
-              content: JSON.stringify(text) as never,
-            }),
-          }) as const,
-      ),
-    ])
-  }
-  return {
-    ...world,
-    addSession,
-    /** Long enough for every session to be idle, and for the loop to see that. */
-    async beIdle() {
-      for (const ms of [HOUR, 30_000, 0]) await world.pass(ms)
-    },
-    counts: () => world.storage.jobs.counts(),
-    dead: async () => (await world.readConsolidator.deadLetters({ limit: 9, order: 'asc' })).items,
-  }
-}
-
-/** Remembers what every message says. */
-const extract: ConsolidatorPhases['extract'] = async (_, reads): Promise<PhaseResult> => ({
-  remember: (await reads.messages()).map(({ content }) => ({ text: String(JSON.parse(content)) })),
-  spent: { tokens: 10, costUsd: 0.5 },
-})
+import { createMemoryWorld, DAY, HOUR } from '../memory/memory.fixture.ts'
+import { extract, fails, never, running } from './consolidator.fixture.ts'
 
 describe('the consolidator', () => {
   it('takes up a session that went idle, once, and again when it has something new', async () => {
@@ -311,51 +265,5 @@ describe('the consolidator', () => {
     expect(isStopped).toBe(false)
     await pass(1)
     await stopping
-  })
-})
-
-describe('queueing by hand', () => {
-  it('queues every phase for all, and names the same jobs when they wait already', async () => {
-    const { addSession, queueConsolidation, counts } = running({ phases: { merge: never } })
-    await addSession('ses-1')
-
-    const first = await queueConsolidation.queue({})
-    const second = await queueConsolidation.queue({})
-
-    expect(first.status).toBe(202)
-    expect(second.body).toEqual(first.body)
-    expect(await counts()).toMatchObject({ extract: 1, merge: 1, decay: 1 })
-  })
-
-  it('queues one phase, or what belongs to one session', async () => {
-    const { addSession, queueConsolidation, counts, storage, clock } = running()
-    await addSession('ses-1')
-    await queueConsolidation.queue({ phase: 'decay' })
-    expect(await counts()).toMatchObject({ extract: 0, merge: 0, decay: 1 })
-
-    await queueConsolidation.queue({ sessionId: 'ses-1' })
-
-    const due = await storage.jobs.due(['extract', 'merge', 'decay'], clock.now(), 9)
-    expect(due.map(({ phase, owner, sessionId }) => [phase, owner, sessionId])).toEqual([
-      ['decay', undefined, undefined],
-      ['extract', 'alice', 'ses-1'],
-      ['merge', 'alice', undefined],
-      ['decay', 'alice', undefined],
-    ])
-    await expect(queueConsolidation.queue({ sessionId: 'unknown' })).rejects.toMatchObject({
-      code: 'session-not-found',
-    })
-  })
-
-  it('is remembered under its key, and refused while the server drains', async () => {
-    const { queueConsolidation, phase } = running()
-    const first = await queueConsolidation.queue({ phase: 'merge', key })
-    expect(await queueConsolidation.queue({ phase: 'merge', key })).toMatchObject({
-      replayed: true,
-      status: first.status,
-    })
-
-    phase.enter('draining')
-    await expect(queueConsolidation.queue({})).rejects.toMatchObject({ kind: 'server-draining' })
   })
 })

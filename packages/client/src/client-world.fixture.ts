@@ -1,0 +1,20 @@
+import type { ClientOptions, ConnectionChange } from './client-options.ts'
+import { createClient } from './create-client.ts'
+import { createManualPace } from './manual-pace.fixture.ts'
+import { createModelServer } from './model-server.fixture.ts'
+
+/** A client of a model server, whose time passes by hand. */
+export function createClientWorld(options: Partial<ClientOptions> = {}, pace = createManualPace()) {
+  const server = createModelServer()
+  const changes: ConnectionChange[] = []
+  const client = createClient({
+    baseUrl: 'http://server/v1',
+    token: 'secret',
+    fetch: server.fetch,
+    WebSocket: server.WebSocket,
+    onConnection: (change) => changes.push(change),
+    pace,
+    ...options,
+  })
+  return { server, pace, client, changes }
+}

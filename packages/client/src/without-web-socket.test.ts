@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { BerthError } from './berth-error.ts'
+import { createClientWorld } from './client-world.fixture.ts'
+import { collect } from './collect.fixture.ts'
+import { settle } from './manual-pace.fixture.ts'
+import type { createModelServer } from './model-server.fixture.ts'
+
+const RUN = 'agent:echo/runs/run_1/events'
+const INBOX = 'approvals/events'
+const SESSION = 'session:ses_1/events'
+
+const publish = (server: ReturnType<typeof createModelServer>, count: number, subject = INBOX) =>
+  Array.from({ length: count }, () => server.publish(subject).eventId)
+
+describe('where there is no WebSocket', () => {
+  it.each([
+    ['the environment has none', { WebSocket: null }, {}],
+    ['it is asked for', {}, { transport: 'sse' as const }],
+  ])('follows the event stream when %s', async (_, options, subscribeOptions) => {
+    const { client, server, pace } = createClientWorld(options)
+    const seen = collect(client.subscribe(RUN, subscribeOptions))
+    publish(server, 2, RUN)
+    await pace.advance(0)
+    server.publish(RUN, 'run.completed')
+    await settle()
+
+    expect(seen.ids()).toEqual(['e1.1', 'e1.2', 'e1.3'])
+    expect(seen.ending()).toBe('ended')
+    expect(server.upgrades).toEqual([])
+  })
+
+  it('goes over to the event stream after two upgrades that never opened, and goes on at its cursor', async () => {
+    const { client, server, pace } = createClientWorld()
+    const seen = collect(client.subscribe(SESSION))
+    await pace.advance(0)
+    publish(server, 2, SESSION)
+    await settle()
+
+    server.refuse(99)
+    server.cut()
+    await settle()
+    publish(server, 2, SESSION)
+    await pace.advance(60_000)
+
+    expect(seen.ids()).toEqual(['e1.1', 'e1.2', 'e1.3', 'e1.4'])
+    expect(server.upgrades).toHaveLength(3)
+  })
+
+  it('tries on for a subject that has no event stream, and where only a WebSocket is wanted', async () => {
+    const { client, server, pace } = createClientWorld()
+    server.refuse(5)
+    const inbox = collect(client.subscribe(INBOX, { lastEventId: 'e1.0' }))
+    const session = collect(client.subscribe(SESSION, { lastEventId: 'e1.0', transport: 'websocket' }))
+    publish(server, 1)
+    publish(server, 1, SESSION)
+    await pace.advance(120_000)
+
+    expect([inbox.ids(), session.ids()]).toEqual([['e1.1'], ['e1.2']])
+    expect(server.upgrades).toHaveLength(6)
+  })
+
+  it('does not go over with tickets alone, which open no stream', async () => {
+    const { client, server, pace } = createClientWorld({ token: undefined, tickets: async () => 'mine' })
+    server.refuse(3)
+    const seen = collect(client.subscribe(SESSION, { lastEventId: 'e1.0' }))
+    publish(server, 1, SESSION)
+    await pace.advance(120_000)
+
+    expect(seen.ids()).toEqual(['e1.1'])
+    expect(server.upgrades.at(-1)).toEqual(['svc.protocol.v1', 'ticket.mine'])
+    expect(server.requests).toEqual([])
+  })
+
+  it.each([INBOX, 'agent:*/events', 'nonsense'])('refuses %s for what needs a stream', (subject) => {
+    const { client } = createClientWorld()
+
+    expect(() => client.subscribe(subject, { transport: 'sse' })).toThrow(BerthError)
+  })
+})

@@ -1,0 +1,101 @@
+import type { EpochMs, TokenRecord } from '@berth/ports'
+import { aToken, BUILT_AT } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { bodyOf, iso, page, setUp } from './token-use-cases.fixture.ts'
+
+describe('rotate', () => {
+  it('replaces a token by one that may do the same for the same subject', async () => {
+    const { useCases, by, storage, actions, authenticate } = await setUp({ id: 'old', name: 'ci', env: 'live' })
+
+    const reply = await useCases.rotate({ principal: by('tok_admin'), tokenId: 'old' })
+
+    const { token, id } = bodyOf(reply)
+    const old = await storage.tokens.find('old')
+    expect(reply).toMatchObject({ status: 201, location: `/v1/tokens/${id}` })
+    expect(bodyOf(reply)).toMatchObject({ name: 'ci', subject: 'alice', scopes: aToken().scopes, env: 'live' })
+    expect(old).toMatchObject({ revokedAt: BUILT_AT, replacedBy: id })
+    expect(await authenticate(`Bearer ${token}`)).toMatchObject({ subject: 'alice', tokenId: id })
+    expect(await actions()).toEqual([['tokens.rotate', 'old']])
+  })
+
+  it('keeps the old one valid for the grace, and not longer', async () => {
+    const { useCases, by, mint, authenticate, clock } = await setUp()
+    const old = bodyOf(await mint(by('tok_admin')))
+
+    await useCases.rotate({ principal: by('tok_admin'), tokenId: old.id, graceSeconds: 60 })
+
+    clock.advance(59_999)
+    await expect(authenticate(`Bearer ${old.token}`)).resolves.toMatchObject({ tokenId: old.id })
+    clock.advance(1)
+    await expect(authenticate(`Bearer ${old.token}`)).rejects.toMatchObject({ kind: 'auth-expired' })
+  })
+
+  it('takes what the old one has minted along', async () => {
+    const { useCases, by, storage } = await setUp({ id: 'old' }, { id: 'child', parentId: 'old' })
+    const { id } = bodyOf(await useCases.rotate({ principal: by('tok_admin'), tokenId: 'old' }))
+
+    expect(await storage.tokens.find('child')).toMatchObject({ parentId: id })
+    expect((await storage.tokens.find('child'))?.revokedAt).toBeUndefined()
+    await useCases.revoke({ principal: by('tok_admin'), tokenId: id })
+    expect((await storage.tokens.find('child'))?.revokedAt).toBe(BUILT_AT)
+  })
+
+  it.each<[string, Partial<TokenRecord>]>([
+    ['revoked', { revokedAt: BUILT_AT }],
+    ['expired', { expiresAt: BUILT_AT }],
+    ['replaced', { replacedBy: 'another' }],
+  ])('refuses a token that is %s', async (_, over) => {
+    const { useCases, by } = await setUp({ id: 'old', ...over })
+
+    await expect(useCases.rotate({ principal: by('tok_admin'), tokenId: 'old' })).rejects.toMatchObject({
+      kind: 'token-not-active',
+    })
+  })
+
+  it('lets one of many at once win', async () => {
+    const { useCases, by, storage } = await setUp({ id: 'old' })
+
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, () =>
+        useCases.rotate({ principal: by('tok_admin'), tokenId: 'old', graceSeconds: 60 }),
+      ),
+    )
+
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect((await storage.tokens.list(page)).items).toHaveLength(3)
+  })
+
+  it('lets a token rotate itself whatever it may do, but never live longer', async () => {
+    const scopes = ['tokens:revoke:self']
+    const { useCases, by } = await setUp({ id: 'self', scopes, expiresAt: (BUILT_AT + 1_000) as EpochMs })
+    const rotate = (expiresAt?: string) => useCases.rotate({ principal: by('self'), tokenId: 'self', expiresAt })
+
+    await expect(rotate(iso(1_001))).rejects.toMatchObject({ kind: 'scope-escalation-denied' })
+    expect(bodyOf(await rotate())).toMatchObject({ expiresAt: iso(1_000), scopes })
+  })
+
+  it('lets nothing outlive the token that it descends from, whoever rotates it', async () => {
+    const { useCases, by } = await setUp(
+      { id: 'parent', expiresAt: (BUILT_AT + 1_000) as EpochMs },
+      { id: 'child', parentId: 'parent', expiresAt: (BUILT_AT + 500) as EpochMs },
+    )
+    const rotate = (expiresAt?: string) => useCases.rotate({ principal: by('tok_admin'), tokenId: 'child', expiresAt })
+
+    await expect(rotate(iso(1_001))).rejects.toMatchObject({ kind: 'scope-escalation-denied' })
+    expect(bodyOf(await rotate(iso(1_000)))).toMatchObject({ expiresAt: iso(1_000), parentId: 'parent' })
+  })
+
+  it('gives nobody a token that may do more than theirs', async () => {
+    const { useCases, by, storage } = await setUp(
+      { id: 'mighty', scopes: ['admin:*'] },
+      { id: 'narrow', scopes: ['tokens:revoke', 'agents:read'] },
+      { id: 'foreign', scopes: ['agents:read'], subject: 'bob' },
+    )
+    for (const tokenId of ['mighty', 'foreign']) {
+      await expect(useCases.rotate({ principal: by('narrow'), tokenId })).rejects.toMatchObject({
+        kind: 'scope-escalation-denied',
+      })
+    }
+    expect((await storage.tokens.list(page)).items).toHaveLength(4)
+  })
+})

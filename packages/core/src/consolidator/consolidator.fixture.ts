@@ -1,0 +1,50 @@
+import type { ConsolidatorPhases, PhaseResult } from '@berth/ports'
+import { aMessage, aSession } from '@berth/testkit'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import { createMemoryWorld, HOUR, type MemoryOptions } from '../memory/memory.fixture.ts'
+
+export const never = () => new Promise<never>(() => undefined)
+export const fails = () => Promise.reject(Object.assign(new Error('no model'), { kind: 'transient' }))
+export const key: KeyedRequest = { id: 'k', fingerprint: 'same' }
+
+export function running(options: MemoryOptions = {}) {
+  const world = createMemoryWorld(options)
+  const start = () => {
+    for (const daemon of world.daemons) daemon.start()
+  }
+  start()
+  const addSession = async (id: string, texts: readonly string[] = ['hello']) => {
+    const at = world.clock.now()
+    await world.storage.unitOfWork.commit([
+      { type: 'session.insert', session: aSession({ id, createdAt: at, updatedAt: at }) },
+      ...texts.map(
+        (text, index) =>
+          ({
+            type: 'message.append',
+            message: aMessage({
+              id: `${id}-${index}`,
+              sessionId: id,
+              createdAt: at,
+              content: JSON.stringify(text) as never,
+            }),
+          }) as const,
+      ),
+    ])
+  }
+  return {
+    ...world,
+    addSession,
+    /** Long enough for every session to be idle, and for the loop to see that. */
+    async beIdle() {
+      for (const ms of [HOUR, 30_000, 0]) await world.pass(ms)
+    },
+    counts: () => world.storage.jobs.counts(),
+    dead: async () => (await world.readConsolidator.deadLetters({ limit: 9, order: 'asc' })).items,
+  }
+}
+
+/** Remembers what every message says. */
+export const extract: ConsolidatorPhases['extract'] = async (_, reads): Promise<PhaseResult> => ({
+  remember: (await reads.messages()).map(({ content }) => ({ text: String(JSON.parse(content)) })),
+  spent: { tokens: 10, costUsd: 0.5 },
+})

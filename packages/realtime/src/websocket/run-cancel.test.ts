@@ -1,0 +1,77 @@
+import type { Principal } from '@berth/core'
+import { AppError } from '@berth/ports'
+import { aRun } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { ANYONE, connected, createWorld } from './connection.fixture.ts'
+
+describe('run.cancel', () => {
+  it('aborts within the scopes of the caller, and says what has become of the run', async () => {
+    const asked: unknown[] = []
+    const world = createWorld({
+      async abortRun(given) {
+        asked.push(given)
+        if (given.runId !== 'run_a') throw new AppError('run-not-active')
+        return { status: 200 }
+      },
+    })
+    const runs = [aRun({ id: 'run_a', status: 'aborted' }), aRun({ id: 'run_b', status: 'completed' })]
+    await world.unitOfWork.commit(runs.map((run) => ({ type: 'run.insert', run }) as const))
+    const { call } = await connected(world, { subject: 'alice', scopes: ['agents:invoke:echo'] })
+    const reader = await connected(world, { subject: 'alice', scopes: ['agents:read'] })
+
+    expect((await call('run.cancel', { runId: 'run_a', reason: 'no' })).result).toEqual({
+      runId: 'run_a',
+      status: 'aborted',
+    })
+    expect(asked).toEqual([{ runId: 'run_a', reason: 'no', visibility: { agentIds: ['echo'] } }])
+    expect((await call('run.cancel', { runId: 'run_b' })).result).toEqual({ runId: 'run_b', status: 'completed' })
+    expect((await reader.call('run.cancel', { runId: 'run_a' })).error?.code).toBe(-32003)
+  })
+
+  it('is recorded like an abort over HTTP, done or refused, and other methods are not', async () => {
+    const recorded: unknown[] = []
+    const world = createWorld({
+      abortRun: async () => ({ status: 200 }),
+      audit: { onAnswer: async (request) => void recorded.push(request) },
+    })
+    await world.unitOfWork.commit([{ type: 'run.insert', run: aRun({ id: 'run_a', status: 'aborted' }) }])
+    const reader: Principal = { subject: 'bob', scopes: ['agents:read'] }
+    const { call } = await connected(world)
+    await call('ping')
+    await call('run.cancel', { runId: 'run_a' })
+    await call('run.cancel', { runId: 'run_none' })
+    await (await connected(world, reader)).call('run.cancel', { runId: 'run_a' })
+
+    const common = {
+      ...{ operationId: 'runs.abort', isPrivileged: false, method: 'run.cancel', route: '/v1/ws', isReplayed: false },
+      ...{ requestId: 'req-1', clientAddress: '192.0.2.1' },
+    }
+    expect(recorded).toMatchObject([
+      { ...common, target: 'run_a', principal: ANYONE, status: 200, error: undefined },
+      { ...common, target: 'run_none', principal: ANYONE, status: 404, error: 'run-not-found' },
+      { ...common, target: 'run_a', principal: reader, status: 403, error: 'scope-denied' },
+    ])
+  })
+
+  it('does nothing that could not be recorded', async () => {
+    const asked: unknown[] = []
+    const { call } = await connected(
+      createWorld({
+        abortRun: async (given) => {
+          asked.push(given)
+          return { status: 200 }
+        },
+        audit: { admit: () => Promise.reject(new AppError('audit-unavailable')) },
+      }),
+    )
+
+    expect((await call('run.cancel', { runId: 'run_a' })).error?.code).toBe(-32603)
+    expect(asked).toEqual([])
+  })
+
+  it('does not find a run that is not there', async () => {
+    const { call } = await connected(createWorld())
+
+    expect((await call('run.cancel', { runId: 'run_none' })).error?.code).toBe(-32010)
+  })
+})

@@ -1,0 +1,78 @@
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect } from 'vitest'
+import { type Answering, type Listener, type ListenerLimits, listen } from './listener.ts'
+
+const LIMITS: ListenerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  headerLimitBytes: 16_384,
+  maxHeaders: 100,
+}
+
+const opened: Listener[] = []
+const sockets: Socket[] = []
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  for (const listener of opened.splice(0)) await listener.close(0)
+})
+
+export const echo: Answering['fetch'] = async (request) =>
+  Response.json({ method: request.method, url: request.url, sent: await request.text() })
+
+export async function open(fetch: Answering['fetch'] = echo, limits: Partial<ListenerLimits> = {}): Promise<Listener> {
+  const listener = await listen({ fetch }, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
+  opened.push(listener)
+  return listener
+}
+
+/** A connection that writes raw text; `received` resolves with everything that came back until it was closed. */
+export function dial({ port }: Listener) {
+  const socket = connect(port, '127.0.0.1')
+  sockets.push(socket)
+  let text = ''
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk
+  })
+  socket.on('error', () => undefined)
+  const received = new Promise<string>((resolve) => socket.on('close', () => resolve(text)))
+  return { socket, received, soFar: () => text }
+}
+
+/** What the only request of a connection is answered with. */
+export async function send(listener: Listener, lines: readonly string[], body = ''): Promise<ReceivedAnswer> {
+  const { socket, received } = dial(listener)
+  socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1')
+  return parse(await received)
+}
+
+interface ReceivedAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: string
+}
+
+export function parse(text: string): ReceivedAnswer {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  const [statusLine = '', ...fields] = head.split('\r\n')
+  const headers = new Headers(fields.map((field) => field.split(': ', 2) as [string, string]))
+  return { status: Number(statusLine.split(' ')[1]), headers, body }
+}
+
+export function expectRefusal({ status, headers, body }: ReceivedAnswer, [expected, error]: [number, string]) {
+  expect({ status, ...JSON.parse(body) }).toEqual({
+    status: expected,
+    error,
+    message: expect.stringMatching(/./),
+    requestId: headers.get('x-request-id'),
+  })
+  expect(headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]+$/)
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(headers.get('content-length')).toBe(String(Buffer.byteLength(body)))
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(headers.get('connection')).toBe('close')
+}
+
+export const HOST = 'Host: 127.0.0.1'
+export const CLOSE = 'Connection: close'
+export const fields = (count: number) => Array.from({ length: count }, (_, n) => `X-${n}: v`)

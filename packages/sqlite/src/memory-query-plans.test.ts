@@ -1,0 +1,80 @@
+import { type EpochMs, EVERY_ROW } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import { IDLE_SESSIONS } from './consolidation-store.ts'
+import { factListQuery, factSearchQuery, factVectorQuery } from './fact-store.ts'
+import { repeatedQuery, UPKEEP } from './fact-upkeep.ts'
+import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from './job-queue.ts'
+import { OPEN_OF } from './memory-conflict-store.ts'
+import { memoryListQuery } from './memory-list.ts'
+import { beyond, ME, planOf } from './query-plans.fixture.ts'
+
+describe('memory', () => {
+  const at = { now: 0 as EpochMs }
+
+  it.each([
+    ['facts_by_creation', { visibility: EVERY_ROW }],
+    ['facts_by_owner', { visibility: ME }],
+    ['facts_by_namespace', { visibility: EVERY_ROW, namespace: 'work' }],
+    ['facts_by_namespace', { visibility: ME, namespace: 'work' }],
+    ['facts_by_owner', { visibility: EVERY_ROW, owner: 'me', sourceSessionId: 'ses' }],
+    ['facts_by_session', { visibility: ME, sourceSessionId: 'ses' }],
+    ['facts_by_creation', { visibility: EVERY_ROW, tags: ['a'] }],
+  ] as const)('lists facts along %s in its order for %o', (index, filter) => {
+    const plan = planOf(factListQuery({ filter: { ...at, ...filter }, page: beyond }))
+
+    expect(plan).toContain(`USING INDEX ${index}`)
+    expect(plan).not.toMatch(/TEMP B-TREE FOR ORDER|MULTI-INDEX/)
+    expect(planOf(factVectorQuery({ ...at, ...filter }))).toContain(`USING INDEX ${index}`)
+  })
+
+  it.each([{ visibility: EVERY_ROW }, { visibility: ME, namespace: 'work', tags: ['a'] }] as const)(
+    'is searched by its words first for %o',
+    (filter) => {
+      const plan = planOf(factSearchQuery({ ...at, ...filter }))
+
+      expect(plan).toMatch(/^SCAN fact_words VIRTUAL TABLE INDEX 0:M1; SEARCH facts USING INTEGER PRIMARY KEY/)
+    },
+  )
+
+  it('is kept up along indexes', () => {
+    expect(planOf(UPKEEP.expired)).toContain('USING INDEX facts_by_expiry (expires_at<?)')
+    expect(planOf(UPKEEP.expiredOfOwner)).toContain('USING INDEX facts_by_expiry (expires_at<?)')
+    expect(planOf(UPKEEP.weighed)).toContain('USING INDEX facts_by_weight (weighed_at<?)')
+    expect(planOf(UPKEEP.weighedOfOwner)).toContain('USING INDEX facts_owner_weight (owner=? AND weighed_at<?)')
+    expect(planOf(UPKEEP.unembedded)).toContain('USING INDEX facts_unembedded')
+    for (const query of [repeatedQuery({}), repeatedQuery({ owner: 'me' })]) {
+      expect(planOf(query)).toContain('USING COVERING INDEX facts_by_fingerprint')
+      expect(planOf(query)).not.toContain('TEMP B-TREE')
+    }
+  })
+
+  it.each([
+    ['_by_creation', { visibility: EVERY_ROW }],
+    ['_by_owner', { visibility: ME }],
+    ['_by_namespace', { visibility: ME, namespace: 'work' }],
+  ] as const)('lists blocks and conflicts along %s for %o', (index, request) => {
+    expect(planOf(memoryListQuery('blocks', { ...request, page: beyond }))).toContain(`USING INDEX blocks${index}`)
+    expect(planOf(memoryListQuery('memory_conflicts', { ...request, page: beyond }))).toContain(
+      `USING INDEX memory_conflicts${index}`,
+    )
+  })
+
+  it('finds the open conflicts of facts by the facts', () => {
+    const plan = planOf(OPEN_OF)
+
+    expect(plan).toContain('memory_conflicts_open (fact_id=?)')
+    expect(plan).toContain('memory_conflicts_open_other (other_fact_id=?)')
+  })
+})
+
+describe('the consolidator', () => {
+  it('finds its jobs and its sessions along indexes, in order', () => {
+    for (const query of [DUE_JOBS, NEXT_JOB]) expect(planOf(query)).toMatch(/USING (COVERING )?INDEX jobs_due/)
+    expect(planOf(deadLettersQuery(beyond))).toContain('USING INDEX jobs_dead')
+    const plan = planOf(IDLE_SESSIONS)
+
+    expect(plan).toContain('changed_sessions_by_change (changed_at<?)')
+    expect(plan).toContain('runs_by_session (session_id=?)')
+    expect(plan).not.toContain('TEMP B-TREE')
+  })
+})

@@ -1,0 +1,24 @@
+import type { PageQuery, Visibility } from '@berth/ports'
+import { afterAll, beforeAll } from 'vitest'
+import { type Connection, openConnection } from './connection.ts'
+import { applyMigrations } from './migrate.ts'
+import type { Query } from './query.ts'
+
+let db: Connection
+
+beforeAll(() => {
+  db = openConnection(':memory:')
+  applyMigrations(db.database, { now: () => 0 })
+})
+afterAll(() => void db.database.close())
+
+export function planOf({ sql }: Query<never, unknown>): string {
+  const values = Array.from(sql.matchAll(/\?/g), () => null)
+  const steps = db.database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(values) as { detail: string }[]
+  return steps.map(({ detail }) => detail).join('; ')
+}
+
+export const newest: PageQuery = { limit: 50, order: 'desc' }
+export const beyond: PageQuery = { limit: 50, order: 'desc', cursor: '1.a' }
+export const ME: Visibility = { owner: 'me' }
+export const MIXED: Visibility = { owner: 'me', agentIds: ['a', 'b'], workflowIds: 'all' }

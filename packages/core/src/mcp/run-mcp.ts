@@ -1,6 +1,6 @@
 import { AppError, type McpClient, type McpOutcome, type McpTool } from '@berth/ports'
 import { isPlainObject } from '@berth/protocol'
-import type { ServiceCaller } from '../agents/service-caller.ts'
+import type { ServiceCaller } from '../steps/service-caller.ts'
 import type { StepOptions } from '../steps/step.ts'
 import type { McpServers } from './mcp-servers.ts'
 

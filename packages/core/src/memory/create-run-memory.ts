@@ -1,5 +1,5 @@
 import { CreateFactRequest, PutBlockRequest, SearchRequest, UpdateFactRequest } from '@berth/protocol'
-import type { ServiceCaller } from '../agents/service-caller.ts'
+import type { ServiceCaller } from '../steps/service-caller.ts'
 import { checkBySchema } from './check-by-schema.ts'
 import {
   decideFactChange,

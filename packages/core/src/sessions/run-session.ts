@@ -8,8 +8,8 @@ import {
   toJsonText,
 } from '@berth/ports'
 import { MessageRole, UpdateSessionRequest } from '@berth/protocol'
-import type { ServiceCaller } from '../agents/service-caller.ts'
 import { isLongerThan } from '../json-members.ts'
+import type { ServiceCaller } from '../steps/service-caller.ts'
 import { messageWrites } from './message-writes.ts'
 import { findSession } from './read-sessions.ts'
 import { type MessageResource, type SessionResource, toMessageResource, toSessionResource } from './session-resource.ts'

@@ -1,5 +1,5 @@
 import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@berth/ports'
-import type { ServiceCaller } from '../agents/service-caller.ts'
+import type { ServiceCaller } from '../steps/service-caller.ts'
 
 /** The skills of the server, as the code of a run sees them. Every call is durable, like `ctx.step`. */
 export interface RunSkills {

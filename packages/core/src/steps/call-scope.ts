@@ -2,8 +2,8 @@ import type { Clock, IdGenerator, RunRecord, Span, Timers } from '@berth/ports'
 import type { Budget } from '../runs/budget.ts'
 import type { Journal } from '../runs/journal.ts'
 import type { RunMeter } from '../runs/run-meter.ts'
-import type { RequireTimers } from '../timers/require-timers.ts'
 import type { Ledger } from './ledger.ts'
+import type { RequireTimers } from './require-timers.ts'
 
 /** What every durable call of one execution shares. */
 export interface CallScope {

@@ -1,6 +1,6 @@
 import type { RunRecord } from '@berth/ports'
-import type { Effect } from '../steps/effect.ts'
-import type { StepFn, StepOptions } from '../steps/step.ts'
+import type { Effect } from './effect.ts'
+import type { StepFn, StepOptions } from './step.ts'
 
 /** The run that uses a service: whose rows it may see, and how what it does is remembered. */
 export interface ServiceCaller {

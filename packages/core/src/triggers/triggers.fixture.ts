@@ -22,8 +22,8 @@ import { createRenderEnvelope } from '../realtime/envelope.ts'
 import type { Reply } from '../reply.ts'
 import { silentLogger } from '../runs/engine.fixture.ts'
 import { createAgentRegistry, createWorkflowRegistry, targetsOf } from '../runs/target-registry.ts'
-import { createTriggers } from './create-triggers.ts'
 import type { TriggerDefinition, TriggerRegistration } from './trigger-definition.ts'
+import { createTriggers } from './triggers.ts'
 
 type ManualClock = ReturnType<typeof createManualClock>
 

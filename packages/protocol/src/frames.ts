@@ -77,8 +77,6 @@ export const RPC_METHODS = {
 
 export type RpcMethod = keyof typeof RPC_METHODS
 
-export const ResultFrame = v.object({ jsonrpc: v.literal('2.0'), id: RequestId, result: v.unknown() })
-
 /** The answer to a refused request; `id` is null when the request had none that could be read. */
 export const RpcErrorFrame = v.object({
   jsonrpc: v.literal('2.0'),

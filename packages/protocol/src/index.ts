@@ -26,7 +26,6 @@ export {
   EventFrame,
   REPLAY_GAP,
   ReplayGap,
-  ResultFrame,
   RPC_METHODS,
   RpcErrorFrame,
   type RpcMethod,

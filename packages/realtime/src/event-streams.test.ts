@@ -209,7 +209,7 @@ describe('openRunStream', () => {
     await settled()
 
     for (let second = 0; second < 10; second++) {
-      for (let chunk = 0; chunk < 200; chunk++) await slow.read()
+      for (let chunk = 0; chunk < 3; chunk++) await slow.read()
       await settled()
       log.clock.advance(1_000)
     }

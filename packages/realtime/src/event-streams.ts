@@ -20,7 +20,6 @@ import { formatSubject } from '@berth/protocol'
 import { followEvents } from './follow.ts'
 import { openSource } from './open-source.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
-import type { SseChunk } from './sse/block.ts'
 import { createBlockStream } from './sse/block-stream.ts'
 import { renderStreamBlocks } from './stream-blocks.ts'
 
@@ -81,7 +80,7 @@ const HEADERS = {
 const RETRY_AFTER_MS = 1_000
 
 type Reader = Pick<OpenStreamRequest, 'tokenId' | 'hangUp'>
-type BlocksOf = (signal: AbortSignal) => AsyncGenerator<SseChunk, void, void>
+type BlocksOf = (signal: AbortSignal) => AsyncGenerator<string, void, void>
 
 export function createEventStreams(deps: EventStreamsDeps): EventStreams {
   const { runs, sessions, events, watchCredential, maxStreams } = deps

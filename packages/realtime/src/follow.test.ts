@@ -13,7 +13,7 @@ describe('followEvents', () => {
     const options = { after: 5, isComplete: true, signal: new AbortController().signal }
 
     const positions: number[] = []
-    for await (const { position } of followEvents(feed, SOURCE, options)) positions.push(position)
+    for await (const page of followEvents(feed, SOURCE, options)) positions.push(...page.map(({ position }) => position))
 
     expect(positions).toEqual(Array.from({ length: 445 }, (_, index) => index + 6))
   })
@@ -27,8 +27,10 @@ describe('followEvents', () => {
 
     await append('a', 'b')
 
-    expect((await first).value).toMatchObject({ type: 'a' })
-    expect((await events.next()).value).toMatchObject({ type: 'b' })
+    expect((await first).value).toMatchObject([{ type: 'a' }, { type: 'b' }])
+    const next = events.next()
+    await append('c')
+    expect((await next).value).toMatchObject([{ type: 'c' }])
     await events.return()
   })
 
@@ -49,7 +51,7 @@ describe('followEvents', () => {
       options,
     )
 
-    expect((await events.next()).value).toMatchObject({ type: 'late' })
+    expect((await events.next()).value).toMatchObject([{ type: 'late' }])
     await events.return()
   })
 

@@ -12,14 +12,14 @@ export interface FollowOptions {
 const PAGE_LIMIT = 200
 
 /**
- * Every event of a source after a position, in order, each once: first what the log holds, then what is appended. Reads
- * only as fast as it is iterated.
+ * Every event of a source after a position, in order, each once: first what the log holds, then what is appended. Comes
+ * in pages, none of them empty, and reads only as fast as it is iterated.
  */
 export async function* followEvents(
   feed: EventFeed,
   source: EventSource,
   { after, isComplete, signal }: FollowOptions,
-): AsyncGenerator<DeliveredEvent, void, void> {
+): AsyncGenerator<readonly DeliveredEvent[], void, void> {
   const bell = createBell()
   const unwatch = feed.watch(source, bell.ring)
   signal.addEventListener('abort', bell.ring)
@@ -29,11 +29,9 @@ export async function* followEvents(
       // Silenced before the read: what is appended during the read rings again and is not missed.
       bell.silence()
       const { events, hasMore } = await feed.read(source, { after: position, limit: PAGE_LIMIT })
-      for (const event of events) {
-        if (signal.aborted) return
-        yield event
-        position = event.position
-      }
+      const newest = events.at(-1)
+      if (newest !== undefined && !signal.aborted) yield events
+      position = newest?.position ?? position
       if (hasMore) continue
       if (isComplete) return
       await bell.rung()

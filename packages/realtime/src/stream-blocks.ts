@@ -2,7 +2,7 @@ import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } fr
 import { toJsonText } from '@berth/ports'
 import { REPLAY_GAP } from '@berth/protocol'
 import { endsStream } from './ends-stream.ts'
-import { formatBlock, formatEventBlock, type SseChunk } from './sse/block.ts'
+import { formatBlock, formatEventBlock } from './sse/block.ts'
 import type { StartingPoint } from './starting-point.ts'
 
 export interface StreamBlocks {
@@ -15,19 +15,29 @@ export interface StreamBlocks {
 }
 
 const RETRY_MS = 1_000
+/** So that a reader that leaves room gets little more than that. */
+const CHUNK_LENGTH = 32_768
 const LAST_EVENTS = new Set(['run.completed', 'run.failed', 'run.aborted'])
 
 /** The blocks of a stream: a cursor, the gap if there is one, the events; of a run or session up to the one that ends it. */
 export async function* renderStreamBlocks(
   { source, runId, start, lastEventId }: StreamBlocks,
-  events: AsyncIterable<DeliveredEvent>,
-): AsyncGenerator<SseChunk, void, void> {
-  const { epoch } = source
+  pages: AsyncIterable<readonly DeliveredEvent[]>,
+): AsyncGenerator<string, void, void> {
+  const { epoch, stream } = source
   yield formatBlock({ retryMs: RETRY_MS, id: primingId(start, lastEventId), data: '' })
   if (start.gap !== undefined) yield gapBlock(start, { subject: source.subject, epoch, runId })
-  for await (const { position, type, envelope } of events) {
-    yield formatEventBlock({ id: formatEventId({ epoch, position }), event: type, data: envelope })
-    if ((runId !== undefined && LAST_EVENTS.has(type)) || endsStream(source.stream, type)) return
+  const isLast = (type: string) => (runId !== undefined && LAST_EVENTS.has(type)) || endsStream(stream, type)
+  for await (const events of pages) {
+    let chunk = ''
+    for (const { position, type, envelope } of events) {
+      chunk += formatEventBlock(formatEventId({ epoch, position }), type, envelope)
+      if (isLast(type)) return yield chunk
+      if (chunk.length < CHUNK_LENGTH) continue
+      yield chunk
+      chunk = ''
+    }
+    if (chunk !== '') yield chunk
   }
 }
 

@@ -6,8 +6,11 @@ import type { WriteAppliers } from './write-applier.ts'
 
 export const eventWrites: WriteAppliers<'event.append'> = {
   'event.append'({ db, events: appended }, { events }) {
+    let run: string | undefined
+    let key: number | null = null
     for (const event of events) {
-      const key = event.runId === undefined ? null : runKey(db, event.runId)
+      if (event.runId !== run) key = event.runId === undefined ? null : runKey(db, event.runId)
+      run = event.runId
       const { lastInsertRowid } = db.run(insertEvent, toRow(event, key))
       appended.push({ ...event, position: Number(lastInsertRowid) })
     }

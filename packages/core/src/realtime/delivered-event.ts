@@ -1,4 +1,4 @@
-import type { EventStream } from '@berth/ports'
+import type { EventStream, JsonText } from '@berth/ports'
 
 /** What a subscriber follows: a stream of the log under one of its subjects. */
 export interface EventSource {
@@ -12,6 +12,6 @@ export interface EventSource {
 export interface DeliveredEvent {
   readonly position: number
   readonly type: string
-  /** The envelope, JSON in UTF-8; one line. Shared by all subscribers: never changed. */
-  readonly envelope: Uint8Array
+  /** One line. Made once for all subscribers; transports make bytes of a page of them. */
+  readonly envelope: JsonText
 }

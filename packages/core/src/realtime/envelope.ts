@@ -23,15 +23,30 @@ export interface RenderEnvelopeDeps {
 
 export function createRenderEnvelope({ meter, policy }: RenderEnvelopeDeps): RenderEnvelope {
   const onDrop = (rule: RedactionRule) => meter.count('svc_redaction_drops_total', { rule })
+  const quoteSubject = rememberingLast(quote)
+  const quoteType = rememberingLast(quote)
+  const quoteRunId = rememberingLast(quote)
+  const toIso = rememberingLast((at: number) => new Date(at).toISOString())
 
   return (event, { subject, epoch, raw = false }) => {
-    const eventId = formatEventId({ epoch, position: event.position })
-    const at = new Date(event.at).toISOString()
-    const head = JSON.stringify({ eventId, subject, type: event.type })
-    const tail = JSON.stringify({ at, runId: event.runId })
+    const { type, runId } = event
+    const id = quote(formatEventId({ epoch, position: event.position }))
     const isClean = raw || policy === 'pass' || !isAside(event)
     const payload = isClean ? event.payload : toJsonText(sanitizeValue(fromJsonText(event.payload), { policy, onDrop }))
-    return `${head.slice(0, -1)},"payload":${payload},${tail.slice(1)}` as JsonText
+    const head = `{"eventId":${id},"subject":${quoteSubject(subject)},"type":${quoteType(type)}`
+    const tail = runId === undefined ? '}' : `,"runId":${quoteRunId(runId)}}`
+    return `${head},"payload":${payload},"at":"${toIso(event.at)}"${tail}` as JsonText
+  }
+}
+
+const quote = (text: string) => JSON.stringify(text)
+
+/** Events that follow each other have most of their envelope in common. */
+function rememberingLast<In, Out>(make: (value: In) => Out): (value: In) => Out {
+  let last: { readonly value: In; readonly made: Out } | undefined
+  return (value) => {
+    if (last?.value !== value) last = { value, made: make(value) }
+    return last.made
   }
 }
 

@@ -26,16 +26,24 @@ export interface EventFeed {
   watch(source: EventSource, wake: () => void): () => void
 }
 
-/** An event is rendered once per subject, when the first subscriber reads it, and again when it was long out of memory. */
+/** So that followers who are at as many places hold little. */
+const MAX_SHARED_PAGES = 16
+/** A page ends with the event that makes it so long. */
+const PAGE_LENGTH = 256 * 1_024
+
+/**
+ * An event is rendered once per subject, when the first subscriber reads it, and again when it was long out of memory. Who
+ * reads from the same place, before anything more is published, gets the same page, so that transports can make its bytes
+ * once.
+ */
 export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFeed {
-  const encoder = new TextEncoder()
   /** Lives as long as the event is held by the hub. */
   const rendered = new WeakMap<StoredEvent, Map<string, DeliveredEvent>>()
 
   const deliver = (event: StoredEvent, { subject, epoch }: EventSource): DeliveredEvent => ({
     position: event.position,
     type: event.type,
-    envelope: encoder.encode(render(event, { subject, epoch })),
+    envelope: render(event, { subject, epoch }),
   })
 
   const deliverShared = (event: StoredEvent, source: EventSource): DeliveredEvent => {
@@ -53,14 +61,26 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
     generation: hub.forgotten,
   })
 
+  const readFresh = (source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage> => {
+    const recent = hub.recent(source.stream, range)
+    if (recent !== undefined) return cutOff(recent, range.limit, (event) => deliverShared(event, source))
+    const page = pages.read(source, range)
+    return page instanceof Promise ? page.then(toPage) : toPage(page)
+  }
+
+  const shared = new Map<string, FeedPage>()
+  let sharedAt = hub.changes()
+
   return {
     read(source, range) {
-      const recent = hub.recent(source.stream, range)
-      if (recent !== undefined) {
-        return { events: recent.map((event) => deliverShared(event, source)), hasMore: recent.length === range.limit }
-      }
-      const page = pages.read(source, range)
-      return page instanceof Promise ? page.then(toPage) : toPage(page)
+      if (sharedAt !== hub.changes() || shared.size >= MAX_SHARED_PAGES) shared.clear()
+      sharedAt = hub.changes()
+      const place = `${source.subject} ${range.after} ${range.limit}`
+      const known = shared.get(place)
+      if (known !== undefined) return known
+      const page = readFresh(source, range)
+      if (!(page instanceof Promise)) shared.set(place, page)
+      return page
     },
     watch: ({ stream }, wake) => hub.watch(stream, wake),
   }
@@ -68,3 +88,19 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
 
 /** A page of the log ends where it was read to, which need not be the end of the log. */
 const toPage = (events: readonly DeliveredEvent[]): FeedPage => ({ events, hasMore: events.length > 0 })
+
+function cutOff(
+  recent: readonly StoredEvent[],
+  limit: number,
+  deliver: (event: StoredEvent) => DeliveredEvent,
+): FeedPage {
+  const events: DeliveredEvent[] = []
+  let length = 0
+  for (const event of recent) {
+    const delivered = deliver(event)
+    events.push(delivered)
+    length += delivered.envelope.length
+    if (length >= PAGE_LENGTH) break
+  }
+  return { events, hasMore: recent.length === limit || events.length < recent.length }
+}

@@ -1,6 +1,6 @@
 import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@berth/ports'
 import type { HotCache, HotCacheStats } from './hot-cache.ts'
-import { streamKey, streamKeysOf } from './stream-key.ts'
+import { streamKey, streamKeysOfEach } from './stream-key.ts'
 
 /** Wakes readers of the event log and holds its recent end. A reader is a position in the log, not a queue. */
 export interface EventHub {
@@ -10,6 +10,8 @@ export interface EventHub {
   forget(): void
   /** How often it has forgotten: what was read from the log before may be gone. */
   forgotten(): number
+  /** How often it has published or forgotten: as long as it does neither, the same read finds the same. */
+  changes(): number
   /** Calls `wake` after each publication to the stream. Returns a function that ends it. */
   watch(stream: EventStream, wake: () => void): () => void
   /** The next events of the stream after a position, from memory; `undefined` when only the log can tell. */
@@ -23,12 +25,14 @@ const NOTHING: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
 export function createEventHub(cache?: HotCache): EventHub {
   const watchers = new Map<string, Set<() => void>>()
   let forgotten = 0
+  let published = 0
 
   return {
     publish(events) {
+      published++
       cache?.add(events)
       if (watchers.size === 0) return
-      const keys = new Set(events.flatMap(streamKeysOf))
+      const keys = new Set(streamKeysOfEach(events).flat())
       for (const key of keys) for (const wake of watchers.get(key) ?? []) wake()
     },
     forget() {
@@ -36,6 +40,7 @@ export function createEventHub(cache?: HotCache): EventHub {
       cache?.clear()
     },
     forgotten: () => forgotten,
+    changes: () => forgotten + published,
     watch(stream, wake) {
       const key = streamKey(stream)
       const set = watchers.get(key) ?? new Set()

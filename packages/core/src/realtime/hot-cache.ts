@@ -1,6 +1,6 @@
 import type { Clock, EventRange, EventStream, StoredEvent } from '@berth/ports'
 import { createRecencyList, type Linked } from './recency-list.ts'
-import { streamKey, streamKeysOf } from './stream-key.ts'
+import { streamKey, streamKeysOfEach } from './stream-key.ts'
 
 export interface HotCacheLimits {
   readonly maxEvents: number // per stream
@@ -70,17 +70,17 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     ring.first = 0
   }
 
-  const isOver = (ring: Ring) => {
+  const isOver = (ring: Ring, nowMs: number) => {
     const oldest = ring.entries[ring.first]
     if (oldest === undefined) return false
     const count = ring.entries.length - ring.first
-    return count > limits.maxEvents || ring.bytes > limits.maxSubjectBytes || isExpired(oldest)
+    return count > limits.maxEvents || ring.bytes > limits.maxSubjectBytes || isExpired(oldest, nowMs)
   }
 
-  const isExpired = ({ addedMs }: Entry) => clock.monotonicMs() - addedMs >= limits.ttlMs
+  const isExpired = ({ addedMs }: Entry, nowMs: number) => nowMs - addedMs >= limits.ttlMs
 
-  const trim = (ring: Ring) => {
-    while (isOver(ring)) removeOldest(ring)
+  const trim = (ring: Ring, nowMs: number) => {
+    while (isOver(ring, nowMs)) removeOldest(ring)
   }
 
   const drop = (ring: Ring) => {
@@ -91,10 +91,10 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
   }
 
   /** Drops what is expired or too much, longest untouched streams first. */
-  const sweep = () => {
+  const sweep = (nowMs: number) => {
     for (let ring = recency.oldest(); ring !== undefined; ring = recency.oldest()) {
       const newest = ring.entries.at(-1)
-      const isDead = ring.first === ring.entries.length || newest === undefined || isExpired(newest)
+      const isDead = ring.first === ring.entries.length || newest === undefined || isExpired(newest, nowMs)
       if (!isDead && bytes <= limits.maxBytes) return
       drop(ring)
     }
@@ -119,36 +119,39 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     ring.entries.push(entry)
     ring.bytes += entry.bytes
     bytes += entry.bytes
-    trim(ring)
+    trim(ring, entry.addedMs)
   }
 
   return {
     add(events) {
-      for (const event of events) {
+      const keys = streamKeysOfEach(events)
+      const addedMs = clock.monotonicMs()
+      for (const [index, event] of events.entries()) {
         const { position } = event
         if (position <= through) continue
         // Another process wrote in between, or a later commit was told of first: what lies before is the log's to tell.
         if (position !== through + 1 || floor === Number.POSITIVE_INFINITY) forget(position - 1)
         through = position
-        const entry = { event, bytes: costOf(event), addedMs: clock.monotonicMs() }
-        for (const key of streamKeysOf(event)) put(key, entry)
+        const entry = { event, bytes: costOf(event), addedMs }
+        for (const key of keys[index] as readonly string[]) put(key, entry)
       }
-      sweep()
+      sweep(addedMs)
     },
     read(stream, { after, limit }) {
       const ring = rings.get(streamKey(stream))
       if (ring === undefined) return after >= floor ? [] : undefined
-      trim(ring)
+      trim(ring, clock.monotonicMs())
       if (after < ring.wholeAfter) return undefined
       const start = firstAfter(ring, after)
       return ring.entries.slice(start, start + limit).map(({ event }) => event)
     },
     clear: () => forget(floor === Number.POSITIVE_INFINITY ? floor : through),
     stats() {
-      sweep()
+      const nowMs = clock.monotonicMs()
+      sweep(nowMs)
       let events = 0
       for (const ring of rings.values()) {
-        trim(ring)
+        trim(ring, nowMs)
         events += ring.entries.length - ring.first
       }
       return { events, subjects: rings.size, bytes }

@@ -1,4 +1,4 @@
-import type { EventRange } from '@berth/ports'
+import type { EventRange, JsonText } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import type { DeliveredEvent, EventSource } from './delivered-event.ts'
 import { createLogPages } from './log-pages.ts'
@@ -8,7 +8,7 @@ const OTHER: EventSource = { ...SOURCE, subject: 'session:ses_2/events', stream:
 
 const anEvent = (position: number, bytes = 10): DeliveredEvent => ({
   ...{ position, type: 'text.delta' },
-  envelope: new Uint8Array(bytes),
+  envelope: 'x'.repeat(bytes) as JsonText,
 })
 
 /** A log of `count` events of one size, read in pages of at most `pageLength`. */

@@ -6,7 +6,7 @@ import { streamKey } from './stream-key.ts'
 const READ = { limit: 200, maxLength: 256 * 1_024 }
 const MAX_BYTES = 16 * 1_024 * 1_024
 
-/** Objects and arrays around an envelope. */
+/** Objects and arrays around an envelope; what is beyond Latin takes up to two bytes a character, which is near enough. */
 const OVERHEAD_BYTES = 256
 
 interface LogPage {
@@ -58,7 +58,7 @@ export function createLogPages({ readLog, generation }: LogPagesDeps): LogPages 
   const keep = (source: string, after: number, events: readonly DeliveredEvent[]) => {
     const through = events.at(-1)?.position
     if (through === undefined) return
-    const size = events.reduce((sum, { envelope }) => sum + envelope.byteLength + OVERHEAD_BYTES, 0)
+    const size = events.reduce((sum, { envelope }) => sum + envelope.length + OVERHEAD_BYTES, 0)
     pages.add({ source, after, through, events, bytes: size })
     bytes += size
     for (const oldest of pages) {

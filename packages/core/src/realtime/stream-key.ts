@@ -6,8 +6,20 @@ export function streamKey(stream: EventStream): string {
   return 'sessionId' in stream ? `session ${stream.sessionId}` : `topic ${stream.topic}`
 }
 
-/** Every stream that carries the event. */
-export function streamKeysOf({ runId, sessionId, topic }: NewEvent): readonly string[] {
+/** For each event, every stream that carries it. Events of one run in a row share theirs. */
+export function streamKeysOfEach(events: readonly NewEvent[]): readonly (readonly string[])[] {
+  let last: NewEvent | undefined
+  let keys: readonly string[] = []
+  return events.map((event) => {
+    const { runId, sessionId, topic } = event
+    const isAlike = last !== undefined && runId === last.runId && sessionId === last.sessionId && topic === last.topic
+    if (!isAlike) keys = streamKeysOf(event)
+    last = event
+    return keys
+  })
+}
+
+function streamKeysOf({ runId, sessionId, topic }: NewEvent): readonly string[] {
   const keys: string[] = []
   if (runId !== undefined) keys.push(streamKey({ runId }))
   if (sessionId !== undefined) keys.push(streamKey({ sessionId }))

@@ -111,7 +111,7 @@ describe('a generator agent', () => {
     expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])
   })
 
-  it('is not asked for more than 128 events ahead of the log', async () => {
+  it('is not asked for more than 256 events ahead of the log', async () => {
     const open = gate()
     let isHeld = false
     let yielded = 0
@@ -128,7 +128,7 @@ describe('a generator agent', () => {
 
     const running = engine.run('flood')
     await engine.pass(0)
-    expect(yielded).toBe(127)
+    expect(yielded).toBe(255)
     open.resolve()
     const { runId = '' } = await running
 

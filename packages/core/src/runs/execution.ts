@@ -256,11 +256,12 @@ async function suspend(
   return outcome.conflict.type === 'step.fence' ? undefined : { kind: 'dropped' }
 }
 
+/** Half of what a generator may be ahead of the log: one half is yielded while the other is being written. */
 const EVENTS_AHEAD = 128
 
 /**
- * Emits what the generator yields, up to `EVENTS_AHEAD` events ahead of the log. It is closed, its `finally` blocks
- * included, when the run is aborted or an event is refused.
+ * Emits what the generator yields, up to two times `EVENTS_AHEAD` events ahead of the log. It is closed, its `finally`
+ * blocks included, when the run is aborted or an event is refused.
  */
 async function consume(
   events: AsyncGenerator<AgentEvent, unknown, void>,
@@ -270,6 +271,8 @@ async function consume(
   const { journal, ledger, signal } = scope
   const close = () => void events.return(undefined).catch(() => undefined)
   signal.addEventListener('abort', close, { once: true })
+  let newest: Promise<void> | undefined
+  let half: Promise<void> | undefined
   try {
     for (let count = 1; ; count++) {
       const next = await events.next()
@@ -277,8 +280,12 @@ async function consume(
       if (ledger.isReplaying()) continue
       const { type, payload, phase } = next.value
       const durable = journal.emit(type, payload, phase)
-      durable.catch(onRefused)
-      if (count % EVENTS_AHEAD === 0) await durable
+      // Events that are written together wait for the same promise.
+      if (durable !== newest) durable.catch(onRefused)
+      newest = durable
+      if (count % EVENTS_AHEAD > 0) continue
+      await half
+      half = durable
     }
   } catch (error) {
     close()

@@ -51,13 +51,16 @@ export interface Unwritten {
   settle(isWritten: boolean): void
 }
 
-interface Pending extends Required<Entry> {
+interface Pending {
+  readonly writes: readonly Write[]
+  readonly events: NewEvent[]
   readonly isAlone: boolean
+  readonly durable: Promise<Conflict | undefined>
   resolve(conflict?: Conflict): void
   reject(error: unknown): void
 }
 
-/** So that an attempt which records without waiting does not hold the storage for long. */
+/** Entries, events of their own apart, so that an attempt which records without waiting does not hold the storage for long. */
 const ENTRIES_PER_COMMIT = 256
 
 /** Passes soon. A full disk does not: the code is told, and may do without. */
@@ -107,23 +110,23 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
     }
   }
 
-  const enqueue = ({ writes = [], events = [] }: Entry, isAlone: boolean): Promise<Conflict | undefined> => {
-    const durable = isClosed
-      ? Promise.reject(notActive())
-      : new Promise<Conflict | undefined>((resolve, reject) =>
-          pending.push({ writes, events, isAlone, resolve, reject }),
-        )
-    // It need not be awaited, so what is lost must not become an unhandled rejection.
-    durable.catch(() => undefined)
+  const enqueue = (entry: Entry, isAlone: boolean): Promise<Conflict | undefined> => {
     flushing ??= Promise.resolve().then(flush)
-    return durable
+    const newest = pending.at(-1)
+    if (newest !== undefined && !isAlone && mayJoin(newest, entry)) {
+      newest.events.push(...(entry.events ?? []))
+      return newest.durable
+    }
+    const one = toPending(entry, isAlone)
+    pending.push(one)
+    return one.durable
   }
 
-  const record = (entry: Entry) => enqueue(entry, false) as Promise<undefined>
+  const record = (entry: Entry) => (isClosed ? refused() : enqueue(entry, false)) as Promise<undefined>
 
   return {
     record,
-    recordAlone: (entry) => enqueue(entry, true),
+    recordAlone: (entry) => (isClosed ? refused() : enqueue(entry, true)),
     isClosed: () => isClosed,
     isIdle: () => flushing === undefined,
     emit(type, payload, phase) {
@@ -154,11 +157,32 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
   }
 }
 
+/** It need not be awaited, so what is lost must not become an unhandled rejection. */
+function toPending({ writes = [], events = [] }: Entry, isAlone: boolean): Pending {
+  const { promise, resolve, reject } = Promise.withResolvers<Conflict | undefined>()
+  promise.catch(() => undefined)
+  return { writes, events: [...events], isAlone, durable: promise, resolve, reject }
+}
+
+function refused(): Promise<never> {
+  const rejection = Promise.reject(notActive())
+  rejection.catch(() => undefined)
+  return rejection
+}
+
+/** Events in a row are one entry: they are durable together, and wait for one promise. */
+const mayJoin = (newest: Pending, { writes = [], events = [] }: Entry): boolean =>
+  !newest.isAlone && newest.writes.length + writes.length === 0 && newest.events.length + events.length <= ENTRIES_PER_COMMIT
+
 /** How many entries from the front go into the next commit. */
 function batchLength(pending: readonly Pending[]): number {
-  const firstAlone = pending.findIndex(({ isAlone }) => isAlone)
-  if (firstAlone === 0) return 1
-  return Math.min(ENTRIES_PER_COMMIT, firstAlone === -1 ? pending.length : firstAlone)
+  if (pending[0]?.isAlone) return 1
+  let entries = 0
+  const end = pending.findIndex(({ isAlone, writes, events }) => {
+    entries += writes.length > 0 ? 1 : events.length
+    return isAlone || entries > ENTRIES_PER_COMMIT
+  })
+  return end === -1 ? pending.length : Math.max(1, end)
 }
 
 const toWrites = ({ writes, events }: Pending): readonly Write[] =>

@@ -1,6 +1,6 @@
 import type { Logger, Timers } from '@berth/ports'
 import { createDeadline } from '../deadline.ts'
-import { HEARTBEAT, type SseChunk } from './block.ts'
+import { HEARTBEAT } from './block.ts'
 
 export interface BlockStreamDeps {
   readonly timers: Timers
@@ -11,7 +11,8 @@ export interface BlockStreamDeps {
 }
 
 export interface BlockSource {
-  readonly blocks: AsyncGenerator<SseChunk, void, void>
+  /** One block or several in a row at a time. */
+  readonly blocks: AsyncGenerator<string, void, void>
   /** Called once, when the stream has ended for whatever reason. Must wake `blocks` if they wait. */
   readonly onEnd: () => void
   /** Cuts off a reader that takes nothing; without it, its stream fails. */
@@ -73,8 +74,7 @@ export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd, hangUp
           const next = await blocks.next()
           if (next.done === true) end()
           else if (isOpen) {
-            const { value } = next
-            controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
+            controller.enqueue(encoder.encode(next.value))
             if ((controller.desiredSize ?? 0) <= 0) stall.start()
           }
         } catch (error) {

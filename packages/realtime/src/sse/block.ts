@@ -18,26 +18,6 @@ export function formatBlock({ id, event, retryMs, data }: Block): string {
 /** A comment: keeps the connection alive and reaches no listener. */
 export const HEARTBEAT = ': heartbeat\n\n'
 
-/** What a stream is made of: text, or bytes that several streams share. */
-export type SseChunk = string | Uint8Array
-
-const encoder = new TextEncoder()
-const BLOCK_END = encoder.encode('\n\n')
-
 /** The block of an event whose data is one line already. */
-export function formatEventBlock({
-  id,
-  event,
-  data,
-}: {
-  readonly id: string
-  readonly event: string
-  readonly data: Uint8Array
-}): Uint8Array {
-  const head = encoder.encode(`id: ${id}\nevent: ${event}\ndata: `)
-  const block = new Uint8Array(head.length + data.length + BLOCK_END.length)
-  block.set(head)
-  block.set(data, head.length)
-  block.set(BLOCK_END, head.length + data.length)
-  return block
-}
+export const formatEventBlock = (id: string, event: string, data: string): string =>
+  `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`

@@ -99,14 +99,14 @@ describe('a slow client', () => {
 
     let seconds = 0
     while (received() < 1_000 && socket.closed === undefined) {
-      socket.take(5)
+      socket.take(30)
       await settled()
       clock.advance(9_000)
       seconds += 9
     }
 
     expect(socket.closed).toBeUndefined()
-    expect(seconds).toBeGreaterThan(1_000)
+    expect(seconds).toBeGreaterThan(250)
     const positions = socket.frames.filter(({ kind }) => kind === 'event').map(({ eventId }) => eventId)
     expect(positions).toEqual(Array.from({ length: 1_000 }, (_, n) => `e1.${n + 1}`))
   })

@@ -14,6 +14,7 @@ import { AppError, type EventLog, type Logger, noMeter, type Storage } from '@be
 import { createManualClock, type ManualClock } from '@berth/testkit'
 import { type Connection, createConnection, type Socket } from './connection.ts'
 import { createMethods, type MethodDeps } from './methods.ts'
+import { createFramesOf } from './page-frames.ts'
 import { type RecordedCallsDeps, withRecords } from './recorded-calls.ts'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
@@ -53,7 +54,7 @@ export interface FakeSocket extends Socket {
 
 export function createFakeSocket(): FakeSocket {
   const frames: Frame[] = []
-  const sent: { readonly text: string; readonly onWritten: () => void }[] = []
+  const sent: { readonly text: string; readonly onWritten?: () => void }[] = []
   let unsent = 0
   let isTaking = false
   let pings = 0
@@ -64,8 +65,17 @@ export function createFakeSocket(): FakeSocket {
     for (const { text, onWritten } of sent.splice(0, count)) {
       frames.push(JSON.parse(text) as Frame)
       unsent -= text.length
-      onWritten()
+      onWritten?.()
     }
+  }
+
+  /** Node tells of a write when all of it is gone. */
+  const accept = (messages: readonly string[], onWritten: () => void) => {
+    for (const [index, text] of messages.entries()) {
+      unsent += text.length
+      sent.push({ text, ...(index === messages.length - 1 ? { onWritten } : {}) })
+    }
+    if (isTaking) queueMicrotask(() => take(sent.length))
   }
 
   return {
@@ -82,14 +92,8 @@ export function createFakeSocket(): FakeSocket {
     get isTerminated() {
       return isTerminated
     },
-    send(data, onWritten) {
-      const text = typeof data === 'string' ? data : new TextDecoder().decode(data)
-      unsent += text.length
-      sent.push({ text, onWritten })
-      if (isTaking) queueMicrotask(() => take(sent.length))
-    },
-    cork() {},
-    uncork() {},
+    send: (message, onWritten) => accept([message], onWritten),
+    sendFrames: (frames, onWritten) => accept(messagesOf(frames), onWritten),
     close(code, reason) {
       closed ??= { code, reason }
     },
@@ -105,6 +109,24 @@ export function createFakeSocket(): FakeSocket {
       take(sent.length)
     },
   }
+}
+
+/** The text messages in unmasked frames, each of them in one. @see RFC 6455, section 5.2 */
+export function messagesOf(bytes: Uint8Array): readonly string[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const messages: string[] = []
+  let at = 0
+  while (at < bytes.byteLength) {
+    if (view.getUint8(at) !== 0x81) throw new Error(`byte ${at} begins no text message`)
+    const short = view.getUint8(at + 1)
+    const length = short < 126 ? short : short === 126 ? view.getUint16(at + 2) : Number(view.getBigUint64(at + 2))
+    const start = at + 2 + (short < 126 ? 0 : short === 126 ? 2 : 8)
+    const payload = bytes.subarray(start, start + length)
+    if (payload.byteLength < length) throw new Error('the last frame is cut off')
+    messages.push(new TextDecoder('utf-8', { fatal: true }).decode(payload))
+    at = start + length
+  }
+  return messages
 }
 
 export interface WorldOptions {
@@ -148,9 +170,9 @@ export function createWorld(options: WorldOptions = {}) {
       version: '0.0.0',
     },
     abortRun: options.abortRun ?? (() => Promise.reject(new AppError('run-not-found'))),
-    newId: (prefix) => `${prefix}_${++ids}`,
   })
   const callMethod = withRecords(methods, { clock, basePath: '/v1', ...options.audit })
+  const framesOf = createFramesOf()
   const messages = createSlidingWindow(clock, { limit: limits.maxMessages, windowMs: 10_000, maxKeys: 100 })
 
   return {
@@ -158,7 +180,8 @@ export function createWorld(options: WorldOptions = {}) {
     rendered: () => rendered,
     connect(principal: Principal = ANYONE): { readonly connection: Connection; readonly socket: FakeSocket } {
       const socket = createFakeSocket()
-      const deps = { feed, callMethod, timers: clock, logger: silentLogger, limits, stallMs: 10_000, messages }
+      const tools = { feed, callMethod, framesOf, messages, timers: clock, logger: silentLogger }
+      const deps = { ...tools, limits, stallMs: 10_000 }
       const connection = createConnection(deps, {
         ...{ connectionId: `con_${++ids}`, principal, socket },
         ...{ requestId: 'req-1', clientAddress: '192.0.2.1' },

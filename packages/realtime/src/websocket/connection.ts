@@ -4,6 +4,7 @@ import { CLOSE_CODES, type CloseName } from '@berth/protocol'
 import { createDelivery } from './delivery.ts'
 import type { Caller, CallMethod } from './methods.ts'
 import { createOutbox, type Sender } from './outbox.ts'
+import type { FramesOf } from './page-frames.ts'
 import {
   errorFrame,
   type ReadFrame,
@@ -26,6 +27,7 @@ export interface Socket extends Sender {
 export interface ConnectionDeps {
   readonly feed: EventFeed
   readonly callMethod: CallMethod
+  readonly framesOf: FramesOf
   readonly timers: Timers
   readonly logger: Logger
   readonly limits: WebSocketLimits
@@ -60,7 +62,7 @@ const INTERNAL_ERROR = 1011
 
 export function createConnection(deps: ConnectionDeps, { socket, ...opened }: ConnectionOptions): Connection {
   const { connectionId } = opened
-  const { feed, callMethod, timers, logger, limits, stallMs, messages } = deps
+  const { feed, callMethod, framesOf, timers, logger, limits, stallMs, messages } = deps
   let isOpen = true
   let isInitialized = false
   let unparsable = 0
@@ -104,7 +106,7 @@ export function createConnection(deps: ConnectionDeps, { socket, ...opened }: Co
     onRoom: () => delivery.resume(),
     onStalled: () => close('flow.throttled'),
   })
-  const delivery = createDelivery({ feed, outbox, onFailed: fail })
+  const delivery = createDelivery({ feed, outbox, framesOf, onFailed: fail })
   const caller: Caller = { ...opened, delivery }
   const cancelPatience = timers.after(INITIALIZE_WITHIN_MS, () => {
     if (!isInitialized) close('protocol.violation')

@@ -1,10 +1,11 @@
 import type { EventFeed, EventSource, FeedPage } from '@berth/core'
-import { endsStream } from '../ends-stream.ts'
 import type { Outbox } from './outbox.ts'
+import type { Addressee, FramesOf } from './page-frames.ts'
 
 export interface DeliveryDeps {
   readonly feed: EventFeed
   readonly outbox: Outbox
+  readonly framesOf: FramesOf
   /** The log could not be read. */
   readonly onFailed: (error: unknown) => void
 }
@@ -18,6 +19,11 @@ export interface Follow {
 
 /** The subscriptions of one connection: each a position in the log, none a queue. One ends with what it follows. */
 export interface Delivery {
+  /**
+   * An id that no subscription of the connection has had. Those of other connections have it too, so that what they are
+   * sent is the same.
+   */
+  nextId(): string
   follow(follow: Follow): void
   /** False when there is no such subscription. */
   unfollow(subscriptionId: string): boolean
@@ -27,62 +33,75 @@ export interface Delivery {
   close(): void
 }
 
-interface Subscription {
-  readonly id: string
-  readonly source: EventSource
-  /** What stands before each envelope of this subscription. */
-  readonly head: Uint8Array
+interface Subscription extends Addressee {
   position: number
   unwatch: () => void
 }
 
 /** Events of one subscription in a row, so that a busy one does not keep the others waiting. */
 const TURN = 64
-const BRACE = 1
 
-export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delivery {
+export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDeps): Delivery {
   const subscriptions = new Map<string, Subscription>()
   /** Those for which there may be events, in the order of their turns. */
   const behind = new Set<Subscription>()
-  const encoder = new TextEncoder()
   let isPumping = false
+  let named = 0
 
-  const send = (subscription: Subscription, { events, hasMore }: FeedPage) => {
-    for (const { envelope, position, type } of events) {
+  const send = (subscription: Subscription, page: FeedPage) => {
+    for (const { bytes, through, isLast } of framesOf(page, subscription)) {
       if (!outbox.hasRoom()) {
         behind.add(subscription)
         return
       }
-      outbox.send(concat(subscription.head, envelope))
-      subscription.position = position
-      if (endsStream(subscription.source.stream, type)) return void unfollow(subscription.id)
+      outbox.sendFrames(bytes)
+      subscription.position = through
+      if (isLast) return void unfollow(subscription.id)
     }
-    if (hasMore) behind.add(subscription)
+    if (page.hasMore) behind.add(subscription)
   }
 
-  /** Serves whoever is behind, turn by turn, as long as the client takes it. */
-  const serve = async () => {
+  /**
+   * Serves whoever is behind, turn by turn, as long as the client takes it and the events are in memory. The read of the
+   * log that it has to wait for, if any.
+   */
+  const serve = (): Promise<void> | undefined => {
     for (const subscription of behind) {
-      if (!outbox.hasRoom()) return outbox.wait()
+      if (!outbox.hasRoom()) return undefined
       outbox.progress()
       behind.delete(subscription)
-      const read = feed.read(subscription.source, { after: subscription.position, limit: TURN })
-      const page = read instanceof Promise ? await read : read
-      if (subscriptions.has(subscription.id)) outbox.together(() => send(subscription, page))
+      const take = (page: FeedPage) => {
+        if (subscriptions.has(subscription.id)) send(subscription, page)
+      }
+      const page = feed.read(subscription.source, { after: subscription.position, limit: TURN })
+      if (page instanceof Promise) return page.then(take)
+      take(page)
     }
+    return undefined
   }
 
   const pump = () => {
     if (isPumping) return
     isPumping = true
-    serve()
-      .catch(onFailed)
-      .finally(() => {
-        isPumping = false
-        if (behind.size === 0) outbox.progress()
-        else if (outbox.hasRoom()) pump()
-        else outbox.wait()
-      })
+    try {
+      const reading = serve()
+      if (reading !== undefined) return void reading.then(goOn, fail)
+      isPumping = false
+      if (behind.size === 0) outbox.progress()
+      else outbox.wait()
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  const goOn = () => {
+    isPumping = false
+    pump()
+  }
+
+  const fail = (error: unknown) => {
+    isPumping = false
+    onFailed(error)
   }
 
   const wake = (subscription: Subscription) => {
@@ -105,9 +124,9 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
   }
 
   return {
+    nextId: () => `sub_${++named}`,
     follow({ subscriptionId, source, after }) {
-      const head = encoder.encode(`{"v":"1","kind":"event","subscriptionId":${JSON.stringify(subscriptionId)},`)
-      const subscription: Subscription = { id: subscriptionId, source, head, position: after, unwatch: () => {} }
+      const subscription: Subscription = { id: subscriptionId, source, position: after, unwatch: () => {} }
       subscriptions.set(subscriptionId, subscription)
       subscription.unwatch = feed.watch(source, () => wake(subscription))
       wake(subscription)
@@ -123,12 +142,4 @@ export function createDelivery({ feed, outbox, onFailed }: DeliveryDeps): Delive
       for (const subscription of all) end(subscription)
     },
   }
-}
-
-/** The head and the envelope as one object: the brace that opens the envelope is left out. */
-function concat(head: Uint8Array, envelope: Uint8Array): Uint8Array {
-  const frame = new Uint8Array(head.length + envelope.length - BRACE)
-  frame.set(head)
-  frame.set(envelope.subarray(BRACE), head.length)
-  return frame
 }

@@ -29,8 +29,6 @@ export interface MethodDeps {
   readonly clock: Pick<Clock, 'now'>
   readonly version: string
   readonly limits: WebSocketLimits
-  /** `prefix_` and something nobody can guess. */
-  readonly newId: (prefix: string) => string
 }
 
 /** What a method knows of the connection that calls it. */
@@ -97,7 +95,7 @@ export function createMethods(deps: MethodDeps): CallMethod {
 }
 
 async function subscribe(
-  { authorizeSubject, events, limits, newId }: MethodDeps,
+  { authorizeSubject, events, limits }: MethodDeps,
   { principal, delivery }: Caller,
   params: ParamsOf<'subscription.subscribe'>,
 ): Promise<Outcome | Refused> {
@@ -110,7 +108,7 @@ async function subscribe(
   const { source, start, head } = await openSource(events, followed, lastEventId)
   const { after, gap } = start
   const replayedCount = await events.count(source.stream, { after, through: head.position })
-  const subscriptionId = newId('sub')
+  const subscriptionId = delivery.nextId()
   return {
     result: {
       subscriptionId,

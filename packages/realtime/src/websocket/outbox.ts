@@ -2,13 +2,14 @@ import type { Timers } from '@berth/ports'
 import { createDeadline } from '../deadline.ts'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
+export type OnWritten = (error?: Error | null) => void
+
 /** The part of a WebSocket that sends. */
 export interface Sender {
   readonly bufferedAmount: number
-  send(data: string | Uint8Array, onWritten: (error?: Error | null) => void): void
-  /** Keeps what is sent until as many calls of `uncork`: it leaves in one write. */
-  cork(): void
-  uncork(): void
+  send(message: string, onWritten: OnWritten): void
+  /** Sends frames that are ready for the wire, whole ones only. */
+  sendFrames(frames: Uint8Array, onWritten: OnWritten): void
 }
 
 export interface OutboxDeps extends Pick<WebSocketLimits, 'maxUnsentBytes' | 'maxUnsentBurstBytes'> {
@@ -23,9 +24,9 @@ export interface OutboxDeps extends Pick<WebSocketLimits, 'maxUnsentBytes' | 'ma
 
 /** The one way of bytes to a client, which watches what the client does not take. */
 export interface Outbox {
-  send(frame: string | Uint8Array): void
-  /** What is sent meanwhile leaves in one write. */
-  together(work: () => void): void
+  send(message: string): void
+  /** Sends frames that are ready for the wire. */
+  sendFrames(frames: Uint8Array): void
   /** Whether another event may be sent now. */
   hasRoom(): boolean
   /** Events wait for room: progress is due. */
@@ -35,8 +36,8 @@ export interface Outbox {
   close(): void
 }
 
-/** So that a slow client costs little memory and a fast one is never waited for. */
-const PACED_BYTES = 65_536
+/** So that a slow client costs little memory, with one block of frames more, and a fast one is never waited for. */
+const PACED_BYTES = 49_152
 
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { sender, timers, stallMs, maxUnsentBytes, maxUnsentBurstBytes, onRoom, onStalled } = deps
@@ -50,21 +51,22 @@ export function createOutbox(deps: OutboxDeps): Outbox {
     onRoom()
   }
 
+  const look = () => {
+    const unsent = sender.bufferedAmount
+    if (unsent > maxUnsentBurstBytes) onStalled()
+    else if (unsent > maxUnsentBytes) tooMuch.start()
+  }
+
   return {
-    send(frame) {
+    send(message) {
       if (!isOpen) return
-      sender.send(frame, written)
-      const unsent = sender.bufferedAmount
-      if (unsent > maxUnsentBurstBytes) onStalled()
-      else if (unsent > maxUnsentBytes) tooMuch.start()
+      sender.send(message, written)
+      look()
     },
-    together(work) {
-      sender.cork()
-      try {
-        work()
-      } finally {
-        sender.uncork()
-      }
+    sendFrames(frames) {
+      if (!isOpen) return
+      sender.sendFrames(frames, written)
+      look()
     },
     hasRoom: () => isOpen && sender.bufferedAmount < PACED_BYTES,
     wait: () => {

@@ -3,18 +3,19 @@ import type { Duplex } from 'node:stream'
 import { type CredentialLoss, createSlidingWindow, type Principal, type WatchCredential } from '@berth/core'
 import { AppError, type Clock, type IdGenerator } from '@berth/ports'
 import { CLOSE_CODES, type CloseName, SUBPROTOCOL } from '@berth/protocol'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
 import { type Connection, type ConnectionDeps, createConnection, type Socket } from './connection.ts'
 import { type Admission, admit, type CredentialDeps } from './credentials.ts'
 import { readHandshake } from './handshake.ts'
 import { createMethods, type MethodDeps } from './methods.ts'
+import { createFramesOf } from './page-frames.ts'
 import { type RecordedCallsDeps, withRecords } from './recorded-calls.ts'
 import { createSeats } from './seats.ts'
 import { MESSAGE_WINDOW_MS } from './web-socket-limits.ts'
 
 export interface WebSocketsDeps
-  extends Omit<ConnectionDeps, 'callMethod' | 'messages'>,
-    Omit<MethodDeps, 'newId' | 'clock'>,
+  extends Omit<ConnectionDeps, 'callMethod' | 'framesOf' | 'messages'>,
+    Omit<MethodDeps, 'clock'>,
     RecordedCallsDeps,
     CredentialDeps {
   readonly clock: Clock
@@ -66,8 +67,9 @@ const LOSSES: Readonly<Record<CredentialLoss, CloseName>> = {
 
 export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   const { clock, timers, logger, limits, ids, watchCredential, isReady } = deps
-  const newId = (prefix: string) => `${prefix}_${Buffer.from(ids.randomBytes(16)).toString('hex')}`
-  const callMethod = withRecords(createMethods({ ...deps, newId }), deps)
+  const newConnectionId = () => `con_${Buffer.from(ids.randomBytes(16)).toString('hex')}`
+  const callMethod = withRecords(createMethods(deps), deps)
+  const framesOf = createFramesOf()
   const messages = createSlidingWindow(clock, {
     limit: limits.maxMessages,
     windowMs: MESSAGE_WINDOW_MS,
@@ -126,9 +128,9 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     { upgrade, principal }: { readonly upgrade: Upgrade; readonly principal: Principal },
   ) => {
     const { socket: wire, requestId, clientAddress } = upgrade
-    const connectionId = newId('con')
+    const connectionId = newConnectionId()
     const connection = createConnection(
-      { ...deps, callMethod, messages },
+      { ...deps, callMethod, framesOf, messages },
       { connectionId, principal, requestId, clientAddress, socket: toSocket(socket, wire) },
     )
     if (open.size === 0) cancelBeat = timers.after(limits.heartbeatMs, beat)
@@ -205,9 +207,13 @@ const toSocket = (socket: WebSocket, wire: Duplex): Socket => ({
   get bufferedAmount() {
     return socket.bufferedAmount
   },
-  send: (data, onWritten) => socket.send(data, { binary: false }, onWritten),
-  cork: () => wire.cork(),
-  uncork: () => wire.uncork(),
+  send: (message, onWritten) => socket.send(message, onWritten),
+  // Without compression a frame is written at once and whole, so those of ws and these never mix. After a close frame none
+  // may follow: ws then only counts them.
+  sendFrames(frames, onWritten) {
+    if (socket.readyState === WebSocket.OPEN) wire.write(frames, onWritten)
+    else socket.send(frames, onWritten)
+  },
   close: (code, reason) => socket.close(code, reason),
   ping: () => socket.ping(),
   terminate: () => socket.terminate(),

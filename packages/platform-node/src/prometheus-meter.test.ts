@@ -1,6 +1,6 @@
 import { METRICS, type MetricSpec } from '@berth/protocol'
-import { register } from '@prometheus-io/client'
-import { describe, expect, it } from 'vitest'
+import { Registry, register } from '@prometheus-io/client'
+import { describe, expect, it, vi } from 'vitest'
 import { createPrometheusMeter } from './prometheus-meter.ts'
 
 const linesOf = async (meter: ReturnType<typeof createPrometheusMeter>) => (await meter.expose()).text.split('\n')
@@ -46,6 +46,42 @@ describe('createPrometheusMeter', () => {
     meter.count('svc_tool_calls_total', { tool: 'a"b\\c\nd', outcome: 'ok' })
 
     expect(await linesOf(meter)).toContain('svc_tool_calls_total{tool="a\\"b\\\\c\\nd",outcome="ok"} 1')
+  })
+
+  it('shows the same series at each scrape, with the value it has then', async () => {
+    const meter = createPrometheusMeter()
+    meter.count('svc_tool_calls_total', { tool: 'a', outcome: 'ok' })
+    meter.gauge('svc_queued_runs', {}, 1)
+    await meter.expose()
+
+    meter.count('svc_tool_calls_total', { tool: 'a', outcome: 'ok' })
+    meter.count('svc_tool_calls_total', { tool: 'b', outcome: 'ok' })
+    meter.gauge('svc_queued_runs', {}, 2)
+    const lines = await linesOf(meter)
+
+    const series = (name: string) => lines.filter((line) => line.startsWith(name))
+    expect(series('svc_tool_calls_total')).toEqual([
+      'svc_tool_calls_total{tool="a",outcome="ok"} 2',
+      'svc_tool_calls_total{tool="b",outcome="ok"} 1',
+    ])
+    expect(series('svc_queued_runs')).toEqual(['svc_queued_runs 2'])
+  })
+
+  it('writes what the library writes', async () => {
+    const meter = createPrometheusMeter()
+    meter.count('svc_tool_calls_total', { tool: 'a"b\\c\nd', outcome: 'ok' }, 1.5)
+    meter.gauge('svc_uptime_seconds', {}, 1e21)
+    const shared = { provider: 'p', model: 'm' }
+    meter.count('svc_provider_cost_usd_total', shared, Number.MAX_VALUE)
+    meter.count('svc_provider_cost_usd_total', shared, Number.MAX_VALUE)
+    meter.count('svc_provider_tokens_total', { ...shared, direction: 'input' }, 7)
+    meter.observe('svc_run_duration_seconds', { kind: 'agent' }, 2)
+    const metrics = vi.spyOn(Registry.prototype, 'getSingleMetricAsString')
+
+    const { text } = await meter.expose()
+
+    const registry = metrics.mock.contexts[0] as Registry
+    expect(text).toBe(await registry.metrics())
   })
 
   it('says which format it is', async () => {

@@ -13,7 +13,8 @@ describe('followEvents', () => {
     const options = { after: 5, isComplete: true, signal: new AbortController().signal }
 
     const positions: number[] = []
-    for await (const page of followEvents(feed, SOURCE, options)) positions.push(...page.map(({ position }) => position))
+    for await (const page of followEvents(feed, SOURCE, options))
+      positions.push(...page.map(({ position }) => position))
 
     expect(positions).toEqual(Array.from({ length: 445 }, (_, index) => index + 6))
   })

@@ -48,8 +48,7 @@ const dataOf = (stream: string) =>
   stream.split('\n').flatMap((line) => (line.startsWith('data: {') ? [line.slice('data: '.length)] : []))
 
 /** The envelope in a frame, to the letter. */
-const envelopeOf = (frame: string) =>
-  frame.replace(/^\{"v":"1","kind":"event","subscriptionId":"sub_\d+",/, '{')
+const envelopeOf = (frame: string) => frame.replace(/^\{"v":"1","kind":"event","subscriptionId":"sub_\d+",/, '{')
 
 describe('an event', () => {
   it('is the same bytes over WebSocket, as a stream, from memory and from the log, and in a replay', async () => {

@@ -61,7 +61,7 @@ interface Pending {
 }
 
 /** Entries, events of their own apart, so that an attempt which records without waiting does not hold the storage for long. */
-const ENTRIES_PER_COMMIT = 256
+const ENTRIES_PER_COMMIT = 128
 
 /** Passes soon. A full disk does not: the code is told, and may do without. */
 const BUSY: ReadonlySet<string> = new Set(['SQLITE_BUSY'])
@@ -172,7 +172,9 @@ function refused(): Promise<never> {
 
 /** Events in a row are one entry: they are durable together, and wait for one promise. */
 const mayJoin = (newest: Pending, { writes = [], events = [] }: Entry): boolean =>
-  !newest.isAlone && newest.writes.length + writes.length === 0 && newest.events.length + events.length <= ENTRIES_PER_COMMIT
+  !newest.isAlone &&
+  newest.writes.length + writes.length === 0 &&
+  newest.events.length + events.length <= ENTRIES_PER_COMMIT
 
 /** How many entries from the front go into the next commit. */
 function batchLength(pending: readonly Pending[]): number {

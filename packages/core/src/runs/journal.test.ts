@@ -76,6 +76,20 @@ describe('emit', () => {
     )
   })
 
+  it('puts events in a row into one write, at most 128 into a commit', async () => {
+    const { journal, commits, log } = await setUp()
+
+    await Promise.all(Array.from({ length: 300 }, (_, n) => journal.emit('note.n', { n })))
+
+    const counts = commits.map((writes) => writes.map((write) => ('events' in write ? write.events.length : 0)))
+    expect(counts).toEqual([
+      [0, 128],
+      [0, 128],
+      [0, 44],
+    ])
+    expect((await log()).map(({ payload }) => JSON.parse(payload).n)).toEqual(Array.from({ length: 300 }, (_, n) => n))
+  })
+
   it('writes an event without payload as an empty object', async () => {
     const { journal, log } = await setUp()
 
@@ -172,6 +186,34 @@ describe('emit', () => {
 })
 
 describe('record', () => {
+  it('keeps its place between events of the same turn', async () => {
+    const { journal, commits, types, storage } = await setUp()
+    const writes = [{ type: 'run.insert', run: aRun({ id: 'run_2' }) }] as const
+
+    await Promise.all([
+      journal.emit('note.a', {}),
+      journal.record({ writes, events: [{ ...message, type: 'note.b' }] }),
+      journal.emit('note.c', {}),
+    ])
+
+    expect(await types()).toEqual(['note.a', 'note.b', 'note.c'])
+    expect(await storage.runs.find('run_2', 'every-row')).toBeDefined()
+    expect(commits).toHaveLength(1)
+  })
+
+  it('shares no commit with what is recorded alone', async () => {
+    const { journal, commits, types } = await setUp()
+
+    await Promise.all([
+      journal.emit('note.a', {}),
+      journal.recordAlone({ events: [{ ...message, type: 'note.b' }] }),
+      journal.emit('note.c', {}),
+    ])
+
+    expect(await types()).toEqual(['note.a', 'note.b', 'note.c'])
+    expect(commits).toHaveLength(3)
+  })
+
   it('commits writes and events of an entry together, or neither', async () => {
     const { journal, types, storage } = await setUp()
     const taken = { type: 'run.insert', run: RUN } as const

@@ -1,7 +1,7 @@
 import { JSON_HEADERS, startBerth } from '../harness/berth.ts'
 import { alternate, type Comparison } from '../harness/rounds.ts'
 import { inFolder, type ServerProcess, startFloor } from '../harness/server-process.ts'
-import { openSockets } from '../harness/sockets.ts'
+import { openSockets, type SocketPlan } from '../harness/sockets.ts'
 import type { BenchCase, Effort } from './bench-case.ts'
 
 const EVENTS = 1_000
@@ -23,45 +23,78 @@ export const post = async ({ port }: ServerProcess, path: string, body: object) 
 
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-async function compare(folder: string, sockets: number, { rounds }: Effort): Promise<readonly Comparison[]> {
-  const floor = await startFloor('ws-fanout')
-  const berth = await startBerth({ folder, env: MANY })
-  await post(berth, '/v1/sessions', { id: 'bench' })
-  await pause(1_000)
-  const atRest = { floor: floor.rss(), subject: berth.rss() }
-  const onFloor = await openSockets({ url: `ws://127.0.0.1:${floor.port}/`, sockets, protocols: [] })
-  const url = `ws://127.0.0.1:${berth.port}/v1/ws`
-  const onBerth = await openSockets({ url, sockets, protocols: PROTOCOLS, subjects: [SUBJECT] })
-  await pause(1_000)
-  const perSocket = {
-    floor: [(floor.rss() - atRest.floor) / sockets / 1_024],
-    subject: [(berth.rss() - atRest.subject) / sockets / 1_024],
-  }
-  const run = { input: { events: EVENTS }, sessionId: 'bench' }
-  const perSecond = (ms: number) => (EVENTS * sockets) / (ms / 1_000)
-  try {
-    const figures = await alternate(rounds, {
-      floor: async () => perSecond((await onFloor.hear(EVENTS, () => post(floor, '/', { events: EVENTS }))).ms),
-      subject: async () => perSecond((await onBerth.hear(EVENTS, () => post(berth, TALK, run))).ms),
-    })
-    return [
-      { case: 'F5', variant: `fan-out to ${sockets} sockets`, unit: 'events/s', ...figures, goal: { atLeast: 0.6 } },
-      { case: 'F5', variant: `memory of a socket, ${sockets} open`, unit: 'KiB', ...perSocket, goal: { atMost: 2 } },
-    ]
-  } finally {
-    await Promise.all([onFloor.close(), onBerth.close()])
-    await Promise.all([floor.stop('SIGKILL'), berth.stop('SIGKILL')])
-  }
+const BERTH = (port: number) => ({ url: `ws://127.0.0.1:${port}/v1/ws`, protocols: PROTOCOLS, subjects: [SUBJECT] })
+const FLOOR = (port: number) => ({ url: `ws://127.0.0.1:${port}/`, protocols: [] })
+
+/** Both servers, with a session to follow. */
+async function withServers<T>(use: (floor: ServerProcess, berth: ServerProcess) => Promise<T>): Promise<T> {
+  return inFolder(async (folder) => {
+    const floor = await startFloor('ws-fanout')
+    const berth = await startBerth({ folder, env: MANY })
+    try {
+      await post(berth, '/v1/sessions', { id: 'bench' })
+      return await use(floor, berth)
+    } finally {
+      await Promise.all([floor.stop('SIGKILL'), berth.stop('SIGKILL')])
+    }
+  })
 }
+
+const compare = (sockets: number, { rounds }: Effort): Promise<Comparison> =>
+  withServers(async (floor, berth) => {
+    const onFloor = await openSockets({ ...FLOOR(floor.port), sockets })
+    const onBerth = await openSockets({ ...BERTH(berth.port), sockets })
+    const run = { input: { events: EVENTS }, sessionId: 'bench' }
+    const perSecond = (ms: number) => (EVENTS * sockets) / (ms / 1_000)
+    try {
+      const figures = await alternate(rounds, {
+        floor: async () => perSecond((await onFloor.hear(EVENTS, () => post(floor, '/', { events: EVENTS }))).ms),
+        subject: async () => perSecond((await onBerth.hear(EVENTS, () => post(berth, TALK, run))).ms),
+      })
+      return {
+        case: 'F5',
+        variant: `fan-out to ${sockets} sockets`,
+        unit: 'events/s',
+        ...figures,
+        goal: { atLeast: 0.6 },
+      }
+    } finally {
+      await Promise.all([onFloor.close(), onBerth.close()])
+    }
+  })
+
+/** Opened before what is measured: what the first ones make the heap grow by is not theirs. */
+const BEFORE = 4_000
+const IDLE = 6_000
+
+const weigh = (): Promise<Comparison> =>
+  withServers(async (floor, berth) => {
+    const perSocket = async (server: ServerProcess, plan: Omit<SocketPlan, 'sockets'>) => {
+      const before = await openSockets({ ...plan, sockets: BEFORE })
+      await pause(1_000)
+      const rss = server.rss()
+      const idle = await openSockets({ ...plan, sockets: IDLE })
+      await pause(1_000)
+      const kib = (server.rss() - rss) / IDLE / 1_024
+      await Promise.all([before.close(), idle.close()])
+      return [kib]
+    }
+    const variant = `memory of an idle socket, beyond the first ${BEFORE}`
+    const figures = {
+      floor: await perSocket(floor, FLOOR(floor.port)),
+      subject: await perSocket(berth, BERTH(berth.port)),
+    }
+    return { case: 'F5', variant, unit: 'KiB', ...figures, goal: { atMost: 2 } }
+  })
 
 export const fanOut: BenchCase = {
   id: 'F5',
   title: 'one run of 1,000 events to many WebSockets, and what an idle one costs',
   async run(effort) {
     const rows: Comparison[] = []
-    for (const sockets of effort.isQuick ? [100, 1_000] : [100, 1_000, 10_000]) {
-      rows.push(...(await inFolder((folder) => compare(folder, sockets, effort))))
-    }
+    for (const sockets of effort.isQuick ? [100, 1_000] : [100, 1_000, 10_000])
+      rows.push(await compare(sockets, effort))
+    if (!effort.isQuick) rows.push(await weigh())
     return rows
   },
 }

@@ -56,7 +56,8 @@ export const RPC_METHODS = {
       replayedCount: v.number(),
       headEventId: v.string(),
     }),
-    summary: 'Follow a subject, from a cursor when one is given. The answer precedes the first event.',
+    summary:
+      'Follow a subject, from a cursor when one is given. The answer precedes the first event; its id means something on this connection only.',
   },
   'subscription.unsubscribe': {
     params: strictObject({ subscriptionId: text(128) }),

@@ -34,6 +34,7 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           // PROPERTY_RUNS=100000 is the long form of every property that names no number of its own.
           setupFiles: process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts'],
         },

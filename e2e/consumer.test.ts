@@ -37,7 +37,8 @@ beforeAll(async () => {
 const importsOf = (text: string): readonly string[] =>
   [...text.matchAll(IMPORT)].map(([, from, alone, dynamic]) => from ?? alone ?? dynamic ?? '')
 
-const IMPORT = /^(?:import|export)\b[^;']*?\bfrom '([^'\n]+)'|^import '([^'\n]+)'|\bimport\('([^'\n]+)'\)/gm
+const IMPORT =
+  /^(?:import|export)\b[^;'"]*?\bfrom ['"]([^'"\n]+)['"]|^import ['"]([^'"\n]+)['"]|\bimport\(['"]([^'"\n]+)['"]\)/gm
 
 const packageOf = (specifier: string): string =>
   specifier
@@ -53,8 +54,9 @@ describe.each(names)('the tarball of %s', (name) => {
     const { files } = packedOf(name)
     const ofCommand = name === '@berth/cli' ? /^(?:bin|templates|dist\/deploy)\// : /^$/
     const rest = files.filter((path) => !/^dist\/.+\.(?:js|d\.ts)$/.test(path) && !ofCommand.test(path))
+    const notices = name === '@berth/sqlite' || name === '@berth/platform-node' ? ['dist/THIRD-PARTY-LICENSES'] : []
 
-    expect(rest).toEqual(['LICENSE', 'README.md', 'package.json'])
+    expect(rest).toEqual(['LICENSE', 'README.md', ...notices, 'package.json'])
     expect(files).toContain('dist/index.js')
     expect(files).toContain('dist/index.d.ts')
     expect(files.filter((path) => /\.(?:test|test-d|fixture)\./.test(path))).toEqual([])

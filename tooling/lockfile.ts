@@ -75,6 +75,7 @@ export interface Manifest {
   readonly dependencies?: Versions
   readonly optionalDependencies?: Versions
   readonly peerDependencies?: Versions
+  readonly devDependencies?: Versions
 }
 
 const PLATFORMS = ['linux', 'darwin', 'win32'].flatMap((os) => ['x64', 'arm64'].map((cpu) => ({ os, cpu })))

@@ -9,7 +9,7 @@ import {
   missingNatives,
   readLockfile,
 } from './lockfile.ts'
-import { BROUGHT_ALONG_AT_MOST, LICENSES, PEERS, RUNTIME_DEPENDENCIES } from './supply.ts'
+import { BROUGHT_ALONG_AT_MOST, BUILT_IN, LICENSES, PEERS, RUNTIME_DEPENDENCIES } from './supply.ts'
 
 const root = join(import.meta.dirname, '..')
 const lockfile = readLockfile(root)
@@ -22,6 +22,9 @@ const foreign = (names: object = {}) => Object.keys(names).filter((name) => !nam
 const everything = new Set(published.flatMap((path) => [...broughtAlong(lockfile, path)]))
 const manifests = installedManifests(root)
 const installed = [...everything].flatMap((id) => manifests.get(id) ?? [])
+const builtIn = Object.entries(BUILT_IN).flatMap(([path, names]) =>
+  names.map((name) => manifestOf(join(path, 'node_modules', name))),
+)
 
 describe('what an installation brings along', () => {
   it.each(published)('is what was agreed on, for %s', (path) => {
@@ -46,8 +49,17 @@ describe('what an installation brings along', () => {
 
   it('has a licence that asks for nothing but its own text', () => {
     expect(
-      installed.filter(({ license }) => !LICENSES.has(license ?? '')).map(({ name, license }) => [name, license]),
+      [...installed, ...builtIn]
+        .filter(({ license }) => !LICENSES.has(license ?? ''))
+        .map(({ name, license }) => [name, license]),
     ).toEqual([])
+  })
+
+  it('becomes part of the code only as a development dependency', () => {
+    for (const [path, names] of Object.entries(BUILT_IN)) {
+      expect(Object.keys(manifestOf(path).devDependencies ?? {})).toEqual(expect.arrayContaining([...names]))
+    }
+    expect(builtIn).toHaveLength(2)
   })
 
   it('is locked for every platform where it has native parts, and so is what works on it here', () => {

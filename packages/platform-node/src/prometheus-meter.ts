@@ -1,6 +1,9 @@
 import type { ReadableMeter } from '@berth/ports'
 import { METRICS, type MetricSpec } from '@berth/protocol'
-import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import Counter from '@prometheus-io/client/lib/counter.js'
+import Gauge from '@prometheus-io/client/lib/gauge.js'
+import Histogram from '@prometheus-io/client/lib/histogram.js'
+import Registry from '@prometheus-io/client/lib/registry.js'
 
 /** The metrics of the table in a registry of their own, rendered in the text exposition format 0.0.4. */
 export function createPrometheusMeter(): ReadableMeter {

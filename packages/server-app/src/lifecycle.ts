@@ -16,10 +16,10 @@ import { type Adapters, createPlatform, openStorage, openTracer } from './adapte
 import type { Attribution } from './attribution.ts'
 import { type AuditPlace, openAuditPlace } from './audit-place.ts'
 import type { BerthServer } from './berth-server.ts'
-import { type Composition, compose } from './compose.ts'
+import type { Composition } from './compose.ts'
 import { type Hooks, runStartHook } from './hooks.ts'
 import { startIdempotencySweep } from './idempotency-sweep.ts'
-import { type Listener, listen } from './listener.ts'
+import type { Listener } from './listener.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, waitAtMost } from './stop-budget.ts'
@@ -88,6 +88,8 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
     // Last of all: what ends meanwhile has spans too.
     undo.push(() => waitAtMost(timers, FLUSH_MS, [tracer.flush()]))
     const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : watched(given.storage)
+    // Most of the code is loaded only now, while the thread of the storage starts.
+    const [{ compose }, { listen }] = await Promise.all([import('./compose.ts'), import('./listener.ts')])
     const auditPlace = await openAudit(secrets)
     const vitals = openVitals()
     undo.push(vitals.close)

@@ -34,16 +34,32 @@ export type Place<Values> = <Name extends keyof Values & string>(name: Name) => 
 const NAME = Symbol('name of the value')
 
 /**
- * Compiles a query once; every `place` in it is filled at each execution. The `+` hides the value from the planner:
- * SQLite compiles a statement anew at each execution when its plan may depend on a bound value.
+ * Compiles a query once, when it is first needed: a thread needs few of them, and a server that starts hardly any. Every
+ * `place` in it is filled at each execution. The `+` hides the value from the planner: SQLite compiles a statement anew at
+ * each execution when its plan may depend on a bound value.
  */
 export function compile<Values, Row>(build: (place: Place<Values>) => Compilable<Row>): Query<Values, Row> {
-  const { sql: text, parameters } = build((name) => sql`+${{ [NAME]: name }}`).compile()
-  const slots = parameters.map((value) => ({ name: placeName(value) as keyof Values | undefined, value }))
-  return {
-    sql: text,
-    bind: (values) => slots.map(({ name, value }) => (name === undefined ? value : values[name])),
+  let known: Compiled<Values> | undefined
+  const compiled = (): Compiled<Values> => {
+    known ??= compileNow(build)
+    return known
   }
+  return {
+    get sql() {
+      return compiled().text
+    },
+    bind: (values) => compiled().slots.map(({ name, value }) => (name === undefined ? value : values[name])),
+  }
+}
+
+interface Compiled<Values> {
+  readonly text: string
+  readonly slots: readonly { readonly name: keyof Values | undefined; readonly value: unknown }[]
+}
+
+function compileNow<Values, Row>(build: (place: Place<Values>) => Compilable<Row>): Compiled<Values> {
+  const { sql: text, parameters } = build((name) => sql`+${{ [NAME]: name }}`).compile()
+  return { text, slots: parameters.map((value) => ({ name: placeName(value) as keyof Values | undefined, value })) }
 }
 
 /** A fixed statement without values. */

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
 import { DEPLOYMENTS } from '../manifest/deployments.ts'
+import { packageFile } from '../package-file.ts'
 
 export async function deployPrintCommand({ out }: Call, { what }: { readonly what: string }): Promise<void> {
   const file = Object.hasOwn(DEPLOYMENTS, what) ? DEPLOYMENTS[what] : undefined
@@ -13,4 +14,4 @@ export async function deployPrintCommand({ out }: Call, { what }: { readonly wha
 }
 
 /** The build puts a copy beside the code: a package holds nothing of the folders above it. */
-const FOLDER = new URL(import.meta.url.endsWith('.ts') ? '../../../../deploy/' : '../deploy/', import.meta.url)
+const FOLDER = packageFile(import.meta.url.endsWith('.ts') ? '../../deploy/' : 'dist/deploy/')

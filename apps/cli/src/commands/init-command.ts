@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import type { Call } from '../call.ts'
 import { cliError, usageError } from '../cli-error.ts'
 import { makeDirectory } from '../make-directory.ts'
+import { packageFile } from '../package-file.ts'
 import type { Terminal } from '../terminal.ts'
 
 export interface InitFlags {
@@ -95,5 +96,4 @@ const existsError = (paths: readonly string[]) =>
     exit: 'conflict',
   })
 
-const readTemplate = (source: string): Promise<string> =>
-  readFile(new URL(`../../templates/${source}`, import.meta.url), 'utf8')
+const readTemplate = (source: string): Promise<string> => readFile(packageFile(`templates/${source}`), 'utf8')

@@ -3,7 +3,6 @@ import { OPERATOR_ID } from '@berth/protocol'
 import { readContainedFile } from './contained-file.ts'
 import type { FileAccess } from './file-access.ts'
 import { listFiles } from './list-files.ts'
-import { parseSkillDocument } from './skill-document.ts'
 
 export interface Reading {
   readonly access: FileAccess
@@ -25,6 +24,8 @@ export async function readSkill(reading: Reading, folder: SkillFolder): Promise<
     if (bytes === undefined) return undefined
     if (!OPERATOR_ID.test(name)) throw new Error('the name of its folder is not one that a skill can have')
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    // Loaded with the first skill: reading YAML takes more memory than most servers have skills.
+    const { parseSkillDocument } = await import('./skill-document.ts')
     const files = (await listFiles(access, path)).filter((file) => file !== 'SKILL.md')
     return { ...parseSkillDocument(text, name), status: 'ready', files }
   } catch (error) {

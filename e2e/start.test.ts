@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createPlace, startServer } from './berth-process.ts'
+
+const HOOK = pathToFileURL(join(import.meta.dirname, 'fixtures/loaded-files.mjs')).href
+
+let server: readonly string[]
+let storageThread: readonly string[]
+
+/** Which package outside of this repository a file is of. */
+const packageOf = (url: string): string | undefined => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1]
+const packagesOf = (urls: readonly string[]) => [...new Set(urls.flatMap((url) => packageOf(url) ?? []))].sort()
+
+beforeAll(async () => {
+  const loaded = join(createPlace().dir, 'loaded')
+  const place = createPlace({ NODE_OPTIONS: `--import ${HOOK}`, E2E_LOADED: loaded })
+  const running = await startServer(place)
+  expect((await fetch(`${running.url}/health`)).status).toBe(200)
+  await running.kill('SIGTERM')
+  const filesOf = (thread: number) => JSON.parse(readFileSync(`${loaded}-${thread}.json`, 'utf8'))
+  server = filesOf(0)
+  storageThread = filesOf(1)
+})
+
+describe('a server that starts', () => {
+  it('loads few files', () => {
+    expect(server.length).toBeGreaterThan(20)
+    expect(server.length).toBeLessThan(125)
+  })
+
+  it('leaves out what it may need later: YAML, MCP, the watcher of berth dev', () => {
+    expect(packagesOf(server)).toEqual([
+      '@hono/node-server',
+      '@valibot/to-json-schema',
+      'better-sqlite3',
+      'commander',
+      'cron-parser',
+      'eventsource-parser',
+      'hono',
+      'luxon',
+      'valibot',
+      'ws',
+    ])
+  })
+
+  it('loads into the thread of its storage one file, and the driver', () => {
+    expect(packagesOf(storageThread)).toEqual(['better-sqlite3'])
+    expect(storageThread.filter((url) => packageOf(url) === undefined)).toEqual([
+      expect.stringMatching(/\/sqlite\/dist\/storage-worker\.js$/),
+    ])
+  })
+})

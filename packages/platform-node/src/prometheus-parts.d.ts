@@ -1,0 +1,17 @@
+// The entry point of the client loads seventy more files, for metrics of Node.js and a push gateway that nothing here uses.
+declare module '@prometheus-io/client/lib/counter.js' {
+  import { Counter } from '@prometheus-io/client'
+  export = Counter
+}
+declare module '@prometheus-io/client/lib/gauge.js' {
+  import { Gauge } from '@prometheus-io/client'
+  export = Gauge
+}
+declare module '@prometheus-io/client/lib/histogram.js' {
+  import { Histogram } from '@prometheus-io/client'
+  export = Histogram
+}
+declare module '@prometheus-io/client/lib/registry.js' {
+  import { Registry } from '@prometheus-io/client'
+  export = Registry
+}

@@ -1,0 +1,17 @@
+import { cpSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const RELATIVE = /\b(?:from|import\()\s*['"](\.[^'"]+)\.ts['"]/g
+
+/** Copies the declarations that a user of `entry` sees; those of what is inside would only name packages that users do not have. */
+export function copyDeclarations(entry: string, { from, to }: { readonly from: string; readonly to: string }): void {
+  const seen = new Set<string>()
+  const follow = (path: string): void => {
+    if (seen.has(path)) return
+    seen.add(path)
+    cpSync(join(from, path), join(to, path))
+    const text = readFileSync(join(from, path), 'utf8')
+    for (const [, target] of text.matchAll(RELATIVE)) follow(join(dirname(path), `${target}.d.ts`))
+  }
+  follow(entry)
+}

@@ -58,7 +58,7 @@ const FLOORS = join(import.meta.dirname, '../floors')
 
 /** One of the programs in `floors/`. */
 export const startFloor = (name: string, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> =>
-  startProcess({ args: [join(FLOORS, `${name}.ts`)], env })
+  startProcess({ args: [join(FLOORS, `${name}.mjs`)], env })
 
 /** A folder that is gone after the work. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {

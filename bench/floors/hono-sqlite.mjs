@@ -2,11 +2,11 @@
 // finished before it is answered. FLOOR_GROUPED gathers the writes of one turn into one transaction, without it every
 // request has two of its own. FLOOR_SYNCHRONOUS is full or normal.
 import { randomUUID } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { serve } from '@hono/node-server'
 import Database from 'better-sqlite3'
 import { Hono } from 'hono'
-import { announce } from './announce.ts'
+import { announce } from './announce.mjs'
 
 const { FLOOR_DATABASE = ':memory:', FLOOR_SYNCHRONOUS = 'full', FLOOR_GROUPED } = process.env
 const db = new Database(FLOOR_DATABASE)
@@ -23,12 +23,7 @@ const insertEvent = db.prepare('INSERT INTO events (run, type, payload, at) VALU
 const endRun = db.prepare('UPDATE runs SET status = ?, result = ?, ended_at = ? WHERE key = ?')
 const endKey = db.prepare('UPDATE keys SET status = ?, body = ? WHERE id = ?')
 
-interface Job {
-  work(): void
-  resolve(): void
-}
-
-const waiting: Job[] = []
+const waiting = []
 
 const flush = () => {
   const jobs = waiting.splice(0)
@@ -38,7 +33,7 @@ const flush = () => {
   for (const { resolve } of jobs) resolve()
 }
 
-const commit = (work: () => void): Promise<void> =>
+const commit = (work) =>
   new Promise((resolve) => {
     waiting.push({ work, resolve })
     if (FLOOR_GROUPED === undefined) flush()
@@ -68,6 +63,4 @@ app.post('/', async (c) => {
   })
   return c.body(body, 200, { 'Content-Type': 'application/json' })
 })
-const server: Server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', createServer }, () =>
-  announce(server),
-) as Server
+const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', createServer }, () => announce(server))

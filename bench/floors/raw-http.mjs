@@ -1,10 +1,10 @@
 // Floor (a): what node:http does for an echo, nothing else.
 import { createServer } from 'node:http'
-import { announce } from './announce.ts'
+import { announce } from './announce.mjs'
 
 const server = createServer((request, response) => {
-  const chunks: Buffer[] = []
-  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const chunks = []
+  request.on('data', (chunk) => chunks.push(chunk))
   request.on('end', () => {
     const body = Buffer.concat(chunks)
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length })

@@ -1,7 +1,7 @@
 // Floor (e): bare SSE. A POST with `{ events }` writes a row for each, a turn's rows in one transaction, and streams them.
 import { createServer } from 'node:http'
 import Database from 'better-sqlite3'
-import { announce } from './announce.ts'
+import { announce } from './announce.mjs'
 
 const EVENTS_PER_TURN = 64
 const db = new Database(process.env.FLOOR_DATABASE ?? ':memory:')
@@ -16,12 +16,12 @@ let runs = 0
 const server = createServer(async (request, response) => {
   let text = ''
   for await (const chunk of request) text += chunk
-  const { events } = JSON.parse(text).input as { events: number }
+  const { events } = JSON.parse(text).input
   const run = ++runs
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' })
   for (let from = 0; from < events; from += EVENTS_PER_TURN) {
     const at = Date.now()
-    const blocks: string[] = []
+    const blocks = []
     db.exec('BEGIN IMMEDIATE')
     for (let index = from; index < Math.min(events, from + EVENTS_PER_TURN); index++) {
       const payload = JSON.stringify({ delta: `word ${index}` })

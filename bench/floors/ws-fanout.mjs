@@ -1,16 +1,16 @@
 // Floor (d): bare ws. Each event is serialized and framed once; the frames of a turn go to a socket in one write. A POST with
 // `{ events }` sends that many to every socket.
 import { createServer } from 'node:http'
-import { type WebSocket, WebSocketServer } from 'ws'
-import { announce } from './announce.ts'
+import { WebSocketServer } from 'ws'
+import { announce } from './announce.mjs'
 
 const EVENTS_PER_TURN = 64
-const sockets = new Set<WebSocket>()
+const sockets = new Set()
 
 const server = createServer(async (request, response) => {
   let text = ''
   for await (const chunk of request) text += chunk
-  const { events } = JSON.parse(text) as { events: number }
+  const { events } = JSON.parse(text)
   for (let from = 0; from < events; from += EVENTS_PER_TURN) {
     const frames = Array.from({ length: Math.min(EVENTS_PER_TURN, events - from) }, (_, index) => frame(from + index))
     const bytes = Buffer.concat(frames)
@@ -20,7 +20,7 @@ const server = createServer(async (request, response) => {
   response.end('{}')
 })
 
-function frame(index: number): Buffer {
+function frame(index) {
   const at = new Date().toISOString()
   const payload = { delta: `word ${index}` }
   const head = { v: '1', kind: 'event', eventId: `epoch.${index}`, subject: 'session:bench/events', type: 'text.delta' }
@@ -30,7 +30,7 @@ function frame(index: number): Buffer {
   return Buffer.concat([prefix, body])
 }
 
-const rawOf = (socket: WebSocket) => (socket as unknown as { readonly _socket: NodeJS.WritableStream })._socket
+const rawOf = (socket) => socket._socket
 
 const webSockets = new WebSocketServer({ server, perMessageDeflate: false })
 webSockets.on('connection', (socket) => {

@@ -1,12 +1,10 @@
 // Floor (b): hono on node, parsing and answering JSON.
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
-import { announce } from './announce.ts'
+import { announce } from './announce.mjs'
 
 const app = new Hono()
 app.get('/', (c) => c.json({ ok: true }))
 app.post('/', async (c) => c.json(await c.req.json()))
-const server: Server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', createServer }, () =>
-  announce(server),
-) as Server
+const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', createServer }, () => announce(server))

@@ -10,12 +10,13 @@ import { crashMigrations } from './migration-crashes.ts'
 import { soak } from './soak.ts'
 import { everyDeath, everyFlushFails, someDeaths, someFaults } from './strikes.ts'
 
-const USAGE = `npm run torture -- [--hours N] [--only PART,…] [--seed S] [--points N] [--kills N] [--minutes M]
+const USAGE = `npm run torture -- [--hours N] [--only PART,…] [--seed S] [--points N | --shard K/N] [--kills N] [--minutes M]
 
   --hours N     go round again, with other seeds, until N hours have passed; once without it
   --only PART   of ${['kills', 'crash-points', 'io', 'damage', 'migrations', 'clock', 'egress', 'soak'].join(', ')}; all without it
   --seed S      of the first round, as a run has printed it; from the time without it
   --points N    strike at N system calls instead of at all
+  --shard K/N   of crash-points, strike at every N-th system call from the K-th on, so that N processes strike at all
   --kills N     kill N times, 200 without it (50 under a jumping clock)
   --minutes M   of the soak in a round, 30 without it
 `
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     seed: { type: 'string' },
     points: { type: 'string' },
+    shard: { type: 'string', default: '1/1' },
     kills: { type: 'string' },
     minutes: { type: 'string' },
     help: { type: 'boolean' },
@@ -52,7 +54,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     return report
   },
   'crash-points': async (seed) => {
-    const choose = points === undefined ? everyDeath : someDeaths(points)
+    const choose = points === undefined ? everyDeath(values.shard) : someDeaths(points)
     let n = 0
     const report = await strikePoints({ seed, choose, onStrike: () => tick('point', n++) })
     say(`${report.strikes} of ${report.calls} points, ${report.reached} reached`)

@@ -26,7 +26,16 @@ export const someDeaths =
     return at([...flushes, ...spread(calls, Math.floor(count / 2), random)], KILL)
   }
 
-export const everyDeath: Choose = (calls) => at(calls, KILL)
+/** A death at every call, or at those of one shard (`K/N`: every N-th call from the K-th on). */
+export const everyDeath =
+  (shard = '1/1'): Choose =>
+  (calls) => {
+    const [first = 1, step = 1] = shard.split('/').map(Number)
+    return at(
+      calls.filter((_, index) => index % step === first - 1),
+      KILL,
+    )
+  }
 
 /** Flushes and writes that fail, and a disk that is full for a while. */
 export const someFaults =

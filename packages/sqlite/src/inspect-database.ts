@@ -1,13 +1,23 @@
 import { StartError } from '@berth/ports'
 import type Database from 'better-sqlite3'
+import { losesCommits } from './inspect-log.ts'
 import { pendingMigrations } from './migrate.ts'
 import { type OpenDatabase, openPlain } from './open-database.ts'
 import { fileSize } from './private-file.ts'
-import { corruptError, isSqliteError, translateStartError, wrongPassphraseError } from './sqlite-error.ts'
+import {
+  brokenLogError,
+  corruptError,
+  isSqliteError,
+  translateStartError,
+  wrongPassphraseError,
+} from './sqlite-error.ts'
+import type { Synchronous } from './synchronous.ts'
 
 export interface Inspection {
-  /** Reads the whole file when the last server on it did not end in order. */
+  /** Reads the log, and the whole file when the last server on it did not end in order; for who has the file alone. */
   readonly checkAfterCrash: boolean
+  /** How it is written; `normal` lets a power loss tear more than one commit. */
+  readonly synchronous?: Synchronous | undefined
   /** How to open the file; without encryption when missing. */
   readonly open?: OpenDatabase | undefined
 }
@@ -18,8 +28,10 @@ export interface Inspection {
  * @throws StartError `storage-corrupt`, `storage-newer-schema`, `migration-failed`, `storage-locked`,
  *   `encryption-passphrase-wrong`, or `config-invalid` for a plain file that should be encrypted; the file is as it was.
  */
-export function inspectDatabase(path: string, { checkAfterCrash, open = openPlain }: Inspection): void {
+export function inspectDatabase(path: string, inspection: Inspection): void {
+  const { checkAfterCrash, synchronous = 'full', open = openPlain } = inspection
   if (fileSize(path) === 0) return
+  if (checkAfterCrash && synchronous === 'full' && losesCommits(path)) throw brokenLogError(path)
   if (open !== openPlain) checkPassphrase(path, open)
   const database = open(path, { readonly: true, fileMustExist: true })
   try {

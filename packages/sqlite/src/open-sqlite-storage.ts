@@ -134,7 +134,7 @@ function openShared(options: SqliteStorageOptions, path: string, open: OpenDatab
 function openDatabase(options: SqliteStorageOptions, path: string, open: OpenDatabase): Connection {
   const { mode, synchronous, now = Date.now } = options
   const isServer = mode !== 'lib'
-  inspectDatabase(path, { checkAfterCrash: isServer, open })
+  inspectDatabase(path, { checkAfterCrash: isServer, synchronous, open })
   createPrivateFile(path)
   restrictFiles(path)
   const db = openConnection(path, { synchronous, open })

@@ -1,0 +1,110 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { anEvent } from '@berth/testkit'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openConnection } from './connection.ts'
+import { openSqliteStorage } from './open-sqlite-storage.ts'
+
+const PAGE = 4096
+const HEADER = 32
+const FRAME = 24 + PAGE
+
+let directory: string
+let path: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'berth-log-'))
+  path = join(directory, 'data.db')
+})
+afterEach(() => rmSync(directory, { recursive: true }))
+
+/** The files as a process leaves them that is killed after so many commits, of so many bytes each. */
+async function leave(commits: number, { bytes = 10, earlier = 0 } = {}): Promise<void> {
+  const from = join(directory, 'from.db')
+  const storage = await openSqliteStorage({ path: from, mode: 'lib' })
+  for (let n = 0; n < earlier + commits; n++) {
+    if (n === earlier && n > 0) beginAgain(from)
+    const payload = JSON.stringify({ text: 'x'.repeat(bytes) })
+    await storage.unitOfWork.commit([{ type: 'event.append', events: [anEvent({ topic: 'all', payload })] }])
+  }
+  for (const suffix of ['', '-wal']) copyFileSync(from + suffix, path + suffix)
+  await storage.close()
+}
+
+/** The next commit is written at the start of the log, over what is there. */
+function beginAgain(of: string): void {
+  const { database } = openConnection(of)
+  database.pragma('wal_checkpoint(RESTART)')
+  database.close()
+}
+
+const log = () => readFileSync(`${path}-wal`)
+
+/** The places of the frames that end a commit. */
+const commitsOf = (bytes: Buffer): readonly number[] =>
+  Array.from({ length: Math.floor((bytes.length - HEADER) / FRAME) }, (_, n) => HEADER + n * FRAME).filter(
+    (at) => bytes.readUInt32BE(at + 4) !== 0,
+  )
+
+function flip(at: number): void {
+  const bytes = log()
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  writeFileSync(`${path}-wal`, bytes)
+}
+
+async function countServed(): Promise<number> {
+  const storage = await openSqliteStorage({ path })
+  const count = await storage.events.count({ topic: 'all' }, { after: 0, through: 1e9 })
+  await storage.close()
+  return count
+}
+
+describe('a log that a killed process has left', () => {
+  it('is read whole', async () => {
+    await leave(5)
+    expect(await countServed()).toBe(5)
+  })
+
+  it.each([
+    ['in the page of an early frame', () => HEADER + 24 + 100],
+    ['in the header of an early frame', () => HEADER + 17],
+    ['in the frame before the last commit', () => (commitsOf(log()).at(-2) ?? 0) + 24 + 7],
+    ['in its salts', () => 20],
+    ['in its own checksum', () => 25],
+  ])('is refused by name when a bit has changed %s, and stays as it is', async (_, place) => {
+    await leave(5)
+    flip(place())
+    const before = log()
+
+    await expect(countServed()).rejects.toMatchObject({
+      kind: 'storage-corrupt',
+      message: expect.stringContaining('-wal'),
+    })
+    expect(log().equals(before)).toBe(true)
+  })
+
+  it('loses what was being written when the power went, and nothing else', async () => {
+    await leave(5, { bytes: 3 * PAGE })
+    flip((commitsOf(log()).at(-1) ?? 0) - FRAME + 24)
+    expect(await countServed()).toBe(4)
+  })
+
+  it('may end in the middle of a frame', async () => {
+    await leave(5)
+    writeFileSync(`${path}-wal`, log().subarray(0, -100))
+    expect(await countServed()).toBe(4)
+  })
+
+  it('may hold what an earlier generation has left behind the last commit', async () => {
+    await leave(3, { earlier: 40 })
+    expect(commitsOf(log()).length).toBeGreaterThan(20)
+    expect(await countServed()).toBe(43)
+  })
+
+  it('may have holes where commits are not flushed', async () => {
+    await leave(5)
+    flip(HEADER + 24 + 100)
+    await (await openSqliteStorage({ path, synchronous: 'normal' })).close()
+  })
+})

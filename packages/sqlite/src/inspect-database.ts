@@ -8,6 +8,7 @@ import {
   brokenLogError,
   corruptError,
   isSqliteError,
+  lonelyLogError,
   translateStartError,
   wrongPassphraseError,
 } from './sqlite-error.ts'
@@ -30,7 +31,10 @@ export interface Inspection {
  */
 export function inspectDatabase(path: string, inspection: Inspection): void {
   const { checkAfterCrash, synchronous = 'full', open = openPlain } = inspection
-  if (fileSize(path) === 0) return
+  if (fileSize(path) === 0) {
+    if (fileSize(`${path}-wal`) > 0) throw lonelyLogError(path)
+    return
+  }
   if (checkAfterCrash && synchronous === 'full' && losesCommits(path)) throw brokenLogError(path)
   if (open !== openPlain) checkPassphrase(path, open)
   const database = open(path, { readonly: true, fileMustExist: true })

@@ -84,6 +84,20 @@ describe('a log that a killed process has left', () => {
     expect(log().equals(before)).toBe(true)
   })
 
+  it.each([
+    ['missing', () => rmSync(path)],
+    ['empty', () => writeFileSync(path, '')],
+  ])('is not thrown away because its file is %s', async (_, damage) => {
+    await leave(5)
+    damage()
+    const before = log()
+
+    for (const mode of ['server', 'lib'] as const) {
+      await expect(openSqliteStorage({ path, mode })).rejects.toMatchObject({ kind: 'storage-corrupt' })
+    }
+    expect(log().equals(before)).toBe(true)
+  })
+
   it('loses what was being written when the power went, and nothing else', async () => {
     await leave(5, { bytes: 3 * PAGE })
     flip((commitsOf(log()).at(-1) ?? 0) - FRAME + 24)

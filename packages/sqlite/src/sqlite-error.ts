@@ -51,6 +51,13 @@ export const brokenLogError = (path: string): StartError =>
     hint: 'The files were left as they are. Restore a copy; or keep what stands before the damage and lose the rest: `berth backup create --out rest.db`, then `berth backup restore rest.db`.',
   })
 
+/** SQLite would throw the log away. */
+export const lonelyLogError = (path: string): StartError =>
+  new StartError('storage-corrupt', {
+    message: `The file ${path} is empty or missing, and its log ${path}-wal is not.`,
+    hint: 'The log was left as it is. Put the file back beside it; to begin anew, remove the log too.',
+  })
+
 export const wrongPassphraseError = (path: string, cause?: unknown): StartError =>
   new StartError('encryption-passphrase-wrong', {
     message: `The file ${path} cannot be read with this passphrase.`,

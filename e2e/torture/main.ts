@@ -73,7 +73,9 @@ const PARTS: Readonly<Record<string, Part>> = {
     return { violations: [...flushes.violations, ...writes.violations] }
   },
   damage: async (seed) => {
-    const { violations, ...counts } = await damageFiles({ seed, flips: points ?? 50, cuts: points ?? 20 })
+    let n = 0
+    const onDamage = () => tick('damage', n++)
+    const { violations, ...counts } = await damageFiles({ seed, flips: points ?? 50, cuts: points ?? 20, onDamage })
     say(`damaged files: ${JSON.stringify(counts)}`)
     return { violations }
   },

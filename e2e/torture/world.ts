@@ -28,6 +28,7 @@ export interface Shown {
   readonly nextCursor: string | null
   readonly eventId: string
   readonly type: string
+  readonly checkpoint: { readonly seq: number }
   readonly action: string
   readonly target: string
 }

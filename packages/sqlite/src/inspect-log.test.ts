@@ -1,6 +1,7 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { toJsonText } from '@berth/ports'
 import { anEvent } from '@berth/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openConnection } from './connection.ts'
@@ -25,7 +26,7 @@ async function leave(commits: number, { bytes = 10, earlier = 0 } = {}): Promise
   const storage = await openSqliteStorage({ path: from, mode: 'lib' })
   for (let n = 0; n < earlier + commits; n++) {
     if (n === earlier && n > 0) beginAgain(from)
-    const payload = JSON.stringify({ text: 'x'.repeat(bytes) })
+    const payload = toJsonText({ text: 'x'.repeat(bytes) })
     await storage.unitOfWork.commit([{ type: 'event.append', events: [anEvent({ topic: 'all', payload })] }])
   }
   for (const suffix of ['', '-wal']) copyFileSync(from + suffix, path + suffix)

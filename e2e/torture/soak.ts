@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { WebSocket } from 'ws'
-import { bearer } from '../berth-process.ts'
+import { bearer, type Place, startServer } from '../berth-process.ts'
 import { pickDeed, type Verify } from './deeds.ts'
 import { checkInvariants } from './invariants.ts'
 import { prepare } from './kills.ts'
-import { openWorld, pause, type World } from './world.ts'
+import { type Sample, trendsOf } from './trends.ts'
+import { openWorld, pause, SERVE, type World } from './world.ts'
 
 export interface SoakOptions {
   readonly seed: number
@@ -15,97 +16,99 @@ export interface SoakOptions {
   readonly onSample?: (sample: Sample) => void
 }
 
-export interface Sample {
-  readonly life: number
-  /** Since the start of this life. */
-  readonly seconds: number
-  readonly rssMiB: number
-  readonly descriptors: number
-  readonly walMiB: number
-  readonly fileMiB: number
-  readonly deeds: number
+/** So that what a life leaves behind is old enough to be removed in the next one. */
+const DAYS_BETWEEN_LIVES = 2
+const KEPT_FOR_A_DAY = {
+  ...{ BERTH_RETENTION_EVENTS_DAYS: '1', BERTH_RETENTION_RUNS_DAYS: '1', BERTH_AUDIT_RETENTION_DAYS: '1' },
+  E2E_KEY_TTL_SECONDS: '86400',
 }
+const SAMPLES_IN_A_LIFE = 120
 
-const WARM_UP_S = 60
-const EVERY_MS = 5_000
-
-/** Clients at half of what the server was measured to do, with sockets, a trigger and restarts. */
+/**
+ * Clients at half of what the server was measured to do, with sockets that come and go, a trigger and restarts. Fails on
+ * what grows: memory, descriptors, the log, the file (`trends.ts`); and on the invariants, for all that is not old yet.
+ */
 export async function soak({ seed, minutes, sockets, lifeMinutes, onSample }: SoakOptions) {
-  const world = await openWorld({ seed })
+  let days = 0
+  const start = (place: Place) => startServer(laterBy(days, place), SERVE)
+  const world = await openWorld({ seed, env: KEPT_FOR_A_DAY, start })
   try {
     await prepare(world)
-    const tick = {
-      id: 'tick',
-      kind: 'interval',
-      intervalMs: 1_000,
-      overlap: 'allow',
-      target: { agentId: 'ledger', input: {} },
-    }
+    const target = { agentId: 'ledger', input: {} }
+    const tick = { id: 'tick', kind: 'interval', intervalMs: 1_000, overlap: 'allow', target }
     await world.ask({ path: '/triggers', key: 'tick', body: tick })
-    const verifies: Verify[] = []
-    const capacity = await measureCapacity(world, verifies)
+    const capacity = await measureCapacity(world)
     const followers = openSockets(world, sockets)
     const samples: Sample[] = []
-    const end = performance.now() + minutes * 60_000
+    const lives = Math.max(1, Math.round(minutes / lifeMinutes))
     let deeds = 0
-    let open = 0
-    const work = (async () => {
-      const everyMs = 1_000 / (capacity / 2)
-      for (let next = performance.now(); performance.now() < end; next += everyMs) {
-        await pause(Math.max(0, next - performance.now()))
-        if (open >= 200) continue
-        open++
-        const name = `d${deeds++}`
-        void pickDeed(world.random)(world, name)
-          .then((verify) => verifies.push(verify))
-          .finally(() => open--)
-      }
-    })()
-    for (let life = 0; performance.now() < end; life++) {
+    for (let life = 0; life < lives; life++) {
       const began = performance.now()
-      while (performance.now() < Math.min(end, began + lifeMinutes * 60_000)) {
-        await pause(EVERY_MS)
-        const sample = { ...look(world), life, seconds: Math.round((performance.now() - began) / 1_000), deeds }
+      const end = began + lifeMinutes * 60_000
+      const note = () => {
+        const sample = { ...look(world), life, seconds: (performance.now() - began) / 1_000, deeds }
         samples.push(sample)
         onSample?.(sample)
       }
-      if (performance.now() >= end) break
+      const sampling = setInterval(note, (lifeMinutes * 60_000) / SAMPLES_IN_A_LIFE)
+      const { verifies, count } = await work(world, { end, perSecond: capacity / 2, name: `d${life}` })
+      clearInterval(sampling)
+      deeds += count
+      const isLast = life === lives - 1
       await world.kill(life % 2 === 0 ? 'SIGTERM' : 'SIGKILL')
+      if (!isLast) days += DAYS_BETWEEN_LIVES
       await world.start()
+      if (isLast) await checkInvariants(world, verifies)
+      world.kept.clear()
     }
-    await work
-    while (open > 0) await pause(50)
     followers.close()
-    await world.kill()
-    await world.start()
-    await checkInvariants(world, verifies)
-    return {
-      capacity,
-      deeds,
-      heard: followers.heard(),
-      samples,
-      slopes: slopesOf(samples),
-      violations: world.violations,
-    }
+    const { violations, ...trends } = trendsOf(samples)
+    for (const violation of violations) world.violate('flat', violation)
+    return { capacity, deeds, heard: followers.heard(), samples, trends, violations: world.violations }
   } finally {
     await world.end()
   }
 }
 
+/** Asks so often until the end, whether it is answered or not, and then waits for all answers. */
+async function work(world: World, { end, perSecond, name }: { end: number; perSecond: number; name: string }) {
+  const verifies: Verify[] = []
+  const open = new Set<Promise<void>>()
+  let count = 0
+  for (let next = performance.now(); performance.now() < end; next += 1_000 / perSecond) {
+    await pause(Math.max(0, next - performance.now()))
+    if (open.size >= MOST_OPEN) continue
+    const deed: Promise<void> = pickDeed(world.random)(world, `${name}-${count++}`)
+      .then((verify) => void verifies.push(verify))
+      .finally(() => open.delete(deed))
+    open.add(deed)
+  }
+  await Promise.all(open)
+  return { verifies, count }
+}
+
+const MOST_OPEN = 200
+
+function laterBy(days: number, { dir, env }: Place): Place {
+  const [library] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
+  if (library === undefined) throw new Error('libfaketime is missing: apt-get install libfaketime')
+  const clock = { LD_PRELOAD: library, FAKETIME: `+${days}d`, FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+  return { dir, env: { ...env, ...clock } }
+}
+
 /** Deeds a second of clients that ask without a pause. */
-async function measureCapacity(world: World, verifies: Verify[]): Promise<number> {
+async function measureCapacity(world: World): Promise<number> {
   const [clients, seconds] = [16, 20]
   const end = performance.now() + seconds * 1_000
   let done = 0
   const client = async (number: number) => {
-    for (let n = 0; performance.now() < end; n++, done++)
-      verifies.push(await pickDeed(world.random)(world, `m${number}-${n}`))
+    for (let n = 0; performance.now() < end; n++, done++) await pickDeed(world.random)(world, `m${number}-${n}`)
   }
   await Promise.all(Array.from({ length: clients }, (_, number) => client(number)))
   return done / seconds
 }
 
-/** WebSockets on the session that many runs speak in; each comes back when it is cut off. */
+/** WebSockets on the session that many runs speak in; one a second goes, and each comes back when it is cut off. */
 function openSockets(world: World, count: number) {
   let isOver = false
   let heard = 0
@@ -130,10 +133,12 @@ function openSockets(world: World, count: number) {
     })
   }
   for (let n = 0; n < count; n++) connect()
+  const leaving = setInterval(() => [...sockets][0]?.terminate(), 1_000)
   return {
     heard: () => heard,
     close() {
       isOver = true
+      clearInterval(leaving)
       for (const socket of sockets) socket.terminate()
     },
   }
@@ -150,29 +155,4 @@ function look({ server, databasePath }: World) {
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     ...{ walMiB: sizeMiB(`${databasePath}-wal`), fileMiB: sizeMiB(databasePath) },
   }
-}
-
-/** By the hour, over the part of each life after its warm-up; the file by the thousand deeds, over all. */
-function slopesOf(samples: readonly Sample[]) {
-  const lives = [...Map.groupBy(samples, ({ life }) => life).values()]
-  const settled = lives
-    .map((life) => life.filter(({ seconds }) => seconds >= WARM_UP_S))
-    .filter(({ length }) => length > 5)
-  const perHour = (of: (sample: Sample) => number) =>
-    settled.map((life) => slope(life.map((sample) => [sample.seconds / 3_600, of(sample)])))
-  return {
-    rssMiBPerHour: perHour(({ rssMiB }) => rssMiB),
-    descriptorsPerHour: perHour(({ descriptors }) => descriptors),
-    maxWalMiB: Math.max(...samples.map(({ walMiB }) => walMiB)),
-    fileKiBPerDeed: slope(samples.map(({ deeds, fileMiB }) => [deeds, fileMiB * 1_024])),
-  }
-}
-
-/** Of the line of least squares. */
-function slope(points: readonly (readonly [number, number])[]): number {
-  const mean = (of: (point: readonly [number, number]) => number) =>
-    points.reduce((sum, point) => sum + of(point), 0) / points.length
-  const [meanX, meanY] = [mean(([x]) => x), mean(([, y]) => y)]
-  const covariance = mean(([x, y]) => (x - meanX) * (y - meanY))
-  return covariance / mean(([x]) => (x - meanX) ** 2)
 }

@@ -8,16 +8,17 @@ import { damageFiles } from './damage.ts'
 import { runKills } from './kills.ts'
 import { crashMigrations } from './migration-crashes.ts'
 import { soak } from './soak.ts'
+import { crashStarts } from './start-crashes.ts'
 import { everyDeath, everyFlushFails, someDeaths, someFaults } from './strikes.ts'
 
 const USAGE = `npm run torture -- [--hours N] [--only PART,…] [--seed S] [--points N | --shard K/N] [--kills N] [--minutes M]
 
   --hours N     go round again, with other seeds, until N hours have passed; once without it
-  --only PART   of ${['kills', 'crash-points', 'io', 'damage', 'migrations', 'clock', 'egress', 'soak'].join(', ')}; all without it
+  --only PART   of ${['kills', 'starts', 'crash-points', 'io', 'damage', 'migrations', 'clock', 'egress', 'soak'].join(', ')}; all without it
   --seed S      of the first round, as a run has printed it; from the time without it
   --points N    strike at N system calls instead of at all
   --shard K/N   of crash-points, strike at every N-th system call from the K-th on, so that N processes strike at all
-  --kills N     kill N times, 200 without it (50 under a jumping clock)
+  --kills N     kill N times, 200 without it (100 where starts die too, 50 under a jumping clock)
   --minutes M   of the soak in a round, 30 without it
 `
 
@@ -50,6 +51,15 @@ const PARTS: Readonly<Record<string, Part>> = {
     })
     say(
       `${report.kills} kills, ${report.deeds} deeds, ${report.requests} requests; from start to healthy ${spreadOf(report.outages)}`,
+    )
+    return report
+  },
+  starts: async (seed) => {
+    let n = 0
+    const onDeath = () => tick('start', n++)
+    const report = await crashStarts({ seed, kills: Number(values.kills ?? 100), workers: 8, onDeath })
+    say(
+      `${report.kills} kills, ${report.deaths} starts died, ${report.reached} before they listened; ${report.deeds} deeds`,
     )
     return report
   },

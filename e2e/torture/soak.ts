@@ -46,7 +46,7 @@ export async function soak({ seed, minutes, sockets, lifeMinutes, onSample }: So
       const began = performance.now()
       const end = began + lifeMinutes * 60_000
       const note = () => {
-        const sample = { ...look(world), life, seconds: (performance.now() - began) / 1_000, deeds }
+        const sample = { ...look(world), life, seconds: (performance.now() - began) / 1_000 }
         samples.push(sample)
         onSample?.(sample)
       }

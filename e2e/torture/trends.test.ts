@@ -17,7 +17,6 @@ function soaked(over: (seconds: number, life: number) => Partial<Seen> = () => (
         descriptors: 80 + Math.floor(random() * 6),
         walMiB: 4 + random() * 8,
         fileMiB: life === 0 ? 1 + seconds / 10 : 61 + seconds / 100,
-        deeds: life * 40_000 + seconds * 60,
       }
       return { life, seconds, ...healthy, ...over(seconds, life) }
     }),

@@ -7,7 +7,6 @@ export interface Sample {
   readonly descriptors: number
   readonly walMiB: number
   readonly fileMiB: number
-  readonly deeds: number
 }
 
 export interface Trends {

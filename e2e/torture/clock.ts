@@ -6,8 +6,11 @@ import { pause } from './world.ts'
 
 const HOUR = 3_600
 
-/** What a machine that corrects its clock may do to it, in seconds; again and again in this order. */
-const JUMPS = [2 * HOUR, -HOUR, 24 * HOUR, -5, 90, -HOUR]
+/**
+ * What a machine that corrects its clock may do to it, in seconds; again and again in this order. Together they are none, so
+ * that the clock never goes further than the keys are kept, however often.
+ */
+const JUMPS = [2 * HOUR, -HOUR, 24 * HOUR, -90, 90, -25 * HOUR]
 
 /** A wall clock that can be set while a process runs; its monotonic clock stays that of the machine. */
 export function createJumpingClock() {

@@ -66,7 +66,16 @@ async function strikeOnce(world: World, strike: Strike, play: () => Promise<void
   })
   played.catch(() => undefined)
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
-  while (!isPlayed && !hasEnded()) await pause(5)
+  const deadline = performance.now() + STALLED_MS
+  while (!isPlayed && !hasEnded() && performance.now() < deadline) await pause(5)
+  if (!isPlayed && !hasEnded()) {
+    world.violate('I5', `${fault.kind} at ${strike.call} ${strike.nth}: something is not done after a minute`)
+    await trace.calls()
+    await world.kill()
+    await world.start()
+    await played
+    return true
+  }
   const isReached = hasEnded() || countOf(await trace.calls(), strike) >= strike.nth
   if (isReached && endsTheProcess(fault)) {
     await endedAsExpected(world, strike)
@@ -97,3 +106,4 @@ async function endedAsExpected(world: World, { call, nth, fault }: Strike): Prom
 }
 
 const PATIENCE_MS = 5_000
+const STALLED_MS = 60_000

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runUnderJumps } from './clock.ts'
+import { crashCommands } from './command-crashes.ts'
 import { strikePoints } from './crash-points.ts'
 import { damageFiles } from './damage.ts'
 import { runKills } from './kills.ts'
@@ -14,7 +15,7 @@ import { everyDeath, everyFlushFails, someDeaths, someFaults } from './strikes.t
 const USAGE = `npm run torture -- [--hours N] [--only PART,…] [--seed S] [--points N | --shard K/N] [--kills N] [--minutes M]
 
   --hours N     go round again, with other seeds, until N hours have passed; once without it
-  --only PART   of ${['kills', 'starts', 'crash-points', 'io', 'damage', 'migrations', 'clock', 'egress', 'soak'].join(', ')}; all without it
+  --only PART   of ${['kills', 'starts', 'crash-points', 'io', 'damage', 'migrations', 'commands', 'clock', 'egress', 'soak'].join(', ')}; all without it
   --seed S      of the first round, as a run has printed it; from the time without it
   --points N    strike at N system calls instead of at all
   --shard K/N   of crash-points, strike at every N-th system call from the K-th on, so that N processes strike at all
@@ -99,6 +100,13 @@ const PARTS: Readonly<Record<string, Part>> = {
       say(`from version ${from}: ${JSON.stringify(counts)}`)
       violations.push(...found)
     }
+    return { violations }
+  },
+  commands: async (seed) => {
+    let n = 0
+    const chosen = points === undefined ? {} : { points }
+    const { violations, killed } = await crashCommands({ seed, ...chosen, onPoint: () => tick('command', n++) })
+    say(`commands killed: ${JSON.stringify(killed)}`)
     return { violations }
   },
   clock: async (seed) => {

@@ -1,13 +1,13 @@
-import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isDeepStrictEqual, promisify } from 'node:util'
+import { isDeepStrictEqual } from 'node:util'
 import { createRandom } from '../../packages/testkit/src/random.ts'
-import { BINARY, createPlace } from '../berth-process.ts'
+import { berth, createPlace } from '../berth-process.ts'
 import { inspectCopy, withCopy } from './database-copy.ts'
 import { type Contents, goldenVersions, lostRows, readContents, unpackGolden } from './golden.ts'
-import { FILE_CALLS, injectionOf, type Point, readCalls, requireTool } from './tracing.ts'
+import { pickPoints, runTraced } from './traced-command.ts'
+import { type Point, requireTool } from './tracing.ts'
 import { SERVE } from './world.ts'
 
 export interface MigrationCrashOptions {
@@ -46,7 +46,7 @@ export async function crashMigrations({ seed, points, from, onPoint }: Migration
   const reached = new Map<number, number>()
   let killed = 0
   const all = await migrateTraced(from)
-  const chosen = points === undefined ? all.calls : pick(all.calls, points, random)
+  const chosen = pickPoints(all.calls, points, random)
   for (const point of chosen) {
     onPoint?.(point)
     const what = `${point.call} ${point.nth} of the migration from ${from}`
@@ -62,7 +62,8 @@ export async function crashMigrations({ seed, points, from, onPoint }: Migration
     const copy = `${path}.before-${from + 1}`
     if (existsSync(copy) && withCopy(copy, readContents).version !== from) violations.push(`${what}: the copy is none`)
 
-    await promisify(execFile)(process.execPath, [BINARY, ...MIGRATE], { env, cwd: dir })
+    const { code, stderr } = await berth({ dir, env }, MIGRATE)
+    if (code !== 0) violations.push(`${what}: the next attempt ended with ${code}: ${stderr}`)
     const after = withCopy(path, readContents)
     if (!isDeepStrictEqual(after.schema, last.schema)) violations.push(`${what}: not whole afterwards`)
     violations.push(...lostRows(before, after).map((row) => `${what}: lost afterwards ${row}`))
@@ -79,31 +80,9 @@ export async function crashMigrations({ seed, points, from, onPoint }: Migration
 
 const byVersion = ([one]: readonly [number, number], [other]: readonly [number, number]) => one - other
 
-/** Migrates a copy under strace, and dies at the point when there is one; the calls are those of the main thread. */
+/** Migrates a copy, and dies at the point when there is one. */
 async function migrateTraced(from: number, point?: Point) {
-  const { dir, env } = createPlace()
-  const path = unpackGolden(from, dir)
-  const output = join(dir, 'calls')
-  const inject = point === undefined ? [] : ['-e', `inject=${point.call}:${injectionOf({ kind: 'kill' }, point.nth)}`]
-  const trace = ['-ff', '-e', `trace=${FILE_CALLS.join(',')}`, ...inject, '-o', output]
-  const command = [process.execPath, BINARY, ...MIGRATE]
-  const strace = promisify(execFile)('strace', [...trace, ...command], { env, cwd: dir })
-  const pid = strace.child.pid ?? 0
-  let isKilled = false
-  await strace.catch((error: { readonly signal?: string }) => {
-    isKilled = point !== undefined && error.signal === 'SIGKILL'
-    if (!isKilled) throw error
-  })
-  return { path, dir, env, isKilled, calls: point === undefined ? readCalls(mainOutput(output, pid)) : [] }
-}
-
-/** The tracer forks the command, so that its number is the lowest of the files after its own. */
-function mainOutput(output: string, tracer: number): string {
-  for (let pid = tracer + 1; pid < tracer + 1_000; pid++) if (existsSync(`${output}.${pid}`)) return `${output}.${pid}`
-  throw new Error('strace wrote no file')
-}
-
-function pick(calls: readonly Point[], count: number, random: () => number): readonly Point[] {
-  const part = calls.length / count
-  return Array.from({ length: count }, (_, n) => calls[Math.floor((n + random()) * part)] as Point)
+  const place = createPlace()
+  const path = unpackGolden(from, place.dir)
+  return { path, ...place, ...(await runTraced(place, MIGRATE, point)) }
 }

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { toJsonText } from '@berth/ports'
 import { anEvent } from '@berth/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createBackup } from './backup.ts'
 import { openConnection } from './connection.ts'
 import { openSqliteStorage } from './open-sqlite-storage.ts'
+import { restoreBackup } from './restore.ts'
 
 const PAGE = 4096
 const HEADER = 32
@@ -83,6 +85,17 @@ describe('a log that a killed process has left', () => {
       message: expect.stringContaining('-wal'),
     })
     expect(log().equals(before)).toBe(true)
+  })
+
+  it('can be given up from the damage on, by a backup that is restored', async () => {
+    await leave(5)
+    flip(commitsOf(log()).at(-2) ?? 0)
+    const out = join(directory, 'rest.db')
+
+    await createBackup(path, { out })
+    await restoreBackup(out, { path })
+
+    expect(await countServed()).toBe(3)
   })
 
   it.each([

@@ -48,7 +48,7 @@ export const corruptError = (path: string, cause?: unknown): StartError =>
 export const brokenLogError = (path: string): StartError =>
   new StartError('storage-corrupt', {
     message: `The log ${path}-wal is damaged, and commits that were acknowledged stand behind the damage.`,
-    hint: 'The files were left as they are. Restore a copy; or keep what stands before the damage and lose the rest: `berth backup create --out rest.db`, then `berth backup restore rest.db`.',
+    hint: 'The files were left as they are. Restore a copy; or keep what stands before the damage and lose the rest: `berth backup create --out rest.db`, then `berth restore rest.db`.',
   })
 
 /** SQLite would throw the log away. */

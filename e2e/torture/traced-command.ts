@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { BINARY, type Place } from '../berth-process.ts'
+import { FILE_CALLS, injectionOf, type Point, readCalls } from './tracing.ts'
+
+/** Runs a command under strace, and lets it die at the point when there is one; the calls are those of its main thread. */
+export async function runTraced({ dir, env }: Place, args: readonly string[], point?: Point) {
+  const output = join(dir, 'calls')
+  const inject = point === undefined ? [] : ['-e', `inject=${point.call}:${injectionOf({ kind: 'kill' }, point.nth)}`]
+  const trace = ['-ff', '-e', `trace=${FILE_CALLS.join(',')}`, ...inject, '-o', output]
+  const strace = promisify(execFile)('strace', [...trace, process.execPath, BINARY, ...args], { env, cwd: dir })
+  const pid = strace.child.pid ?? 0
+  let isKilled = false
+  await strace.catch((error: { readonly signal?: string }) => {
+    isKilled = point !== undefined && error.signal === 'SIGKILL'
+    if (!isKilled) throw error
+  })
+  return { isKilled, calls: point === undefined ? readCalls(mainOutput(output, pid)) : [] }
+}
+
+/** The tracer forks the command, so that its number is the lowest of the files after its own. */
+function mainOutput(output: string, tracer: number): string {
+  for (let pid = tracer + 1; pid < tracer + 1_000; pid++) if (existsSync(`${output}.${pid}`)) return `${output}.${pid}`
+  throw new Error('strace wrote no file')
+}
+
+/** One point out of each of `count` equal parts; all without a count. */
+export function pickPoints(calls: readonly Point[], count: number | undefined, random: () => number): readonly Point[] {
+  if (count === undefined || count >= calls.length) return calls
+  const part = calls.length / count
+  return Array.from({ length: count }, (_, n) => calls[Math.floor((n + random()) * part)] as Point)
+}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createRandom } from '../../packages/testkit/src/random.ts'
 import { bearer, createPlace, type Place, type RunningServer, startServer } from '../berth-process.ts'
+import { createAuditedPlace } from './audited-place.ts'
 import { auditDamages, type Damage, type DamageCounts, fileDamages, logDamages } from './damages.ts'
 import { inspectCopy, withCopy } from './database-copy.ts'
 import { everyItem } from './run-checks.ts'
@@ -70,7 +71,7 @@ interface Choice {
 }
 
 async function makeVictim(seed: number, { signal, isAudited = false, choose }: Choice): Promise<Victim> {
-  const world = await openWorld({ seed, place: isAudited ? withAudit(createPlace()) : createPlace() })
+  const world = await openWorld({ seed, place: isAudited ? createAuditedPlace() : createPlace() })
   try {
     await playScenario(world, 'one')
     let anchored = { seq: 0, shown: '[]' }
@@ -96,15 +97,6 @@ async function makeVictim(seed: number, { signal, isAudited = false, choose }: C
 }
 
 const AUDIT = '/audit?order=asc&limit=200'
-
-/** Every request is audited, in an encrypted file of its own. */
-function withAudit({ dir, env }: Place): Place {
-  const audit = {
-    ...{ BERTH_AUDIT_ENABLED: 'true', BERTH_AUDIT_PATH: join(dir, 'audit.db') },
-    ...{ BERTH_AUDIT_PASSPHRASE_REF: 'env:E2E_PASSPHRASE', E2E_PASSPHRASE: 'correct horse battery staple' },
-  }
-  return { dir, env: { ...env, ...audit } }
-}
 
 /** When a token was last used is noted now and then. */
 const withoutUse = (body: string): string => body.replaceAll(/"lastUsedAt":"[^"]*",?/g, '')

@@ -1,6 +1,6 @@
 import { withCopy } from './database-copy.ts'
 import type { Verify } from './deeds.ts'
-import { expectSame } from './run-checks.ts'
+import { everyItem, expectSame } from './run-checks.ts'
 import { type Kept, pause, type World } from './world.ts'
 
 const GRACE_MS = 10_000
@@ -50,13 +50,9 @@ async function checkKept(world: World, { ask, answers, isGone }: Kept): Promise<
 async function checkAudit(world: World): Promise<void> {
   const { body, text } = await world.ask({ path: '/audit/verify' })
   if (!body.ok) world.violate('I7', text)
-  const links = withCopy(world.databasePath, (database) => database.prepare('SELECT entry FROM audit_entries').all())
-  const deeds = new Map<string, number>()
-  for (const { entry } of links) {
-    const { action, target, decision } = JSON.parse(String(entry))
-    const deed = `${action} ${target}`
-    if (decision === 'allowed') deeds.set(deed, (deeds.get(deed) ?? 0) + 1)
-  }
+  const links = await everyItem(world, '/audit')
+  const allowed = links.filter(({ decision }) => decision === 'allowed')
+  const deeds = new Set(allowed.map(({ action, target }) => `${action} ${target}`))
   for (const { ask, answers } of world.kept.values()) {
     const deed = deedOf(ask, answers[0]?.body.id)
     if (deed === undefined) continue

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { createAuditedPlace } from './audited-place.ts'
 import { runKills } from './kills.ts'
 import { seedOf } from './seed.ts'
 
@@ -13,4 +14,12 @@ it('a server that is killed at random moments keeps what it acknowledged, and do
   console.log(`${kills} kills, ${deeds} deeds, ${requests} requests`)
   expect(violations).toEqual([])
   expect(deeds).toBeGreaterThan(12)
+})
+
+it('a server that audits every request in a file of its own, and is killed, has a link for what it acknowledged', async () => {
+  const place = createAuditedPlace()
+  const { violations, deeds } = await runKills({ seed: seedOf(), place, kills: 5, workers: 6, lifeMs: [50, 500] })
+
+  expect(violations).toEqual([])
+  expect(deeds).toBeGreaterThan(6)
 })

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { createAuditedPlace } from './audited-place.ts'
 import { runUnderJumps } from './clock.ts'
 import { crashCommands } from './command-crashes.ts'
 import { strikePoints } from './crash-points.ts'
@@ -15,11 +16,11 @@ import { everyDeath, everyFlushFails, someDeaths, someFaults } from './strikes.t
 const USAGE = `npm run torture -- [--hours N] [--only PART,…] [--seed S] [--points N | --shard K/N] [--kills N] [--minutes M]
 
   --hours N     go round again, with other seeds, until N hours have passed; once without it
-  --only PART   of ${['kills', 'starts', 'crash-points', 'io', 'damage', 'migrations', 'commands', 'clock', 'egress', 'soak'].join(', ')}; all without it
+  --only PART   of ${['kills', 'audited', 'starts', 'crash-points', 'io', 'damage', 'migrations', 'commands', 'clock', 'egress', 'soak'].join(', ')}; all without it
   --seed S      of the first round, as a run has printed it; from the time without it
   --points N    strike at N system calls instead of at all
   --shard K/N   of crash-points, strike at every N-th system call from the K-th on, so that N processes strike at all
-  --kills N     kill N times, 200 without it (100 where starts die too, 50 under a jumping clock)
+  --kills N     kill N times, 200 without it (100 with an audit file or where starts die too, 50 under a jumping clock)
   --minutes M   of the soak in a round, 30 without it
 `
 
@@ -53,6 +54,20 @@ const PARTS: Readonly<Record<string, Part>> = {
     say(
       `${report.kills} kills, ${report.deeds} deeds, ${report.requests} requests; from start to healthy ${spreadOf(report.outages)}`,
     )
+    return report
+  },
+  audited: async (seed) => {
+    const place = createAuditedPlace()
+    const kills = Number(values.kills ?? 100)
+    const report = await runKills({
+      seed,
+      place,
+      kills,
+      workers: 8,
+      lifeMs: [50, 1_000],
+      onKill: (_, n) => tick('kill', n),
+    })
+    say(`audited in a file of its own: ${report.kills} kills, ${report.deeds} deeds, ${report.requests} requests`)
     return report
   },
   starts: async (seed) => {

@@ -31,6 +31,7 @@ export interface Shown {
   readonly checkpoint: { readonly seq: number }
   readonly action: string
   readonly target: string
+  readonly decision: string
 }
 
 export interface Ask {

@@ -55,7 +55,7 @@ export async function runKills(options: KillsOptions): Promise<Report> {
       await world.start()
     }
     isLast = true
-    await work
+    if (!(await endsWithin(STALLED_MS, work))) world.violate('I5', 'a client waits for what does not come')
     await world.kill()
     await world.start()
     await checkInvariants(world, verifies)
@@ -66,6 +66,18 @@ export async function runKills(options: KillsOptions): Promise<Report> {
   } finally {
     await world.end()
   }
+}
+
+const STALLED_MS = 120_000
+
+async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, ms, false)
+  })
+  const isDone = await Promise.race([work.then(() => true), late])
+  clearTimeout(timer)
+  return isDone
 }
 
 export const reportOf = ({ violations, counts, outages }: World, deeds: number): Report => ({

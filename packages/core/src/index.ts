@@ -11,6 +11,7 @@ export type {
   Resume,
   RunContext,
 } from './agents/agent.ts'
+export { defineAgent } from './agents/agent.ts'
 export type { AgentResource, AgentStateResource, ReadAgents } from './agents/read-agents.ts'
 export type { CreateRunServices, RunServices } from './agents/run-services.ts'
 export type { ApprovalDecision, ApprovalOptions } from './approvals/approval-options.ts'
@@ -164,5 +165,5 @@ export type { EmitEvent } from './workflows/emit-event.ts'
 export { type ForkRequest, type ForkThreadDeps, forkThread } from './workflows/fork-thread.ts'
 export type { ReadWorkflows } from './workflows/read-workflows.ts'
 export type { ResumeWorkflow } from './workflows/resume-workflow.ts'
-export type { Workflow, WorkflowRegistration } from './workflows/workflow.ts'
+export { defineWorkflow, type Workflow, type WorkflowRegistration } from './workflows/workflow.ts'
 export type { Checkpoint, ThreadState, WorkflowThreads } from './workflows/workflow-threads.ts'

@@ -2,9 +2,9 @@ import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
 
 export interface BerthServer {
   /** Before `start`. */
-  readonly agents: { register(registration: AgentRegistration): void }
+  readonly agents: { register<Input>(registration: AgentRegistration<Input>): void }
   /** Before `start`. */
-  readonly workflows: { register(registration: WorkflowRegistration): void }
+  readonly workflows: { register<Input>(registration: WorkflowRegistration<Input>): void }
   /** Pre-bind validation alone: opens nothing. @throws StartError */
   check(): Promise<void>
   /** Resolves once the server answers. A failed start undoes what it started. @throws StartError */

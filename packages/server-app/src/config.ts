@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
 import type { McpServerRegistration } from './mcp-servers.ts'
+import type { WithTypedRegistrations } from './typed-registrations.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
 export type BerthConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> & {
@@ -24,8 +25,13 @@ export type BerthConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> & {
   readonly adapters?: Partial<Adapters>
 }
 
-/** Typed identity for configuration modules; a plain object is as good. */
-export const defineConfig = (config: BerthConfig): BerthConfig => config
+/**
+ * Typed identity for configuration modules; a plain object is as good. A schema in `input` gives the code of its agent or workflow
+ * the type of its input, which is `unknown` without one.
+ */
+export const defineConfig = <Agents extends readonly unknown[], Workflows extends readonly unknown[]>(
+  config: WithTypedRegistrations<BerthConfig, Agents, Workflows>,
+): BerthConfig => config
 
 /**
  * Checks a configuration and fills in every default.

@@ -13,9 +13,13 @@ import { createLifecycle } from './lifecycle.ts'
 import { readMcpServers } from './mcp-servers.ts'
 import { createRegisteredSkills } from './registered-skills.ts'
 import type { ServerOptions } from './server-options.ts'
+import type { WithTypedRegistrations } from './typed-registrations.ts'
 
 /** Makes a server from a configuration and registrations; nothing is opened before `start`. @throws StartError `config-invalid` */
-export async function createServer(options: ServerOptions = {}): Promise<BerthServer> {
+export async function createServer<Agents extends readonly unknown[], Workflows extends readonly unknown[]>(
+  typedOptions: WithTypedRegistrations<ServerOptions, Agents, Workflows> = {},
+): Promise<BerthServer> {
+  const options: ServerOptions = typedOptions
   checkOptions(options)
   const config = parseConfig(options.config)
   const attribution = createAttribution()

@@ -57,23 +57,27 @@ export interface RunContext extends RunServices {
   step<T>(name: string, fn: StepFn<T>, options?: StepOptions): Promise<T>
   /** Waits, durably, for a number of milliseconds or until a moment. */
   sleep(name: string, until: number | Date): Promise<void>
-  /** Waits, durably, for a named event; resolves with its payload, or `null` when it does not come in time. */
-  waitForEvent(name: string, options?: { readonly timeoutMs?: number }): Promise<unknown>
+  /**
+   * Waits, durably, for a named event; resolves with its payload, or `null` when it does not come in time. `Payload` is what
+   * the code takes it for; nothing checks it.
+   */
+  waitForEvent<Payload = unknown>(name: string, options?: { readonly timeoutMs?: number }): Promise<Payload | null>
   /** Asks a human, durably. A decision that is not taken in time is `granted: false`. */
   approval(name: string, options?: ApprovalOptions): Promise<ApprovalDecision>
   /** For plain agents: return what this returns, and the run is called again with `resume` set. */
   suspend(request?: SuspendRequest): Suspension
   /** Runs a tool once. Its failure is data with the kinds of the tool failures, never an exception. */
-  tool<T>(call: ToolCall<T>): Promise<ToolOutcome<T>>
+  tool<Args, Result>(call: ToolCall<Args, Result>): Promise<ToolOutcome<Result>>
   /** Adds to the usage of the run; over its budget the run ends with `budget-exhausted`. */
   usage(report: UsageReport): Promise<void>
   readonly agents: {
     /**
-     * Runs another agent as a child of this run and waits for its result.
+     * Runs another agent as a child of this run and waits for its result. `Result` is what the code takes it for; nothing
+     * checks it.
      *
      * @throws AppError `step-failed` when the child does not complete
      */
-    run(agentId: string, input?: unknown): Promise<unknown>
+    run<Result = unknown>(agentId: string, input?: unknown): Promise<Result>
   }
 }
 
@@ -87,9 +91,9 @@ export interface AgentEvent {
 }
 
 /** Anything with an id and a `run`; its result must be JSON. */
-export interface Agent {
+export interface Agent<Input = unknown> {
   readonly id: string
-  run(input: unknown, context: AgentContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
+  run(input: Input, context: AgentContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
 }
 
 export type Concurrency = 'parallel' | 'single' | 'session'
@@ -97,11 +101,11 @@ export type OnBusy = 'reject' | 'queue' | 'interrupt'
 export type Recovery = 'fail' | 'resume'
 
 /** What agents and workflows have in common; every missing field has the default of the reference docs. */
-export interface RegistrationOptions {
+export interface RegistrationOptions<Input = unknown> {
   readonly id: string
   readonly description: string
-  /** Checked before a run exists; a mismatch is `invalid-input`. */
-  readonly input?: StandardSchemaV1
+  /** Checked before a run exists; a mismatch is `invalid-input`. The code gets what it makes of the input, and its type. */
+  readonly input?: StandardSchemaV1<unknown, Input>
   readonly concurrency?: Concurrency
   readonly onBusy?: OnBusy
   /** What a crash does to a running run: `'fail'` for agents, `'resume'` for workflows when missing. */
@@ -111,6 +115,10 @@ export interface RegistrationOptions {
   readonly tags?: readonly string[]
 }
 
-export interface AgentRegistration extends RegistrationOptions {
-  readonly agent: Agent
+export interface AgentRegistration<Input = unknown> extends RegistrationOptions<Input> {
+  readonly agent: Agent<NoInfer<Input>>
 }
+
+/** Typed identity for an agent in a module of its own: the schema in `input` gives `run` the type of its input. */
+export const defineAgent = <Input = unknown>(registration: AgentRegistration<Input>): AgentRegistration<Input> =>
+  registration

@@ -65,7 +65,8 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     },
     step: (name, fn, options = {}) => callStep(scope, name, { fn, options }),
     sleep: (name, until) => callSleep(scope, name, until),
-    waitForEvent: (name, options = {}) => callWaitForEvent(scope, name, options),
+    waitForEvent: <Payload>(name: string, options = {}) =>
+      callWaitForEvent(scope, name, options) as Promise<Payload | null>,
     approval: (name, options = {}) => callApproval(scope, name, options),
     suspend(request = {}) {
       const suspension = suspensionOf(request, scope.maxResultBytes)
@@ -78,10 +79,10 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       await (ledger.isReplaying() ? ledger.breathe() : budget.add(report))
     },
     agents: {
-      async run(agentId, input) {
+      async run<Result>(agentId: string, input: unknown) {
         const settled = await callChild(scope, agentId, input)
         if (settled.status === 'completed')
-          return settled.result === undefined ? undefined : fromJsonText(settled.result)
+          return (settled.result === undefined ? undefined : fromJsonText(settled.result)) as Result
         throw new AppError('step-failed', {
           message: settled.error?.message ?? `the agent ${agentId} did not complete`,
         })

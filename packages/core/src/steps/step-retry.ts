@@ -28,7 +28,7 @@ export function pauseBefore({ timers, signal }: Abortable, retry: StepRetry = {}
 export async function withTimeout<T>(
   { timers, signal }: Abortable,
   timeoutMs: number | undefined,
-  fn: (signal: AbortSignal) => T | Promise<T>,
+  fn: (signal: AbortSignal) => T | PromiseLike<T>,
 ): Promise<T> {
   if (timeoutMs === undefined) return fn(signal)
   const own = new AbortController()

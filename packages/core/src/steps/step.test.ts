@@ -33,6 +33,19 @@ describe('ctx.step', () => {
     expect((await engine.find(runId))?.result).toBe('[{"at":"1970-01-01T00:00:00.000Z"},true]')
   })
 
+  it('takes whatever can be awaited for the work of a step or a tool', async () => {
+    const process = processes()
+    const later: PromiseLike<string> = { then: (onFulfilled) => Promise.resolve('made').then(onFulfilled) }
+    const engine = await process(async ({ step, tool }) => [
+      await step('text', () => later, { timeoutMs: 1_000 }),
+      await tool({ name: 'text', execute: () => later }),
+    ])
+
+    const runId = await start(engine)
+
+    expect((await engine.find(runId))?.result).toBe('["made",{"ok":true,"value":"made"}]')
+  })
+
   it('hands out the same effect id in every execution, and another for every step', async () => {
     const process = processes()
     const seen: string[] = []

@@ -26,4 +26,4 @@ export interface StepTry {
   readonly traceparent: string | undefined
 }
 
-export type StepFn<T> = (step: StepTry) => T | Promise<T>
+export type StepFn<T> = (step: StepTry) => T | PromiseLike<T>

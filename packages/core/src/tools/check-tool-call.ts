@@ -3,7 +3,7 @@ import { LONGEST_MS, numberProblem, objectProblem, refuseProblems } from '../ste
 import type { ToolCall } from './tool.ts'
 
 /** @throws AppError `validation-failed` for a call that is no call of a tool; how a tool fails is data instead */
-export function checkToolCall(call: ToolCall<unknown>): void {
+export function checkToolCall<A, T>(call: ToolCall<A, T>): void {
   refuseProblems('a tool', [call === undefined ? 'it must be described' : objectProblem('its description', call)])
   const { execute, timeoutMs, approval } = call
   refuseProblems('a tool', [

@@ -13,7 +13,7 @@ import { checkToolCall } from './check-tool-call.ts'
 import type { ToolCall, ToolOutcome } from './tool.ts'
 
 /** `ctx.tool`: asks when it has to, runs the tool once, and answers its failure as data. */
-export async function callTool<T>(scope: CallScope, call: ToolCall<T>): Promise<ToolOutcome<T>> {
+export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Promise<ToolOutcome<T>> {
   checkToolCall(call)
   const { name, args, approval } = call
   const readable = jsonOf(args)
@@ -38,7 +38,7 @@ export async function callTool<T>(scope: CallScope, call: ToolCall<T>): Promise<
   })
 }
 
-async function execute<T>(scope: CallScope, call: ToolCall<T>, attempt: StepTry): Promise<ToolOutcome<T>> {
+async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepTry): Promise<ToolOutcome<T>> {
   const { run, clock, journal } = scope
   const { name, args } = call
   const startedMs = clock.monotonicMs()
@@ -61,10 +61,12 @@ async function execute<T>(scope: CallScope, call: ToolCall<T>, attempt: StepTry)
   return outcome
 }
 
-async function perform<T>(scope: CallScope, call: ToolCall<T>, attempt: StepTry): Promise<ToolOutcome<T>> {
+async function perform<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepTry): Promise<ToolOutcome<T>> {
   let value: T
   try {
-    value = await withTimeout(scope, call.timeoutMs, async (signal) => call.execute(call.args, { ...attempt, signal }))
+    value = await withTimeout(scope, call.timeoutMs, async (signal) =>
+      call.execute(call.args as A, { ...attempt, signal }),
+    )
   } catch (thrown) {
     return failureOf(scope, thrown)
   }

@@ -2,10 +2,11 @@ import type { ToolFailureKind } from '@berth/protocol'
 import type { ApprovalOptions } from '../approvals/approval-options.ts'
 import type { StepTry } from '../steps/step.ts'
 
-export interface ToolCall<T> {
+/** A call of a tool; its `args` give `execute` their type. */
+export interface ToolCall<Args = unknown, Result = unknown> {
   readonly name: string
-  readonly args?: unknown
-  readonly execute: (args: unknown, call: StepTry) => T | Promise<T>
+  readonly args?: Args
+  readonly execute: (args: Args, call: StepTry) => Result | PromiseLike<Result>
   /** The tool is given up after this long. Milliseconds. */
   readonly timeoutMs?: number
   /** Asks a human first; `true` for an approval without more to say. */

@@ -1,11 +1,16 @@
 import type { AgentEvent, RegistrationOptions, RunContext } from '../agents/agent.ts'
 
 /** Anything with an id and an `execute`; its result must be JSON. */
-export interface Workflow {
+export interface Workflow<Input = unknown> {
   readonly id: string
-  execute(input: unknown, context: RunContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
+  execute(input: Input, context: RunContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
 }
 
-export interface WorkflowRegistration extends RegistrationOptions {
-  readonly workflow: Workflow
+export interface WorkflowRegistration<Input = unknown> extends RegistrationOptions<Input> {
+  readonly workflow: Workflow<NoInfer<Input>>
 }
+
+/** Typed identity for a workflow in a module of its own: the schema in `input` gives `execute` the type of its input. */
+export const defineWorkflow = <Input = unknown>(
+  registration: WorkflowRegistration<Input>,
+): WorkflowRegistration<Input> => registration

@@ -1,0 +1,111 @@
+import * as v from 'valibot'
+import { type AgentRegistration, createServer, defineAgent, defineConfig, defineWorkflow } from './index.ts'
+
+const Mail = v.object({ to: v.string(), copies: v.optional(v.number(), 1) })
+
+/** A schema gives the code the type that comes out of it, in each place where a registration may stand. */
+const mail = defineAgent({
+  id: 'mail',
+  description: 'Sends a mail.',
+  input: Mail,
+  agent: { id: 'mail', run: async ({ to, copies }) => ({ to: to.trim(), copies: copies.toFixed() }) },
+})
+const nightly = defineWorkflow({
+  id: 'nightly',
+  description: 'Runs at night.',
+  input: v.string(),
+  workflow: { id: 'nightly', execute: async (topic, { signal }) => topic.trim() + String(signal.aborted) },
+})
+export const config = defineConfig({
+  auth: { pepperRef: 'env:BERTH_PEPPER' },
+  agents: [
+    mail,
+    { id: 'in-place', description: 'A', input: Mail, agent: { id: 'in-place', run: async ({ to }) => to.trim() } },
+    {
+      id: 'generator',
+      description: 'B',
+      recovery: 'resume',
+      input: v.object({ upTo: v.number() }),
+      agent: {
+        id: 'generator',
+        async *run({ upTo }, { runId }) {
+          yield { type: 'count.step', payload: { upTo: upTo.toFixed(), runId } }
+          return upTo
+        },
+      },
+    },
+  ],
+  workflows: [
+    nightly,
+    {
+      id: 'w',
+      description: 'C',
+      input: Mail,
+      workflow: { id: 'w', execute: async ({ copies }, ctx) => ctx.step('more', () => copies + 1) },
+    },
+  ],
+})
+export const server = createServer({
+  agents: [mail, { id: 'a', description: 'A', input: Mail, agent: { id: 'a', run: async ({ to }) => to.trim() } }],
+})
+export const several: readonly AgentRegistration[] = [mail]
+export const ofSeveral = [defineConfig({ agents: several }), createServer({ agents: several }), createServer()]
+
+export async function registerLater(): Promise<void> {
+  const { agents, workflows } = await server
+  agents.register({ id: 'l', description: 'L', input: Mail, agent: { id: 'l', run: async ({ to }) => to.trim() } })
+  workflows.register({ ...nightly, id: 'later' })
+}
+
+/** Without a schema nothing is known of the input, and what contradicts the schema is an error. */
+export const refused = [
+  // @ts-expect-error an input without a schema is unknown
+  defineAgent({ id: 'a', description: 'A', agent: { id: 'a', run: async (input) => input.to } }),
+  // @ts-expect-error the schema has no such member
+  defineAgent({ id: 'a', description: 'A', input: Mail, agent: { id: 'a', run: async ({ too }) => too } }),
+  // @ts-expect-error the code wants what the schema does not give
+  defineAgent({ id: 'a', description: 'A', input: Mail, agent: { id: 'a', run: async (_: { n: number }) => 1 } }),
+  // @ts-expect-error in a list as well
+  defineConfig({ agents: [{ id: 'a', description: 'A', agent: { id: 'a', run: async (input) => input.to } }] }),
+  // @ts-expect-error a member that a registration does not have
+  defineConfig({ agents: [{ id: 'a', description: 'A', retires: 3, agent: { id: 'a', run: async () => 1 } }] }),
+  // @ts-expect-error a section that the configuration does not have
+  defineConfig({ sever: { port: 1 } }),
+]
+
+/** What libraries hand out as `PromiseLike` may be a step's or a tool's work; a tool's `args` type its `execute`. */
+interface Generated extends PromiseLike<{ readonly text: string }> {}
+declare const doGenerate: () => Generated
+
+export const calls = defineAgent({
+  id: 'calls',
+  description: 'Calls.',
+  agent: {
+    id: 'calls',
+    async run(_, ctx) {
+      const { text } = await ctx.step('generate', () => doGenerate())
+      const now: number = await ctx.step('now', () => 1)
+      const sent = await ctx.tool({
+        name: 'send',
+        args: { to: 'team@example.com', text },
+        execute: async ({ to }, { effectId, signal }) => ({ to: to.trim(), effectId, aborted: signal.aborted }),
+      })
+      const generated = await ctx.tool({ name: 'generate', execute: () => doGenerate() })
+      const summary = await ctx.agents.run<{ readonly text: string }>('summarize', { text })
+      const go = await ctx.waitForEvent<{ readonly by: string }>('go')
+      // @ts-expect-error the event may not come in time
+      go.by.trim()
+      // @ts-expect-error nothing is said of what this child answers
+      ;(await ctx.agents.run('summarize')).text
+      // @ts-expect-error there is no such argument
+      await ctx.tool({ name: 'send', args: { to: 'a' }, execute: ({ too }) => too })
+      return [
+        now,
+        sent.ok ? sent.value.effectId.trim() : sent.error.kind,
+        generated.ok && generated.value.text.trim(),
+        summary.text.trim(),
+        go?.by.trim(),
+      ]
+    },
+  },
+})

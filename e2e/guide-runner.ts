@@ -115,6 +115,9 @@ function linkWorkspace(modules: string): void {
 export const INSTALLED = [
   ['vitest', '.'],
   ['ai', '.'],
+  ['typescript', '.'],
+  ['@types/node', '.'],
+  ['valibot', 'packages/protocol'],
   ['better-sqlite3-multiple-ciphers', 'packages/sqlite'],
   ['@opentelemetry/api', 'packages/platform-node'],
   ['@opentelemetry/context-async-hooks', 'packages/platform-node'],

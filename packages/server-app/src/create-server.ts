@@ -1,17 +1,12 @@
-import {
-  type AgentRegistration,
-  createAgentRegistry,
-  createPhase,
-  createWorkflowRegistry,
-  type WorkflowRegistration,
-} from '@berth/core'
+import { createPhase } from '@berth/core'
 import { createAttribution } from './attribution.ts'
 import type { BerthServer } from './berth-server.ts'
-import { checkOptions, checkRegistration } from './check-options.ts'
+import { checkOptions } from './check-options.ts'
 import { parseConfig } from './config.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { readMcpServers } from './mcp-servers.ts'
 import { createRegisteredSkills } from './registered-skills.ts'
+import { createRegistries } from './registries.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { WithTypedRegistrations } from './typed-registrations.ts'
 
@@ -23,19 +18,7 @@ export async function createServer<Agents extends readonly unknown[], Workflows 
   checkOptions(options)
   const config = parseConfig(options.config)
   const attribution = createAttribution()
-  const agents = createAgentRegistry()
-  const workflows = createWorkflowRegistry()
-  const registerAgent = (registration: AgentRegistration) => {
-    checkRegistration('agent', registration)
-    agents.register(attribution.agent(registration))
-  }
-  const registerWorkflow = (registration: WorkflowRegistration) => {
-    checkRegistration('workflow', registration)
-    workflows.register(attribution.workflow(registration))
-  }
-  for (const registration of options.agents ?? []) registerAgent(registration)
-  for (const registration of options.workflows ?? []) registerWorkflow(registration)
-
+  const { agents, workflows, registerAgent, registerWorkflow } = createRegistries(options, attribution)
   const lifecycle = createLifecycle({
     config,
     agents,

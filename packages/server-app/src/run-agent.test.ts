@@ -1,0 +1,150 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { defineAgent, defineWorkflow, runAgent, runWorkflow } from './index.ts'
+
+const DAY_MS = 86_400_000
+
+const mail = defineAgent({
+  id: 'mail',
+  description: 'Sends a mail when it may.',
+  input: v.object({ to: v.string() }),
+  agent: {
+    id: 'mail',
+    async run({ to }, ctx) {
+      await ctx.emit('mail.drafted', { to })
+      await ctx.usage({ provider: 'demo', model: 'small', inputTokens: 3, outputTokens: 4 })
+      return ctx.tool({ name: 'send', args: { to }, approval: { title: `To ${to}?` }, execute: (args) => args.to })
+    },
+  },
+})
+
+describe('runAgent', () => {
+  it('runs an agent without a server, and tells what it came to and what it has told', async () => {
+    const echo = defineAgent({ id: 'echo', description: 'E', agent: { id: 'echo', run: async (input) => ({ input }) } })
+
+    const run = await runAgent(echo, 'hello')
+
+    expect(run).toMatchObject({ status: 'completed', finishReason: 'completed', result: { input: 'hello' } })
+    expect(run.events.map(({ type }) => type)).toEqual(['run.started', 'run.completed'])
+  })
+
+  it('refuses an input that its schema refuses', async () => {
+    await expect(runAgent(mail, { to: 7 })).rejects.toMatchObject({ code: 'invalid-input' })
+  })
+
+  it('shows what a run waits for, and lets it go on with a decision', async () => {
+    const asked = await runAgent(mail, { to: 'ann' })
+
+    expect(asked).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'approval', name: 'send' }] })
+    expect(asked.approvals).toMatchObject([{ title: 'To ann?', payload: { toolName: 'send', args: { to: 'ann' } } }])
+    expect(asked.events).toContainEqual({ type: 'mail.drafted', payload: { to: 'ann' } })
+    await expect(asked.decide('other', { granted: true })).rejects.toThrow('no approval other is open; open: send')
+
+    const sent = await asked.decide('send', { granted: true })
+
+    expect(sent).toMatchObject({
+      status: 'completed',
+      result: { ok: true, value: 'ann' },
+      waitingFor: [],
+      approvals: [],
+    })
+    expect(sent.usage).toMatchObject({ inputTokens: 3, outputTokens: 4, toolCalls: 1 })
+  })
+
+  it('tells each run apart: a decision in one is none in another', async () => {
+    const [one, other] = await Promise.all([runAgent(mail, { to: 'ann' }), runAgent(mail, { to: 'bob' })])
+
+    const denied = await one.decide('send', { granted: false, reason: 'no' })
+
+    expect(denied.result).toMatchObject({ ok: false, error: { kind: 'approval_denied', message: 'no' } })
+    expect(await other.pass(0)).toMatchObject({ status: 'suspended' })
+  })
+
+  it('gives the agent what a server would: a session, memory, skills and who runs it', async () => {
+    const agent = defineAgent({
+      id: 'guest',
+      description: 'G',
+      agent: {
+        id: 'guest',
+        async run(_, { session, memory, skills, userId }) {
+          await memory.remember('the sea is blue')
+          const [found] = await memory.search('sea')
+          return [session?.id, found?.fact.text, (await skills.list()).map(({ name }) => name), userId]
+        },
+      },
+    })
+    const skill = { name: 'cite', description: 'How to cite.', instructions: 'Name the source.' }
+
+    const run = await runAgent(agent, null, { request: { sessionId: 'trip', userId: 'ann' }, skills: [skill] })
+
+    expect(run.result).toEqual(['trip', 'the sea is blue', ['cite'], 'ann'])
+  })
+
+  it('waits in real time for what an agent really does, and tries again on its own', async () => {
+    let tries = 0
+    const work = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      if (++tries < 3) throw new Error('not yet')
+      return tries
+    }
+    const options = { retry: { maxAttempts: 3, initialDelayMs: 5 } }
+    const agent = {
+      id: 'a',
+      description: 'A',
+      agent: { id: 'a', run: async (_: unknown, ctx: Ctx) => ctx.step('w', work, options) },
+    }
+
+    expect(await runAgent(agent)).toMatchObject({ status: 'completed', result: 3 })
+  })
+})
+
+type Ctx = Parameters<(typeof mail)['agent']['run']>[1]
+
+describe('runWorkflow', () => {
+  const report = defineWorkflow({
+    id: 'report',
+    description: 'R',
+    workflow: {
+      id: 'report',
+      async execute(_, ctx) {
+        const begunAt = await ctx.step('begin', () => 'begun')
+        await ctx.sleep('rest', 30 * DAY_MS)
+        const go = await ctx.waitForEvent<{ by: string }>('go', { timeoutMs: DAY_MS })
+        if (go === null) return 'too late'
+        const sent = await ctx.agents.run('mail', { to: go.by })
+        return { begunAt, sent }
+      },
+    },
+  })
+
+  it('lets a month go by at once, hears an event, and waits for children', async () => {
+    const asleep = await runWorkflow(report, null, { agents: [mail] })
+    expect(asleep.waitingFor).toMatchObject([{ kind: 'sleep', name: 'rest' }])
+
+    const waiting = await asleep.pass(30 * DAY_MS)
+    expect(waiting.waitingFor).toMatchObject([{ kind: 'event', name: 'go' }])
+
+    const childAsks = await waiting.emit('go', { by: 'ann' })
+    expect(childAsks.waitingFor).toMatchObject([{ kind: 'child' }])
+
+    const done = await childAsks.decide('send', { granted: true })
+    expect(done).toMatchObject({ status: 'completed', result: { begunAt: 'begun', sent: { ok: true, value: 'ann' } } })
+  })
+
+  it('lets time-outs pass that nobody has met', async () => {
+    const waiting = await (await runWorkflow(report, null, { agents: [mail] })).pass(30 * DAY_MS)
+
+    expect(await waiting.pass(DAY_MS)).toMatchObject({ status: 'completed', result: 'too late' })
+  })
+
+  it('begins at a time of one’s own', async () => {
+    const workflow = defineWorkflow({
+      ...{ id: 'w', description: 'W' },
+      workflow: { id: 'w', execute: async (_, ctx) => ctx.sleep('until', new Date('2030-01-01T00:00:00.000Z')) },
+    })
+    const asleep = await runWorkflow(workflow, null, { now: new Date('2029-12-31T00:00:00.000Z') })
+
+    expect(await asleep.pass(DAY_MS - 60_000)).toMatchObject({ status: 'suspended' })
+    expect(await asleep.pass(DAY_MS)).toMatchObject({ status: 'completed' })
+  })
+})

@@ -9,15 +9,15 @@ export const scopesPage = (): string =>
     `Only ${code(ADMIN_SCOPE)} covers everything. Scopes that are not in this table are refused when a token is minted.`,
     table(
       ['Scope', 'Third part', 'Allows'],
-      Object.entries<ScopeSpec>(SCOPES).map(([name, { third, summary }]) => [
+      Object.entries<ScopeSpec>(SCOPES).map(([name, { third, owned, summary }]) => [
         code(name),
-        describeThird(third),
+        describeThird(third, owned),
         summary,
       ]),
     ),
   )
 
-function describeThird(third: ScopeSpec['third']): string {
-  if (third === 'id') return 'an id, or none'
+function describeThird(third: ScopeSpec['third'], owned: ScopeSpec['owned']): string {
+  if (third === 'id') return owned ? 'an id, `own`, or none' : 'an id, or none'
   return third === 'none' ? 'none' : codes(third)
 }

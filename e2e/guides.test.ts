@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(forgetCompiled)
 
 /** What the guides use beside the server; none of them is brought along. */
-const missing = ['bash', 'curl', 'sqlite3', 'pgrep', 'pkill', 'sha256sum'].filter(
+const missing = ['bash', 'curl', 'openssl', 'sqlite3', 'pgrep', 'pkill', 'sha256sum'].filter(
   (tool) => spawnSync('which', [tool]).status !== 0,
 )
 const lack = missing.length === 0 ? '' : ` (missing here: ${missing.join(', ')})`

@@ -10,7 +10,7 @@ const weak = new StartError('pepper-weak', { message: 'too short', hint: 'make a
 describe('reportText', () => {
   it('shows kind, message and hint', () => {
     expect(reportText(weak)).toBe(
-      'error[pepper-weak]: too short\n  hint: make a longer one\n  docs: errors/pepper-weak\n',
+      'error[pepper-weak]: too short\n  hint: make a longer one\n  docs: berth help errors/pepper-weak\n',
     )
   })
 
@@ -18,7 +18,7 @@ describe('reportText', () => {
     const error = new StartError('secret-unresolvable', { message: 'a', hint: 'b', cause: new Error('no permission') })
 
     expect(reportText(error)).toBe(
-      'error[secret-unresolvable]: a\n  hint: b\n  cause: no permission\n  docs: errors/secret-unresolvable\n',
+      'error[secret-unresolvable]: a\n  hint: b\n  cause: no permission\n  docs: berth help errors/secret-unresolvable\n',
     )
   })
 

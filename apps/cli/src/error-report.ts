@@ -53,7 +53,7 @@ export function reportText(error: unknown, place: ErrorPlace = {}): string {
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error && !message.includes(cause.message)) lines.push(`  cause: ${cause.message}`)
   if (requestId !== undefined) lines.push(`  request: ${requestId}`)
-  if (docs !== undefined) lines.push(`  docs: ${docs}`)
+  if (docs !== undefined) lines.push(`  docs: berth help ${docs}`)
   const isUnexpected = kind === 'unknown' || place.isVerbose === true
   if (isUnexpected && error instanceof Error && error.stack) lines.push(stackLines(error.stack))
   return `${lines.join('\n')}\n`

@@ -1,3 +1,4 @@
+import { START_ERRORS } from '@berth/protocol'
 import { describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../test/recording-terminal.ts'
 import { EXIT_CODES } from './exit-codes.ts'
@@ -85,9 +86,17 @@ describe('runCli', () => {
       expect(out).toMatch(new RegExp(`^${code} +${meaning}$`, 'm'))
   })
 
-  it('refuses help on what there is not', async () => {
-    expect(await run('help', 'nonsense')).toMatchObject({ exitCode: 2, out: '' })
+  it('explains the errors that reports refer to', async () => {
+    expect((await run('help', 'errors/pepper-weak')).out).toContain(START_ERRORS['pepper-weak'])
+    expect((await run('help', 'errors/storage-full')).out).toContain(`503; the same request may succeed later\n`)
   })
+
+  it.each(['nonsense', 'errors/nonsense', 'errors/constructor', 'constructor'])(
+    'refuses help on what there is not: %s',
+    async (word) => {
+      expect(await run('help', word)).toMatchObject({ exitCode: 2, out: '' })
+    },
+  )
 
   it.each([
     'server',

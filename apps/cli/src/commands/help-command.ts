@@ -1,4 +1,4 @@
-import { configFields } from '@berth/protocol'
+import { configFields, ERRORS, type ErrorCode, START_ERRORS, type StartErrorKind } from '@berth/protocol'
 import type { Call } from '../call.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { columnsText } from '../output/columns.ts'
@@ -6,10 +6,22 @@ import { unknownCommand } from './unknown-command.ts'
 
 /** Help on a topic, on a command such as `token create`, or on the program. */
 export function helpCommand({ out, cli }: Call, { words = [] }: { readonly words?: readonly string[] }): void {
-  const topic = words.length === 1 ? TOPICS[words[0] ?? ''] : undefined
-  const help = topic === undefined ? cli.helpOf(words) : topic()
+  const help = (words.length === 1 ? topicText(words[0] ?? '') : undefined) ?? cli.helpOf(words)
   if (help === undefined) throw unknownCommand(words, [...cli.paths, ...Object.keys(TOPICS)])
   out.document({ help }, () => help)
+}
+
+function topicText(word: string): string | undefined {
+  if (word.startsWith('errors/')) return errorText(word.slice('errors/'.length))
+  return Object.hasOwn(TOPICS, word) ? TOPICS[word]?.() : undefined
+}
+
+/** What stands behind the `docs` of an error report. */
+function errorText(id: string): string | undefined {
+  if (Object.hasOwn(START_ERRORS, id)) return `${id}: the start is refused\n${START_ERRORS[id as StartErrorKind]}\n`
+  if (!Object.hasOwn(ERRORS, id)) return undefined
+  const { status, retryable, summary } = ERRORS[id as ErrorCode]
+  return `${id}: HTTP status ${status}${retryable ? '; the same request may succeed later' : ''}\n${summary}\n`
 }
 
 const PLAIN = { paint: (_: unknown, text: string) => text, width: undefined }

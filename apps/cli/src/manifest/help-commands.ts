@@ -33,10 +33,10 @@ export const helpCommands: readonly CommandSpec[] = [
   },
   {
     path: 'help',
-    summary: 'show help on a command, or on exit-codes, environment, formatting or config',
+    summary: 'show help on a command, or on exit-codes, environment, formatting, config or errors/<identifier>',
     target: 'none',
     arguments: [{ name: 'words', note: 'of the command, or the topic', optional: true, variadic: true }],
-    examples: ['berth help exit-codes', 'berth help runs tail'],
+    examples: ['berth help exit-codes', 'berth help errors/pepper-missing'],
     output: 'document',
     schema: v.object({ help: v.string() }),
     load: async () => (await import('../commands/help-command.ts')).helpCommand,

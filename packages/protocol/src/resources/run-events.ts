@@ -31,6 +31,7 @@ export const ToolCallEvent = v.looseObject({
 export const ToolExecutionEvent = v.looseObject({
   toolCallId: v.string(),
   toolName: v.string(),
+  args: v.optional(v.unknown()),
   durationMs: v.optional(v.number()),
   result: v.optional(v.unknown()),
   error: v.optional(v.object({ kind: v.string(), message: v.string() })),

@@ -4,6 +4,7 @@ import { configFields, ERRORS, EVENTS, METRICS, OPERATIONS, SCOPES, SUBJECTS } f
 import { describe, expect, it } from 'vitest'
 import { clientTables } from './derive/client-tables.ts'
 import { docsPageAssets } from './derive/docs-page-assets.ts'
+import { interfaceMembers, membersOf } from './derive/interface-members.ts'
 import { layers, withLayerTable } from './derive/layer-table.ts'
 import { firstSentence, guides, llmsText } from './derive/llms.ts'
 import { table } from './derive/markdown.ts'
@@ -49,6 +50,45 @@ describe('docsPageAssets', () => {
     const path = join(root, 'packages/http/src/docs-page/page-assets.ts')
 
     expect(readFileSync(path, 'utf8')).toBe(await docsPageAssets())
+  })
+})
+
+describe('interfaceMembers', () => {
+  it('reads what is declared, over several lines too, and what is said of it', () => {
+    const body = `
+  readonly plain: string
+  readonly maxMs?: number // 200 when missing
+  /** One line. */
+  readonly told?: 'a' | 'b'
+  /**
+   * Two
+   * lines.
+   *
+   * @throws AppError \`step-failed\`
+   */
+  call(
+    name: string,
+    options?: { readonly limit?: number },
+  ): Promise<readonly string[]>
+  readonly nested: {
+    /** Not said of the member. */
+    run(): void
+  }
+`
+    expect(membersOf(body)).toEqual([
+      { signature: 'plain: string', says: '' },
+      { signature: 'maxMs?: number', says: '200 when missing' },
+      { signature: "told?: 'a' | 'b'", says: 'One line.' },
+      {
+        signature: 'call(name: string, options?: { limit?: number }): Promise<string[]>',
+        says: 'Two lines. Throws `step-failed`',
+      },
+      { signature: 'nested: { run(): void }', says: '' },
+    ])
+  })
+
+  it('refuses an interface that is not there', () => {
+    expect(() => interfaceMembers('packages/core/src/steps/step.ts', 'Stairs')).toThrow('declares no interface Stairs')
   })
 })
 

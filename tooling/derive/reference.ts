@@ -1,4 +1,5 @@
 import { configJsonSchema } from '@berth/cli'
+import { authoringPage } from './pages/authoring.ts'
 import { cliPage } from './pages/cli.ts'
 import { configPage } from './pages/config.ts'
 import { errorsPage } from './pages/errors.ts'
@@ -11,6 +12,7 @@ import { tracesPage } from './pages/traces.ts'
 
 /** The pages and documents of docs/reference by file name. */
 export const deriveReference = (): Readonly<Record<string, string>> => ({
+  'authoring.md': authoringPage(),
   'cli.md': cliPage(),
   'config.md': configPage(),
   'config.schema.json': `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`,

@@ -70,6 +70,7 @@ export interface RunContext extends RunServices {
   tool<Args, Result>(call: ToolCall<Args, Result>): Promise<ToolOutcome<Result>>
   /** Adds to the usage of the run; over its budget the run ends with `budget-exhausted`. */
   usage(report: UsageReport): Promise<void>
+  /** `agents.run` starts another agent as a child of this run and waits for its result. Throws `step-failed` when it does not complete. */
   readonly agents: {
     /**
      * Runs another agent as a child of this run and waits for its result. `Result` is what the code takes it for; nothing
@@ -102,16 +103,23 @@ export type Recovery = 'fail' | 'resume'
 
 /** What agents and workflows have in common; every missing field has the default of the reference docs. */
 export interface RegistrationOptions<Input = unknown> {
+  /** 1 to 128 letters, digits, `_` or `-`, the first a letter or digit. */
   readonly id: string
+  /** For people; `GET /agents` and `GET /workflows` show it. */
   readonly description: string
   /** Checked before a run exists; a mismatch is `invalid-input`. The code gets what it makes of the input, and its type. */
   readonly input?: StandardSchemaV1<unknown, Input>
+  /** `'parallel'` (default), `'single'` (one run at a time) or `'session'` (one in each session). */
   readonly concurrency?: Concurrency
+  /** Of a run that finds no place: `'reject'` (default) refuses it, `'queue'` lets it wait, `'interrupt'` aborts the one before. */
   readonly onBusy?: OnBusy
   /** What a crash does to a running run: `'fail'` for agents, `'resume'` for workflows when missing. */
   readonly recovery?: Recovery
+  /** How often a run that resumes may begin, the first time included; 3 when missing. */
   readonly maxAttempts?: number
+  /** The longest that one execution may take; it does not count while the run is suspended. No limit when missing. Milliseconds. */
   readonly timeoutMs?: number
+  /** For people and tools; nothing follows from them. */
   readonly tags?: readonly string[]
 }
 

@@ -8,7 +8,7 @@ export interface FallbackOptions {
 }
 
 /** The signal is the one in the options, or one that never aborts. */
-export type FallbackCandidate<T> = (signal: AbortSignal) => T | Promise<T>
+export type FallbackCandidate<T> = (signal: AbortSignal) => T | PromiseLike<T>
 
 const DEFAULT_KINDS: readonly ProviderFailureKind[] = ['capacity', 'rate-limit', 'transient']
 

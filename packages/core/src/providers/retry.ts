@@ -24,7 +24,7 @@ export interface RetryOptions {
 }
 
 /** `attempt` counts from 1. The signal is the one in the options, or one that never aborts. */
-export type RetryFn<T> = (attempt: number, signal: AbortSignal) => T | Promise<T>
+export type RetryFn<T> = (attempt: number, signal: AbortSignal) => T | PromiseLike<T>
 
 /**
  * Calls `fn` until it returns, its error may not be retried, or its calls are used up; then throws the last error as it

@@ -35,6 +35,7 @@ describe('ctx.step', () => {
 
   it('takes whatever can be awaited for the work of a step or a tool', async () => {
     const process = processes()
+    // biome-ignore lint/suspicious/noThenProperty: libraries hand out what is no promise and can be awaited
     const later: PromiseLike<string> = { then: (onFulfilled) => Promise.resolve('made').then(onFulfilled) }
     const engine = await process(async ({ step, tool }) => [
       await step('text', () => later, { timeoutMs: 1_000 }),

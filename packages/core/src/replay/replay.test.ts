@@ -34,7 +34,7 @@ describe('replay', () => {
 
   it('shows a session with all its runs, page by page', async () => {
     const engine = createEngine({ agents: [talker] })
-    for (let n = 0; n < 2; n++) await engine.run('talker', { body: { sessionId: 'chat' } })
+    for (let n = 0; n < 2; n++) await engine.run('talker', { body: { sessionId: 'chat', input: 'hi' } })
     const types: string[] = []
     let cursor: string | undefined
     do {

@@ -12,7 +12,7 @@ import {
   type Timers,
   toJsonText,
 } from '@berth/ports'
-import type { AgentEvent, Resume } from '../agents/agent.ts'
+import type { Resume } from '../agents/agent.ts'
 import type { CreateRunServices } from '../agents/run-services.ts'
 import { isLongerThan } from '../json-members.ts'
 import type { CallScope } from '../steps/call-scope.ts'
@@ -22,6 +22,7 @@ import { isAppError } from '../thrown-value.ts'
 import { type Budget, type BudgetDeps, createBudget } from './budget.ts'
 import { type BudgetFamilies, limitsUsage, type Membership } from './budget-families.ts'
 import type { CallChild } from './child-call.ts'
+import { emitAll, isGenerator } from './emit-all.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
 import { createJournal, type Journal, type JournalDeps } from './journal.ts'
 import { persistently } from './persistently.ts'
@@ -178,7 +179,7 @@ async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call)
     const onRefused = (error: unknown) => {
       refused ??= error
     }
-    const result = isGenerator(started) ? await consume(started, scope, onRefused) : await started
+    const result = isGenerator(started) ? await emitAll(started, scope, onRefused) : await started
     if (isSuspension(result)) return suspendItself(deps, scope, result)
     await ledger.finish()
     const text = checkedResult(result, deps.maxResultBytes)
@@ -254,49 +255,6 @@ async function suspend(
   if (outcome === 'over') return { kind: 'dropped' }
   if (outcome.committed) return { kind: 'suspended', plan: () => ({ ...plan, writes: [] }) }
   return outcome.conflict.type === 'step.fence' ? undefined : { kind: 'dropped' }
-}
-
-/** Half of what a generator may be ahead of the log: one half is yielded while the other is being written. */
-const EVENTS_AHEAD = 128
-
-/**
- * Emits what the generator yields, up to two times `EVENTS_AHEAD` events ahead of the log. It is closed, its `finally`
- * blocks included, when the run is aborted or an event is refused.
- */
-async function consume(
-  events: AsyncGenerator<AgentEvent, unknown, void>,
-  scope: CallScope,
-  onRefused: (error: unknown) => void,
-): Promise<unknown> {
-  const { journal, ledger, signal } = scope
-  const close = () => void events.return(undefined).catch(() => undefined)
-  signal.addEventListener('abort', close, { once: true })
-  let newest: Promise<void> | undefined
-  let half: Promise<void> | undefined
-  try {
-    for (let count = 1; ; count++) {
-      const next = await events.next()
-      if (next.done) return next.value
-      if (ledger.isReplaying()) continue
-      const { type, payload, phase } = next.value
-      const durable = journal.emit(type, payload, phase)
-      // Events that are written together wait for the same promise.
-      if (durable !== newest) durable.catch(onRefused)
-      newest = durable
-      if (count % EVENTS_AHEAD > 0) continue
-      await half
-      half = durable
-    }
-  } catch (error) {
-    close()
-    throw error
-  } finally {
-    signal.removeEventListener('abort', close)
-  }
-}
-
-function isGenerator(value: unknown): value is AsyncGenerator<AgentEvent, unknown, void> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
 }
 
 function checkedResult(result: unknown, maxResultBytes: number): JsonText {

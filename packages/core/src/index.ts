@@ -36,7 +36,7 @@ export {
   authenticateAnyone,
   createAuthenticate,
 } from './auth/authenticate.ts'
-export { authorize } from './auth/authorize.ts'
+export { authorizeOperation } from './auth/authorize.ts'
 export {
   type CredentialLoss,
   type CredentialWatch,

@@ -85,13 +85,19 @@ function operationObject(operation: Operation): Json {
     operationId: id,
     tags: [tagOf(operation)],
     summary,
-    description: describeScope(operation),
+    description: describeScope(operation) + describeSight(operation),
     ...(scope === null ? { security: [] } : {}),
     ...(refused === true ? { 'x-berth-refused': true } : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)],
     ...(body === undefined ? {} : { requestBody: requestBody(body) }),
     responses: { ...successes(operation), ...failures(operation) },
   }
+}
+
+const describeSight = ({ sight }: Operation): string => {
+  if (sight === undefined) return ''
+  const scopes = sight.map((one) => `\`${one}\``).join(', ')
+  return ` Acts on runs that the caller owns or that one of ${scopes} covers; any other answers as if it did not exist.`
 }
 
 function describeScope({ scope }: Operation): string {

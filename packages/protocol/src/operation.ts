@@ -30,6 +30,12 @@ export interface Operation {
   /** Below the base path; parameters as `:name`. */
   readonly path: string
   readonly scope: ScopeRule
+  /**
+   * For what changes rows under a scope that names something else, such as their agent: the scopes that show a caller
+   * those rows, with `{name}` for a field of the row. It acts on what one of them covers, and on what the caller owns;
+   * anything else answers as if it did not exist.
+   */
+  readonly sight?: readonly string[]
   /** Whether it honours `Idempotency-Key`. */
   readonly idempotent: boolean
   /** Its answer holds a secret: remembered under a key only sealed. */

@@ -16,7 +16,8 @@ export const operationsPage = (): string =>
       'document at `/openapi.json`, and readable on the page `/docs` of every server, which also tries them.',
     `Every operation may answer ${codes(errorsOfAll())}; the [errors](errors.md) that follow from a scope, a body or a ` +
       'key are in the OpenAPI document at `/openapi.json`. In a scope, `{name}` is the id in the path; in a scope of ' +
-      'rows it is the id of the row, and rows that no grant covers answer as if they did not exist.',
+      'rows it is the id of the row, and rows that no grant covers answer as if they did not exist. *Sees* names what shows a ' +
+      'caller the runs that it acts on; any other answers as if it did not exist.',
     ...Object.entries(OPERATION_TABLES).flatMap(([group, operations]) => [
       `## ${group}`,
       SUMMARIES[group] ?? '',
@@ -34,7 +35,7 @@ const errorsOfAll = () =>
 
 const toRow = (operation: Operation): readonly string[] => [
   `${code(`${operation.method} ${operation.path}`)}<br>${operation.summary}`,
-  describeScope(operation.scope),
+  describeScope(operation.scope) + describeSight(operation),
   operation.idempotent ? 'yes' : '',
   Object.entries(operation.responses)
     .map(([status, { description }]) => `${status}: ${description}`)
@@ -42,6 +43,9 @@ const toRow = (operation: Operation): readonly string[] => [
   codes(operation.errors),
   operation.refused ? '**501 by contract**' : '',
 ]
+
+const describeSight = ({ sight }: Operation): string =>
+  sight === undefined ? '' : `<br>Sees its own runs, and those of ${sight.map(code).join(' or ')}`
 
 function describeScope(scope: ScopeRule): string {
   if (scope === null) return 'none'

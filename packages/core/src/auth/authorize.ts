@@ -1,5 +1,12 @@
-import { AppError, EVERY_ROW, type RowAccess, type Visibility } from '@berth/ports'
-import { ADMIN_SCOPE, OWNED_RESOURCES, parseScope, type ScopeRule } from '@berth/protocol'
+import { AppError, EVERY_ROW, type RowAccess, type RunKind, type Visibility } from '@berth/ports'
+import {
+  ADMIN_SCOPE,
+  OPERATION_TABLES,
+  type Operation,
+  OWNED_RESOURCES,
+  parseScope,
+  type ScopeRule,
+} from '@berth/protocol'
 import type { Principal } from './principal.ts'
 
 interface Grants {
@@ -19,6 +26,31 @@ export function authorize(principal: Principal, rule: ScopeRule, params: Readonl
   if (typeof rule === 'string') return authorizeScope(principal, rule, params)
   if ('anyOf' in rule) return authorizeRows(principal, rule.anyOf, params)
   return authorizeScope(principal, rule.scope, params)
+}
+
+/**
+ * Decides whether a principal may call an operation, and which rows that touches: with a `sight`, those that the principal
+ * owns or could read.
+ *
+ * @throws AppError `scope-denied`
+ */
+export function authorizeOperation(
+  principal: Principal,
+  { scope, sight }: Pick<Operation, 'scope' | 'sight'>,
+  params: Readonly<Record<string, string>>,
+): Visibility {
+  const visibility = authorize(principal, scope, params)
+  return sight === undefined ? visibility : rowsOf(principal, sight, { owner: principal.subject })
+}
+
+/** Whether a principal may start runs of a target, and change those that it sees. @throws AppError `scope-denied` */
+export function authorizeTarget(
+  principal: Principal,
+  { kind, id }: { readonly kind: RunKind; readonly id: string },
+): void {
+  const { agents, workflows } = OPERATION_TABLES
+  if (kind === 'agent') authorize(principal, agents.runAgent.scope, { agentId: id })
+  else authorize(principal, workflows.executeWorkflow.scope, { workflowId: id })
 }
 
 function authorizeScope(principal: Principal, rule: string, params: Readonly<Record<string, string>>): Visibility {
@@ -45,8 +77,15 @@ function authorizeRows(
   anyOf: readonly string[],
   params: Readonly<Record<string, string>>,
 ): Visibility {
-  let access: RowAccess = {}
-  for (const template of anyOf) {
+  const access = rowsOf(principal, anyOf, {})
+  if (access === EVERY_ROW || Object.keys(access).length > 0) return access
+  throw denied(anyOf.map((template) => filled(template, params)))
+}
+
+/** The given rows, and those that a grant on one of the templates covers. */
+function rowsOf(principal: Principal, templates: readonly string[], given: RowAccess): Visibility {
+  let access = given
+  for (const template of templates) {
     const [resource = '', action = '', third] = template.split(':')
     const grants = grantsOf(principal, resource, action)
     if (grants.own) access = { ...access, owner: principal.subject }
@@ -58,7 +97,6 @@ function authorizeRows(
     else if (rows === 'all') return EVERY_ROW
     else access = { ...access, ids: rows }
   }
-  if (Object.keys(access).length === 0) throw denied(anyOf.map((template) => filled(template, params)))
   return access
 }
 

@@ -1,4 +1,5 @@
 import { createInMemoryStorage } from '@berth/in-memory'
+import { EVERY_ROW } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createEngine, gate, settled } from './engine.fixture.ts'
 
@@ -18,7 +19,7 @@ describe('abortAgent', () => {
     const second = await engine.run('task', accepted)
     await engine.pass(0)
 
-    const { body } = await engine.abortAgent({ agentId: 'task' })
+    const { body } = await engine.abortAgent({ agentId: 'task', visibility: EVERY_ROW })
 
     expect(body).toEqual({ aborted: [first.runId] })
     expect((await engine.find(second.runId ?? ''))?.status).toBe('completed')
@@ -28,7 +29,10 @@ describe('abortAgent', () => {
     const engine = createEngine({ agents: [agentOf('task', async () => 1)] })
     await engine.run('task')
 
-    expect(await engine.abortAgent({ agentId: 'task' })).toEqual({ status: 202, body: { aborted: [] } })
+    expect(await engine.abortAgent({ agentId: 'task', visibility: EVERY_ROW })).toEqual({
+      status: 202,
+      body: { aborted: [] },
+    })
   })
 
   it('passes on a failure of the storage', async () => {
@@ -43,6 +47,6 @@ describe('abortAgent', () => {
     await engine.run('task', accepted)
     isBroken = true
 
-    await expect(engine.abortAgent({ agentId: 'task' })).rejects.toThrow('disk')
+    await expect(engine.abortAgent({ agentId: 'task', visibility: EVERY_ROW })).rejects.toThrow('disk')
   })
 })

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type RunStore } from '@berth/ports'
+import { AppError, type RunStore, type Visibility } from '@berth/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
@@ -15,21 +15,23 @@ export interface AbortAgentDeps extends CommitOnceDeps {
 export interface AbortAgentRequest {
   readonly agentId: string
   readonly reason?: string | undefined
+  /** Which of its runs. */
+  readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
-/** Aborts every run of an agent that has not ended. @throws AppError `agent-not-found` */
+/** Aborts every visible run of an agent that has not ended. @throws AppError `agent-not-found` */
 export type AbortAgent = (request: AbortAgentRequest) => Promise<Reply>
 
 export function createAbortAgent(deps: AbortAgentDeps): AbortAgent {
   const { agents, runs, abortRun } = deps
 
-  return async ({ agentId, reason, key }) => {
+  return async ({ agentId, reason, visibility, key }) => {
     agents.get(agentId)
     const aborted: string[] = []
     const filter = { kind: 'agent', targetId: agentId, statuses: ['queued', 'running', 'suspended'] } as const
-    for await (const { id } of eachRun(runs, filter)) {
-      const isOurs = await abortRun({ runId: id, reason, visibility: EVERY_ROW }).then(() => true, ignoreEnded)
+    for await (const { id } of eachRun(runs, filter, visibility)) {
+      const isOurs = await abortRun({ runId: id, reason, visibility }).then(() => true, ignoreEnded)
       if (isOurs) aborted.push(id)
     }
     // Aborting twice does nothing twice, so the key is only the memory of the answer.

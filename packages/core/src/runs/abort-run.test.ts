@@ -149,12 +149,16 @@ describe('abortAgent', () => {
     ]
     const other = await engine.run('other', { answer: 'accepted' })
 
-    const reply = await engine.abortAgent({ agentId: 'patient', key })
+    const reply = await engine.abortAgent({ agentId: 'patient', visibility: EVERY_ROW, key })
 
     expect(reply).toMatchObject({ status: 202, body: { aborted: mine.map(({ runId }) => runId) } })
     expect((await engine.find(other.runId ?? ''))?.status).not.toBe('aborted')
-    expect(await engine.abortAgent({ agentId: 'patient', key })).toMatchObject({ replayed: true })
-    await expect(engine.abortAgent({ agentId: 'nobody' })).rejects.toMatchObject({ code: 'agent-not-found' })
+    expect(await engine.abortAgent({ agentId: 'patient', visibility: EVERY_ROW, key })).toMatchObject({
+      replayed: true,
+    })
+    await expect(engine.abortAgent({ agentId: 'nobody', visibility: EVERY_ROW })).rejects.toMatchObject({
+      code: 'agent-not-found',
+    })
   })
 })
 

@@ -1,9 +1,10 @@
-import { AppError, type RunStore, type StepStore, type Visibility } from '@berth/ports'
+import { AppError, type RunStore, type StepStore } from '@berth/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import { usageWithChildren } from './budget.ts'
 import { announce, type EndPlan, type EndRunDeps, planEnd } from './end-run.ts'
+import { findRunToChange, type RunToChange } from './find-run-to-change.ts'
 import { outcomeReply } from './run-outcome.ts'
 import { isTerminal } from './run-states.ts'
 import type { Runner } from './runner.ts'
@@ -14,10 +15,8 @@ export interface AbortRunDeps extends CommitOnceDeps, EndRunDeps {
   readonly runner: Runner
 }
 
-export interface AbortRunRequest {
-  readonly runId: string
+export interface AbortRunRequest extends RunToChange {
   readonly reason?: string | undefined
-  readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
@@ -25,18 +24,17 @@ export interface AbortRunRequest {
  * Ends a run now: it is `aborted` once this resolves, and whatever its code still does is dropped. An aborted run
  * answers the same again.
  *
- * @throws AppError `run-not-found`; `run-not-active` when it has completed or failed
+ * @throws AppError `run-not-found`; `scope-denied`; `run-not-active` when it has completed or failed
  */
 export type AbortRun = (request: AbortRunRequest) => Promise<Reply>
 
 export function createAbortRun(deps: AbortRunDeps): AbortRun {
-  const { runs, runner, basePath } = deps
+  const { runner, basePath } = deps
 
-  return async ({ runId, reason, visibility, key }) => {
+  return async ({ reason, key, ...asked }) => {
     let plan: EndPlan | undefined
     const once = await commitOnce(deps, key, async () => {
-      const run = await runs.find(runId, visibility)
-      if (run === undefined) throw new AppError('run-not-found')
+      const run = await findRunToChange(deps, asked)
       plan = undefined
       if (run.status === 'aborted') return { writes: [], reply: outcomeReply(run, basePath), remember: true }
       if (isTerminal(run.status)) throw new AppError('run-not-active', { message: `the run is ${run.status}` })
@@ -47,7 +45,7 @@ export function createAbortRun(deps: AbortRunDeps): AbortRun {
     if (once.kind === 'replayed') return once.reply
     if (plan !== undefined) {
       announce(deps, plan.ended)
-      runner.abort(runId, 'aborted')
+      runner.abort(asked.runId, 'aborted')
     }
     return once.decision.reply
   }

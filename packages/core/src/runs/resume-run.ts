@@ -1,11 +1,4 @@
-import {
-  AppError,
-  type ApprovalStore,
-  type RunRecord,
-  type RunStore,
-  type StepStore,
-  type Visibility,
-} from '@berth/ports'
+import { AppError, type ApprovalStore, type RunRecord, type RunStore, type StepStore } from '@berth/ports'
 import type { DecideApprovals, Decided, Deciding } from '../approvals/decide-approvals.ts'
 import { decisionAudit, isOpenTo, resolutionOf } from '../approvals/decision.ts'
 import { type DecisionRef, matchDecisions } from '../approvals/match-decisions.ts'
@@ -15,6 +8,7 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { answerAgain } from '../idempotency/recall.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { Reply } from '../reply.ts'
+import { findRunToChange, type RunToChange } from './find-run-to-change.ts'
 import type { ResumeSuspended } from './resume-suspended.ts'
 import { outcomeReply, settledReply } from './run-outcome.ts'
 import type { Settlements } from './settlements.ts'
@@ -32,12 +26,10 @@ export interface ResumeRunDeps extends CommitOnceDeps {
   readonly basePath: string
 }
 
-export interface ResumeRunRequest {
-  readonly runId: string
+export interface ResumeRunRequest extends RunToChange {
   readonly payload?: unknown
   readonly approvals?: readonly DecisionRef[] | undefined
   readonly principal: Principal
-  readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
@@ -64,12 +56,8 @@ export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
   }
 }
 
-async function findSuspended(
-  { runs }: ResumeRunDeps,
-  { runId, visibility, approvals = [] }: ResumeRunRequest,
-): Promise<RunRecord> {
-  const run = await runs.find(runId, visibility)
-  if (run === undefined) throw new AppError('run-not-found')
+async function findSuspended(deps: ResumeRunDeps, { approvals = [], ...asked }: ResumeRunRequest): Promise<RunRecord> {
+  const run = await findRunToChange(deps, asked)
   if (run.status !== 'suspended') throw new AppError('run-not-suspended', { message: `the run is ${run.status}` })
   if (approvals.length > 0 || awaitsResume(run)) return run
   throw new AppError('run-not-suspended', {

@@ -11,6 +11,7 @@ import {
   type SessionStore,
   type Timers,
   toJsonText,
+  type Visibility,
   type Write,
 } from '@berth/ports'
 import type { Principal } from '../auth/principal.ts'
@@ -24,6 +25,7 @@ import { sessionWrites } from '../sessions/session-writes.ts'
 import type { AbortRun } from './abort-run.ts'
 import type { Place } from './admission.ts'
 import { checkInput } from './check-input.ts'
+import { findThread } from './find-thread.ts'
 import { isTransient, type PersistentlyDeps, persistently } from './persistently.ts'
 import { lifecycleEvent } from './run-events.ts'
 import { acceptedReply, type Settled, settledReply } from './run-outcome.ts'
@@ -76,6 +78,8 @@ export interface StartRunRequest {
   readonly target: { readonly kind: RunKind; readonly id: string }
   readonly body: RunRequestBody
   readonly principal: Principal
+  /** The runs whose threads it may go on with; every one when missing. */
+  readonly visibility?: Visibility | undefined
   readonly key?: KeyedRequest | undefined
   readonly origin?: RunOrigin
   readonly traceparent?: string | undefined
@@ -91,8 +95,8 @@ export interface StartRunRequest {
 /**
  * Starts a run of an agent or a workflow. The run, its first events, its session and the record of the key are one commit.
  *
- * @throws AppError `agent-not-found`, `workflow-not-found`, `invalid-input`, `session-not-found`, `agent-busy`, `queue-full`,
- *   `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
+ * @throws AppError `agent-not-found`, `workflow-not-found`, `invalid-input`, `session-not-found`, `thread-not-found`, `agent-busy`,
+ *   `queue-full`, `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
  */
 export type StartRun = (request: StartRunRequest) => Promise<Reply>
 
@@ -117,7 +121,7 @@ export function createStartRun(deps: StartRunDeps): StartRun {
     const once = await commitOnce(deps, request.key, async () => {
       const run = newRun(deps, request, { target, input })
       const session = await sessionWrites(deps, run, request.principal)
-      await refuseBusyThread(deps, run)
+      await refuseThread(deps, request)
       const more = (await request.origin?.writes(run)) ?? []
       prepared = enter(deps, target, run)
       return decide(deps, request, { prepared, writes: [...more, ...session] })
@@ -188,10 +192,18 @@ function claimThread(claims: ThreadClaims, { kind, id }: RunTarget, threadId: st
   return claims.claim({ workflowId: id, threadId })
 }
 
-/** A thread is one line: its runs follow one another. @throws AppError `agent-busy` */
-async function refuseBusyThread({ runs }: StartRunDeps, { threadId, kind, targetId }: RunRecord): Promise<void> {
+/**
+ * A thread is one line: its runs follow one another, and none goes on with what its principal does not see.
+ *
+ * @throws AppError `thread-not-found`, `agent-busy`
+ */
+async function refuseThread(
+  { runs }: StartRunDeps,
+  { target: { kind, id }, body: { threadId }, visibility = EVERY_ROW }: StartRunRequest,
+): Promise<void> {
   if (threadId === undefined) return
-  const filter = { kind, targetId, threadId, statuses: ['queued', 'running', 'suspended'] } as const
+  await findThread(runs, { workflowId: id, threadId }, visibility)
+  const filter = { kind, targetId: id, threadId, statuses: ['queued', 'running', 'suspended'] } as const
   const { items } = await runs.list(filter, { limit: 1, order: 'asc' }, EVERY_ROW)
   if (items.length > 0) throw threadBusy()
 }

@@ -1,3 +1,4 @@
+import { EVERY_ROW } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../agents/agent.ts'
 import { agentOf, createEngine, outcomeOf, settled } from '../runs/engine.fixture.ts'
@@ -89,7 +90,12 @@ describe('forkThread', () => {
 
     const fork = await engine.forkThread({ workflowId: 'flow', threadId: source?.threadId ?? '' })
     await settled(engine.clock)
-    await engine.resumeWorkflow({ workflowId: 'flow', threadId: fork.threadId ?? '', payload: 'forked' })
+    await engine.resumeWorkflow({
+      workflowId: 'flow',
+      threadId: fork.threadId ?? '',
+      payload: 'forked',
+      visibility: EVERY_ROW,
+    })
     await settled(engine.clock)
 
     expect(await engine.find(fork.id)).toMatchObject({ status: 'completed', result: '[1,"forked"]' })

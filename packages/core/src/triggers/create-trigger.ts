@@ -9,7 +9,7 @@ import {
 } from '@berth/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'
-import { authorize } from '../auth/authorize.ts'
+import { authorizeTarget } from '../auth/authorize.ts'
 import { authorizeSessionUse } from '../auth/authorize-session-use.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
@@ -55,7 +55,7 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
 
   return async ({ definition, principal, key }) => {
     checkDefinition(definition, cronSchedule, clock.now())
-    await authorizeTarget(deps, definition, principal)
+    await checkTarget(deps, definition, principal)
     let isTried = false
     const once = await recording(() =>
       commitOnce(deps, key, async () => {
@@ -86,7 +86,7 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
   }
 }
 
-async function authorizeTarget(
+async function checkTarget(
   { targets, sessions }: CreateTriggerDeps,
   { target, kind }: TriggerDefinition,
   principal: Principal,
@@ -102,13 +102,12 @@ async function authorizeTarget(
 }
 
 /** A target that the principal may not start answers as if it did not exist; the hint says what it takes. */
-function refuseForeign(principal: Principal, { kind, id }: Pick<RunTarget, 'kind' | 'id'>): void {
+function refuseForeign(principal: Principal, target: Pick<RunTarget, 'kind' | 'id'>): void {
   try {
-    if (kind === 'agent') authorize(principal, 'agents:invoke:{agentId}', { agentId: id })
-    else authorize(principal, 'workflows:execute:{workflowId}', { workflowId: id })
+    authorizeTarget(principal, target)
   } catch (error) {
     if (!(error instanceof AppError) || error.id !== 'scope-denied') throw error
-    const code = kind === 'agent' ? 'agent-not-found' : 'workflow-not-found'
+    const code = target.kind === 'agent' ? 'agent-not-found' : 'workflow-not-found'
     throw new AppError(
       code,
       error.hint === undefined ? {} : { hint: `${error.hint} to make it the target of a trigger` },

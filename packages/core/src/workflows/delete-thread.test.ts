@@ -20,7 +20,7 @@ describe('deleteThread', () => {
     await settled(engine.clock)
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false])
 
-    await engine.deleteThread({ workflowId: 'flow', threadId: 'thr_1' })
+    await engine.deleteThread({ workflowId: 'flow', threadId: 'thr_1', visibility: EVERY_ROW })
     await settled(engine.clock)
 
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, false])
@@ -65,7 +65,7 @@ describe('deleteThread', () => {
     await settled(engine.clock)
     arm()
 
-    await engine.deleteThread(THREAD)
+    await engine.deleteThread({ ...THREAD, visibility: EVERY_ROW })
     await settled(engine.clock)
 
     expect(refused).toMatchObject([{ id: 'agent-busy' }])
@@ -78,11 +78,11 @@ describe('deleteThread', () => {
   it('waits for an execution that is being recorded, and aborts it', async () => {
     const deletions: Promise<unknown>[] = []
     const { engine, signals, arm } = interrupted('run.insert', async (at) => {
-      deletions.push(at.deleteThread(THREAD))
+      deletions.push(at.deleteThread({ ...THREAD, visibility: EVERY_ROW }))
       await settled(at.clock)
     })
     await execute(engine)
-    const { id: runId } = await engine.threads.newestRun(THREAD)
+    const { id: runId } = await engine.threads.newestRun(THREAD, EVERY_ROW)
     await engine.abortRun({ runId, visibility: EVERY_ROW })
     await settled(engine.clock)
     arm()

@@ -1,11 +1,12 @@
-import { AppError, EVERY_ROW, type RunStore } from '@berth/ports'
+import { AppError, EVERY_ROW, type RunStore, type Visibility } from '@berth/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import type { AbortRun } from '../runs/abort-run.ts'
 import { eachRun } from '../runs/each-run.ts'
+import type { ThreadRef } from '../runs/find-thread.ts'
 import type { ThreadClaims } from '../runs/thread-claims.ts'
-import type { ThreadRef, WorkflowThreads } from './workflow-threads.ts'
+import type { WorkflowThreads } from './workflow-threads.ts'
 
 export interface DeleteThreadDeps extends CommitOnceDeps {
   readonly runs: RunStore
@@ -20,15 +21,21 @@ export interface DeleteThreadDeps extends CommitOnceDeps {
  *
  * @throws AppError `thread-not-found`
  */
-export type DeleteThread = (request: ThreadRef & { readonly key?: KeyedRequest | undefined }) => Promise<Reply>
+export type DeleteThread = (request: DeleteThreadRequest) => Promise<Reply>
+
+export interface DeleteThreadRequest extends ThreadRef {
+  /** The runs that who asks sees. */
+  readonly visibility: Visibility
+  readonly key?: KeyedRequest | undefined
+}
 
 const ACTIVE = ['queued', 'running', 'suspended'] as const
 
 export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
   const { runs, threads, abortRun, threadClaims } = deps
 
-  const remove: DeleteThread = async ({ workflowId, threadId, key }) => {
-    await threads.newestRun({ workflowId, threadId })
+  const remove: DeleteThread = async ({ workflowId, threadId, visibility, key }) => {
+    await threads.newestRun({ workflowId, threadId }, visibility)
     for await (const run of eachRun(runs, { kind: 'workflow', targetId: workflowId, threadId, statuses: ACTIVE })) {
       await abortIfActive(abortRun, run.id)
     }

@@ -8,8 +8,9 @@ import {
   type Write,
 } from '@berth/ports'
 import type { EndRunDeps } from '../runs/end-run.ts'
+import type { ThreadRef } from '../runs/find-thread.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
-import type { ThreadRef, WorkflowThreads } from './workflow-threads.ts'
+import type { WorkflowThreads } from './workflow-threads.ts'
 
 export interface ForkThreadDeps extends Pick<EndRunDeps, 'unitOfWork' | 'clock'> {
   readonly ids: IdGenerator

@@ -20,7 +20,7 @@ describe.each(Object.entries(codes))('the resume of a thread that %s', (_, code)
     const { runId = '' } = await engine.execute('flow', { body: { threadId: 'thr_1' } })
     await settled(engine.clock)
     const resume = (key: string, payload: unknown = 1) =>
-      engine.resumeWorkflow({ workflowId: 'flow', threadId: 'thr_1', payload, key: keyOf(key) })
+      engine.resumeWorkflow({ workflowId: 'flow', threadId: 'thr_1', payload, visibility: EVERY_ROW, key: keyOf(key) })
     const resumedTimes = async () => {
       await settled(engine.clock)
       const events = await engine.storage.events.read({ runId }, { after: 0, limit: 99 })

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type StepRecord, type StepStore, toJsonText, type Write } from '@berth/ports'
+import { AppError, type StepRecord, type StepStore, toJsonText, type Visibility, type Write } from '@berth/ports'
 import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { answerAgain } from '../idempotency/recall.ts'
@@ -23,6 +23,8 @@ export interface ResumeWorkflowRequest {
   /** Of the event it waits for; may be left out when there is only one. */
   readonly name?: string | undefined
   readonly payload?: unknown
+  /** The runs that who asks sees. */
+  readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
@@ -37,8 +39,8 @@ export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
   const { steps, threads, settleWait, resumeSuspended, basePath } = deps
 
   return async (request) => {
-    const { key, payload } = request
-    const run = await threads.newestRun(request, EVERY_ROW)
+    const { key, payload, visibility } = request
+    const run = await threads.newestRun(request, visibility)
     const reply = acceptedReply({ ...run, status: 'queued' }, basePath)
     const writes: readonly Write[] = reservation(deps, key, { reply, remember: true, writes: [] })
     const outcome: ResumeResult = awaitsResume(run)

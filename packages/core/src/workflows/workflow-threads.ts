@@ -11,6 +11,7 @@ import {
   type StepStore,
   type Visibility,
 } from '@berth/ports'
+import { findThread, type ThreadRef } from '../runs/find-thread.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
 import { isTerminal } from '../runs/run-states.ts'
 import type { WorkflowRegistry } from '../runs/target-registry.ts'
@@ -46,29 +47,19 @@ export interface ThreadState {
   readonly checkpointId: string | null
 }
 
-export interface ThreadRef {
-  readonly workflowId: string
-  readonly threadId: string
-}
-
 /** Reads of workflow threads. @throws AppError `workflow-not-found`, `thread-not-found` */
 export interface WorkflowThreads {
   state(thread: ThreadRef): Promise<ThreadState>
   /** What the newest run of the thread has recorded, by place. @throws AppError `validation-failed` for a foreign cursor */
   checkpoints(thread: ThreadRef, page: PageQuery): Promise<Page<Checkpoint>>
-  /** The newest run of the thread. */
-  newestRun(thread: ThreadRef, visibility?: Visibility): Promise<RunRecord>
+  /** The newest run of the thread. One whose newest run is not visible does not exist. */
+  newestRun(thread: ThreadRef, visibility: Visibility): Promise<RunRecord>
 }
 
 export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThreadsDeps): WorkflowThreads {
-  const newestRun = async (
-    { workflowId, threadId }: ThreadRef,
-    visibility: Visibility = EVERY_ROW,
-  ): Promise<RunRecord> => {
-    workflows.get(workflowId)
-    const filter = { kind: 'workflow', targetId: workflowId, threadId } as const
-    const { items } = await runs.list(filter, { limit: 1, order: 'desc' }, visibility)
-    const [run] = items
+  const newestRun = async (thread: ThreadRef, visibility: Visibility): Promise<RunRecord> => {
+    workflows.get(thread.workflowId)
+    const run = await findThread(runs, thread, visibility)
     if (run === undefined) throw new AppError('thread-not-found')
     return run
   }
@@ -76,7 +67,7 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
   return {
     newestRun,
     async state(thread) {
-      const run = await newestRun(thread)
+      const run = await newestRun(thread, EVERY_ROW)
       const recorded = await steps.list(run.id)
       const waits = recorded.filter(({ status }) => status === 'waiting')
       const last = recorded
@@ -93,7 +84,7 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
       }
     },
     async checkpoints(thread, { limit, cursor, order }) {
-      const run = await newestRun(thread)
+      const run = await newestRun(thread, EVERY_ROW)
       const all = (await steps.list(run.id)).filter(({ status }) => status === 'completed')
       const sorted = order === 'asc' ? all : all.toReversed()
       const place = placeOf(cursor)

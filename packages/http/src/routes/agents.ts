@@ -25,5 +25,6 @@ export const agentRoutes = ({
   },
   streamAgent: ({ params, body, principal, key, traceparent }) =>
     startRun({ target: { kind: 'agent', id: params.agentId }, body, principal, key, traceparent, answer: 'accepted' }),
-  abortAgent: ({ params, body, key }) => abortAgent({ agentId: params.agentId, reason: body.reason, key }),
+  abortAgent: ({ params, body, visibility, key }) =>
+    abortAgent({ agentId: params.agentId, reason: body.reason, visibility, key }),
 })

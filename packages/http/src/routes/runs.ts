@@ -30,6 +30,6 @@ export const runRoutes = ({
   resumeRun: ({ params, body: { payload, approvals }, principal, visibility, key }) =>
     resumeRun({ runId: params.runId, payload, approvals, principal, visibility, key }),
   replayRun: replayWith({ replay, openReplayStream }, ({ runId }: { readonly runId: string }) => ({ runId })),
-  abortRun: ({ params, body, visibility, key }) =>
-    abortRun({ runId: params.runId, reason: body.reason, visibility, key }),
+  abortRun: ({ params, body, principal, visibility, key }) =>
+    abortRun({ runId: params.runId, reason: body.reason, principal, visibility, key }),
 })

@@ -14,21 +14,22 @@ export const workflowRoutes = ({
 }: Deps): Handlers<typeof workflowOperations> => ({
   listWorkflows: ({ query }) => ({ status: 200, body: readWorkflows.list(query) }),
   getWorkflow: ({ params }) => ({ status: 200, body: readWorkflows.get(params.workflowId) }),
-  executeWorkflow({ params, body, principal, key, traceparent, prefer }) {
+  executeWorkflow({ params, body, principal, visibility, key, traceparent, prefer }) {
     const { waitMs } = prefer
     const answer = waitMs === undefined ? 'accepted' : 'outcome'
     return startRun({
       target: { kind: 'workflow', id: params.workflowId },
       body,
       principal,
+      visibility,
       key,
       traceparent,
       answer,
       waitMs,
     })
   },
-  resumeWorkflow: ({ params, body: { threadId, name, payload }, key }) =>
-    resumeWorkflow({ workflowId: params.workflowId, threadId, name, payload, key }),
+  resumeWorkflow: ({ params, body: { threadId, name, payload }, visibility, key }) =>
+    resumeWorkflow({ workflowId: params.workflowId, threadId, name, payload, visibility, key }),
   getWorkflowState: async ({ params: { workflowId }, query: { threadId } }) => ({
     status: 200,
     body: await threads.state({ workflowId, threadId }),
@@ -37,5 +38,6 @@ export const workflowRoutes = ({
     status: 200,
     body: await threads.checkpoints({ workflowId, threadId }, page),
   }),
-  deleteThread: ({ params: { workflowId, threadId }, key }) => deleteThread({ workflowId, threadId, key }),
+  deleteThread: ({ params: { workflowId, threadId }, visibility, key }) =>
+    deleteThread({ workflowId, threadId, visibility, key }),
 })

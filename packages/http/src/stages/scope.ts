@@ -1,4 +1,4 @@
-import { authorize } from '@berth/core'
+import { authorizeOperation } from '@berth/core'
 import type { ScopeRule } from '@berth/protocol'
 import type { Exchange } from '../exchange.ts'
 import type { HttpConfig } from '../http-app-deps.ts'
@@ -12,7 +12,9 @@ export const createScope: CreateStage =
   (exchange) => {
     const { route, principal } = exchange
     if (route === undefined) return undefined
-    exchange.visibility = authorize(principal, demandOf(route, exchange, config), route.params)
+    const { sight } = route.mounted.operation
+    const asked = { scope: demandOf(route, exchange, config), sight }
+    exchange.visibility = authorizeOperation(principal, asked, route.params)
     return undefined
   }
 

@@ -3,6 +3,7 @@ import type { OperationTable } from '../operation.ts'
 import { Agent, AgentState } from '../resources/agents.ts'
 import { listOf, PageEntries } from '../resources/list.ts'
 import { AbortRequest, RunOutcome, RunRequest } from '../resources/runs.ts'
+import { RUN_SIGHT } from './runs.ts'
 
 const RUN_REFUSALS = [
   'agent-not-found',
@@ -87,12 +88,13 @@ export const agentOperations = {
     method: 'POST',
     path: '/agents/:agentId/abort',
     scope: 'agents:invoke:{agentId}',
+    sight: RUN_SIGHT,
     idempotent: true,
     body: AbortRequest,
     responses: {
       202: { schema: v.object({ aborted: v.array(v.string()) }), description: 'The ids of the aborted runs.' },
     },
     errors: ['agent-not-found'],
-    summary: 'Abort all runs of an agent.',
+    summary: 'Abort all runs of an agent that the caller sees.',
   },
 } as const satisfies OperationTable

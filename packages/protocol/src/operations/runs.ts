@@ -6,6 +6,9 @@ import { ReplayRequest, ResumeRequest } from '../resources/replay.ts'
 import { AbortRequest, EventEnvelope, Run, RunOutcome, RunStatus } from '../resources/runs.ts'
 
 const READ = { anyOf: ['runs:read:{runId}', 'agents:read:{agentId}', 'workflows:read:{workflowId}'] } as const
+/** What shows a run. */
+export const RUN_SIGHT = READ.anyOf
+
 const ACT = { anyOf: ['agents:invoke:{agentId}', 'workflows:execute:{workflowId}'] } as const
 
 export const runOperations = {
@@ -74,6 +77,7 @@ export const runOperations = {
     method: 'POST',
     path: '/runs/:runId/abort',
     scope: ACT,
+    sight: RUN_SIGHT,
     idempotent: true,
     body: AbortRequest,
     responses: {
@@ -87,6 +91,7 @@ export const runOperations = {
     method: 'POST',
     path: '/runs/:runId/resume',
     scope: ACT,
+    sight: RUN_SIGHT,
     idempotent: true,
     body: ResumeRequest,
     responses: { 200: { schema: RunOutcome, description: 'What the resumed run came to.' } },

@@ -11,6 +11,7 @@ import {
   Workflow,
   WorkflowOutcome,
 } from '../resources/workflows.ts'
+import { RUN_SIGHT } from './runs.ts'
 
 export const workflowOperations = {
   listWorkflows: {
@@ -39,13 +40,22 @@ export const workflowOperations = {
     method: 'POST',
     path: '/workflows/:workflowId/execute',
     scope: 'workflows:execute:{workflowId}',
+    sight: RUN_SIGHT,
     idempotent: true,
     body: ExecuteRequest,
     responses: {
       200: { schema: WorkflowOutcome, description: 'What the run came to, with Prefer: wait=N.' },
       202: { schema: WorkflowOutcome, location: true, description: 'Accepted.' },
     },
-    errors: ['workflow-not-found', 'session-not-found', 'invalid-input', 'agent-busy', 'queue-full', 'server-draining'],
+    errors: [
+      'workflow-not-found',
+      'thread-not-found',
+      'session-not-found',
+      'invalid-input',
+      'agent-busy',
+      'queue-full',
+      'server-draining',
+    ],
     summary: 'Execute a workflow.',
   },
   resumeWorkflow: {
@@ -53,6 +63,7 @@ export const workflowOperations = {
     method: 'POST',
     path: '/workflows/:workflowId/resume',
     scope: 'workflows:resume:{workflowId}',
+    sight: RUN_SIGHT,
     idempotent: true,
     body: ResumeThreadRequest,
     responses: { 202: { schema: WorkflowOutcome, location: true, description: 'Accepted.' } },
@@ -98,6 +109,7 @@ export const workflowOperations = {
     method: 'DELETE',
     path: '/workflows/:workflowId/threads/:threadId',
     scope: 'workflows:delete:{workflowId}',
+    sight: RUN_SIGHT,
     idempotent: true,
     responses: { 204: { description: 'The thread and its checkpoints are gone.' } },
     errors: ['workflow-not-found', 'thread-not-found'],

@@ -1,20 +1,12 @@
 import {
   type AbortRun,
   type AuthorizeSubject,
-  authorize,
+  authorizeOperation,
   formatEventId,
   type Principal,
   parseEventId,
 } from '@berth/core'
-import {
-  AppError,
-  type Clock,
-  EVERY_ROW,
-  type EventLog,
-  type RunStore,
-  toJsonText,
-  type Visibility,
-} from '@berth/ports'
+import { AppError, type Clock, EVERY_ROW, type EventLog, type RunStore, toJsonText } from '@berth/ports'
 import { REPLAY_GAP, type RPC_METHODS, type RpcErrorName, type RpcMethod, runOperations } from '@berth/protocol'
 import type { InferOutput } from 'valibot'
 import { openSource } from '../open-source.ts'
@@ -149,9 +141,9 @@ async function cancelRun(
   { principal }: Caller,
   { runId, reason }: ParamsOf<'run.cancel'>,
 ): Promise<Outcome> {
-  const visibility: Visibility = authorize(principal, runOperations.abortRun.scope, { runId })
+  const visibility = authorizeOperation(principal, runOperations.abortRun, { runId })
   try {
-    await abortRun({ runId, reason, visibility })
+    await abortRun({ runId, reason, principal, visibility })
   } catch (error) {
     // It has ended in another way: nothing is left to cancel, and its status says so.
     if (!(error instanceof AppError && error.id === 'run-not-active')) throw error

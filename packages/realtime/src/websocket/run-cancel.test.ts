@@ -16,14 +16,15 @@ describe('run.cancel', () => {
     })
     const runs = [aRun({ id: 'run_a', status: 'aborted' }), aRun({ id: 'run_b', status: 'completed' })]
     await world.unitOfWork.commit(runs.map((run) => ({ type: 'run.insert', run }) as const))
-    const { call } = await connected(world, { subject: 'alice', scopes: ['agents:invoke:echo'] })
+    const principal: Principal = { subject: 'alice', scopes: ['agents:invoke:echo'] }
+    const { call } = await connected(world, principal)
     const reader = await connected(world, { subject: 'alice', scopes: ['agents:read'] })
 
     expect((await call('run.cancel', { runId: 'run_a', reason: 'no' })).result).toEqual({
       runId: 'run_a',
       status: 'aborted',
     })
-    expect(asked).toEqual([{ runId: 'run_a', reason: 'no', visibility: { agentIds: ['echo'] } }])
+    expect(asked).toEqual([{ runId: 'run_a', reason: 'no', principal, visibility: { owner: 'alice' } }])
     expect((await call('run.cancel', { runId: 'run_b' })).result).toEqual({ runId: 'run_b', status: 'completed' })
     expect((await reader.call('run.cancel', { runId: 'run_a' })).error?.code).toBe(-32003)
   })

@@ -1,0 +1,25 @@
+import { AppError, EVERY_ROW, type RunRecord, type RunStore, type Visibility } from '@berth/ports'
+
+export interface ThreadRef {
+  readonly workflowId: string
+  readonly threadId: string
+}
+
+/**
+ * The newest run of a thread, which stands for all of it; `undefined` when nothing has run in it.
+ *
+ * @throws AppError `thread-not-found` when that run is not visible
+ */
+export async function findThread(
+  runs: RunStore,
+  { workflowId, threadId }: ThreadRef,
+  visibility: Visibility,
+): Promise<RunRecord | undefined> {
+  const filter = { kind: 'workflow', targetId: workflowId, threadId } as const
+  const { items } = await runs.list(filter, { limit: 1, order: 'desc' }, EVERY_ROW)
+  const [run] = items
+  if (run === undefined || visibility === EVERY_ROW) return run
+  const seen = await runs.find(run.id, visibility)
+  if (seen === undefined) throw new AppError('thread-not-found')
+  return seen
+}

@@ -1,0 +1,189 @@
+import type { Visibility } from '@berth/ports'
+import { isGrantable, OPERATIONS, type Operation } from '@berth/protocol'
+import { aBlock, aFact, aMemoryConflict, anApproval, aRun, aSession } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { bearer, bodyOf, createTestApp, post } from './app.fixture.ts'
+import { toRequest } from './operation-request.fixture.ts'
+import { sampleOf } from './sample.fixture.ts'
+
+/** The members of a body that name a row. */
+const ROW_MEMBERS = ['threadId', 'sessionId', 'runId']
+
+const WRITES = OPERATIONS.filter(({ method, refused }) => method !== 'GET' && !refused)
+
+/** A replay reads, and its scope is for everything that was recorded; whoever runs the consolidator does so for everybody. */
+const OF_EVERYBODY = ['runs.replay', 'sessions.replay', 'consolidator.run']
+
+/** Those that take what may be somebody else's: named by their path, by a member of their body, or all of an agent. */
+const CHANGES_ROWS = WRITES.filter(
+  (operation) =>
+    !OF_EVERYBODY.includes(operation.id) &&
+    (operation.path.includes('/:') || memberNames(operation).some((name) => ROW_MEMBERS.includes(name))),
+)
+
+const byId = (operation: Operation) => [operation.id, operation] as const
+
+/** The scopes that let the caller in: for its own rows where the grammar has that, else for everything. */
+function writeScopes({ scope }: Operation): readonly string[] {
+  const rules = typeof scope === 'string' && scope.includes(':') ? [scope] : []
+  const named = scope !== null && typeof scope === 'object' && 'anyOf' in scope ? scope.anyOf : rules
+  return named.map((rule) => {
+    const bare = rule.split(':', 2).join(':')
+    return isGrantable(`${bare}:own`) ? `${bare}:own` : bare
+  })
+}
+
+async function setUp() {
+  const made = createTestApp({ auth: 'token', config: { perIpRequests: 1_000_000 } })
+  const { app, manage, storage, clock } = made
+  for (const owner of ['alice', 'bob']) {
+    const [id, waiting, done, thread] = [`of-${owner}`, `paused-${owner}`, `done-${owner}`, `flow-${owner}`]
+    const flow = { kind: 'workflow', targetId: 'steps', status: 'suspended' } as const
+    const outcome = await storage.unitOfWork.commit([
+      { type: 'session.insert', session: aSession({ id, owner }) },
+      { type: 'run.insert', run: aRun({ id, owner, status: 'running', targetId: 'echo' }) },
+      { type: 'run.insert', run: aRun({ id: waiting, owner, status: 'suspended', targetId: 'echo' }) },
+      { type: 'run.insert', run: aRun({ id: done, owner, status: 'completed', targetId: 'echo' }) },
+      { type: 'run.insert', run: aRun({ id: thread, owner, threadId: id, ...flow }) },
+      { type: 'approval.insert', approval: anApproval({ id, owner, runId: waiting }) },
+      { type: 'fact.insert', fact: aFact({ id, owner }) },
+      { type: 'block.put', block: aBlock({ id, owner, label: id }) },
+      { type: 'conflict.open', conflict: aMemoryConflict({ id, owner, factIds: [id, `other-${id}`] }) },
+    ])
+    expect(outcome).toMatchObject({ committed: true })
+  }
+
+  const mint = async (...scopes: string[]) => (await manage.mint({ name: 'm', scopes, subject: 'alice' }, 'test')).token
+
+  const send = async (token: string, request: Request) => {
+    const response = await app.fetch(new Request(request, { headers: { ...headersOf(request), ...bearer(token) } }))
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    const { requestId: _, ...body } = isJson ? await bodyOf(response) : {}
+    return { status: response.status, body }
+  }
+
+  const call = (token: string, operation: Operation, id: string) => send(token, requestFor(operation, id))
+
+  /** Everything of an owner, as it is stored. */
+  const rowsOf = async (owner: string) => {
+    const seen: Visibility = { owner }
+    const page = { limit: 200, order: 'asc' } as const
+    return JSON.stringify([
+      await storage.runs.list({}, page, seen),
+      await storage.sessions.list(page, seen),
+      await storage.approvals.list({}, page, seen),
+      await storage.facts.list({ visibility: seen, now: clock.now() }, page),
+      await storage.blocks.list(undefined, page, seen),
+      await storage.memoryConflicts.list(undefined, page, seen),
+    ])
+  }
+  return { ...made, mint, send, call, rowsOf }
+}
+
+function requestFor(operation: Operation, id: string): Request {
+  const named = memberNames(operation).filter((name) => ROW_MEMBERS.includes(name))
+  const sample = sampleOf(operation.body) as Record<string, unknown>
+  const given = Object.fromEntries(named.map((name) => [name, id]))
+  const body = named.length === 0 ? undefined : JSON.stringify({ ...sample, ...given })
+  const request = toRequest(operation, { id, body })
+  return new Request(request.url.replace(/(\/workflows\/)[^/?]+/, '$1steps'), request)
+}
+
+function memberNames({ body }: Operation): readonly string[] {
+  return body !== undefined && 'entries' in body ? Object.keys(body.entries as object) : []
+}
+
+const headersOf = (request: Request) => Object.fromEntries(request.headers)
+
+describe('what a caller does not see', () => {
+  it.each(CHANGES_ROWS.map(byId))('is not changed by %s, and answers as if it were not there', async (_, operation) => {
+    const { call, mint, rowsOf } = await setUp()
+    const before = await rowsOf('bob')
+    const token = await mint(...writeScopes(operation))
+
+    const missing = await call(token, operation, 'not-there')
+    const foreign = await call(token, operation, 'of-bob')
+
+    expect(await rowsOf('bob')).toBe(before)
+    // What makes a row of its own under an id that is free is refused one that is not.
+    if (missing.status >= 400) expect(foreign).toEqual(missing)
+    else expect([missing.status, 404], JSON.stringify(foreign)).toContain(foreign.status)
+  })
+
+  it.each(['of-bob', 'paused-bob', 'done-bob', 'flow-bob'])('is no run to abort or to resume: %s', async (id) => {
+    const { send, mint } = await setUp()
+    const token = await mint('agents:invoke', 'workflows:execute', 'runs:read:own')
+
+    for (const verb of ['abort', 'resume']) {
+      const [missing, foreign] = [
+        await send(token, post(`/runs/not-there/${verb}`, {})),
+        await send(token, post(`/runs/${id}/${verb}`, {})),
+      ]
+      expect(missing).toMatchObject({ status: 404, body: { error: 'run-not-found' } })
+      expect(foreign).toEqual(missing)
+    }
+  })
+
+  it('is no thread to execute in', async () => {
+    const { send, mint, rowsOf } = await setUp()
+    const token = await mint('workflows:execute')
+    const execute = (threadId: string) => send(token, post('/workflows/steps/execute', { threadId }))
+
+    expect(await execute('of-bob')).toMatchObject({ status: 404, body: { error: 'thread-not-found' } })
+    expect(await rowsOf('alice')).not.toContain('"threadId":"of-bob"')
+    expect(await execute('of-alice')).toMatchObject({ status: 409, body: { error: 'agent-busy' } })
+    expect(await execute('new')).toMatchObject({ status: 202 })
+  })
+})
+
+describe('what a caller sees', () => {
+  const ACTING = ['agents:invoke', 'workflows:execute', 'workflows:resume', 'workflows:delete']
+
+  it.each([
+    ['its own, without any scope to read', 'alice', []],
+    ['that of somebody else, by the scope of all runs', 'bob', ['runs:read']],
+    ['that of somebody else, by the scopes of its target', 'bob', ['agents:read:echo', 'workflows:read:steps']],
+    ['that of somebody else, by the scopes of the run', 'bob', ['runs:read:of-bob', 'runs:read:flow-bob']],
+  ])('is changed as before: %s', async (_, owner, reading) => {
+    const { send, mint } = await setUp()
+    const token = await mint(...ACTING, ...reading)
+    const thread = { threadId: `of-${owner}` }
+
+    expect(await send(token, post(`/runs/of-${owner}/abort`, {}))).toMatchObject({ body: { status: 'aborted' } })
+    expect(await send(token, post(`/runs/flow-${owner}/resume`, {}))).toMatchObject({ status: 409 })
+    expect(await send(token, post('/workflows/steps/resume', thread))).toMatchObject({ status: 409 })
+    expect(await send(token, post('/workflows/steps/execute', thread))).toMatchObject({ status: 409 })
+    const url = post(`/workflows/steps/threads/of-${owner}`).url
+    expect(await send(token, new Request(url, { method: 'DELETE' }))).toMatchObject({ status: 204 })
+  })
+
+  it('is not changed without the scope of its target, which the refusal names', async () => {
+    const { send, mint, rowsOf } = await setUp()
+    const before = await rowsOf('bob')
+    const token = await mint('runs:read', 'agents:invoke:other')
+
+    for (const [path, scope] of [
+      ['/runs/of-bob/abort', 'agents:invoke:echo'],
+      ['/runs/paused-bob/resume', 'agents:invoke:echo'],
+      ['/runs/flow-bob/abort', 'workflows:execute:steps'],
+    ] as const) {
+      const { status, body } = await send(token, post(path, {}))
+      expect({ status, ...body }).toMatchObject({
+        status: 403,
+        error: 'scope-denied',
+        hint: expect.stringContaining(scope),
+      })
+    }
+    expect(await rowsOf('bob')).toBe(before)
+  })
+
+  it('is all that ends when an agent is aborted', async () => {
+    const { send, mint } = await setUp()
+    const abort = async (...scopes: string[]) =>
+      (await send(await mint('agents:invoke:echo', ...scopes), post('/agents/echo/abort', {}))).body.aborted
+
+    expect(await abort()).toEqual(['of-alice', 'paused-alice'])
+    expect(await abort('runs:read:paused-bob')).toEqual(['paused-bob'])
+    expect(await abort('agents:read:echo')).toEqual(['of-bob'])
+  })
+})

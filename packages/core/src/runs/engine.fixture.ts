@@ -49,7 +49,7 @@ export const testDigest = {
   sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
 } as Digest
 
-export const ALICE = { subject: 'alice', scopes: ['agents:invoke'] }
+export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:execute'] }
 
 const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000, idempotencyTtlMs: 86_400_000 }
 

@@ -141,7 +141,7 @@ describe('ctx.suspend', () => {
       engine.resumeRun({
         runId: first.runId,
         payload: 'go',
-        principal: { subject: 'bob', scopes: [] },
+        principal: { subject: 'bob', scopes: ['agents:invoke'] },
         visibility: EVERY_ROW,
       }),
     )
@@ -165,7 +165,7 @@ describe('ctx.suspend', () => {
         engine.resumeRun({
           runId: first.runId,
           approvals,
-          principal: { subject: 'bob', scopes: [] },
+          principal: { subject: 'bob', scopes: ['agents:invoke'] },
           visibility: EVERY_ROW,
         }),
       )
@@ -195,7 +195,7 @@ describe('a resume with decisions and a payload', () => {
       engine.resumeRun({
         ...{ runId, payload: { note: 'go' }, visibility: EVERY_ROW },
         approvals: [{ id: approvals?.[0]?.id ?? '', granted: true }],
-        principal: { subject: 'bob', scopes: [] },
+        principal: { subject: 'bob', scopes: ['agents:invoke'] },
       }),
     )
 

@@ -31,11 +31,18 @@ export interface RunContext extends RunServices {
   readonly workflowId: string | undefined
   readonly threadId: string | undefined
   readonly sessionId: string | undefined
+  /**
+   * On whose behalf it runs, verified: the subject of the token that started it, or of who made its trigger; a child has that of
+   * its parent. Decide by this one who may do what.
+   */
+  readonly owner: string
+  /** As the body of the request says, which nobody has verified: whoever may start the run may write anything here. */
   readonly userId: string | undefined
   /** From 1; grows when a crash or a restart makes the run start again. */
   readonly attempt: number
   /** W3C trace context of the request that started the run. */
   readonly traceparent: string | undefined
+  /** As the body of the request says, unverified like `userId`. */
   readonly metadata: Readonly<Record<string, string>>
   /** Aborts on cancel, time-out and shutdown; its `reason` is `'aborted'`, `'timeout'`, `'shutdown'` or `'budget-exhausted'`. */
   readonly signal: AbortSignal

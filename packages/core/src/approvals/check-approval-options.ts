@@ -1,15 +1,18 @@
 import { type JsonText, toJsonText } from '@berth/ports'
 import { isLongerThan } from '../json-members.ts'
-import { LONGEST_MS, numberProblem, objectProblem, type Problem, refuseProblems } from '../steps/check-options.ts'
+import { checkMembers, LONGEST_MS, numberProblem, type Problem, refuseProblems } from '../steps/check-options.ts'
 import type { ApprovalOptions } from './approval-options.ts'
 
 const MAX_TITLE_LENGTH = 512
 /** The request for a decision is an event of the log, and bounded as one. Bytes of JSON. */
 const MAX_PAYLOAD_BYTES = 262_144
 
-/** @throws AppError `validation-failed` for what could not be asked of a human */
-export function checkApprovalOptions(options: ApprovalOptions): void {
-  refuseProblems('an approval', [objectProblem('its options', options)])
+/**
+ * @param more members that it has besides those of an approval
+ * @throws AppError `validation-failed` for what could not be asked of a human
+ */
+export function checkApprovalOptions(options: ApprovalOptions, more: readonly string[] = []): void {
+  checkMembers('an approval', options, ['title', 'payload', 'timeoutMs', ...more])
   const { title, payload, timeoutMs } = options
   refuseProblems('an approval', [
     textProblem('title', title, MAX_TITLE_LENGTH),

@@ -1,5 +1,6 @@
 import { AppError, type McpClient, type McpOutcome, type McpTool } from '@berth/ports'
 import { isPlainObject } from '@berth/protocol'
+import { checkMembers } from '../steps/check-options.ts'
 import type { ServiceCaller } from '../steps/service-caller.ts'
 import type { StepOptions } from '../steps/step.ts'
 import type { McpServers } from './mcp-servers.ts'
@@ -33,7 +34,9 @@ export interface RunMcpDeps {
 /** `ctx.mcp`. */
 export const createRunMcp = ({ servers, mcpClient }: RunMcpDeps, { step }: ServiceCaller): RunMcp => ({
   tools: (serverId) => step('mcp.tools', async () => mcpClient.tools(await servers.endpoint(String(serverId)))),
-  async call(serverId, tool, args = {}, { timeoutMs, onCrash } = {}) {
+  async call(serverId, tool, args = {}, options = {}) {
+    checkMembers('ctx.mcp.call', options, ['timeoutMs', 'onCrash'])
+    const { timeoutMs, onCrash } = options
     if (!isPlainObject(args)) {
       throw new AppError('validation-failed', { message: 'the arguments of a tool are an object' })
     }

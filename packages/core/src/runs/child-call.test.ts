@@ -162,7 +162,11 @@ describe('what a child uses', () => {
     )
     const { engine, parent } = await run()
 
-    engine.resumeRun({ runId: parent?.id ?? '', principal: { subject: 'a', scopes: ['agents:invoke'] }, visibility: EVERY_ROW })
+    engine.resumeRun({
+      runId: parent?.id ?? '',
+      principal: { subject: 'a', scopes: ['agents:invoke'] },
+      visibility: EVERY_ROW,
+    })
     await rest()
 
     expect((await runs('parent'))[0]).toMatchObject({ status: 'completed', usage: { inputTokens: 10, toolCalls: 1 } })

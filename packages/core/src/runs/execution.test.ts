@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@berth/in-memory'
 import { AppError, EVERY_ROW, type UnitOfWork } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent, RunContext } from '../agents/agent.ts'
-import { agentOf, createEngine, gate, outcomeOf } from './engine.fixture.ts'
+import { agentOf, createEngine, gate, outcomeOf, settled } from './engine.fixture.ts'
 
 const unprintable = Object.create(null) as unknown
 
@@ -156,6 +156,27 @@ describe('the context', () => {
       ...{ sessionId: 'chat', userId: 'u1', traceparent: '00-ab-cd-01', metadata: { team: 'a' } },
     })
     expect(seen?.signal.aborted).toBe(false)
+  })
+
+  it('tells a run and its children on whose behalf they run, whatever the request says', async () => {
+    const seen: unknown[] = []
+    const engine = createEngine({
+      agents: [
+        agentOf('child', async (_, { owner, userId }) => void seen.push({ owner, userId })),
+        agentOf('parent', async (_, { owner, userId, agents }) => {
+          seen.push({ owner, userId })
+          await agents.run('child')
+        }),
+      ],
+    })
+
+    const answer = engine.run('parent', { body: { userId: 'root' }, principal: { subject: 'mallory', scopes: [] } })
+    await settled(engine.clock)
+    await answer
+
+    expect(seen).toContainEqual({ owner: 'mallory', userId: 'root' })
+    expect(new Set(seen.map((one) => JSON.stringify(one))).size).toBe(1)
+    expect(seen.length).toBeGreaterThan(1)
   })
 
   it('takes no event once the run has ended', async () => {

@@ -2,6 +2,7 @@ import { AppError, fromJsonText, type Logger } from '@berth/ports'
 import type { EmitOptions, Resume, RunContext } from '../agents/agent.ts'
 import type { CreateRunServices, RunServices } from '../agents/run-services.ts'
 import type { CallScope } from '../steps/call-scope.ts'
+import { checkMembers } from '../steps/check-options.ts'
 import type { ServiceCaller } from '../steps/service-caller.ts'
 import { callStep } from '../steps/step-call.ts'
 import { callTransaction } from '../steps/transaction-call.ts'
@@ -47,6 +48,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     workflowId: kind === 'workflow' ? targetId : undefined,
     threadId: run.threadId,
     sessionId: run.sessionId,
+    owner: run.owner,
     userId: run.userId,
     attempt: run.attempt,
     traceparent: span.traceparent ?? run.traceparent,
@@ -57,6 +59,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     emit(type, payload, options: EmitOptions = {}) {
       if (ledger.isReplaying()) return ledger.breathe()
       try {
+        checkMembers('ctx.emit', options, ['phase'])
         return journal.emit(type, payload, options.phase)
       } catch (error) {
         logger.error('event refused', error, { runId: run.id, type })

@@ -2,7 +2,7 @@ import { fromJsonText, type JsonText, type RunRecord, toJsonText } from '@berth/
 import type { ApprovalOptions } from '../approvals/approval-options.ts'
 import { checkApprovalOptions, jsonProblem, textProblem } from '../approvals/check-approval-options.ts'
 import { checkName } from '../steps/call-arguments.ts'
-import { objectProblem, refuseProblems } from '../steps/check-options.ts'
+import { checkMembers, objectProblem, refuseProblems } from '../steps/check-options.ts'
 
 /** A decision that a suspended run needs. */
 export interface SuspendApproval extends ApprovalOptions {
@@ -44,7 +44,7 @@ export function suspensionOf(request: SuspendRequest, maxStateBytes: number): Su
 }
 
 function checkedRequest(request: SuspendRequest): SuspendRequest {
-  refuseProblems('ctx.suspend', [objectProblem('what it takes', request)])
+  checkMembers('ctx.suspend', request, ['approvals', 'state'])
   return request ?? {}
 }
 
@@ -54,7 +54,7 @@ function checkApproval(approval: SuspendApproval): void {
   ])
   checkName(approval.name)
   refuseProblems(`the approval ${approval.name}`, [textProblem('toolCallId', approval.toolCallId, MAX_ID_LENGTH)])
-  checkApprovalOptions(approval)
+  checkApprovalOptions(approval, ['name', 'toolCallId'])
 }
 
 const MAX_ID_LENGTH = 256

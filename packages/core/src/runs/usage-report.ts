@@ -1,4 +1,5 @@
 import { AppError } from '@berth/ports'
+import { checkMembers } from '../steps/check-options.ts'
 
 /** What a model call cost. */
 export interface UsageReport {
@@ -10,7 +11,9 @@ export interface UsageReport {
 }
 
 /** @throws AppError `validation-failed` for what would make the record of the run say nonsense */
-export function checkUsage({ provider, model, inputTokens, outputTokens, costUsd }: UsageReport): void {
+export function checkUsage(report: UsageReport): void {
+  checkMembers('ctx.usage', report, ['provider', 'model', 'inputTokens', 'outputTokens', 'costUsd'])
+  const { provider, model, inputTokens, outputTokens, costUsd } = report
   const areNames = [provider, model].every((name) => typeof name === 'string' && name !== '' && name.length <= 128)
   const areAmounts = [inputTokens, outputTokens, costUsd].every(
     (amount) =>

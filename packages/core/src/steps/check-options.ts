@@ -1,4 +1,5 @@
 import { AppError } from '@berth/ports'
+import { nearest } from '@berth/protocol'
 
 const DAY_MS = 86_400_000
 /** The longest pause or time-out, a hundred years: beyond that nobody waits. */
@@ -15,6 +16,20 @@ export function refuseProblems(what: string, problems: readonly Problem[]): void
     message: `${what}: ${problem}`,
     hint: 'the options of a durable call are checked before it takes effect',
   })
+}
+
+/** Refuses options that are no object, and names a member that means nothing there, which is mostly one that is misspelt. */
+export function checkMembers(what: string, given: object, known: readonly string[]): void {
+  refuseProblems(what, [objectProblem('its options', given)])
+  refuseProblems(what, [membersProblem(given, known)])
+}
+
+function membersProblem(given: object | undefined, known: readonly string[]): Problem {
+  const unknown = Object.keys(given ?? {}).find((name) => !known.includes(name))
+  if (unknown === undefined) return undefined
+  const meant = nearest(unknown, known)
+  const guess = meant === undefined ? '' : ` (did you mean ${meant}?)`
+  return `${unknown} means nothing here${guess}; it takes ${known.join(', ')}`
 }
 
 /** A missing value is right. */

@@ -1,8 +1,18 @@
-import { LONGEST_MS, numberProblem, objectProblem, refuseProblems } from './check-options.ts'
+import {
+  checkMembers,
+  LONGEST_MS,
+  numberProblem,
+  objectProblem,
+  type Problem,
+  refuseProblems,
+} from './check-options.ts'
 import type { StepOptions } from './step.ts'
 
 const ON_CRASH: readonly unknown[] = [undefined, 'retry', 'fail', 'ask']
 const DELAY = { min: 0, max: LONGEST_MS }
+
+export const crashProblem = (onCrash: unknown): Problem =>
+  ON_CRASH.includes(onCrash) ? undefined : "onCrash must be 'retry', 'fail' or 'ask'"
 
 /** @throws AppError `validation-failed` for a step that could not do what it says */
 export function checkStepOptions(fn: unknown, options: StepOptions): void {
@@ -11,9 +21,11 @@ export function checkStepOptions(fn: unknown, options: StepOptions): void {
     objectProblem('its options', options),
     objectProblem('retry', options?.retry),
   ])
+  checkMembers('a step', options, ['retry', 'timeoutMs', 'onCrash'])
   const { retry = {}, timeoutMs, onCrash } = options
+  checkMembers('the retry of a step', retry, ['maxAttempts', 'initialDelayMs', 'factor', 'maxDelayMs'])
   refuseProblems('a step', [
-    ON_CRASH.includes(onCrash) ? undefined : "onCrash must be 'retry', 'fail' or 'ask'",
+    crashProblem(onCrash),
     numberProblem('timeoutMs', timeoutMs, { min: 1, max: LONGEST_MS }),
     numberProblem('retry.maxAttempts', retry.maxAttempts, { min: 1, max: 1_000, isWhole: true }),
     numberProblem('retry.initialDelayMs', retry.initialDelayMs, DELAY),

@@ -1,8 +1,9 @@
-import { EVERY_ROW } from '@berth/ports'
+import { EVERY_ROW, type RunRecord } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../agents/agent.ts'
 import { agentOf, createEngine, outcomeOf, settled } from '../runs/engine.fixture.ts'
-import { type Code, processes, start, waitFor } from './processes.fixture.ts'
+import { type Code, never, processes, start, waitFor } from './processes.fixture.ts'
+import type { StepTry } from './step.ts'
 
 describe('ctx.tool', () => {
   it('answers a failure as data and emits the life of the call', async () => {
@@ -34,6 +35,56 @@ describe('ctx.tool', () => {
       'tool.execute.start',
       'tool.execute.error',
     ])
+  })
+})
+
+describe('a tool that was executing when the process died', () => {
+  const dying = (onCrash: 'retry' | 'fail' | 'ask' | undefined) => {
+    const effects: string[] = []
+    const execute = (_: unknown, { effectId }: StepTry) => (effects.push(effectId) === 1 ? never() : 'done')
+    const code: Code = async ({ tool, sleep }) => {
+      const outcome = await tool({ name: 'pay', execute, ...(onCrash === undefined ? {} : { onCrash }) })
+      await sleep('nap', 10)
+      return outcome
+    }
+    return { effects, code }
+  }
+  const failed = (kind: string) => ({ ok: false, error: { kind, message: expect.stringContaining('pay') } })
+  const resultOf = (run: RunRecord | undefined) => JSON.parse(run?.result ?? 'null')
+
+  it.each([
+    [undefined, 2, { ok: true, value: 'done' }],
+    ['retry', 2, { ok: true, value: 'done' }],
+    ['fail', 1, failed('execution_failed')],
+  ] as const)('follows onCrash %s, with one effectId, and is remembered so', async (onCrash, executions, expected) => {
+    const process = processes()
+    const { effects, code } = dying(onCrash)
+    const runId = await start(await process(code))
+
+    const second = await process(code)
+    await second.pass(10)
+
+    expect(resultOf(await second.find(runId))).toEqual(expected)
+    expect(effects).toHaveLength(executions)
+    expect(new Set(effects).size).toBe(1)
+  })
+
+  it.each([
+    [true, 2, { ok: true, value: 'done' }],
+    [false, 1, failed('approval_denied')],
+  ] as const)('asks a human with onCrash ask, who decides %s', async (granted, executions, expected) => {
+    const process = processes()
+    const { effects, code } = dying('ask')
+    const runId = await start(await process(code))
+
+    const second = await process(code)
+    const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
+    await second.resolveApproval({ approvalId: approval?.id ?? '', granted, by: 'bob', visibility: EVERY_ROW })
+    await settled(second.clock)
+    await second.pass(10)
+
+    expect(resultOf(await second.find(runId))).toEqual(expected)
+    expect(effects).toHaveLength(executions)
   })
 })
 

@@ -24,7 +24,29 @@ async function comesTo(code: (context: Loose) => unknown) {
 type Loose = Omit<RunContext, LooseName> & {
   readonly [Name in LooseName]: (...given: readonly unknown[]) => Promise<unknown>
 }
-type LooseName = 'step' | 'tool' | 'suspend' | 'approval'
+type LooseName = 'step' | 'tool' | 'suspend' | 'approval' | 'waitForEvent' | 'emit' | 'usage'
+
+describe('a member that means nothing', () => {
+  const execute = () => 1
+  it.each<[string, (context: Loose) => unknown, string[]]>([
+    ['of a step', ({ step }) => step('s', execute, { retires: 3 }), ['retires', 'retry', 'timeoutMs', 'onCrash']],
+    ['of a retry', ({ step }) => step('s', execute, { retry: { maxAttempt: 3 } }), ['maxAttempt', 'maxAttempts']],
+    ['of an approval', ({ approval }) => approval('a', { titel: 'x' }), ['titel', 'title', 'payload']],
+    ['of a tool', ({ tool }) => tool({ name: 't', execute, arguments: {} }), ['arguments', 'args', 'onCrash']],
+    ['of the approval of a tool', ({ tool }) => tool({ name: 't', execute, approval: { by: 'me' } }), ['by', 'title']],
+    ['of a wait', ({ waitForEvent }) => waitForEvent('go', { timeout: 1 }), ['timeout', 'timeoutMs']],
+    ['of an event', ({ emit }) => emit('note.made', {}, { phas: 'commentary' }), ['phas', 'did you mean phase']],
+    ['of usage', ({ usage }) => usage({ provider: 'p', model: 'm', cost: 1 }), ['cost', 'costUsd']],
+    ['of a suspension', ({ suspend }) => suspend({ approval: [] }), ['approval', 'did you mean approvals']],
+    ['of what a suspension asks', ({ suspend }) => suspend({ approvals: [{ name: 'a', titel: 'x' }] }), ['titel']],
+  ])('%s is refused at the call by its name, with those that are known', async (_, code, words) => {
+    const { status, error, steps } = await comesTo(async (context) => code(context))
+
+    expect({ status, error }).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
+    for (const word of words) expect(error?.message).toContain(word)
+    expect(steps).toEqual([])
+  })
+})
 
 describe('a step', () => {
   it.each([
@@ -105,6 +127,7 @@ describe('a tool', () => {
     ['nothing', [undefined]],
     ['no code', [{ name: 't' }]],
     ['an odd time-out', [{ name: 't', execute: () => 1, timeoutMs: -5 }]],
+    ['an unknown onCrash', [{ name: 't', execute: () => 1, onCrash: 'sometimes' }]],
     ['an odd approval', [{ name: 't', execute: () => 1, approval: 'yes' }]],
     ['an approval that expires in the past', [{ name: 't', execute: () => 1, approval: { timeoutMs: -5 } }]],
     ['no name', [{ execute: () => 1 }]],

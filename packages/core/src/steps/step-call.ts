@@ -32,11 +32,12 @@ import { pauseBefore, withTimeout } from './step-retry.ts'
 export const callStep = async <T>(
   scope: CallScope,
   name: string,
-  { fn, options, failureOf }: StepCall<T>,
+  { fn, options, failureOf, lost }: StepCall<T>,
 ): Promise<T> => {
   checkStepOptions(fn, options)
   return callWork<T>(scope, name, {
     options,
+    lost,
     kind: failureOf === undefined ? 'step' : 'tool',
     perform: (step, attempt, span) => perform(scope, step, { fn, options, failureOf, attempt, span }),
   })
@@ -47,11 +48,15 @@ export interface StepCall<T> {
   readonly options: StepOptions
   /** Makes it the call of a tool in its trace: the kind of failure that a result tells of. */
   readonly failureOf?: ((result: T) => string | undefined) | undefined
+  /** What it answers when it may not be repeated after a crash; `step-failed` is thrown when missing. */
+  readonly lost?: ((step: StepRecord) => T) | undefined
 }
 
 /** A durable piece of work, and how one try does it and records what it came to. */
-export interface Work {
+export interface Work<T = unknown> {
   readonly options: StepOptions
+  /** As with `StepCall`. */
+  readonly lost?: ((step: StepRecord) => T) | undefined
   /** What it is in its trace; a step when missing. */
   readonly kind?: 'step' | 'tool'
   /** Resolves with the recorded result. @throws whatever the work throws; nothing is recorded then */
@@ -59,16 +64,16 @@ export interface Work {
 }
 
 /** @throws AppError as `callStep` */
-export async function callWork<T>(scope: CallScope, name: string, work: Work): Promise<T> {
+export async function callWork<T>(scope: CallScope, name: string, work: Work<T>): Promise<T> {
   const { ledger, run } = scope
   checkName(name)
   const { seq, recorded } = await ledger.claim('step', name)
   if (recorded === undefined) return execute<T>(scope, { seq, name, ...work, begin: insert(scope, seq, name) })
   if (recorded.status === 'completed' || recorded.status === 'failed') {
-    return outcomeOf<T>(await ledger.replay(recorded))
+    return outcomeOf(await ledger.replay(recorded), work.lost)
   }
   const ready = await afterCrash(scope, recorded, work.options)
-  if (ready.status !== 'started') return outcomeOf<T>(ready)
+  if (ready.status !== 'started') return outcomeOf(ready, work.lost)
   return execute<T>(scope, { seq, name, ...work, begin: change(recorded, 'started', { attempt: run.attempt }) })
 }
 
@@ -242,8 +247,10 @@ export function resultText({ maxResultBytes }: CallScope, value: unknown): JsonT
 /** What the code gets is what a re-execution will get: the JSON of the result. */
 const fromResult = <T>(text: JsonText | undefined): T => (text === undefined ? undefined : fromJsonText(text)) as T
 
-function outcomeOf<T>({ status, name, result, error }: StepRecord): T {
+function outcomeOf<T>(step: StepRecord, lost?: (step: StepRecord) => T): T {
+  const { status, name, result, error } = step
   if (status === 'completed') return fromResult<T>(result)
+  if (lost !== undefined) return lost(step)
   throw new AppError('step-failed', { message: error?.message ?? `${name} failed` })
 }
 

@@ -5,6 +5,7 @@ import { checkApprovalOptions } from '../approvals/check-approval-options.ts'
 import type { Entry } from '../runs/journal.ts'
 import { checkName, instantAfter, instantOf } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
+import { checkMembers } from './check-options.ts'
 import { checkEventName } from './event-name.ts'
 import { stepEvent } from './step-events.ts'
 
@@ -64,9 +65,11 @@ export async function callSleep(scope: CallScope, name: string, until: number | 
 export async function callWaitForEvent(
   scope: CallScope,
   name: string,
-  { timeoutMs }: { readonly timeoutMs?: number },
+  options: { readonly timeoutMs?: number },
 ): Promise<unknown> {
   checkEventName(name)
+  checkMembers('ctx.waitForEvent', options, ['timeoutMs'])
+  const { timeoutMs } = options
   const dueAt = timeoutMs === undefined ? undefined : instantAfter(scope.clock.now(), timeoutMs)
   if (dueAt !== undefined) scope.requireTimers()
   const settled = await callWait(scope, { kind: 'event', name }, () => ({ detail: { eventName: name, dueAt } }))
@@ -79,7 +82,7 @@ export async function callApproval(
   name: string,
   options: ApprovalOptions & { readonly toolCallId?: string },
 ): Promise<ApprovalDecision> {
-  checkApprovalOptions(options)
+  checkApprovalOptions(options, ['toolCallId'])
   if (options.timeoutMs !== undefined) scope.requireTimers()
   const settled = await callWait(scope, { kind: 'approval', name }, (seq) => {
     const { approval, events } = approvalRequest(scope, { ...options, name, seq })

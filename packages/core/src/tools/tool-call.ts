@@ -33,7 +33,9 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
   if (!scope.ledger.isReplaying()) scope.budget.takeToolCall()
   return callStep<ToolOutcome<T>>(scope, name, {
     fn: (attempt) => execute(scope, call, attempt),
-    options: {},
+    options: call.onCrash === undefined ? {} : { onCrash: call.onCrash },
+    lost: ({ approvalId, error }) =>
+      failed(approvalId === undefined ? 'execution_failed' : 'approval_denied', error?.message ?? `${name} is lost`),
     failureOf: (outcome) => (outcome.ok ? undefined : outcome.error.kind),
   })
 }

@@ -1,14 +1,23 @@
 import type { ToolFailureKind } from '@berth/protocol'
 import type { ApprovalOptions } from '../approvals/approval-options.ts'
-import type { StepTry } from '../steps/step.ts'
+import type { StepOptions, StepTry } from '../steps/step.ts'
 
 /** A call of a tool; its `args` give `execute` their type. */
 export interface ToolCall<Args = unknown, Result = unknown> {
   readonly name: string
   readonly args?: Args
+  /**
+   * Gets what a step gets: `effectId`, the same whenever this call is executed, for the idempotency key of what it does outside;
+   * `signal`, which aborts with the run and after `timeoutMs`; `attempt` and `traceparent`.
+   */
   readonly execute: (args: Args, call: StepTry) => Result | PromiseLike<Result>
   /** The tool is given up after this long. Milliseconds. */
   readonly timeoutMs?: number
+  /**
+   * What becomes of a call that was executing when the process died: `'retry'` (when missing) executes it again, under the same
+   * `effectId`; `'fail'` answers `execution_failed`; `'ask'` lets a human decide, and answers `approval_denied` when they deny it.
+   */
+  readonly onCrash?: StepOptions['onCrash']
   /** Asks a human first; `true` for an approval without more to say. */
   readonly approval?: boolean | ApprovalOptions
 }

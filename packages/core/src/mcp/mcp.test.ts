@@ -1,4 +1,4 @@
-import { createInMemoryStorage } from '@berth/in-memory'
+import { createInMemoryMeter, createInMemoryStorage } from '@berth/in-memory'
 import {
   AppError,
   type EpochMs,
@@ -14,6 +14,7 @@ import type { RunContext } from '../agents/agent.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { agentOf, createEngine, silentLogger } from '../runs/engine.fixture.ts'
+import type { RunRequestBody } from '../runs/start-run.ts'
 import { createMcp, createMcpService } from './mcp.ts'
 import type { AllowedBindings } from './mcp-servers.ts'
 import { interruptCalls } from './use-mcp.ts'
@@ -266,17 +267,48 @@ describe('useMcp', () => {
 })
 
 describe('ctx.mcp', () => {
-  const run = async (code: (context: RunContext) => Promise<unknown>, over: Parameters<typeof createWorld>[0] = {}) => {
+  const run = async (
+    code: (context: RunContext) => Promise<unknown>,
+    over: Parameters<typeof createWorld>[0] = {},
+    body: RunRequestBody = {},
+  ) => {
+    const meter = createInMemoryMeter()
     const { parts, calls } = createWorld(over)
     const mcpOf = createMcpService(parts)
     const engine = createEngine({
       agents: [agentOf('code', (_, context) => code(context))],
       services: (caller) => ({ mcp: mcpOf(caller) }),
+      meter,
     })
-    const { json = '' } = await engine.run('code')
-    const outcome = JSON.parse(json) as { runId: string; result?: unknown; error?: { kind?: string; message: string } }
-    return { ...outcome, steps: await engine.storage.steps.list(outcome.runId), calls }
+    const { json = '' } = await engine.run('code', { body })
+    const outcome = JSON.parse(json) as {
+      status: string
+      finishReason: string
+      usage: object
+      runId: string
+      result?: unknown
+      error?: { kind?: string; message: string }
+    }
+    return { ...outcome, steps: await engine.storage.steps.list(outcome.runId), calls, meter }
   }
+
+  it('counts calls, and no lists, in the budget of the run and in the metric of tools', async () => {
+    const code = async ({ mcp }: RunContext) => {
+      await mcp.tools('files')
+      await mcp.call('files', 'a')
+      await mcp.call('nowhere', 'a')
+      return mcp.call('files', 'a')
+    }
+    const { status, finishReason, usage, calls, meter } = await run(code, {}, { budget: { toolCalls: 2 } })
+
+    expect({ status, finishReason, usage }).toMatchObject({
+      ...{ status: 'failed', finishReason: 'budget-exhausted', usage: { toolCalls: 2 } },
+    })
+    expect(calls).toHaveLength(1)
+    const counted = (tool: string, outcome: string) =>
+      meter.values.get(`svc_tool_calls_total{tool="${tool}",outcome="${outcome}"}`)
+    expect([counted('files.a', 'ok'), counted('nowhere.a', 'unknown_tool')]).toEqual([1, 1])
+  })
 
   it('lists and calls tools, each as a recorded call', async () => {
     const { result, steps, calls } = await run(async ({ mcp }) => [

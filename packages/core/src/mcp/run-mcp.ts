@@ -15,7 +15,7 @@ export interface RunMcp {
   /** @throws AppError `step-failed` when there is no such server, or it is unavailable */
   tools(serverId: string): Promise<readonly McpTool[]>
   /**
-   * Calls a tool once; its answer is stored. How it fails, an unknown server or tool included, is data. What becomes of a
+   * Calls a tool once; its answer is stored. It counts in the run's budget of tool calls. How it fails, an unknown server or tool included, is data. What becomes of a
    * call that was under way at a crash is said by `onCrash`, as with `ctx.step`.
    */
   call(
@@ -32,7 +32,7 @@ export interface RunMcpDeps {
 }
 
 /** `ctx.mcp`. */
-export const createRunMcp = ({ servers, mcpClient }: RunMcpDeps, { step }: ServiceCaller): RunMcp => ({
+export const createRunMcp = ({ servers, mcpClient }: RunMcpDeps, { step, tool: callTool }: ServiceCaller): RunMcp => ({
   tools: (serverId) => step('mcp.tools', async () => mcpClient.tools(await servers.endpoint(String(serverId)))),
   async call(serverId, tool, args = {}, options = {}) {
     checkMembers('ctx.mcp.call', options, ['timeoutMs', 'onCrash'])
@@ -41,7 +41,7 @@ export const createRunMcp = ({ servers, mcpClient }: RunMcpDeps, { step }: Servi
       throw new AppError('validation-failed', { message: 'the arguments of a tool are an object' })
     }
     const name = `${serverId}.${tool}`.slice(0, MAX_NAME)
-    return step<McpOutcome>(
+    return callTool<McpOutcome>(
       name,
       async ({ signal, traceparent }) => {
         try {

@@ -7,7 +7,7 @@ import type { ServiceCaller } from '../steps/service-caller.ts'
 import { callStep } from '../steps/step-call.ts'
 import { callTransaction } from '../steps/transaction-call.ts'
 import { callApproval, callSleep, callWaitForEvent } from '../steps/wait-call.ts'
-import { callTool } from '../tools/tool-call.ts'
+import { callForeignTool, callTool } from '../tools/tool-call.ts'
 import type { CallChild } from './child-call.ts'
 import { createRunLog } from './run-log.ts'
 import { suspensionOf } from './suspension.ts'
@@ -98,6 +98,7 @@ const callerOf = (scope: CallScope): ServiceCaller => ({
   run: scope.run,
   signal: scope.signal,
   step: (name, fn, options = {}) => callStep(scope, name, { fn, options }),
+  tool: (name, fn, options = {}) => callForeignTool(scope, name, { fn, options }),
   transact: (name, decide) => callTransaction(scope, name, decide),
 })
 

@@ -1,4 +1,5 @@
 import type { RunRecord } from '@berth/ports'
+import type { ToolResult } from '../tools/tool.ts'
 import type { Effect } from './effect.ts'
 import type { StepFn, StepOptions } from './step.ts'
 
@@ -8,6 +9,8 @@ export interface ServiceCaller {
   readonly signal: AbortSignal
   /** For reads and for effects outside the storage: recorded like `ctx.step`. */
   step<T>(name: string, fn: StepFn<T>, options?: StepOptions): Promise<T>
+  /** As `step`, for what is the call of a tool: it counts in the budget and the metric of tools, also when it fails. */
+  tool<T extends ToolResult>(name: string, fn: StepFn<T>, options?: StepOptions): Promise<T>
   /** For effects inside the storage: written in one commit with the record of the call, so done exactly once. */
   transact<T>(name: string, decide: () => Promise<Effect<T>>): Promise<T>
 }

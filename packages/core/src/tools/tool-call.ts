@@ -4,13 +4,13 @@ import { isLongerThan } from '../json-members.ts'
 import { toRunError } from '../runs/run-error.ts'
 import { runEvent } from '../runs/run-events.ts'
 import type { CallScope } from '../steps/call-scope.ts'
-import type { StepTry } from '../steps/step.ts'
+import type { StepFn, StepOptions, StepTry } from '../steps/step.ts'
 import { callStep } from '../steps/step-call.ts'
 import { withTimeout } from '../steps/step-retry.ts'
 import { callApproval } from '../steps/wait-call.ts'
 import { isAppError } from '../thrown-value.ts'
 import { checkToolCall } from './check-tool-call.ts'
-import type { ToolCall, ToolOutcome } from './tool.ts'
+import type { ToolCall, ToolOutcome, ToolResult } from './tool.ts'
 
 /** `ctx.tool`: asks when it has to, runs the tool once, and answers its failure as data. */
 export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Promise<ToolOutcome<T>> {
@@ -37,6 +37,23 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
     lost: ({ approvalId, error }) =>
       failed(approvalId === undefined ? 'execution_failed' : 'approval_denied', error?.message ?? `${name} is lost`),
     failureOf: (outcome) => (outcome.ok ? undefined : outcome.error.kind),
+  })
+}
+
+/** A durable step that calls a tool which is somebody else's, such as one of an MCP server, counted like `ctx.tool`. */
+export async function callForeignTool<T extends ToolResult>(
+  scope: CallScope,
+  name: string,
+  { fn, options }: { readonly fn: StepFn<T>; readonly options: StepOptions },
+): Promise<T> {
+  if (!scope.ledger.isReplaying()) scope.budget.takeToolCall()
+  return callStep<T>(scope, name, {
+    async fn(attempt) {
+      const outcome = await fn(attempt)
+      scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
+      return outcome
+    },
+    options,
   })
 }
 

@@ -22,6 +22,9 @@ export interface ToolCall<Args = unknown, Result = unknown> {
   readonly approval?: boolean | ApprovalOptions
 }
 
+/** What tells whether a tool has failed. */
+export type ToolResult = ToolOutcome<unknown>
+
 export type ToolOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: { readonly kind: ToolFailureKind; readonly message: string } }

@@ -17,6 +17,7 @@ import {
   SUBJECTS,
   SUBPROTOCOL,
   type SubjectName,
+  scopesOfSubject,
   TICKET_PREFIX,
 } from '@berth/protocol'
 import { toJsonSchema } from '@valibot/to-json-schema'
@@ -200,12 +201,16 @@ const messagesOf = (subject: SubjectName): Json =>
   Object.fromEntries(carriedBy(subject).map((name) => [name, messageRef(name)]))
 
 function subjectChannels(): Json {
-  const channels = SUBJECT_ROWS.map(([name, { pattern, scope, summary }]) => [
+  const channels = SUBJECT_ROWS.map(([name, { pattern, summary }]) => [
     name,
     {
       address: pattern,
       summary,
-      description: `Subscribed to over the WebSocket, where frames also have v, kind and subscriptionId. Needs the scope \`${scope}\`.`,
+      description: `Subscribed to over the WebSocket, where frames also have v, kind and subscriptionId. Needs the scope ${scopesOfSubject(
+        name,
+      )
+        .map((scope) => `\`${scope}\``)
+        .join(' or ')}.`,
       servers: [serverRef('websocket')],
       ...parametersOf(pattern),
       messages: messagesOf(name),

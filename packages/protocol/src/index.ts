@@ -143,5 +143,6 @@ export {
   SUBJECTS,
   type SubjectName,
   type SubjectParams,
+  scopesOfSubject,
 } from './subjects.ts'
 export { formatToken, isWellFormedToken, TOKEN_ENVS, TOKEN_PREFIX, type TokenEnv } from './token-format.ts'

@@ -1,10 +1,13 @@
 import { OPERATOR_ID } from './ids.ts'
 
-/** What a subject carries, and the scope that lets a caller subscribe. `{name}` is an id. */
+/**
+ * What a subject carries, and the scope that lets a caller subscribe. `{name}` is an id. `rowScope` does too, for the rows that a
+ * grant on it covers, which may be the caller's own.
+ */
 // biome-ignore format: a table is read by its rows
 export const SUBJECTS = {
-  agentRun: { pattern: 'agent:{agentId}/runs/{runId}/events', scope: 'agents:read:{agentId}', summary: 'One run of the agent.' },
-  workflowRun: { pattern: 'workflow:{workflowId}/runs/{runId}/events', scope: 'workflows:read:{workflowId}', summary: 'One run of the workflow.' },
+  agentRun: { pattern: 'agent:{agentId}/runs/{runId}/events', scope: 'agents:read:{agentId}', rowScope: 'runs:read:{runId}', summary: 'One run of the agent.' },
+  workflowRun: { pattern: 'workflow:{workflowId}/runs/{runId}/events', scope: 'workflows:read:{workflowId}', rowScope: 'runs:read:{runId}', summary: 'One run of the workflow.' },
   session: { pattern: 'session:{sessionId}/events', scope: 'sessions:read:{sessionId}', summary: 'All runs, messages and changes of the session.' },
   sessionRun: { pattern: 'session:{sessionId}/runs/{runId}/events', scope: 'sessions:read:{sessionId}', summary: 'One run of the session.' },
   agent: { pattern: 'agent:{agentId}/events', scope: 'agents:read:{agentId}', summary: 'The life cycle of all runs of the agent.' },
@@ -14,7 +17,22 @@ export const SUBJECTS = {
   memoryConflicts: { pattern: 'memory/conflicts', scope: 'memory:read', summary: 'Conflicts between facts.' },
   approvals: { pattern: 'approvals/events', scope: 'approvals:read', summary: 'The inbox of approvals.' },
   audit: { pattern: 'audit/events', scope: 'audit:read', summary: 'Entries of the audit chain, as `audit.events` says.' },
-} as const satisfies Record<string, { readonly pattern: string; readonly scope: string; readonly summary: string }>
+} as const satisfies Record<string, SubjectSpec>
+
+type ScopeText = `${string}:${string}`
+
+interface SubjectSpec {
+  readonly pattern: string
+  readonly scope: ScopeText
+  readonly rowScope?: ScopeText
+  readonly summary: string
+}
+
+/** The scopes of which one lets a caller subscribe. */
+export function scopesOfSubject(name: SubjectName): readonly ScopeText[] {
+  const { scope, rowScope }: SubjectSpec = SUBJECTS[name]
+  return rowScope === undefined ? [scope] : [scope, rowScope]
+}
 
 export type SubjectName = keyof typeof SUBJECTS
 

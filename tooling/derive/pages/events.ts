@@ -5,6 +5,8 @@ import {
   type EventSpec,
   RESERVED_EVENT_FAMILIES,
   SUBJECTS,
+  type SubjectName,
+  scopesOfSubject,
 } from '@berth/protocol'
 import { code, codes, page, table } from '../markdown.ts'
 import { schemaMembers } from '../schema-members.ts'
@@ -22,10 +24,12 @@ export const eventsPage = (): string =>
     'What a client subscribes to. A subscription needs the scope, and shows rows that the scope covers.',
     table(
       ['Name', 'Subject', 'Scope', 'Carries'],
-      Object.entries(SUBJECTS).map(([name, { pattern, scope, summary }]) => [
+      Object.entries(SUBJECTS).map(([name, { pattern, summary }]) => [
         name,
         code(pattern),
-        code(scope),
+        scopesOfSubject(name as SubjectName)
+          .map(code)
+          .join(' or '),
         summary,
       ]),
     ),

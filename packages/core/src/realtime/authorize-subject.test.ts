@@ -1,4 +1,5 @@
 import { createInMemoryStorage } from '@berth/in-memory'
+import type { AppError } from '@berth/ports'
 import { SUBJECTS } from '@berth/protocol'
 import { aRun, aSession } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
@@ -116,6 +117,44 @@ describe('createAuthorizeSubject', () => {
   )
 })
 
+describe('a run', () => {
+  const RUNS = [aRun({ id: 'mine', owner: 'alice' }), aRun({ id: 'theirs', owner: 'bob' })]
+
+  async function ask(runId: string, ...scopes: readonly string[]) {
+    const storage = createInMemoryStorage()
+    await storage.unitOfWork.commit(RUNS.map((run) => ({ type: 'run.insert', run }) as const))
+    return createAuthorizeSubject(storage)({ subject: 'alice', scopes }, `agent:echo/runs/${runId}/events`).then(
+      ({ stream }) => stream,
+      ({ code, hint }: AppError) => ({ code, hint }),
+    )
+  }
+
+  it.each([
+    ['mine', 'runs:read:own'],
+    ['mine', 'runs:read:mine'],
+    ['theirs', 'runs:read'],
+    ['theirs', 'runs:read:theirs'],
+    ['theirs', 'agents:read:echo'],
+  ])('that is %s is opened by %s, as GET shows it', async (runId, scope) => {
+    expect(await ask(runId, scope)).toEqual({ runId })
+  })
+
+  it.each(['runs:read:own', 'runs:read:mine', 'agents:read:other'])(
+    'of somebody else is not there for %s',
+    async (scope) => {
+      expect(await ask('theirs', scope)).toMatchObject({ code: 'run-not-found' })
+      expect(await ask('none', scope)).toMatchObject({ code: 'run-not-found' })
+    },
+  )
+
+  it('names the scopes that would open it', async () => {
+    const { hint } = (await ask('mine', 'agents:invoke')) as { hint: string }
+
+    expect(hint).toContain('agents:read:echo')
+    expect(hint).toContain('runs:read:mine')
+  })
+})
+
 describe('couldFollow', () => {
   it.each([
     [['agents:read'], true],
@@ -123,7 +162,9 @@ describe('couldFollow', () => {
     [['sessions:read:own'], true],
     [['audit:*'], true],
     [['approvals:read'], true],
-    [['approvals:read:own', 'memory:read:own', 'runs:read:own'], false],
+    [['approvals:read:own', 'memory:read:own'], false],
+    [['runs:read:own'], true],
+    [['runs:read:run_a'], true],
     [['approvals:read:apr_a'], false],
     [['admin:*'], true],
     [['agents:invoke', 'tokens:read', 'traces:read:raw'], false],

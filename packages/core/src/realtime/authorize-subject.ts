@@ -1,5 +1,12 @@
 import { AppError, EVERY_ROW, type EventStream, type RunStore, type SessionStore, type Visibility } from '@berth/ports'
-import { type ParsedSubject, parseSubject, SUBJECTS } from '@berth/protocol'
+import {
+  type ParsedSubject,
+  parseSubject,
+  type ScopeRule,
+  SUBJECTS,
+  type SubjectName,
+  scopesOfSubject,
+} from '@berth/protocol'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { isTerminal } from '../runs/run-states.ts'
@@ -35,13 +42,19 @@ export function createAuthorizeSubject(deps: AuthorizeSubjectDeps): AuthorizeSub
         hint: 'the reference page on events lists them; there are no wildcards',
       })
     }
-    const visibility = authorize(principal, SUBJECTS[parsed.name].scope, parsed.params)
+    const visibility = authorize(principal, ruleOf(parsed.name), parsed.params)
     if (parsed.params.runId !== undefined) return followRun(deps, { subject, parsed, visibility })
     await checkOwner(deps, parsed, visibility)
     const { sessionId } = parsed.params
     const stream: EventStream = sessionId === undefined ? { topic: subject } : { sessionId }
     return { subject, stream, startsAt: 'head', isComplete: false }
   }
+}
+
+/** One run is seen by whom `GET /runs/:runId` shows it. */
+function ruleOf(name: SubjectName): ScopeRule {
+  const anyOf = scopesOfSubject(name)
+  return anyOf.length === 1 ? SUBJECTS[name].scope : { anyOf }
 }
 
 interface Asked {
@@ -53,7 +66,7 @@ interface Asked {
 async function followRun(deps: AuthorizeSubjectDeps, { subject, parsed, visibility }: Asked): Promise<Followed> {
   const { runId = '', sessionId, agentId, workflowId } = parsed.params
   // The run is read before its events: one that ends in between is still found ended by its last event.
-  const run = await deps.runs.find(runId, EVERY_ROW)
+  const run = await deps.runs.find(runId, sessionId === undefined ? visibility : EVERY_ROW)
   const kind = agentId === undefined ? 'workflow' : 'agent'
   const isOfTarget = run?.kind === kind && run.targetId === (agentId ?? workflowId)
   const isThere = sessionId === undefined ? isOfTarget : run?.sessionId === sessionId
@@ -76,7 +89,8 @@ const maySeeSession = async ({ sessions }: AuthorizeSubjectDeps, id: string, vis
 
 /** Whether there is any subject that the principal could follow. */
 export function couldFollow(principal: Principal): boolean {
-  return Object.values(SUBJECTS).some(({ scope }) => {
+  const scopes = (Object.keys(SUBJECTS) as SubjectName[]).flatMap(scopesOfSubject)
+  return scopes.some((scope) => {
     try {
       const isOfEverybody = !scope.includes('{')
       return authorize(principal, isOfEverybody ? scope : { anyOf: [scope] }, {}) === EVERY_ROW || !isOfEverybody

@@ -76,7 +76,7 @@ export const workflowCommands: readonly CommandSpec[] = [
   },
   {
     path: 'workflows fork',
-    summary: 'fork a thread; refused by this interface (501)',
+    summary: 'not available: the server answers 501; programs fork with forkThread of @berth/core',
     ...CHANGES,
     arguments: [ID, THREAD],
     flags: [{ name: 'checkpoint', type: 'string', value: 'id', note: 'where to fork; at the last one without it' }],

@@ -113,3 +113,22 @@ describe('CreateTriggerRequest', () => {
     expect(v.is(CreateTriggerRequest, request)).toBe(false)
   })
 })
+
+describe('the target of a trigger', () => {
+  const problemOf = (target: unknown) => {
+    const given = { id: 'nightly', kind: 'interval', intervalMs: 60_000, target }
+    return v.safeParse(CreateTriggerRequest, given).issues?.map(({ message }) => message) ?? []
+  }
+
+  it('names the member that it does not know', () => {
+    expect(problemOf({ agentId: 'a', budget: {} })).toEqual([expect.stringContaining('has no member budget')])
+    expect(problemOf({ workflow: 'w' })).toEqual([expect.stringContaining('has no member workflow:')])
+  })
+
+  it('asks for what it is missing', () => {
+    for (const target of [{}, { input: 1 }, 'a', [], { agentId: 'a', workflowId: 'w' }]) {
+      expect(problemOf(target)).toEqual(['must name an agentId or a workflowId'])
+    }
+    expect(problemOf({ agentId: 'a', input: 1 })).toEqual([])
+  })
+})

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
-import { strictObject } from '../plain-object.ts'
+import { isPlainObject, strictObject } from '../plain-object.ts'
 import { EmittedEventName } from './named-events.ts'
 
 const MAX_MS = 10 * 366 * 86_400_000
@@ -21,7 +21,14 @@ const WorkflowTarget = strictObject({
   input: v.optional(v.unknown()),
   sessionId: v.optional(OperatorId),
 })
-const Target = v.union([AgentTarget, WorkflowTarget], 'must name an agentId or a workflowId')
+const TARGET_MEMBERS = ['agentId', 'workflowId', 'input', 'sessionId']
+
+/** Names the member that is not known, if that is what is wrong. */
+const Target = v.union([AgentTarget, WorkflowTarget], ({ input }) => {
+  const unknown = isPlainObject(input) ? Object.keys(input).find((name) => !TARGET_MEMBERS.includes(name)) : undefined
+  if (unknown === undefined) return 'must name an agentId or a workflowId'
+  return `has no member ${unknown}: it takes an agentId or a workflowId, input and sessionId`
+})
 
 const policyEntries = {
   id: OperatorId,

@@ -8,12 +8,13 @@ import { createReadRuns, type ListRunsQuery } from './read-runs.ts'
 
 const page: PageQuery = { limit: 50, order: 'asc' }
 const agentRun = aRun({ id: 'run_a', sessionId: 'chat' })
-const workflowRun = aRun({ id: 'run_w', kind: 'workflow', targetId: 'flow', owner: 'bob' })
+const workflowRun = aRun({ id: 'run_w', kind: 'workflow', targetId: 'flow', threadId: 'thr_1', owner: 'bob' })
 const laterRun = aRun({
   ...{ id: 'run_l', status: 'completed', finishReason: 'completed', result: toJsonText([1]) },
   createdAt: (BUILT_AT + 5) as RunRecord['createdAt'],
   startedAt: (BUILT_AT + 6) as RunRecord['createdAt'],
   suspendedAt: (BUILT_AT + 7) as RunRecord['createdAt'],
+  parentRunId: 'run_a',
   completedAt: (BUILT_AT + 8) as RunRecord['createdAt'],
   deadlineAt: (BUILT_AT + 9) as RunRecord['createdAt'],
 })
@@ -89,6 +90,8 @@ describe('list', () => {
     [{ agentId: 'flow' }, []],
     [{ status: 'completed' }, ['run_l']],
     [{ sessionId: 'chat' }, ['run_a']],
+    [{ threadId: 'thr_1' }, ['run_w']],
+    [{ parentRunId: 'run_a' }, ['run_l']],
     [{ since: '2025-01-01T00:00:00.005Z' }, ['run_l']],
     [{ since: '2025-01-01T00:00:00.006Z' }, []],
   ])('finds what matches %j', async (query, ids) => {

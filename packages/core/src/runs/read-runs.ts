@@ -34,6 +34,8 @@ export interface ListRunsQuery {
   readonly agentId?: string | undefined
   readonly workflowId?: string | undefined
   readonly sessionId?: string | undefined
+  readonly threadId?: string | undefined
+  readonly parentRunId?: string | undefined
   readonly since?: string | undefined // ISO-8601
 }
 
@@ -73,7 +75,7 @@ export function createReadRuns({ runs, events, steps, approvals, render, basePat
   }
 }
 
-function filterOf({ status, agentId, workflowId, sessionId, since }: ListRunsQuery): RunFilter {
+function filterOf({ status, agentId, workflowId, since, ...named }: ListRunsQuery): RunFilter {
   if (agentId !== undefined && workflowId !== undefined) {
     throw new AppError('validation-failed', {
       message: 'a run has either an agentId or a workflowId',
@@ -84,7 +86,9 @@ function filterOf({ status, agentId, workflowId, sessionId, since }: ListRunsQue
     statuses: status === undefined ? undefined : [status],
     kind: agentId !== undefined ? 'agent' : workflowId !== undefined ? 'workflow' : undefined,
     targetId: agentId ?? workflowId,
-    sessionId,
+    sessionId: named.sessionId,
+    threadId: named.threadId,
+    parentRunId: named.parentRunId,
     since: since === undefined ? undefined : (Date.parse(since) as EpochMs),
   }
 }

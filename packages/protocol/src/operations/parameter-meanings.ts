@@ -17,6 +17,7 @@ export const PARAMETER_MEANINGS: Readonly<Record<string, string>> = {
   order: 'By time: `asc` is oldest first, `desc` newest first.',
   runId: 'Id of the run, `run_…`.',
   serverId: 'Id of the MCP server.',
+  parentRunId: 'Id of the run that started it, `run_…`.',
   sessionId: 'Id of the session, `ses_…` or one of your own.',
   since: 'Not before this instant (ISO 8601), itself included.',
   skillName: 'Name of the skill.',

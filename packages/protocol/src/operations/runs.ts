@@ -24,6 +24,8 @@ export const runOperations = {
       agentId: v.optional(OperatorId),
       workflowId: v.optional(OperatorId),
       sessionId: v.optional(OperatorId),
+      threadId: v.optional(OperatorId),
+      parentRunId: v.optional(OperatorId),
       since: v.optional(Timestamp),
     }),
     responses: { 200: { schema: listOf(Run), description: 'Runs, newest first.' } },

@@ -3,6 +3,8 @@ import {
   type IdGenerator,
   type Logger,
   type Meter,
+  type Nesting,
+  noNesting,
   noTracer,
   type RunRecord,
   type Storage,
@@ -66,6 +68,8 @@ export interface EngineDeps
   readonly ids: IdGenerator
   readonly logger: Logger
   readonly meter: Meter
+  /** Finds no nested calls when missing. */
+  readonly nesting?: Nesting | undefined
   /** Traces nothing when missing. */
   readonly tracer?: Tracer | undefined
   readonly render: RenderEnvelope
@@ -105,7 +109,8 @@ export function createEngine(given: EngineDeps) {
   const holdsTimers = canHoldTimers(given)
   const requireTimers = createRequireTimers(holdsTimers)
   const tracer = given.tracer ?? noTracer
-  const deps = { ...given, ...limits, tracer, settlements, targets, runMeter, requireTimers }
+  const nesting = given.nesting ?? noNesting
+  const deps = { ...given, ...limits, tracer, nesting, settlements, targets, runMeter, requireTimers }
 
   const families = createBudgetFamilies(deps)
   const runner = createRunner({

@@ -1,3 +1,4 @@
+export { createAsyncNesting } from './async-nesting.ts'
 export { type CheckpointFile, type CheckpointFileOptions, createCheckpointFile } from './checkpoint-file.ts'
 export { createCronSchedule } from './cron/cron-schedule.ts'
 export { createIdGenerator, type IdGeneratorOptions } from './id-generator.ts'

@@ -59,6 +59,7 @@ export type { McpServerRecord, McpServerStore } from './mcp-server-store.ts'
 export type { MemoryConflictRecord, MemoryConflictResolution, MemoryConflictStore } from './memory-conflict-store.ts'
 export type { MemoryWrite } from './memory-writes.ts'
 export { type Exposition, type Meter, type MetricLabels, noMeter, type ReadableMeter } from './meter.ts'
+export { type DurableCall, type Nesting, noNesting } from './nesting.ts'
 export type { Page, PageQuery } from './page.ts'
 export { EVERY_ROW, type RowAccess, type Visibility } from './row-access.ts'
 export {

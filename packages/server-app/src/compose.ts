@@ -20,7 +20,7 @@ import {
   withReadCache,
 } from '@berth/core'
 import { createHttpApp } from '@berth/http'
-import { createNodeSealer, type Vitals } from '@berth/platform-node'
+import { createAsyncNesting, createNodeSealer, type Vitals } from '@berth/platform-node'
 import type { ConsolidatorPhases, Embedder, SkillStore, Timers, UnitOfWork } from '@berth/ports'
 import type { ServerConfig } from '@berth/protocol'
 import { createEventStreams, createWebSockets } from '@berth/realtime'
@@ -93,7 +93,7 @@ export function compose(parts: Parts) {
     ...{ embedder: parts.embedder, phases: parts.consolidator },
   })
   const engine = createEngine({
-    ...{ ...tools, ...answering, agents, workflows, services: services.forRuns },
+    ...{ ...tools, ...answering, agents, workflows, services: services.forRuns, nesting: createAsyncNesting() },
     fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     limits: { ...limits, idempotencyTtlMs },
   })

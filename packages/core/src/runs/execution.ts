@@ -5,6 +5,7 @@ import {
   fromJsonText,
   type JsonText,
   type Logger,
+  type Nesting,
   noSpan,
   type RunRecord,
   type Span,
@@ -36,6 +37,7 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly steps: StepStore
   readonly approvals: ApprovalStore
   readonly timers: Timers
+  readonly nesting: Nesting
   readonly logger: Logger
   readonly maxResultBytes: number
   readonly callChild: CallChild
@@ -87,8 +89,7 @@ export async function startExecution(
   deps: ExecutionDeps,
   { run, target, signal, isFirst, span }: ExecutionRequest,
 ): Promise<Execution> {
-  const { steps, clock, timers, ids, logger, runMeter, maxResultBytes, requireTimers, onDue, callChild, services } =
-    deps
+  const { steps, timers, logger, callChild, services } = deps
   const suspension = readSuspension(run)
   const read = () => persistently(deps, () => steps.list(run.id))
   const recorded = isFirst ? [] : await read()
@@ -102,21 +103,7 @@ export async function startExecution(
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
   const { account, leave } = limitsUsage(run.budget) ? await deps.families.join(run, recorded) : UNLIMITED
   const budget = createBudget(deps, run, { journal, recorded, account })
-  const scope: CallScope = {
-    run,
-    journal,
-    ledger,
-    signal,
-    budget,
-    span,
-    clock,
-    timers,
-    ids,
-    runMeter,
-    maxResultBytes,
-    requireTimers,
-    onDue,
-  }
+  const scope: CallScope = { ...sharedBy(deps), run, journal, ledger, signal, budget, span }
   const context = createRunContext(scope, { logger, resume, callChild, services })
 
   const call: Call = { scope, target, context }
@@ -135,6 +122,11 @@ export async function startExecution(
 }
 
 const UNLIMITED: Omit<Membership, 'account'> & { readonly account?: undefined } = { leave: () => undefined }
+
+/** Not all there is: each execution has a scope of its own. */
+const sharedBy = ({ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue }: ExecutionDeps) => ({
+  ...{ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue },
+})
 
 async function readResume(
   deps: ExecutionDeps,

@@ -1,4 +1,4 @@
-import type { Clock, IdGenerator, RunRecord, Span, Timers } from '@berth/ports'
+import type { Clock, IdGenerator, Nesting, RunRecord, Span, Timers } from '@berth/ports'
 import type { Budget } from '../runs/budget.ts'
 import type { Journal } from '../runs/journal.ts'
 import type { RunMeter } from '../runs/run-meter.ts'
@@ -13,6 +13,7 @@ export interface CallScope {
   readonly signal: AbortSignal
   /** Of this execution. */
   readonly span: Span
+  readonly nesting: Nesting
   readonly clock: Clock
   readonly timers: Timers
   readonly ids: IdGenerator

@@ -16,8 +16,8 @@ import type { Entry } from '../runs/journal.ts'
 import { toRunError } from '../runs/run-error.ts'
 import { isAppError } from '../thrown-value.ts'
 import { failSpan, startStepSpan } from '../tracing/step-span.ts'
-import { checkName } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
+import { checkCall } from './check-call.ts'
 import { checkStepOptions } from './check-step-options.ts'
 import type { StepFn, StepOptions } from './step.ts'
 import { settledEvents, stepEvent } from './step-events.ts'
@@ -66,7 +66,7 @@ export interface Work<T = unknown> {
 /** @throws AppError as `callStep` */
 export async function callWork<T>(scope: CallScope, name: string, work: Work<T>): Promise<T> {
   const { ledger, run } = scope
-  checkName(name)
+  checkCall(scope, name)
   const { seq, recorded } = await ledger.claim('step', name)
   if (recorded === undefined) return execute<T>(scope, { seq, name, ...work, begin: insert(scope, seq, name) })
   if (recorded.status === 'completed' || recorded.status === 'failed') {
@@ -183,7 +183,7 @@ async function perform<T>(
   const effectId = `${step.runId}.${step.seq}`
   const traceparent = span.traceparent ?? scope.run.traceparent
   const value = await withTimeout(scope, options.timeoutMs, (signal) =>
-    span.within(() => fn({ effectId, attempt, signal, traceparent })),
+    scope.nesting.within(step, () => span.within(() => fn({ effectId, attempt, signal, traceparent }))),
   )
   const failure = failureOf?.(value)
   if (failure !== undefined) span.end({ error: failure })

@@ -3,8 +3,9 @@ import type { ApprovalDecision, ApprovalOptions } from '../approvals/approval-op
 import { approvalRequest } from '../approvals/approval-request.ts'
 import { checkApprovalOptions } from '../approvals/check-approval-options.ts'
 import type { Entry } from '../runs/journal.ts'
-import { checkName, instantAfter, instantOf } from './call-arguments.ts'
+import { instantAfter, instantOf } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
+import { checkCall } from './check-call.ts'
 import { checkMembers } from './check-options.ts'
 import { checkEventName } from './event-name.ts'
 import { stepEvent } from './step-events.ts'
@@ -27,7 +28,7 @@ export async function callWait(
 ): Promise<StepRecord> {
   const { ledger, run, journal, clock, onDue } = scope
   const { kind, name } = call
-  checkName(name)
+  checkCall(scope, name)
   const { seq, recorded } = await ledger.claim(kind, name)
   if (recorded?.status === 'waiting') return ledger.wait(seq)
   if (recorded !== undefined) return ledger.replay(recorded)

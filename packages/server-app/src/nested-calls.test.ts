@@ -1,0 +1,44 @@
+import type { RunContext } from '@berth/core'
+import { describe, expect, it } from 'vitest'
+import { runAgent } from './run-agent.ts'
+
+const run = (code: (context: RunContext) => Promise<unknown>) =>
+  runAgent({ id: 'a', description: 'Calls.', agent: { id: 'a', run: (_input, context) => code(context) } }, {})
+
+const inside = /made inside the durable call outer/
+
+describe('a durable call inside the code of another one', () => {
+  it.each<[string, (context: RunContext) => Promise<unknown>]>([
+    ['a step in a step', ({ step }) => step('outer', () => step('inner', async () => 1))],
+    [
+      'a step in a tool',
+      ({ tool, step }) =>
+        tool({ name: 'outer', args: {}, execute: () => step('inner', async () => 1) }).then((answer) => {
+          if (!answer.ok) throw new Error(answer.error.message)
+        }),
+    ],
+    ['an approval in a step', ({ step, approval }) => step('outer', () => approval('inner'))],
+    [
+      'a sleep after a wait of its own',
+      ({ step, sleep }) =>
+        step('outer', async () => {
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          await sleep('inner', 1)
+        }),
+    ],
+  ])('is refused: %s', async (_, code) => {
+    const { status, error } = await run(code)
+
+    expect(status).toBe('failed')
+    expect(error?.message).toMatch(inside)
+  })
+
+  it('is no call beside another one, nor after it', async () => {
+    const { status, result } = await run(async ({ step }) => {
+      const sides = await Promise.all([step('a', async () => 1), step('b', async () => 2)])
+      return [...sides, await step('c', async () => 3)]
+    })
+
+    expect({ status, result }).toEqual({ status: 'completed', result: [1, 2, 3] })
+  })
+})

@@ -86,6 +86,7 @@ export { EmitEventRequest, EmittedEvent, EmittedEventName } from './resources/na
 export { Decision, ReplayRequest, ResumeRequest } from './resources/replay.ts'
 export {
   AbortRequest,
+  Budget,
   EventEnvelope,
   FINISH_REASONS,
   FinishReason,

@@ -57,6 +57,7 @@ const REGISTRATION = {
   onBusy: 'anything',
   recovery: 'anything',
   maxAttempts: 'anything',
+  budget: 'anything',
   timeoutMs: 'anything',
   tags: 'array',
 } as const satisfies Record<keyof RegistrationOptions, Kind>

@@ -1,4 +1,4 @@
-import type { EventPhase, Logger } from '@berth/ports'
+import type { EventPhase, Logger, RunBudget } from '@berth/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ApprovalDecision, ApprovalOptions } from '../approvals/approval-options.ts'
 import type { SuspendRequest, Suspension } from '../runs/suspension.ts'
@@ -126,6 +126,11 @@ export interface RegistrationOptions<Input = unknown> {
   readonly maxAttempts?: number
   /** The longest that one execution may take; it does not count while the run is suspended. No limit when missing. Milliseconds. */
   readonly timeoutMs?: number
+  /**
+   * The most that a run may use which a request or a trigger starts, whatever the request says; what runs below it use counts,
+   * too. A run that another one starts is held to the budget of the run at the top alone.
+   */
+  readonly budget?: RunBudget
   /** For people and tools; nothing follows from them. */
   readonly tags?: readonly string[]
 }

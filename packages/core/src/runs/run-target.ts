@@ -1,4 +1,4 @@
-import type { RunKind } from '@berth/ports'
+import type { RunBudget, RunKind } from '@berth/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { AgentEvent, Concurrency, OnBusy, Recovery, RunContext } from '../agents/agent.ts'
 
@@ -13,6 +13,7 @@ export interface RunTarget {
   readonly recovery: Recovery
   readonly maxAttempts: number
   readonly timeoutMs?: number
+  readonly budget?: RunBudget
   readonly tags: readonly string[]
   call(input: unknown, context: RunContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
 }

@@ -158,7 +158,8 @@ function newRun(
 ): RunRecord {
   const text = toJsonText(input)
   if (isLongerThan(text, maxResultBytes)) throw new AppError('body-too-large', { hint: 'raise runs.maxResultBytes' })
-  const { wallClockMs } = body.budget ?? {}
+  const budget = smallerOf(body.budget, target.budget)
+  const { wallClockMs } = budget ?? {}
   const createdAt = clock.now()
   return {
     id: ids.newId('run'),
@@ -173,13 +174,24 @@ function newRun(
     usage: NO_USAGE,
     attempt: 1,
     timeoutMs: shorter(body.timeoutMs, target.timeoutMs),
-    budget: body.budget,
+    budget,
     deadlineAt: wallClockMs === undefined ? undefined : plusMs(createdAt, wallClockMs),
     depth: 0,
     triggerId: origin?.triggerId,
     traceparent,
     metadata: body.metadata ?? {},
     createdAt,
+  }
+}
+
+/** Of each limit the smaller one. */
+function smallerOf(asked: RunBudget | undefined, most: RunBudget | undefined): RunBudget | undefined {
+  if (asked === undefined || most === undefined) return asked ?? most
+  return {
+    tokens: shorter(asked.tokens, most.tokens),
+    costUsd: shorter(asked.costUsd, most.costUsd),
+    toolCalls: shorter(asked.toolCalls, most.toolCalls),
+    wallClockMs: shorter(asked.wallClockMs, most.wallClockMs),
   }
 }
 

@@ -26,7 +26,7 @@ describe('register', () => {
     const agents = createAgentRegistry()
     const given: Partial<AgentRegistration> = {
       ...({ input: schema, concurrency: 'session', onBusy: 'queue', recovery: 'resume', maxAttempts: 1 } as const),
-      ...{ timeoutMs: 5, tags: ['a'] },
+      ...{ timeoutMs: 5, tags: ['a'], budget: { tokens: 5 } },
     }
     const missing = Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))
     agents.register(agentOf('echo', code, given))
@@ -87,6 +87,8 @@ describe('register', () => {
     ['an unknown recovery', { ...agentOf('x', code), recovery: 'ask' }],
     ['no attempts', agentOf('x', code, { maxAttempts: 0 })],
     ['half a millisecond', agentOf('x', code, { timeoutMs: 0.5 })],
+    ['a budget of nothing', agentOf('x', code, { budget: { tokens: 0 } })],
+    ['a budget of what is not counted', { ...agentOf('x', code), budget: { euros: 1 } }],
     ['a text for a number', { ...agentOf('x', code), timeoutMs: '5' }],
   ])('refuses %s', (_, registration) => {
     const agents = createAgentRegistry()

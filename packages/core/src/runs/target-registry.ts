@@ -1,5 +1,6 @@
 import { AppError, type RunKind, StartError } from '@berth/ports'
-import { type ErrorCode, OPERATOR_ID } from '@berth/protocol'
+import { Budget, type ErrorCode, OPERATOR_ID } from '@berth/protocol'
+import { is } from 'valibot'
 import type { AgentRegistration, RegistrationOptions } from '../agents/agent.ts'
 import type { WorkflowRegistration } from '../workflows/workflow.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
@@ -70,8 +71,12 @@ function createRegistry<Registration extends RegistrationOptions>(
           hint: `register { id, description, ${kind}: { id, ${method.split('.')[1]} } } with an id of its own`,
         })
       }
-      const { id, description, input, timeoutMs, ...rest } = registration
-      const given = { ...(input === undefined ? {} : { input }), ...(timeoutMs === undefined ? {} : { timeoutMs }) }
+      const { id, description, input, timeoutMs, budget, ...rest } = registration
+      const given = {
+        ...(input === undefined ? {} : { input }),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...(budget === undefined ? {} : { budget }),
+      }
       targets.set(id, { ...DEFAULTS, recovery, ...given, ...defined(rest), kind, id, description, call })
     },
     get(id) {
@@ -107,6 +112,9 @@ function problemOf(registration: RegistrationOptions): string | undefined {
   if (typeof registration.description !== 'string') return 'description must be a string'
   if (registration.input !== undefined && typeof registration.input['~standard']?.validate !== 'function') {
     return 'input must be a Standard Schema'
+  }
+  if (registration.budget !== undefined && !is(Budget, registration.budget)) {
+    return 'budget takes tokens, costUsd, toolCalls and wallClockMs, numbers as in the body of a request'
   }
   for (const [name, values] of Object.entries(CHOICES)) {
     const value = registration[name as keyof typeof CHOICES]

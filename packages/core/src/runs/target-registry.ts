@@ -116,6 +116,10 @@ function problemOf(registration: RegistrationOptions): string | undefined {
   if (registration.budget !== undefined && !is(Budget, registration.budget)) {
     return 'budget takes tokens, costUsd, toolCalls and wallClockMs, numbers as in the body of a request'
   }
+  return optionProblemOf(registration)
+}
+
+function optionProblemOf(registration: RegistrationOptions): string | undefined {
   for (const [name, values] of Object.entries(CHOICES)) {
     const value = registration[name as keyof typeof CHOICES]
     if (value !== undefined && !(values as readonly string[]).includes(value))

@@ -1,8 +1,9 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
 import { DockerfileParser } from 'dockerfile-ast'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { BINARY, berth, createPlace, LEDGER_CONFIG, type Place } from './berth-process.ts'
@@ -57,7 +58,7 @@ function place({ command, env, folders: [project, data] }: Deployed, { dir, env:
       .replaceAll('%d', join(dir, 'keys'))
   for (const folder of ['project/node_modules/.bin', 'data', 'keys']) mkdirSync(join(dir, folder), { recursive: true })
   symlinkSync(BINARY, join(dir, 'project/node_modules/.bin/berth'))
-  copyFileSync(LEDGER_CONFIG, join(dir, 'project/berth.config.mjs'))
+  writeFileSync(join(dir, 'project/berth.config.mjs'), `export { default } from '${pathToFileURL(LEDGER_CONFIG)}'\n`)
   writeFileSync(join(dir, 'keys/pepper'), 'p'.repeat(40), { mode: 0o600 })
   const { BERTH_STORAGE_PATH: _, ...inherited } = base
   const set = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, here(value)]))

@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chro
     const all = (await shown()).length
 
     await page.keyboard.press('/')
-    await page.keyboard.type('agent-busy thread')
+    await page.keyboard.type('agent-busy passphrase')
     expect(await shown()).toEqual([])
     await page.locator('#search').fill('approval resolve')
     expect(await shown()).toContain('approvals.resolve')

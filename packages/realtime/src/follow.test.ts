@@ -19,6 +19,18 @@ describe('followEvents', () => {
     expect(positions).toEqual(Array.from({ length: 445 }, (_, index) => index + 6))
   })
 
+  it('ends a complete log with what is committed, though memory does not know of it yet', async () => {
+    const { storage, hub, render, append } = await createRunLog()
+    await append('a', 'b')
+    const feed = createEventFeed({ events: storage.events, hub: { ...hub, recent: () => [] }, render })
+    const options = { after: 0, isComplete: true, signal: new AbortController().signal }
+
+    const types: string[] = []
+    for await (const page of followEvents(feed, SOURCE, options)) types.push(...page.map(({ type }) => type))
+
+    expect(types).toEqual(['a', 'b'])
+  })
+
   it('waits for what is appended', async () => {
     const { feed, append } = await createRunLog()
     const options = { after: 0, isComplete: false, signal: new AbortController().signal }

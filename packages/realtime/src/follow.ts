@@ -21,6 +21,8 @@ export async function* followEvents(
   { after, isComplete, signal }: FollowOptions,
 ): AsyncGenerator<readonly DeliveredEvent[], void, void> {
   const bell = createBell()
+  // Whoever says that all is written has seen a commit that need not be published yet.
+  const read = isComplete ? feed.readLog : feed.read
   const unwatch = feed.watch(source, bell.ring)
   signal.addEventListener('abort', bell.ring)
   try {
@@ -28,7 +30,7 @@ export async function* followEvents(
     while (!signal.aborted) {
       // Silenced before the read: what is appended during the read rings again and is not missed.
       bell.silence()
-      const { events, hasMore } = await feed.read(source, { after: position, limit: PAGE_LIMIT })
+      const { events, hasMore } = await read(source, { after: position, limit: PAGE_LIMIT })
       const newest = events.at(-1)
       if (newest !== undefined && !signal.aborted) yield events
       position = newest?.position ?? position

@@ -22,6 +22,8 @@ export interface EventFeedDeps {
 export interface EventFeed {
   /** The next events after a position, oldest first: at once when they are in memory, from the log otherwise. */
   read(source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage>
+  /** The next events as the log has them: also those of a commit that is not published yet. */
+  readLog(source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage>
   /** Calls `wake` after each publication to the source. Returns a function that ends it. */
   watch(source: EventSource, wake: () => void): () => void
 }
@@ -64,6 +66,10 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
   const readFresh = (source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage> => {
     const recent = hub.recent(source.stream, range)
     if (recent !== undefined) return cutOff(recent, range.limit, (event) => deliverShared(event, source))
+    return readLog(source, range)
+  }
+
+  const readLog = (source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage> => {
     const page = pages.read(source, range)
     return page instanceof Promise ? page.then(toPage) : toPage(page)
   }
@@ -82,6 +88,7 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
       if (!(page instanceof Promise)) shared.set(place, page)
       return page
     },
+    readLog,
     watch: ({ stream }, wake) => hub.watch(stream, wake),
   }
 }

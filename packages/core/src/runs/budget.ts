@@ -21,11 +21,12 @@ import type { UsageReport } from './usage-report.ts'
 /** What a run has used, kept with it, and what its family may still use. */
 export interface Budget {
   /**
-   * Counts a call of a tool that is new. What is recorded next is recorded no earlier than that.
+   * Counts a call of a tool that is new. Its write belongs into the commit that records the call, so that a crash leaves both or
+   * neither.
    *
    * @throws AppError `budget-exhausted` when nothing may be started any more
    */
-  takeToolCall(): void
+  takeToolCall(): Write
   add(report: UsageReport): Promise<void>
   /** What a child may use: what is left now. @throws AppError `budget-exhausted` when nothing is */
   shareWithChild(): RunBudget | undefined
@@ -94,16 +95,10 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, { journal, record
     return undefined
   }
 
-  /** The usage is part of the run's record; only this execution changes it. */
-  const write = (next: RunUsage, report?: UsageReport): Promise<void> => {
+  /** The usage is part of the run's record; only this execution changes it. What this returns is written at once. */
+  const usageWrite = (next: RunUsage): Write => {
     own = next
-    const events = report === undefined ? [] : [usageEvent(run, report, clock.now())]
-    return journal.record({
-      writes: [
-        { type: 'run.transition', runId: run.id, from: ['running'], attempt: run.attempt, change: { usage: next } },
-      ],
-      events,
-    })
+    return { type: 'run.transition', runId: run.id, from: ['running'], attempt: run.attempt, change: { usage: next } }
   }
 
   const spent = problem()
@@ -124,7 +119,7 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, { journal, record
       const over = problem() ?? (isOver ? `${toolCalls} tool calls` : undefined)
       if (over !== undefined) throw refuse(over)
       account?.add(ONE_TOOL_CALL)
-      void write(sumUsage(own, ONE_TOOL_CALL))
+      return usageWrite(sumUsage(own, ONE_TOOL_CALL))
     },
     shareWithChild() {
       const over = problem()
@@ -141,7 +136,10 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, { journal, record
       const { inputTokens = 0, outputTokens = 0, costUsd: cost = 0 } = report
       const more = { inputTokens, outputTokens, costUsd: cost, toolCalls: 0 }
       account?.add(more)
-      await write(sumUsage(own, more), report)
+      await journal.record({
+        writes: [usageWrite(sumUsage(own, more))],
+        events: [usageEvent(run, report, clock.now())],
+      })
       runMeter.used(report)
       const over = problem()
       if (over !== undefined) throw refuse(over)

@@ -32,6 +32,8 @@ export interface Entry {
 export interface Journal {
   /** Resolves when the event is durable; need not be awaited. @throws AppError at once, as `AgentContext.emit` rejects */
   emit(type: string, payload: unknown, phase?: EventPhase): Promise<void>
+  /** @throws AppError as `emit`, for what it would refuse whenever it is said */
+  check(type: string, payload: unknown, phase?: EventPhase): void
   /** Resolves when the entry is durable. Rejects with `run-not-active` once the attempt is over. */
   record(entry: Entry): Promise<void>
   /** As `record`, in a commit of its own; resolves with the conflict that its writes have met, if any. */
@@ -128,6 +130,10 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
     record,
     recordAlone: (entry) => (isClosed ? refused() : enqueue(entry, true)),
     isClosed: () => isClosed,
+    check(type, payload, phase) {
+      checkPhase(phase)
+      checkedPayload(type, payload, maxEventBytes)
+    },
     isIdle: () => flushing === undefined,
     emit(type, payload, phase) {
       if (isClosed) throw notActive()

@@ -57,10 +57,12 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     log: createRunLog(logger, run),
     resume,
     emit(type, payload, options: EmitOptions = {}) {
-      if (ledger.isReplaying()) return ledger.breathe()
       try {
         checkMembers('ctx.emit', options, ['phase'])
-        return journal.emit(type, payload, options.phase)
+        if (!ledger.isReplaying()) return journal.emit(type, payload, options.phase)
+        // Refused as it was the first time.
+        journal.check(type, payload, options.phase)
+        return ledger.breathe()
       } catch (error) {
         logger.error('event refused', error, { runId: run.id, type })
         return handledRejection(error)

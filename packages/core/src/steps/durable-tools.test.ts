@@ -1,4 +1,5 @@
-import { EVERY_ROW, type RunRecord } from '@berth/ports'
+import { createInMemoryStorage } from '@berth/in-memory'
+import { EVERY_ROW, type RunRecord, type UnitOfWork } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../agents/agent.ts'
 import { agentOf, createEngine, outcomeOf, settled } from '../runs/engine.fixture.ts'
@@ -6,6 +7,46 @@ import { type Code, never, processes, start, waitFor } from './processes.fixture
 import type { StepTry } from './step.ts'
 
 describe('ctx.tool', () => {
+  it('counts in the commit that records the call, so that a crash leaves both or neither', async () => {
+    const commits: (readonly string[])[] = []
+    const storage = createInMemoryStorage()
+    const unitOfWork: UnitOfWork = {
+      async commit(writes) {
+        const usages = writes.flatMap((write) =>
+          write.type === 'run.transition' && write.change.usage !== undefined && write.change.status === undefined
+            ? [`usage ${write.change.usage.toolCalls}`]
+            : [],
+        )
+        commits.push([...usages, ...writes.flatMap((write) => (write.type === 'step.insert' ? [write.step.name] : []))])
+        return storage.unitOfWork.commit(writes)
+      },
+    }
+    const agent = agentOf('worker', async (_, { tool }) => {
+      await tool({ name: 'one', execute: () => 1 })
+      await tool({ name: 'two', execute: () => 2 })
+    })
+    const engine = createEngine({ agents: [agent], storage: { ...storage, unitOfWork } })
+
+    await waitFor(engine, engine.run('worker'))
+
+    expect(commits.filter((commit) => commit.length > 0)).toEqual([
+      ['usage 1', 'one'],
+      ['usage 2', 'two'],
+    ])
+  })
+
+  it('of a refused name costs nothing', async () => {
+    const agent = agentOf('worker', async (_, { tool }) => {
+      await tool({ name: '', execute: () => 1 } as never).catch(() => undefined)
+      await tool({ name: 'one', execute: () => 1 })
+    })
+    const engine = createEngine({ agents: [agent] })
+
+    const { runId = '' } = await waitFor(engine, engine.run('worker', { body: { budget: { toolCalls: 1 } } }))
+
+    expect(await engine.find(runId)).toMatchObject({ status: 'completed', usage: { toolCalls: 1 } })
+  })
+
   it('answers a failure as data and emits the life of the call', async () => {
     const agent = agentOf('worker', async (_, { tool }) => [
       await tool({ name: 'good', args: { n: 1 }, execute: (args) => args }),

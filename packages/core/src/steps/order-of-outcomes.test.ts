@@ -80,6 +80,18 @@ describe('the order of outcomes', () => {
     },
   )
 
+  it('is the same again where what the code emits was refused', async () => {
+    const code = async ({ emit, step }: RunContext) => {
+      try {
+        await emit('run.bad', {})
+      } catch {
+        await step('fallback', async () => 1)
+      }
+    }
+
+    expect(await executeTwice(code)).toEqual(['completed', undefined])
+  })
+
   it('is the same again when a branch waits for what it emits, and another goes on at once', async () => {
     const code = async ({ emit, step }: RunContext) => {
       const talking = (async () => {

@@ -32,12 +32,13 @@ import { pauseBefore, withTimeout } from './step-retry.ts'
 export const callStep = async <T>(
   scope: CallScope,
   name: string,
-  { fn, options, failureOf, lost }: StepCall<T>,
+  { fn, options, failureOf, lost, countsAs }: StepCall<T>,
 ): Promise<T> => {
   checkStepOptions(fn, options)
   return callWork<T>(scope, name, {
     options,
     lost,
+    countsAs,
     kind: failureOf === undefined ? 'step' : 'tool',
     perform: (step, attempt, span) => perform(scope, step, { fn, options, failureOf, attempt, span }),
   })
@@ -45,6 +46,8 @@ export const callStep = async <T>(
 
 export interface StepCall<T> {
   readonly fn: StepFn<T>
+  /** As with `Work`. */
+  readonly countsAs?: (() => Write) | undefined
   readonly options: StepOptions
   /** Makes it the call of a tool in its trace: the kind of failure that a result tells of. */
   readonly failureOf?: ((result: T) => string | undefined) | undefined
@@ -59,6 +62,8 @@ export interface Work<T = unknown> {
   readonly lost?: ((step: StepRecord) => T) | undefined
   /** What it is in its trace; a step when missing. */
   readonly kind?: 'step' | 'tool'
+  /** What the call adds to the record of its run, in the commit that records it: so it counts once. @throws to refuse it */
+  readonly countsAs?: (() => Write) | undefined
   /** Resolves with the recorded result. @throws whatever the work throws; nothing is recorded then */
   readonly perform: (step: StepRecord, attempt: number, span: Span) => Promise<JsonText | undefined>
 }
@@ -68,13 +73,16 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
   const { ledger, run } = scope
   checkCall(scope, name)
   const { seq, recorded } = await ledger.claim('step', name)
-  if (recorded === undefined) return execute<T>(scope, { seq, name, ...work, begin: insert(scope, seq, name) })
+  if (recorded === undefined) {
+    const counted = work.countsAs === undefined ? [] : [work.countsAs()]
+    return execute<T>(scope, { seq, name, ...work, begin: [insert(scope, seq, name), ...counted] })
+  }
   if (recorded.status === 'completed' || recorded.status === 'failed') {
     return outcomeOf(await ledger.replay(recorded), work.lost)
   }
   const ready = await afterCrash(scope, recorded, work.options)
   if (ready.status !== 'started') return outcomeOf(ready, work.lost)
-  return execute<T>(scope, { seq, name, ...work, begin: change(recorded, 'started', { attempt: run.attempt }) })
+  return execute<T>(scope, { seq, name, ...work, begin: [change(recorded, 'started', { attempt: run.attempt })] })
 }
 
 /** Decides about a step that was under way when its process died: a record that is `started` may be executed. */
@@ -130,7 +138,7 @@ async function ask(scope: CallScope, recorded: StepRecord): Promise<StepRecord> 
 interface Execution extends Work {
   readonly seq: number
   readonly name: string
-  readonly begin: Write
+  readonly begin: readonly Write[]
 }
 
 function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
@@ -138,7 +146,7 @@ function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
     const { run, journal, clock } = scope
     const { seq, name, begin } = execution
     const step = { seq, name, kind: 'step' } as const
-    await journal.record({ writes: [begin], events: [stepEvent(run, 'step.start', { step, at: clock.now() })] })
+    await journal.record({ writes: begin, events: [stepEvent(run, 'step.start', { step, at: clock.now() })] })
     return tryUntilSettled<T>(scope, execution)
   })
 }

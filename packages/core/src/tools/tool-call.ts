@@ -30,8 +30,8 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
       return failed('approval_denied', decision.reason ?? 'the approval was denied')
     }
   }
-  if (!scope.ledger.isReplaying()) scope.budget.takeToolCall()
   return callStep<ToolOutcome<T>>(scope, name, {
+    countsAs: scope.budget.takeToolCall,
     fn: (attempt) => execute(scope, call, attempt),
     options: call.onCrash === undefined ? {} : { onCrash: call.onCrash },
     lost: ({ approvalId, error }) =>
@@ -46,8 +46,8 @@ export async function callForeignTool<T extends ToolResult>(
   name: string,
   { fn, options }: { readonly fn: StepFn<T>; readonly options: StepOptions },
 ): Promise<T> {
-  if (!scope.ledger.isReplaying()) scope.budget.takeToolCall()
   return callStep<T>(scope, name, {
+    countsAs: scope.budget.takeToolCall,
     async fn(attempt) {
       const outcome = await fn(attempt)
       scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)

@@ -103,12 +103,14 @@ describe('checkAttenuation', () => {
     ).toThrow('runs:read')
   })
 
-  it('lets nobody speak for another who may not write in the sessions of all', () => {
+  it('lets nobody speak for another who may not write in the sessions and see the runs of all', () => {
     const bob = { subject: 'bob', scopes: ['agents:invoke'] }
 
     expect(() => checkAttenuation(alice('agents:invoke'), bob)).toThrow('sessions:write')
     expect(() => checkAttenuation(alice('agents:invoke', 'sessions:write:own'), bob)).toThrow('sessions:write')
-    expect(() => checkAttenuation(alice('agents:invoke', 'sessions:write'), bob)).not.toThrow()
+    expect(() => checkAttenuation(alice('agents:invoke', 'sessions:write'), bob)).toThrow('runs:read')
+    expect(() => checkAttenuation(alice('agents:invoke', 'sessions:write', 'runs:read:own'), bob)).toThrow('runs:read')
+    expect(() => checkAttenuation(alice('agents:invoke', 'sessions:write', 'runs:read'), bob)).not.toThrow()
     expect(() => checkAttenuation(alice('admin:*'), bob)).not.toThrow()
   })
 })

@@ -19,8 +19,8 @@ export function covers(held: readonly string[], wanted: string, isSameSubject: b
 }
 
 /**
- * Refuses a grant beyond the principal's own. To speak for another subject is to use its sessions, so that takes
- * `sessions:write` for all of them.
+ * Refuses a grant beyond the principal's own. To speak for another subject is to use its sessions and to see and end its
+ * runs, so that takes `sessions:write` and `runs:read` for all of them.
  *
  * @throws AppError `scope-escalation-denied` that names what is missing
  */
@@ -28,9 +28,12 @@ export function checkAttenuation({ scopes, subject }: Principal, grant: Grant): 
   const isSameSubject = grant.subject === subject
   const beyond = grant.scopes.filter((wanted) => !covers(scopes, wanted, isSameSubject))
   if (beyond.length > 0) throw escalation(`the token would hold ${beyond.join(', ')}, which yours does not cover`)
-  if (isSameSubject || covers(scopes, 'sessions:write', true)) return
-  throw escalation(`to speak for the subject ${grant.subject} your token needs the scope sessions:write`)
+  const missing = isSameSubject ? [] : OF_ALL.filter((scope) => !covers(scopes, scope, true))
+  if (missing.length === 0) return
+  throw escalation(`to speak for the subject ${grant.subject} your token needs the scope ${missing.join(' and ')}`)
 }
+
+const OF_ALL = ['sessions:write', 'runs:read']
 
 export const escalation = (message: string) =>
   new AppError('scope-escalation-denied', { message, hint: 'ask for less, or use a token that may do more' })

@@ -13,6 +13,7 @@ import {
 import { isAgentEventType } from '@berth/protocol'
 import { isLongerThan } from '../json-members.ts'
 import { isAppError } from '../thrown-value.ts'
+import { handledRejection } from './handled-rejection.ts'
 import { type PersistentlyDeps, persistently } from './persistently.ts'
 import { runEvent } from './run-events.ts'
 
@@ -124,11 +125,12 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
     return one.durable
   }
 
-  const record = (entry: Entry) => (isClosed ? refused() : enqueue(entry, false)) as Promise<undefined>
+  const record = (entry: Entry) =>
+    (isClosed ? handledRejection(notActive()) : enqueue(entry, false)) as Promise<undefined>
 
   return {
     record,
-    recordAlone: (entry) => (isClosed ? refused() : enqueue(entry, true)),
+    recordAlone: (entry) => (isClosed ? handledRejection(notActive()) : enqueue(entry, true)),
     isClosed: () => isClosed,
     check(type, payload, phase) {
       checkPhase(phase)
@@ -168,12 +170,6 @@ function toPending({ writes = [], events = [] }: Entry, isAlone: boolean): Pendi
   const { promise, resolve, reject } = Promise.withResolvers<Conflict | undefined>()
   promise.catch(() => undefined)
   return { writes, events: [...events], isAlone, durable: promise, resolve, reject }
-}
-
-function refused(): Promise<never> {
-  const rejection = Promise.reject(notActive())
-  rejection.catch(() => undefined)
-  return rejection
 }
 
 /** Events in a row are one entry: they are durable together, and wait for one promise. */

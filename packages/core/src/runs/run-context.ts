@@ -9,6 +9,7 @@ import { callTransaction } from '../steps/transaction-call.ts'
 import { callApproval, callSleep, callWaitForEvent } from '../steps/wait-call.ts'
 import { callForeignTool, callTool } from '../tools/tool-call.ts'
 import type { CallChild } from './child-call.ts'
+import { handledRejection } from './handled-rejection.ts'
 import { createRunLog } from './run-log.ts'
 import { suspensionOf } from './suspension.ts'
 import { checkUsage } from './usage-report.ts'
@@ -103,10 +104,3 @@ const callerOf = (scope: CallScope): ServiceCaller => ({
   tool: (name, fn, options = {}) => callForeignTool(scope, name, { fn, options }),
   transact: (name, decide) => callTransaction(scope, name, decide),
 })
-
-/** A rejection that may stay unobserved: emitting need not be awaited. */
-function handledRejection(error: unknown): Promise<never> {
-  const rejection = Promise.reject(error)
-  rejection.catch(() => undefined)
-  return rejection
-}

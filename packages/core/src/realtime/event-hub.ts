@@ -30,10 +30,11 @@ export function createEventHub(cache?: HotCache): EventHub {
   return {
     publish(events) {
       published++
-      cache?.add(events)
+      const keys = streamKeysOfEach(events)
+      cache?.add(events, keys)
       if (watchers.size === 0) return
-      const keys = new Set(streamKeysOfEach(events).flat())
-      for (const key of keys) for (const wake of watchers.get(key) ?? []) wake()
+      const touched = new Set(keys.flat())
+      for (const key of touched) for (const wake of watchers.get(key) ?? []) wake()
     },
     forget() {
       forgotten++

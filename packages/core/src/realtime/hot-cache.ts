@@ -20,8 +20,12 @@ export interface HotCacheStats {
  * log would, or nothing at all.
  */
 export interface HotCache {
-  /** Takes what was made durable. Events are known whole as long as every position of the log comes by, in order. */
-  add(events: readonly StoredEvent[]): void
+  /**
+   * Takes what was made durable. Events are known whole as long as every position of the log comes by, in order.
+   *
+   * @param keys of the streams of each event, where they are known
+   */
+  add(events: readonly StoredEvent[], keys?: readonly (readonly string[])[]): void
   /** The next events after a position; `undefined` when only the log can tell. */
   read(stream: EventStream, range: EventRange): readonly StoredEvent[] | undefined
   /** Empties it; to be called when something was deleted from the log. */
@@ -123,8 +127,7 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
   }
 
   return {
-    add(events) {
-      const keys = streamKeysOfEach(events)
+    add(events, keys = streamKeysOfEach(events)) {
       const addedMs = clock.monotonicMs()
       for (const [index, event] of events.entries()) {
         const { position } = event

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const running = await startServer(place)
   expect((await fetch(`${running.url}/health`)).status).toBe(200)
   await running.kill('SIGTERM')
-  const filesOf = (thread: number) => JSON.parse(readFileSync(`${loaded}-${thread}.json`, 'utf8'))
+  const filesOf = (thread: number) => readFileSync(`${loaded}-${thread}`, 'utf8').trimEnd().split('\n')
   server = filesOf(0)
   storageThread = filesOf(1)
 })

@@ -167,7 +167,7 @@ export const ServerConfigSchema = strictObject({
       maxUnsentBurstBytes: field(bytes, 8_388_608, { note: 'Bytes that may ever wait for a client; more close 4006.' }),
     }),
     cache: section({
-      maxEvents: field(count(0), 1_000, { note: 'Recent events of one subject kept in memory at most.' }),
+      maxEvents: field(count(0), 1_000, { note: 'Recent events of one watched subject kept in memory at most.' }),
       ttlMs: field(milliseconds(0), 300_000, { note: 'How long an event is kept in memory, in milliseconds.' }),
       maxSubjectBytes: field(bytes, 2_097_152, { note: 'Memory for the recent events of one subject, in bytes.' }),
       maxBytes: field(bytes, 67_108_864, { note: 'Memory for all recent events, in bytes.' }),

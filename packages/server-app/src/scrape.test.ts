@@ -41,6 +41,7 @@ function parse(text: string): readonly Sample[] {
 }
 
 const held = Promise.withResolvers<void>()
+const followed = Promise.withResolvers<void>()
 const agents = [
   {
     id: 'works',
@@ -65,7 +66,18 @@ const agents = [
     input: { '~standard': { version: 1 as const, vendor: 'test', validate: () => ({ issues: [{ message: 'no' }] }) } },
     agent: { id: 'picky', run: async () => 1 },
   },
-  { id: 'holds', description: 'Ends when told.', agent: { id: 'holds', run: () => held.promise } },
+  {
+    id: 'holds',
+    description: 'Speaks once it is followed, ends when told.',
+    agent: {
+      id: 'holds',
+      async run(_: unknown, { emit }: AgentContext) {
+        await followed.promise
+        await emit('text.delta', { delta: 'here' })
+        await held.promise
+      },
+    },
+  },
 ]
 const workflows = [
   { id: 'steps', description: 'Ends at once.', workflow: { id: 'steps', execute: async () => 'done' } },
@@ -155,6 +167,9 @@ async function scenario() {
   const { runId } = await jsonOf(await post('/agents/holds/stream'))
   await post('/agents/holds/stream')
   await post('/consolidator/run')
+  const stream = await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
+  followed.resolve()
+  for await (const chunk of stream.body ?? []) if (new TextDecoder().decode(chunk).includes('text.delta')) break
   await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
   const { ticket } = (await (await post('/session/ws-ticket')).json()) as { readonly ticket: string }
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, ['svc.protocol.v1', `ticket.${ticket}`])

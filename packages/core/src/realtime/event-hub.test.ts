@@ -83,6 +83,24 @@ describe('createEventHub', () => {
   })
 })
 
+describe('what the hub remembers', () => {
+  it('is the recent end of what somebody watches, as long as somebody does', () => {
+    const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
+    const recent = (runId: string, after: number) =>
+      hub.recent({ runId }, { after, limit: 10 })?.map(({ position }) => position)
+    const { stops } = watching(hub, { x: { runId: 'x' }, other: { runId: 'y' } })
+
+    hub.publish([stored({ runId: 'x', position: 1 }), stored({ runId: 'z', position: 2 })])
+    expect([recent('x', 0), recent('z', 1), recent('z', 2)]).toEqual([[1], undefined, []])
+    stops[0]?.()
+    hub.publish([stored({ runId: 'x', position: 3 })])
+    expect([recent('x', 0), recent('x', 2), recent('x', 3)]).toEqual([undefined, undefined, []])
+    stops[1]?.()
+    hub.publish([stored({ runId: 'y', position: 4 })])
+    expect(hub.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
+  })
+})
+
 describe('withPublication', () => {
   it('publishes what was committed, once it can be read', async () => {
     const storage = createInMemoryStorage()
@@ -101,6 +119,7 @@ describe('withPublication', () => {
     const storage = createInMemoryStorage()
     const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
     const { commit } = withPublication(storage.unitOfWork, hub)
+    watching(hub, { topic: { topic: 'x' } })
     const recent = () => hub.recent({ topic: 'x' }, { after: 0, limit: 10 })
     await commit([{ type: 'event.append', events: [anEvent({ topic: 'x' })] }])
     expect(recent()).toHaveLength(1)

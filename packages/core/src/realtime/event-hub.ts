@@ -2,7 +2,10 @@ import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@b
 import type { HotCache, HotCacheStats } from './hot-cache.ts'
 import { streamKey, streamKeysOfEach } from './stream-key.ts'
 
-/** Wakes readers of the event log and holds its recent end. A reader is a position in the log, not a queue. */
+/**
+ * Wakes readers of the event log and holds the recent end of the streams that are watched. A reader is a position in the log,
+ * not a queue.
+ */
 export interface EventHub {
   /** Tells every watcher of every stream these events belong to. Called after they are durable. */
   publish(events: readonly StoredEvent[]): void
@@ -21,18 +24,19 @@ export interface EventHub {
 
 const NOTHING: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
 
-/** Without a cache every reader reads the log. */
+/** Without a cache every reader reads the log, as one does who comes back to a stream that nobody watched in between. */
 export function createEventHub(cache?: HotCache): EventHub {
   const watchers = new Map<string, Set<() => void>>()
   let forgotten = 0
   let published = 0
+  const isWatched = (key: string) => watchers.has(key)
 
   return {
     publish(events) {
       published++
+      if (watchers.size === 0) return cache?.pass(events)
       const keys = streamKeysOfEach(events)
-      cache?.add(events, keys)
-      if (watchers.size === 0) return
+      cache?.add(events, keys, isWatched)
       const touched = new Set(keys.flat())
       for (const key of touched) for (const wake of watchers.get(key) ?? []) wake()
     },

@@ -122,6 +122,40 @@ describe('createHotCache', () => {
     expect(positionsOf(cache.read(RUN, { after: 2, limit: 10 }))).toEqual([3])
   })
 
+  it('keeps only the streams that are worth it, and knows that it does not know the others', () => {
+    const { cache } = setUp()
+    const isKept = (key: string) => key === 'run r'
+    cache.add([event(1), event(2, { runId: 'other' }), event(3)], undefined, isKept)
+
+    expect(positionsOf(cache.read(RUN, all))).toEqual([1, 3])
+    expect(cache.read({ runId: 'other' }, { after: 1, limit: 10 })).toBeUndefined()
+    expect(cache.read({ runId: 'other' }, { after: 2, limit: 10 })).toEqual([])
+    expect(cache.stats()).toMatchObject({ events: 2, subjects: 1 })
+  })
+
+  it('drops a stream that is not worth it any more, and begins anew when it is again', () => {
+    const { cache } = setUp()
+    cache.add([event(1)])
+    cache.add([event(2)], undefined, () => false)
+    cache.add([event(3)])
+
+    expect(cache.read(RUN, { after: 1, limit: 10 })).toBeUndefined()
+    expect(positionsOf(cache.read(RUN, { after: 2, limit: 10 }))).toEqual([3])
+  })
+
+  it('holds nothing of what only passes', () => {
+    const { cache } = setUp()
+    cache.add([event(1)])
+    cache.pass([event(2), event(3)])
+    cache.pass([])
+
+    expect(cache.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
+    expect(cache.read(RUN, { after: 2, limit: 10 })).toBeUndefined()
+    expect(cache.read(RUN, { after: 3, limit: 10 })).toEqual([])
+    cache.add([event(4)])
+    expect(positionsOf(cache.read(RUN, { after: 3, limit: 10 }))).toEqual([4])
+  })
+
   it('knows nothing of before it was cleared', () => {
     const { cache } = setUp()
     cache.add([event(1), event(2)])
@@ -136,6 +170,7 @@ describe('createHotCache', () => {
 
 type Step =
   | { readonly do: 'commit'; readonly streams: readonly number[] }
+  | { readonly do: 'watch'; readonly streams: readonly number[] }
   | { readonly do: 'foreign' }
   | { readonly do: 'late' }
   | { readonly do: 'pass'; readonly ms: number }
@@ -147,6 +182,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     arbitrary: fc.record({ do: fc.constant('commit' as const), streams: fc.array(stream, { maxLength: 6 }) }),
     weight: 6,
+  },
+  {
+    arbitrary: fc.record({ do: fc.constant('watch' as const), streams: fc.subarray([0, 1, 2, 3]) }),
+    weight: 2,
   },
   { arbitrary: fc.constant({ do: 'foreign' } as const), weight: 1 },
   { arbitrary: fc.constant({ do: 'late' } as const), weight: 1 },
@@ -170,8 +209,10 @@ describe('what the cache answers', () => {
         const log: StoredEvent[] = []
         let untold: StoredEvent[] = []
         let toldThrough = 0
+        let watched: ReadonlySet<string> = new Set(['run r0', 'run r1', 'run r2', 'run r3'])
         const tell = (events: readonly StoredEvent[]) => {
-          cache.add(events)
+          if (watched.size === 0) cache.pass(events)
+          else cache.add(events, undefined, (key) => watched.has(key))
           toldThrough = Math.max(toldThrough, events.at(-1)?.position ?? 0)
         }
         const append = (run: number) => {
@@ -181,6 +222,7 @@ describe('what the cache answers', () => {
 
         for (const one of steps) {
           if (one.do === 'commit') tell(one.streams.map(append))
+          else if (one.do === 'watch') watched = new Set(one.streams.map((run) => `run r${run}`))
           else if (one.do === 'foreign') append(0)
           else if (one.do === 'late') {
             // The promise of an earlier commit resolves after that of a later one.

@@ -1,6 +1,6 @@
 import type { Clock, EventRange, EventStream, StoredEvent } from '@berth/ports'
 import { createRecencyList, type Linked } from './recency-list.ts'
-import { streamKey, streamKeysOfEach } from './stream-key.ts'
+import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'
 
 export interface HotCacheLimits {
   readonly maxEvents: number // per stream
@@ -23,9 +23,11 @@ export interface HotCache {
   /**
    * Takes what was made durable. Events are known whole as long as every position of the log comes by, in order.
    *
-   * @param keys of the streams of each event, where they are known
+   * @param isKept whether the events of the stream of this key are worth their memory; what is held of others goes
    */
-  add(events: readonly StoredEvent[], keys?: readonly (readonly string[])[]): void
+  add(events: readonly StoredEvent[], keys?: StreamKeys, isKept?: (key: string) => boolean): void
+  /** Lets events go by of which nothing is worth its memory, and forgets all that it holds. */
+  pass(events: readonly StoredEvent[]): void
   /** The next events after a position; `undefined` when only the log can tell. */
   read(stream: EventStream, range: EventRange): readonly StoredEvent[] | undefined
   /** Empties it; to be called when something was deleted from the log. */
@@ -126,19 +128,40 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     trim(ring, entry.addedMs)
   }
 
+  /** What was not kept is the log's to tell. */
+  const leaveOut = (key: string, position: number) => {
+    const ring = rings.get(key)
+    if (ring !== undefined) drop(ring)
+    floor = Math.max(floor, position)
+  }
+
+  /** Whether the event is news. */
+  const advance = (position: number): boolean => {
+    if (position <= through) return false
+    // Another process wrote in between, or a later commit was told of first: what lies before is the log's to tell.
+    if (position !== through + 1 || floor === Number.POSITIVE_INFINITY) forget(position - 1)
+    through = position
+    return true
+  }
+
   return {
-    add(events, keys = streamKeysOfEach(events)) {
+    add(events, keys = streamKeysOfEach(events), isKept = always) {
       const addedMs = clock.monotonicMs()
       for (const [index, event] of events.entries()) {
-        const { position } = event
-        if (position <= through) continue
-        // Another process wrote in between, or a later commit was told of first: what lies before is the log's to tell.
-        if (position !== through + 1 || floor === Number.POSITIVE_INFINITY) forget(position - 1)
-        through = position
-        const entry = { event, bytes: costOf(event), addedMs }
-        for (const key of keys[index] as readonly string[]) put(key, entry)
+        if (!advance(event.position)) continue
+        for (const key of keys[index] as readonly string[]) {
+          if (isKept(key)) put(key, { event, bytes: costOf(event), addedMs })
+          else leaveOut(key, event.position)
+        }
       }
       sweep(addedMs)
+    },
+    pass(events) {
+      const newest = events.at(-1)?.position ?? 0
+      if (newest <= through) return
+      if (rings.size > 0) forget(newest)
+      floor = newest
+      through = newest
     },
     read(stream, { after, limit }) {
       const ring = rings.get(streamKey(stream))
@@ -161,6 +184,8 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     },
   }
 }
+
+const always = () => true
 
 /** Index of the oldest kept entry after a position. */
 function firstAfter({ entries, first }: Ring, after: number): number {

@@ -6,8 +6,11 @@ export function streamKey(stream: EventStream): string {
   return 'sessionId' in stream ? `session ${stream.sessionId}` : `topic ${stream.topic}`
 }
 
-/** For each event, every stream that carries it. Events of one run in a row share theirs. */
-export function streamKeysOfEach(events: readonly NewEvent[]): readonly (readonly string[])[] {
+/** For each event, every stream that carries it. */
+export type StreamKeys = readonly (readonly string[])[]
+
+/** Events of one run in a row share theirs. */
+export function streamKeysOfEach(events: readonly NewEvent[]): StreamKeys {
   let last: NewEvent | undefined
   let keys: readonly string[] = []
   return events.map((event) => {

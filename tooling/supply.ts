@@ -14,7 +14,7 @@ export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> =
   'packages/http': ['@valibot/to-json-schema', 'hono', 'valibot'],
   'packages/realtime': ['valibot', 'ws'],
   'packages/client': ['eventsource-parser', 'valibot'],
-  'packages/server-app': ['@hono/node-server', 'valibot'],
+  'packages/server-app': ['valibot'],
   'apps/cli': ['@valibot/to-json-schema', 'chokidar', 'commander', 'valibot'],
 }
 
@@ -44,8 +44,8 @@ export const BROUGHT_ALONG_AT_MOST: Readonly<Record<string, number>> = {
   'packages/http': 4,
   'packages/realtime': 3,
   'packages/client': 2,
-  'packages/server-app': 24,
-  'apps/cli': 28,
+  'packages/server-app': 23,
+  'apps/cli': 27,
 }
 
 /** Licences that ask for nothing but to be kept with the copy. */

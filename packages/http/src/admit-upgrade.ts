@@ -3,6 +3,7 @@ import { AppError } from '@berth/ports'
 import type { Exchange } from './exchange.ts'
 import type { HttpConfig } from './http-app-deps.ts'
 import { isFromOwnSite, isSameOrigin } from './same-origin.ts'
+import type { Outgoing } from './text-answer.ts'
 
 /** What is known of an upgrade request that may become a WebSocket. */
 export interface AdmittedUpgrade {
@@ -11,7 +12,7 @@ export interface AdmittedUpgrade {
   /** Records who came in, or why nobody did. @throws AppError `audit-unavailable` */
   settle(outcome: UpgradeOutcome): Promise<void>
   /** The answer when it becomes no WebSocket after all. */
-  refuse(error: unknown): Promise<Response>
+  refuse(error: unknown): Promise<Outgoing>
 }
 
 export interface UpgradeOutcome {

@@ -6,7 +6,7 @@ import type { Answer } from './handlers.ts'
 import type { OpenRunStream } from './http-app-deps.ts'
 import { isStreamingStart } from './operation-traits.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
-import { type Outgoing, type TextAnswer, textAnswer } from './text-answer.ts'
+import { isResponse, type Outgoing, type TextAnswer, textAnswer } from './text-answer.ts'
 
 /**
  * What is sent for an answer, fresh or recalled. A run that was started by this request, or by an earlier one with the
@@ -16,7 +16,7 @@ export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStre
   const { head, route, headers, principal, requestId } = exchange
   const { tokenId } = principal
   const hangUp = hangUpOf(exchange)
-  if (answer instanceof Response) return answer
+  if ('text' in answer) return answer
   const { location, replayed, runId, status } = answer
   if (location !== undefined) headers.set('Location', location)
   if (replayed === true) headers.set('Idempotency-Replayed', 'true')
@@ -53,15 +53,15 @@ function toTextAnswer({ status, body, json, contentType }: Reply): TextAnswer {
 }
 
 /** Adds what every answer carries. A HEAD request gets the head alone. */
-export async function finishResponse(exchange: Exchange, outgoing: Outgoing): Promise<Response> {
+export async function finish(exchange: Exchange, outgoing: Outgoing): Promise<Outgoing> {
   const { head, headers: extra, requestId } = exchange
   const isHead = head.method === 'HEAD'
   const { status } = outgoing
-  if (!(outgoing instanceof Response)) {
+  if (!isResponse(outgoing)) {
     const headers: Record<string, string> = { ...SECURITY_HEADERS, ...outgoing.headers }
     for (const [name, value] of extra) headers[name] = value
     headers['X-Request-Id'] = requestId
-    return new Response(isHead ? null : outgoing.text, { status, headers })
+    return { status, headers, text: isHead ? null : outgoing.text }
   }
   // In place: a copy would turn its text into a stream.
   const { headers } = outgoing

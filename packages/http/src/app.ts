@@ -1,13 +1,14 @@
 import type { AppError } from '@berth/ports'
 import { ERRORS } from '@berth/protocol'
 import { type AdmittedUpgrade, admitUpgrade, type UpgradeOutcome } from './admit-upgrade.ts'
-import { finishResponse, toOutgoing } from './answer.ts'
+import { finish, toOutgoing } from './answer.ts'
 import { noteOf } from './answer-note.ts'
 import { endWithCredential } from './credential-stream.ts'
 import { toAppError, toErrorAnswer } from './error-envelope.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
 import type { HttpEnv } from './http-env.ts'
+import type { HttpRequest } from './http-request.ts'
 import { type Mounted, mountAll } from './mount.ts'
 import { createPipeline } from './pipeline.ts'
 import { createReporter } from './reporter.ts'
@@ -29,13 +30,15 @@ import { skillRoutes } from './routes/skills.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { triggerRoutes } from './routes/triggers.ts'
 import { workflowRoutes } from './routes/workflows.ts'
-import { bytesOf, type Outgoing } from './text-answer.ts'
+import { bytesOf, isResponse, type Outgoing, toResponse } from './text-answer.ts'
 
 export interface HttpApp {
   /** Answers a request; never rejects. */
+  answer(request: HttpRequest, env?: HttpEnv): Promise<Outgoing>
+  /** The same as a `Response`. */
   fetch(request: Request, env?: HttpEnv): Promise<Response>
   /** Whether an upgrade request may become a WebSocket; the refusal otherwise. Never rejects. */
-  admitUpgrade(request: Request, env?: HttpEnv): Promise<AdmittedUpgrade | Response>
+  admitUpgrade(request: HttpRequest, env?: HttpEnv): Promise<AdmittedUpgrade | Outgoing>
 }
 
 /** The REST face: every operation of the table, behind one pipeline. */
@@ -45,20 +48,20 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const pipeline = createPipeline(deps)
   const reporter = createReporter(deps)
 
-  const exchangeOf = (request: Request, env: HttpEnv) =>
+  const exchangeOf = (request: HttpRequest, env: HttpEnv) =>
     createExchange(request, env, { router, startedMs: clock.monotonicMs() })
 
   /** What the work comes to, once it is recorded where that is due. */
-  const answer = async (exchange: Exchange, work: () => Promise<Outgoing>) => {
+  const recorded = async (exchange: Exchange, work: () => Promise<Outgoing>) => {
     const { outgoing, error } = await guarded(exchange, work)
     const sent = await guarded(exchange, async () => {
       await onAnswer?.(noteOf(exchange, { status: outgoing.status, error }, deps))
       return outgoing
     })
-    if (sent.outgoing !== outgoing && outgoing instanceof Response) await outgoing.body?.cancel()
+    if (sent.outgoing !== outgoing && isResponse(outgoing)) await outgoing.body?.cancel()
     const { status } = sent.outgoing
     reporter.answered(exchange, { status, bytes: bytesOf(sent.outgoing) }, sent.error ?? error)
-    return finishResponse(exchange, sent.outgoing)
+    return finish(exchange, sent.outgoing)
   }
 
   const admitted = async (exchange: Exchange): Promise<AdmittedUpgrade> => {
@@ -68,7 +71,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     return {
       ...{ clientAddress, requestId },
       settle: (outcome) => settle(exchange, outcome),
-      refuse: (error) => finishResponse(exchange, toErrorAnswer(toAppError(error), requestId)),
+      refuse: (error) => finish(exchange, toErrorAnswer(toAppError(error), requestId)),
     }
   }
 
@@ -79,23 +82,26 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     await onAnswer?.(noteOf(exchange, { status, error }, deps))
   }
 
+  const answer = (request: HttpRequest, env: HttpEnv = {}) => {
+    const exchange = exchangeOf(request, env)
+    return recorded(exchange, async () => {
+      const outgoing = await toOutgoing(exchange, await pipeline.lead(exchange), openRunStream)
+      if (!isResponse(outgoing)) return outgoing
+      return endWithCredential(outgoing, exchange.principal, watchCredential)
+    })
+  }
+
   return {
-    fetch(request, env = {}) {
-      const exchange = exchangeOf(request, env)
-      return answer(exchange, async () => {
-        const outgoing = await toOutgoing(exchange, await pipeline.lead(exchange), openRunStream)
-        if (!(outgoing instanceof Response)) return outgoing
-        return endWithCredential(outgoing, exchange.principal, watchCredential)
-      })
-    },
+    answer,
+    fetch: async (request, env) => toResponse(await answer(request, env)),
     async admitUpgrade(request, env = {}) {
       const exchange = exchangeOf(request, env)
       try {
         const refusal = await pipeline.leadToRoute(exchange)
         if (refusal === undefined) return await admitted(exchange)
-        return await answer(exchange, () => toOutgoing(exchange, refusal, openRunStream))
+        return await recorded(exchange, () => toOutgoing(exchange, refusal, openRunStream))
       } catch (thrown) {
-        return answer(exchange, () => Promise.reject(thrown))
+        return recorded(exchange, () => Promise.reject(thrown))
       }
     },
   }

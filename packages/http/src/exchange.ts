@@ -4,13 +4,14 @@ import type { Operation } from '@berth/protocol'
 import { acceptsEventStream } from './accept.ts'
 import type { Call } from './handlers.ts'
 import type { HttpEnv } from './http-env.ts'
+import type { HttpRequest } from './http-request.ts'
 import { parsePrefer } from './prefer.ts'
 import { type RequestHead, readHead } from './request-head.ts'
 import type { Route, Router } from './router.ts'
 
 /** One request on its way through the stages; each fills in what it finds out. */
 export interface Exchange {
-  readonly request: Request
+  readonly request: HttpRequest
   readonly head: RequestHead
   readonly env: HttpEnv
   readonly route: Route | undefined
@@ -41,7 +42,7 @@ const NOWHERE: RequestOrigin = { requestId: '', method: '', route: '', ip: '' }
 const NOBODY: Principal = { subject: 'anonymous', scopes: [] }
 
 export function createExchange(
-  request: Request,
+  request: HttpRequest,
   env: HttpEnv,
   { router, startedMs }: { readonly router: Router; readonly startedMs: number },
 ): Exchange {

@@ -3,6 +3,7 @@ import type { Visibility } from '@berth/ports'
 import type { Operation, OperationTable } from '@berth/protocol'
 import type { GenericSchema, InferOutput } from 'valibot'
 import type { Preferences } from './prefer.ts'
+import type { Outgoing } from './text-answer.ts'
 
 type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
@@ -32,7 +33,7 @@ export interface Call<Op extends Operation> {
   readonly lastEventId: string | undefined
 }
 
-export type Answer = Reply | Response
+export type Answer = Reply | Outgoing
 
 /** One handler per operation of a resource group that is not refused: a missing or misnamed one is a type error. */
 export type Handlers<Ops extends OperationTable> = {

@@ -1,4 +1,5 @@
 import type { HttpEnv } from './http-env.ts'
+import type { HttpRequest } from './http-request.ts'
 
 /** What a request says before its body. */
 export interface RequestHead {
@@ -13,7 +14,7 @@ export interface RequestHead {
 }
 
 /** Reads the head where the listener has parsed it already, else from the request. */
-export function readHead({ method, url, headers }: Request, { incoming }: HttpEnv): RequestHead {
+export function readHead({ method, url, headers }: HttpRequest, { incoming }: HttpEnv): RequestHead {
   const authorityAt = url.indexOf('://') + 3
   const pathAt = url.indexOf('/', authorityAt)
   const fragmentAt = url.indexOf('#', pathAt)

@@ -104,7 +104,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
 
     await composition.triggers.declare(parts.triggers)
 
-    const listener = await listen({ fetch: composition.app.fetch, onUpgrade: composition.onUpgrade }, config.server)
+    const listener = await listen({ answer: composition.app.answer, onUpgrade: composition.onUpgrade }, config.server)
     undo.push(() => closeListener(listener))
     running = composition
     await composition.engine.start()

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import type { HttpRequest } from '@berth/http'
 import { afterEach, expect } from 'vitest'
 import { type Answering, type Listener, type ListenerLimits, listen } from './listener.ts'
 
@@ -16,11 +17,18 @@ afterEach(async () => {
   for (const listener of opened.splice(0)) await listener.close(0)
 })
 
-export const echo: Answering['fetch'] = async (request) =>
-  Response.json({ method: request.method, url: request.url, sent: await request.text() })
+export const echo: Answering['answer'] = async (request) => {
+  const text = JSON.stringify({ method: request.method, url: request.url, sent: await textOf(request) })
+  return { status: 200, headers: { 'Content-Length': String(Buffer.byteLength(text)) }, text }
+}
 
-export async function open(fetch: Answering['fetch'] = echo, limits: Partial<ListenerLimits> = {}): Promise<Listener> {
-  const listener = await listen({ fetch }, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
+export const textOf = async (request: HttpRequest) => new TextDecoder().decode(await request.arrayBuffer())
+
+export async function open(
+  answer: Answering['answer'] = echo,
+  limits: Partial<ListenerLimits> = {},
+): Promise<Listener> {
+  const listener = await listen({ answer }, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
   opened.push(listener)
   return listener
 }

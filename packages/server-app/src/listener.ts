@@ -1,10 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { HttpApp } from '@berth/http'
 import { AppError, StartError } from '@berth/ports'
-import { getRequestListener, RequestError } from '@hono/node-server'
+import { toHttpRequest } from './incoming-request.ts'
+import { createServer } from './node-http.ts'
 import { answerParserError } from './parser-error.ts'
-import { refuse, refuseOn, toRefusal } from './refuse.ts'
+import { refuse, refuseOn } from './refuse.ts'
+import { sendAnswer } from './send-answer.ts'
 import { createUnanswered, type Unanswered } from './unanswered.ts'
 import { refusalOf, unreadable } from './unreadable-request.ts'
 import type { OnUpgrade } from './upgrades.ts'
@@ -19,10 +22,8 @@ export interface Listener extends Address {
   close(graceMs: number): Promise<void>
 }
 
-type Fetch = Parameters<typeof getRequestListener>[0]
-
 export interface Answering {
-  readonly fetch: Fetch
+  readonly answer: HttpApp['answer']
   /** Without it, requests that ask for another protocol are answered as if they did not. */
   readonly onUpgrade?: OnUpgrade | undefined
 }
@@ -63,22 +64,27 @@ export async function listen(answering: Answering, address: Address & ListenerLi
   return { host: address.host, port: bound.port, close: (graceMs) => close(server, graceMs) }
 }
 
-/** Every request gets the envelope or what `fetch` answers; none gets an empty refusal of Node's own. */
-function serve({ fetch, onUpgrade }: Answering, { host, ...limits }: Address & ListenerLimits): Server {
+/** Every request gets the envelope or what `answer` answers; none gets an empty refusal of Node's own. */
+function serve({ answer, onUpgrade }: Answering, { host, ...limits }: Address & ListenerLimits): Server {
   const unanswered = createUnanswered()
   const hostname = isIPv6(host) ? `[${host}]` : host
-  const pass = getRequestListener(fetch, { hostname, errorHandler: answerFailure })
 
-  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const request = toHttpRequest(incoming, hostname)
+    if (request === undefined) return refuse(incoming, outgoing, unreadable('header host: is not written like a name'))
+    await sendAnswer(incoming, outgoing, await answer(request, { incoming, outgoing }))
+  }
+
+  const take = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // A connection outlives the listener by one answer: who goes on asking must not hold up its end.
     if (!server.listening) outgoing.shouldKeepAlive = false
     unanswered.add(incoming, outgoing)
     const refusal = refusalOf(incoming, limits.maxHeaders)
-    if (refusal === undefined) pass(incoming, outgoing)
+    if (refusal === undefined) pass(incoming, outgoing).catch((cause) => answerFailure(incoming, outgoing, cause))
     else refuse(incoming, outgoing, refusal)
   }
 
-  const server = createServer({ ...serverOptionsOf(limits), ...UPGRADE_OPTIONS }, answer)
+  const server = createServer({ ...serverOptionsOf(limits), ...UPGRADE_OPTIONS }, take)
   if (onUpgrade !== undefined) {
     server.on('upgrade', (incoming, socket, head) => {
       socket.on('error', () => socket.destroy())
@@ -89,7 +95,7 @@ function serve({ fetch, onUpgrade }: Answering, { host, ...limits }: Address & L
     })
   }
   server.maxHeadersCount = 0 // Node drops what is beyond; refusalOf counts.
-  server.on('checkExpectation', answer)
+  server.on('checkExpectation', take)
   server.on('connect', (incoming, socket) => refuseTunnel(incoming, socket, unanswered))
   server.on('clientError', (error, socket) => answerParserError(error, socket, unanswered))
   return server
@@ -132,7 +138,7 @@ function refuseTunnel(incoming: IncomingMessage, socket: Duplex, unanswered: Una
   else refuseOn(socket, unreadable('this server is no proxy'), incoming)
 }
 
-function answerFailure(cause: unknown): Response {
-  const error = cause instanceof RequestError ? unreadable(cause.message) : new AppError('internal-error', { cause })
-  return toRefusal(error)
+function answerFailure(incoming: IncomingMessage, outgoing: ServerResponse, cause: unknown): void {
+  if (outgoing.headersSent) outgoing.destroy()
+  else refuse(incoming, outgoing, new AppError('internal-error', { cause }))
 }

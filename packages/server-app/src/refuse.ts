@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { requestIdOf, SECURITY_HEADERS, toEnvelope } from '@berth/http'
+import { isResponse, type Outgoing, requestIdOf, SECURITY_HEADERS, type TextAnswer, toEnvelope } from '@berth/http'
 import type { AppError } from '@berth/ports'
 import { ERRORS } from '@berth/protocol'
+import { STATUS_CODES } from './node-http.ts'
 
 /** Answers a request that nothing reads further, and closes the connection. */
 export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: AppError): void {
@@ -29,16 +30,15 @@ function write(socket: Duplex, { status, headers, body }: WholeAnswer): void {
 }
 
 /** Writes a whole answer on a connection where none is under way, and closes it. */
-export async function sendOn(socket: Duplex, response: Response): Promise<void> {
-  const body = await response.text()
-  const headers = { ...Object.fromEntries(response.headers), 'content-length': String(Buffer.byteLength(body)) }
-  write(socket, { status: response.status, headers: { ...headers, connection: 'close' }, body })
+export async function sendOn(socket: Duplex, answer: Outgoing): Promise<void> {
+  const { status, headers, text } = isResponse(answer) ? await whole(answer) : answer
+  write(socket, { status, headers: { ...headers, Connection: 'close' }, body: text ?? '' })
 }
 
-/** The same as an answer of `fetch`. */
-export function toRefusal(error: AppError): Response {
-  const { status, headers, body } = toAnswer(error)
-  return new Response(body, { status, headers })
+async function whole(response: Response): Promise<TextAnswer> {
+  const text = await response.text()
+  const headers = { ...Object.fromEntries(response.headers), 'content-length': String(Buffer.byteLength(text)) }
+  return { status: response.status, headers, text }
 }
 
 function toAnswer(error: AppError, incoming?: IncomingMessage): WholeAnswer {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dial, expectRefusal, HOST, open, parse } from './listener.fixture.ts'
+import { dial, expectRefusal, HOST, open, parse, textOf } from './listener.fixture.ts'
 
 describe('garbage behind a request that waits', () => {
   const POST = ['POST / HTTP/1.1', HOST, 'Content-Length: 2', '', 'hi'].join('\r\n')
@@ -8,7 +8,7 @@ describe('garbage behind a request that waits', () => {
     const { promise: held, resolve: release } = Promise.withResolvers<void>()
     const seen: string[] = []
     const listener = await open(async (request) => {
-      seen.push(await request.text())
+      seen.push(await textOf(request))
       await held
       seen.push('done')
       return Response.json({})

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { HttpApp } from '@berth/http'
 import { AppError, type Logger } from '@berth/ports'
 import type { WebSockets } from '@berth/realtime'
+import { toHttpRequest } from './incoming-request.ts'
 import { refuseOn, sendOn } from './refuse.ts'
 import { unreadable } from './unreadable-request.ts'
 
@@ -18,10 +19,10 @@ export type OnUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer
 /** Answers an upgrade like any other request, in HTTP, until nothing is left but who asks. */
 export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpgrade {
   const take = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    const request = toRequest(incoming)
+    const request = toHttpRequest(incoming, 'localhost')
     if (request === undefined) return refuseOn(socket, unreadable('request: cannot be read'), incoming)
     const admitted = await app.admitUpgrade(request, { incoming })
-    if (admitted instanceof Response) return sendOn(socket, admitted)
+    if (!('settle' in admitted)) return sendOn(socket, admitted)
     const { clientAddress, requestId, settle, refuse } = admitted
     try {
       const admission = await webSockets.accept({ incoming, socket, head, clientAddress, requestId })
@@ -39,19 +40,5 @@ export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpg
       if (!(error instanceof AppError)) logger.error('upgrade failed', error)
       refuseOn(socket, error instanceof AppError ? error : new AppError('internal-error', { cause: error }), incoming)
     })
-  }
-}
-
-/** The request as the stages of HTTP see it. */
-function toRequest({ url = '', headers }: IncomingMessage): Request | undefined {
-  const target = url.startsWith('/') ? `http://${headers.host ?? 'localhost'}${url}` : url
-  const fields = Object.entries(headers).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.join(', ') : (value ?? ''),
-  ])
-  try {
-    return new Request(target, { headers: fields as [string, string][] })
-  } catch {
-    return undefined
   }
 }

@@ -5,6 +5,7 @@ import { DOCS_PAGE_HEADERS, renderDocsPage } from '../docs-page/render-docs-page
 import type { Handlers } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { buildOpenApi } from '../openapi.ts'
+import { textAnswer } from '../text-answer.ts'
 
 /** `/openapi.json`, `/asyncapi.json` and `/docs`: built on first use, then served as they are. */
 export function docsRoutes({
@@ -26,7 +27,7 @@ export function docsRoutes({
     },
     getDocs() {
       page ??= renderDocsPage(openApiObject(), ERRORS)
-      return new Response(page, { headers: DOCS_PAGE_HEADERS })
+      return textAnswer(page, 200, DOCS_PAGE_HEADERS)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { AppError } from '@berth/ports'
+import type { Answer } from '../handlers.ts'
 import { isSameOrigin } from '../same-origin.ts'
 import type { CreateStage } from './stage.ts'
 
@@ -15,17 +16,15 @@ export const createOrigin: CreateStage =
     if (origin === undefined) return undefined
 
     const isPreflight = head.method === 'OPTIONS'
-    if (headers.has('Access-Control-Allow-Origin')) return isPreflight ? answerPreflight(methods()) : undefined
+    if (headers.has('Access-Control-Allow-Origin')) return isPreflight ? answerPreflight(headers, methods()) : undefined
     const isSafe = SAFE.has(head.method) && !isPreflight
     if (isSafe || isSameOrigin(origin, head.host)) return undefined
     throw new AppError('cors-denied', { hint: 'add the origin to server.cors.allowOrigins' })
   }
 
-function answerPreflight(methods: readonly string[]): Response {
-  const headers = {
-    'Access-Control-Allow-Methods': methods.join(', '),
-    'Access-Control-Allow-Headers': ALLOWED_HEADERS,
-    'Access-Control-Max-Age': MAX_AGE_SECONDS,
-  }
-  return new Response(null, { status: 204, headers })
+function answerPreflight(headers: Map<string, string>, methods: readonly string[]): Answer {
+  headers.set('Access-Control-Allow-Methods', methods.join(', '))
+  headers.set('Access-Control-Allow-Headers', ALLOWED_HEADERS)
+  headers.set('Access-Control-Max-Age', MAX_AGE_SECONDS)
+  return { status: 204 }
 }

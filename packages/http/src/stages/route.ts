@@ -9,6 +9,6 @@ export const createRoute: CreateStage = () => (exchange) => {
   const methods = exchange.methods()
   if (methods.length === 0) throw new AppError('route-not-found')
   headers.set('Allow', methods.join(', '))
-  if (head.method === 'OPTIONS') return new Response(null, { status: 204 })
+  if (head.method === 'OPTIONS') return { status: 204 }
   throw new AppError('method-not-allowed')
 }

@@ -1,0 +1,4 @@
+/** What is read of a request. A `Request` has it; so has what the listener makes, which loads nothing of `fetch`. */
+export interface HttpRequest extends Pick<Request, 'method' | 'url' | 'body' | 'arrayBuffer'> {
+  readonly headers: Pick<Headers, 'get'>
+}

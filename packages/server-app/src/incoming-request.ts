@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http'
+import type { HttpRequest } from '@berth/http'
+
+/** What the stages of HTTP read of a request that the listener has received and found readable. */
+export function toHttpRequest(incoming: IncomingMessage, hostname: string): HttpRequest | undefined {
+  const url = urlOf(incoming, hostname)
+  if (url === undefined) return undefined
+  const { method = 'GET', headers } = incoming
+  return {
+    ...{ method, url },
+    headers: {
+      get(name) {
+        const value = headers[name.toLowerCase()]
+        return (Array.isArray(value) ? value.join(', ') : value) ?? null
+      },
+    },
+    get body() {
+      // What reads no further leaves the connection open for the answer.
+      return ReadableStream.from<Uint8Array<ArrayBuffer>>(incoming.iterator({ destroyOnReturn: false }))
+    },
+    async arrayBuffer() {
+      const bytes = Buffer.concat(await incoming.toArray())
+      return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)
+    },
+  }
+}
+
+const PLAIN_HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/
+const PLAIN_TARGET = /^\/[!#$&-;=?-[\]_a-z~]*$/
+const DOT_SEGMENT = /\/\.\.?(?:[/?#]|$)/
+
+/** As a browser would write it; `undefined` when the host is another than it says. */
+function urlOf({ url: target = '', headers }: IncomingMessage, hostname: string): string | undefined {
+  if (!target.startsWith('/')) return new URL(target).href
+  const host = headers.host ?? hostname
+  const url = `http://${host}${target}`
+  if (PLAIN_HOST.test(host) && PLAIN_TARGET.test(target) && !DOT_SEGMENT.test(target)) return url
+  const parsed = URL.parse(url)
+  return parsed?.hostname === host.replace(/:\d+$/, '').toLowerCase() ? parsed.href : undefined
+}

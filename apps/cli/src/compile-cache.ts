@@ -1,7 +1,6 @@
 import { enableCompileCache } from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import process from 'node:process'
 
 /**
  * Keeps what V8 makes of the code for the next start, in the cache folder of the user; threads and processes that are started

@@ -1,4 +1,4 @@
-import { type BerthClient, createClient } from '@berth/client'
+import type { BerthClient, createClient } from '@berth/client'
 import type { Call } from './call.ts'
 import type { CommandContext } from './command-context.ts'
 import type { CommandLine } from './command-line.ts'
@@ -17,12 +17,20 @@ export interface MadeCall extends Call {
   close(): void
 }
 
-export function createCall(context: CommandContext, flags: SharedFlags, cli: CommandLine): MadeCall {
+/** What a call knows of the command that it is for. */
+export interface CallMeans {
+  readonly cli: CommandLine
+  /** Of a command whose target is a server. */
+  readonly createClient: typeof createClient | undefined
+}
+
+export function createCall(context: CommandContext, flags: SharedFlags, { cli, createClient }: CallMeans): MadeCall {
   const { terminal } = context
   let client: BerthClient | undefined
   let loaded: LoadedConfig | undefined
 
   const makeClient = () => {
+    if (createClient === undefined) throw new Error('the target of this command is no server')
     const { url, token } = serverAccess(terminal, flags)
     const timeoutMs = flags.timeout === undefined ? undefined : spanMs('timeout', flags.timeout)
     // A person, or a script that knows exit code 3, decides about another try.

@@ -1,7 +1,7 @@
-import { isBerthError } from '@berth/client'
 import { AppError, StartError } from '@berth/ports'
 import { ERRORS, START_ERRORS } from '@berth/protocol'
 import { CommanderError } from 'commander'
+import { isClientError } from './client-error.ts'
 import { fieldOf } from './config/field-of.ts'
 import type { LoadedConfig } from './config/load-config.ts'
 import { placeOfField } from './config/place-of-field.ts'
@@ -32,7 +32,7 @@ export function reportOf(error: unknown, place: ErrorPlace = {}): ErrorReport {
   const message = messageOf(error, place)
   const hint = hintOf(error, place)
   const at = error instanceof StartError ? placeText(error, place) : undefined
-  const requestId = isBerthError(error) ? error.requestId : undefined
+  const requestId = isClientError(error) ? error.requestId : undefined
   return {
     error: kind,
     kind,
@@ -64,20 +64,20 @@ const isDocumented = (kind: string): boolean =>
   kind !== 'unknown' && (Object.hasOwn(ERRORS, kind) || Object.hasOwn(START_ERRORS, kind))
 
 function messageOf(error: unknown, { serverUrl }: ErrorPlace): string {
-  if (isBerthError(error) && error.error === 'network-failed') {
+  if (isClientError(error) && error.error === 'network-failed') {
     return `${serverUrl ?? 'the server'} cannot be reached, or the connection broke off`
   }
   return error instanceof Error ? error.message : String(error)
 }
 
 function hintOf(error: unknown, { serverUrl = '' }: ErrorPlace): string | undefined {
-  if (isBerthError(error) && error.error === 'network-failed') {
+  if (isClientError(error) && error.error === 'network-failed') {
     return 'start it with berth dev or berth server, or name another one: --url, BERTH_URL, berth context use <name>'
   }
-  if (isBerthError(error) && error.error === 'auth-required') {
+  if (isClientError(error) && error.error === 'auth-required') {
     return 'give a token: --token, BERTH_TOKEN, or berth context add; make one with berth token create'
   }
-  if (isBerthError(error) && error.error === 'route-not-found') {
+  if (isClientError(error) && error.error === 'route-not-found') {
     const base = URL.canParse(serverUrl) ? new URL('/v1', serverUrl).href : 'http://127.0.0.1:8080/v1'
     return `give the address of the server with its base path (server.basePath, /v1 unless it is configured), like ${base}`
   }
@@ -95,7 +95,7 @@ function placeText(error: StartError, { config }: ErrorPlace): string | undefine
 
 function identifierOf(error: unknown): string {
   if (error instanceof AppError) return error.id
-  if (isBerthError(error)) return error.error
+  if (isClientError(error)) return error.error
   const { code, kind } = (error ?? {}) as { code?: unknown; kind?: unknown }
   const id = [code, kind].find((value) => typeof value === 'string' && value !== '')
   return typeof id === 'string' ? id : 'unknown'

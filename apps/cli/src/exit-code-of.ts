@@ -1,7 +1,7 @@
-import { isBerthError } from '@berth/client'
 import { AppError, StartError } from '@berth/ports'
 import { ERRORS } from '@berth/protocol'
 import { isCliError } from './cli-error.ts'
+import { isClientError } from './client-error.ts'
 import { EXIT_CODES, type ExitName } from './exit-codes.ts'
 
 const BY_STATUS: Readonly<Record<number, ExitName>> = {
@@ -32,7 +32,7 @@ export function exitCodeOf(error: unknown): number {
 function exitNameOf(error: unknown): ExitName {
   if (isCliError(error)) return error.exit
   if (error instanceof StartError) return 'usage'
-  if (isBerthError(error)) return BY_CLIENT_ERROR[error.error] ?? BY_STATUS[error.status] ?? 'failed'
+  if (isClientError(error)) return BY_CLIENT_ERROR[error.error] ?? BY_STATUS[error.status] ?? 'failed'
   if (!(error instanceof AppError)) return 'failed'
   return error.id === 'storage-failed' ? 'storageFault' : (BY_STATUS[ERRORS[error.id].status] ?? 'failed')
 }

@@ -1,5 +1,3 @@
-import { createInterface } from 'node:readline/promises'
-import { text } from 'node:stream/consumers'
 import { cliError } from './cli-error.ts'
 import { watchInterruptions } from './interruptions.ts'
 import type { Terminal } from './terminal.ts'
@@ -13,17 +11,19 @@ export function allowClosedPipes(): void {
   }
 }
 
-/** The terminal of this process. */
+/** The terminal of this process; what only some commands use of it is loaded when they do. */
 export function processTerminal(): Terminal {
-  const { stdin, stdout, stderr } = process
+  const { stdout, stderr } = process
   return {
     env: process.env,
     cwd: process.cwd(),
-    isInteractive: stdin.isTTY === true && stdout.isTTY === true,
+    get isInteractive() {
+      return process.stdin.isTTY === true && stdout.isTTY === true
+    },
     stdout,
     stderr,
     ask,
-    readInput: () => text(stdin),
+    readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
     readKeys,
     watchInterruptions: (isAccountedFor) =>
       watchInterruptions(process, { monotonicMs: () => performance.now(), isAccountedFor }),
@@ -32,6 +32,7 @@ export function processTerminal(): Terminal {
 
 /** Asks on stderr; Ctrl-C and the end of the input are an interruption. */
 async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   const left = new Promise<never>((_, reject) => lines.once('close', reject))
   try {

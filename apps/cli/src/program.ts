@@ -14,6 +14,14 @@ export interface ProgramDeps {
   readonly context: CommandContext
   /** Hears of the call before its command runs. */
   readonly onCall: (call: MadeCall) => void
+  /** Those that can be meant; all when missing. */
+  readonly commands?: readonly CommandSpec[]
+}
+
+/** The commands that begin with the first word; all when none does, for help and proposals. */
+export function commandsMeantBy([first]: readonly string[]): readonly CommandSpec[] {
+  const meant = COMMANDS.filter(({ path }) => path.split(' ', 1)[0] === first)
+  return meant.length > 0 ? meant : COMMANDS
 }
 
 /** The command line of the manifest. */
@@ -32,7 +40,7 @@ export function createProgram(deps: ProgramDeps): Command {
     })
     .helpCommand(false)
     .addHelpText('after', '\nMore help: berth help <command>, berth help exit-codes|environment|formatting|config')
-  for (const spec of COMMANDS) addCommand(program, spec, deps)
+  for (const spec of deps.commands ?? COMMANDS) addCommand(program, spec, deps)
   return program
 }
 
@@ -50,7 +58,9 @@ function addCommand(program: Command, spec: CommandSpec, { context, onCall }: Pr
   command.addOption(new Option('--json-fields <names>').argParser(parseList).hideHelp())
   command.action(async () => {
     const flags = command.opts()
-    const call = createCall(contextIn(context, flags.cwd), flags as SharedFlags, commandLine(context))
+    const { createClient } = spec.target === 'server' ? await import('@berth/client') : {}
+    const means = { cli: commandLine(context), createClient }
+    const call = createCall(contextIn(context, flags.cwd), flags as SharedFlags, means)
     onCall(call)
     await invoke(spec, call, { ...argumentsOf(spec, command.processedArgs), ...flags })
   })

@@ -3,7 +3,7 @@ import type { MadeCall } from './create-call.ts'
 import { reportOf, reportText } from './error-report.ts'
 import { exitCodeOf } from './exit-code-of.ts'
 import { EXIT_CODES } from './exit-codes.ts'
-import { createProgram } from './program.ts'
+import { commandsMeantBy, createProgram } from './program.ts'
 import { type Terminal, writeDocument } from './terminal.ts'
 
 /** Runs one command line, without the name of the program, and answers its exit code. Never throws. */
@@ -13,13 +13,14 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   const finish = (code: number) => {
     exitCode = code
   }
+  const words = readJsonFlags(args)
   const program = createProgram({
     context: { terminal, finish },
+    commands: commandsMeantBy(words),
     onCall(made) {
       call = made
     },
   })
-  const words = readJsonFlags(args)
   try {
     await program.parseAsync(words, { from: 'user' })
     return exitCode

@@ -1,4 +1,4 @@
-import { createInMemorySkillStore, type InMemorySkill } from '@berth/in-memory'
+import type { InMemorySkill } from '@berth/in-memory'
 import { type SkillStore, StartError } from '@berth/ports'
 import { isPlainObject, OPERATOR_ID } from '@berth/protocol'
 
@@ -15,7 +15,23 @@ export function createRegisteredSkills(skills: readonly InMemorySkill[]): SkillS
     }
     names.add(skill.name)
   }
-  return createInMemorySkillStore({ skills })
+  return loadedOnUse(async () => (await import('@berth/in-memory')).createInMemorySkillStore({ skills }))
+}
+
+/** Most servers have no skills in their code. */
+function loadedOnUse(load: () => Promise<SkillStore>): SkillStore {
+  let loaded: Promise<SkillStore> | undefined
+  const store = () => {
+    loaded ??= load()
+    return loaded
+  }
+  return {
+    list: async () => (await store()).list(),
+    find: async (name) => (await store()).find(name),
+    readFile: async (name, path) => (await store()).readFile(name, path),
+    install: async (source) => (await store()).install(source),
+    remove: async (name) => (await store()).remove(name),
+  }
 }
 
 function problemOf(skill: unknown, names: ReadonlySet<string>): string | undefined {

@@ -8,11 +8,10 @@ import {
   type RunResource,
   type WorkflowRegistration,
 } from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
 import { EVERY_ROW, fromJsonText, type JsonText, noTracer } from '@berth/ports'
 import { createPlatform } from './adapters.ts'
 import { createAttribution } from './attribution.ts'
-import { type Composition, compose } from './compose.ts'
+import type { Composition } from './compose.ts'
 import { parseConfig } from './config.ts'
 import { readMcpServers } from './mcp-servers.ts'
 import { createMovableClock, type MovableClock } from './movable-clock.ts'
@@ -89,6 +88,11 @@ interface World {
 }
 
 async function openWorld(options: RunAgentOptions): Promise<World> {
+  // Nobody who starts a server needs these, and nobody who imports this has to load them.
+  const [{ compose }, { createInMemoryStorage }] = await Promise.all([
+    import('./compose.ts'),
+    import('@berth/in-memory'),
+  ])
   const config = parseConfig({ auth: { kind: 'none' }, log: { level: 'error' }, ...options.config })
   const clock = createMovableClock((options.now ?? new Date(BEGINNING)).getTime())
   const storage = createInMemoryStorage()

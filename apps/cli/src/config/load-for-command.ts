@@ -3,11 +3,11 @@ import { type ConfigFlags, type ConfigRequest, type LoadedConfig, loadConfig } f
 
 /** Loads the configuration for a command and tells its warnings. */
 export async function loadForCommand(
-  terminal: Terminal,
+  { env, cwd, stderr }: Terminal,
   flags: ConfigFlags,
   onImport?: ConfigRequest['onImport'],
 ): Promise<LoadedConfig> {
-  const loaded = await loadConfig({ ...terminal, flags, onImport })
-  for (const warning of loaded.warnings) terminal.stderr.write(`warning: ${warning}\n`)
+  const loaded = await loadConfig({ env, cwd, flags, onImport })
+  for (const warning of loaded.warnings) stderr.write(`warning: ${warning}\n`)
   return loaded
 }

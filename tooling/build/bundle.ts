@@ -25,7 +25,7 @@ export function planBundles(plan: BundlePlan): BuildOptions[] {
     platform: 'node',
     resolve: { conditionNames: ['berth-source', 'import', 'module', 'node', 'default'] },
     external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
-    plugins: [notices],
+    plugins: [notices, oneByteText],
     output: {
       dir: plan.dir,
       format: 'esm',
@@ -42,6 +42,17 @@ export function planBundles(plan: BundlePlan): BuildOptions[] {
     ...plan.threads.map((file) => bundleOf([file], plan.externalOfThreads)),
   ]
 }
+
+/** A text with one letter beyond Latin-1 takes two bytes a letter for as long as the process lives: such letters are escaped. */
+const oneByteText: Plugin = {
+  name: 'one-byte-text',
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle)) if (file.type === 'chunk') file.code = file.code.replace(WIDE, escaped)
+  },
+}
+
+const WIDE = /[^\0-\xff]/g
+const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** One file for all bundles of a plan. */
 function writeNotices(path: string): Plugin {

@@ -33,7 +33,7 @@ export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
     watched: isWatching
       ? `${configPath === undefined ? 'berth.config.*' : nameOf(cwd, configPath)}, agents/**`
       : undefined,
-    onImported: (file) => sources?.add(file),
+    onImported: (file, version) => sources?.add(file, version),
   })
   const openPage = () => {
     const url = view.pageUrl()

@@ -8,8 +8,9 @@ import { trackImports } from './track-imports.ts'
 
 export type PlainObject = Readonly<Record<string, unknown>>
 
-/** The object a configuration file stands for: its JSON, or the default export of the module. `onImport` hears of what it imports, later too. */
+/** The object a configuration file stands for: its JSON, or the default export of the module. `onImport` hears of it and of what it imports, later too. */
 export async function loadConfigModule(path: string, onImport?: (file: string) => void): Promise<PlainObject> {
+  onImport?.(path)
   const value = extname(path) === '.json' ? await readJson(path) : await importDefault(path, onImport)
   if (isPlainObject(value)) return value
   throw new StartError('config-invalid', {

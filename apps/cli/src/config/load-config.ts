@@ -17,7 +17,7 @@ export interface ConfigRequest {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly flags: ConfigFlags
-  /** Hears of each file of the project that the configuration imports, also later. */
+  /** Hears of the configuration, before it is read, and of each file of the project that it imports, also later. */
   readonly onImport?: ((file: string) => void) | undefined
 }
 

@@ -45,7 +45,7 @@ export type DevOrder =
 
 /** From the process that serves to the command. */
 export type DevReport =
-  | { readonly type: 'imported'; readonly file: string }
+  | { readonly type: 'imported'; readonly file: string; readonly version: string }
   | { readonly type: 'prepared' }
   | { readonly type: 'listening'; readonly facts: ServedFacts }
   | { readonly type: 'minted'; readonly token: string }

@@ -22,7 +22,7 @@ export interface DevView extends SupervisionView {
 export interface DevViewOptions {
   /** Such as `berth.config.mjs, agents/**`; absent when nothing is watched. */
   readonly watched: string | undefined
-  readonly onImported: (file: string) => void
+  readonly onImported: SupervisionView['onImported']
 }
 
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'

@@ -23,17 +23,25 @@ export interface ParentLink {
 /** Subscribes at once, so that no order is missed. */
 export function parentLink(child: ForkedProcess): ParentLink {
   const orders = new EventEmitter()
+  const unheard = new Set<string>()
   child.on('message', (message) => {
     const order = message as DevOrder
-    orders.emit(order.type === 'signal' ? order.signal : order.type, order)
+    const event = order.type === 'signal' ? order.signal : order.type
+    if (!orders.emit(event, order)) unheard.add(event)
   })
+  const hear: ProcessEvents['on'] = (event, listener) => {
+    orders.on(event, listener)
+    if (unheard.delete(event)) listener(undefined)
+  }
   for (const signal of ['SIGINT', 'SIGTERM']) child.on(signal, () => undefined)
   return {
     report: (report) => new Promise((resolve) => child.send?.(report, resolve)),
     setup: once(orders, 'prepare').then(([order]) => (order as Extract<DevOrder, { type: 'prepare' }>).setup),
     started: once(orders, 'start').then(() => undefined),
     replaced: once(orders, 'replace').then(() => undefined),
-    onMint: (mint) => void orders.on('mint', mint),
-    interruptions: { on: (event, listener) => (event.startsWith('SIG') ? orders : child).on(event, listener) },
+    onMint: (mint) => void hear('mint', mint),
+    interruptions: {
+      on: (event, listener) => (event.startsWith('SIG') ? hear(event, listener) : child.on(event, listener)),
+    },
   }
 }

@@ -14,6 +14,7 @@ import type { Terminal } from '../terminal.ts'
 import { devConfig } from './dev-config.ts'
 import type { DevSetup, ServedFacts } from './dev-messages.ts'
 import type { ParentLink } from './parent-link.ts'
+import { versionOf } from './version-of.ts'
 
 const TOKEN_LIFE_MS = 24 * 60 * 60 * 1_000
 
@@ -25,7 +26,7 @@ export async function serveDev(link: ParentLink, terminal: Terminal): Promise<nu
   const setup = await link.setup
   let loaded: LoadedConfig | undefined
   try {
-    const onImport = (file: string) => void link.report({ type: 'imported', file })
+    const onImport = (file: string) => void link.report({ type: 'imported', file, version: versionOf(file) })
     loaded = await loadForCommand({ ...terminal, cwd: setup.cwd }, setup.flags, onImport)
     return await serveLoaded({ link, terminal, setup }, loaded)
   } catch (error) {

@@ -85,7 +85,7 @@ function serving(options?: { isRevivable: boolean }) {
 describe('supervise', () => {
   it('starts a configuration once it is sound', () => {
     const { at, seen } = setUp()
-    at(0).report({ type: 'imported', file: '/a.mjs' })
+    at(0).report({ type: 'imported', file: '/a.mjs', version: '1' })
     expect(at(0).orders).toEqual(['prepare'])
     at(0).report(PREPARED, LISTENING)
 

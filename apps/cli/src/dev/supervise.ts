@@ -18,7 +18,7 @@ export interface SupervisionView {
   onEnded(exitCode: number): void
   onMinted(token: string): void
   onFailed(message: string): void
-  onImported(file: string): void
+  onImported(file: string, version: string): void
 }
 
 export interface SuperviseDeps {
@@ -82,7 +82,7 @@ export function supervise(deps: SuperviseDeps): Supervision {
   }
 
   const onReport = (served: Served, report: DevReport) => {
-    if (report.type === 'imported') view.onImported(report.file)
+    if (report.type === 'imported') view.onImported(report.file, report.version)
     else if (report.type === 'minted') view.onMinted(report.token)
     else if (report.type === 'failed') view.onFailed(report.message)
     else if (served === candidate) onProgress(served, report)

@@ -2,15 +2,19 @@ import { basename, join, relative, sep } from 'node:path'
 import { watch } from 'chokidar'
 import { CONFIG_FILES } from '../config/find-config-file.ts'
 import type { Restart } from './supervise.ts'
+import { versionOf } from './version-of.ts'
 
 /** Editors save several files at once. */
 const TOGETHER_MS = 20
 /** Half a file is no change: its size must have stood still this long. */
 const WHOLE_MS = 40
 
+/** A watcher hears nothing of before it watched: what is there is compared with what was read. What it does hear it tells sooner. */
+const LOOK_AGAIN_MS = 500
+
 export interface SourceWatch {
-  /** Watches one more file, which need not be there yet. */
-  add(file: string): void
+  /** Watches one more file, which need not be there yet. It has changed already when it is another version than was read. */
+  add(file: string, version: string): void
   close(): Promise<void>
 }
 
@@ -25,6 +29,8 @@ export interface WatchedPlace {
 export function watchSources(place: WatchedPlace, onChange: (change: Restart) => void): SourceWatch {
   const { cwd, configPath, configDir } = place
   const changed = new Set<string>()
+  const read = new Map<string, string>() // file to version
+  let differed: readonly string[] = []
   let askedAtMs = 0
   let timer: NodeJS.Timeout | undefined
   const tell = () => {
@@ -38,17 +44,29 @@ export function watchSources(place: WatchedPlace, onChange: (change: Restart) =>
     awaitWriteFinish: { stabilityThreshold: WHOLE_MS, pollInterval: 10 },
     ignored: (path) => isNoise(relative(configDir, path)),
   })
-  watcher.on('error', () => undefined)
-  watcher.on('all', (event, path) => {
-    if (event === 'addDir' || event === 'unlinkDir') return
+  const note = (path: string) => {
     if (changed.size === 0) askedAtMs = performance.now() - WHOLE_MS
+    read.delete(path)
     changed.add(path)
     clearTimeout(timer)
     timer = setTimeout(tell, TOGETHER_MS)
+  }
+  watcher.on('error', () => undefined)
+  watcher.on('all', (event, path) => {
+    if (event !== 'addDir' && event !== 'unlinkDir') note(path)
   })
+  const looking = setInterval(() => {
+    const differ = [...read.keys()].filter((file) => versionOf(file) !== read.get(file))
+    for (const file of differ) if (differed.includes(file)) note(file)
+    differed = differ
+  }, LOOK_AGAIN_MS)
   return {
-    add: (file) => void watcher.add(file),
+    add(file, version) {
+      read.set(file, version)
+      watcher.add(file)
+    },
     async close() {
+      clearInterval(looking)
       clearTimeout(timer)
       await watcher.close()
     },

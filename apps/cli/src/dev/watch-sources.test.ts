@@ -1,0 +1,55 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Restart } from './supervise.ts'
+import { versionOf } from './version-of.ts'
+import { watchSources } from './watch-sources.ts'
+
+function watched() {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-watch-')))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  mkdirSync(join(dir, 'lib'))
+  const file = (name: string) => join(dir, name)
+  const save = (name: string, text: string) => writeFileSync(file(name), text)
+  const files = new Set<string>()
+  const onChange = (change: Restart) => change.files.forEach((name) => void files.add(name))
+  const sources = watchSources({ cwd: dir, configPath: file('berth.config.mjs'), configDir: dir }, onChange)
+  onTestFinished(() => sources.close())
+  return { file, save, sources, told: () => [...files] }
+}
+
+describe('watchSources', () => {
+  it('tells of a file that was written after it was read and before it was watched', async () => {
+    const { file, save, sources, told } = watched()
+    save('lib/say.mjs', 'one')
+    const version = versionOf(file('lib/say.mjs'))
+    save('lib/say.mjs', 'other')
+    sources.add(file('lib/say.mjs'), version)
+
+    await expect.poll(told, { timeout: 30_000 }).toEqual([file('lib/say.mjs')])
+  })
+
+  it('tells of a file that was missing when it was read and is there when it is watched', async () => {
+    const { file, save, sources, told } = watched()
+    const version = versionOf(file('lib/new.mjs'))
+    save('lib/new.mjs', 'one')
+    sources.add(file('lib/new.mjs'), version)
+
+    await expect.poll(told, { timeout: 30_000 }).toEqual([file('lib/new.mjs')])
+  })
+
+  it('tells of a change, and of no file that is as it was read', async () => {
+    const { file, save, sources, told } = watched()
+    for (const name of ['lib/a.mjs', 'lib/b.mjs', 'lib/end.mjs']) {
+      save(name, 'one')
+      sources.add(file(name), versionOf(file(name)))
+    }
+    save('lib/a.mjs', 'other')
+    await expect.poll(told, { timeout: 30_000 }).toEqual([file('lib/a.mjs')])
+    sources.add(file('lib/end.mjs'), 'another')
+
+    await expect.poll(told, { timeout: 30_000 }).toContain(file('lib/end.mjs'))
+    expect(told()).toEqual([file('lib/a.mjs'), file('lib/end.mjs')])
+  })
+})

@@ -20,6 +20,9 @@ const summary: Reporter = {
 
 const conditions = ['berth-source', 'module', 'node', 'development|production']
 
+/** Nothing asserts a time: a slow machine only needs longer. */
+const PATIENT = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
+
 export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
@@ -29,20 +32,18 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // Nothing asserts a time: a slow machine only needs longer.
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...PATIENT,
           // PROPERTY_RUNS=100000 is the long form of every property that names no number of its own.
           setupFiles: process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts'],
         },
       },
-      { extends: true, test: { name: 'tooling', include: ['tooling/**/*.test.ts'], testTimeout: 60_000 } },
+      { extends: true, test: { ...PATIENT, name: 'tooling', include: ['tooling/**/*.test.ts'] } },
       {
         extends: true,
-        test: { name: 'e2e', include: ['e2e/**/*.test.ts'], testTimeout: 300_000, hookTimeout: 60_000 },
+        test: { ...PATIENT, name: 'e2e', include: ['e2e/**/*.test.ts'] },
       },
     ],
     coverage: {

@@ -62,7 +62,8 @@ export async function startServer(
   child.stderr.on('data', (chunk) => {
     stderr += chunk
   })
-  const exited = once(child, 'exit')
+  // Not before everything that it wrote has been read.
+  const ended = once(child, 'close')
   const lines = createInterface({ input: child.stdout })
   const url = await new Promise<string>((resolve, reject) => {
     lines.on('line', (line) => {
@@ -70,7 +71,7 @@ export async function startServer(
       const match = /(?:listening on|API)\s+(http:\S+)/.exec(line)
       if (match?.[1] !== undefined) resolve(match[1])
     })
-    exited.then(([code]) => reject(new Error(`berth ended with ${code} before it listened:\n${stderr}`)))
+    ended.then(([code]) => reject(new Error(`berth ended with ${code} before it listened:\n${stderr}`)))
   })
   return {
     url,
@@ -80,7 +81,7 @@ export async function startServer(
     async kill(signal) {
       if (wrapper.length > 0 && child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal)
       else child.kill(signal)
-      const [code, by] = await exited
+      const [code, by] = await ended
       return { code, signal: by }
     },
   }

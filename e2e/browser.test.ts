@@ -18,7 +18,6 @@ interface MintedToken {
 }
 
 const SUBJECT = 'session:browser/events'
-const POLL = { timeout: 60_000 }
 
 let browser: BrowserPage
 let place: Place
@@ -93,19 +92,19 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
       await follow(SUBJECT, { transport, lastEventId: newest?.eventId })
       const before = await rest.runs.list({ sessionId: 'browser', limit: 200 }).all()
 
-      const { runId } = await run('teller', { sentences: 40, everyMs: 25 })
+      const { runId } = await run('teller', { sentences: 40, everyMs: 100 })
       await expect
-        .poll(async () => (await seenTypes()).filter((type) => type === 'text.delta').length, POLL)
+        .poll(async () => (await seenTypes()).filter((type) => type === 'text.delta').length)
         .toBeGreaterThan(4)
       proxy.shut()
       await browser.context.setOffline(true)
       const seenOffline = (await seenTypes()).length
-      await expect.poll(async () => (await rest.runs.get(runId)).status, POLL).toBe('completed')
+      await expect.poll(async () => (await rest.runs.get(runId)).status).toBe('completed')
       expect(await seenTypes()).not.toContain('run.completed')
       proxy.open()
       await browser.context.setOffline(false)
 
-      await expect.poll(seenTypes, POLL).toContain('run.completed')
+      await expect.poll(seenTypes).toContain('run.completed')
       const { items } = await stateOf()
       const log = await rest.runs.events(runId, { order: 'asc', limit: 200 }).all()
       const ofRun = items.flatMap((item) => (item.type === 'event' && item.event.runId === runId ? [item.event] : []))
@@ -126,7 +125,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     await open(credentials)
     await follow(SUBJECT)
 
-    await expect.poll(async () => (await stateOf()).ending, POLL).toMatchObject({ error, closeCode: code })
+    await expect.poll(async () => (await stateOf()).ending).toMatchObject({ error, closeCode: code })
     expect(await seenCodes()).toEqual([code, code])
   })
 
@@ -135,12 +134,12 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     const mine = await mint('sessions:read,agents:read')
     await open({ token: mine.token })
     await follow(SUBJECT, { transport: 'websocket' })
-    await expect.poll(async () => (await stateOf()).changes.at(-1)?.state, POLL).toBe('open')
+    await expect.poll(async () => (await stateOf()).changes.at(-1)?.state).toBe('open')
 
     await berth(place, ['token', 'revoke', mine.id, '--config', CLIENT_CONFIG, '--json'])
 
-    await expect.poll(seenCodes, POLL).toContain(4003)
-    await expect.poll(async () => (await stateOf()).ending, POLL).toMatchObject({ error: 'auth-revoked', status: 401 })
+    await expect.poll(seenCodes).toContain(4003)
+    await expect.poll(async () => (await stateOf()).ending).toMatchObject({ error: 'auth-revoked', status: 401 })
   })
 
   it('sees close code 4004 without a scope that could subscribe', async () => {
@@ -148,9 +147,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     await open({ token: (await mint('agents:invoke')).token })
     await follow(SUBJECT)
 
-    await expect
-      .poll(async () => (await stateOf()).ending, POLL)
-      .toMatchObject({ error: 'scope-denied', closeCode: 4004 })
+    await expect.poll(async () => (await stateOf()).ending).toMatchObject({ error: 'scope-denied', closeCode: 4004 })
   })
 
   it('sees close code 4005 after too many messages, and 4008 after what is no message', async () => {
@@ -170,17 +167,17 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     page = await browser.load()
     await open({ token: admin.token })
     await follow(SUBJECT, { transport: 'websocket' })
-    await expect.poll(async () => (await stateOf()).changes.at(-1)?.state, POLL).toBe('open')
+    await expect.poll(async () => (await stateOf()).changes.at(-1)?.state).toBe('open')
     proxy.stall()
     const rest = createRestClient({ baseUrl: server.url, token: admin.token })
     const { runId } = await rest.agents.run('flood', { input: { events: 100, bytes: 200_000 }, sessionId: 'browser' })
 
     // What is on its way has filled every buffer, and then nothing moved for longer than the server waits.
-    await expect.poll(async () => openSubscriptions(await (await rest.metrics.get()).text()), POLL).toBe(0)
+    await expect.poll(async () => openSubscriptions(await (await rest.metrics.get()).text())).toBe(0)
     proxy.flow()
 
-    await expect.poll(seenCodes, POLL).toContain(4006)
-    await expect.poll(seenTypes, POLL).toContain('run.completed')
+    await expect.poll(seenCodes).toContain(4006)
+    await expect.poll(seenTypes).toContain('run.completed')
     const log = await rest.runs.events(runId, { order: 'asc', limit: 200 }).all()
     const { items } = await stateOf()
     const ids = items.flatMap((item) =>
@@ -193,14 +190,14 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     page = await browser.load()
     await open({ token: admin.token })
     await follow(SUBJECT, { transport: 'websocket' })
-    await expect.poll(async () => (await stateOf()).changes.at(-1)?.state, POLL).toBe('open')
+    await expect.poll(async () => (await stateOf()).changes.at(-1)?.state).toBe('open')
 
     await server.kill('SIGTERM')
-    await expect.poll(seenCodes, POLL).toContain(4007)
+    await expect.poll(seenCodes).toContain(4007)
     await start()
 
     await run('echo', { after: 'the restart' })
-    await expect.poll(seenTypes, POLL).toContain('run.completed')
+    await expect.poll(seenTypes).toContain('run.completed')
   })
 })
 

@@ -124,15 +124,15 @@ describe('a journey through the command line alone', () => {
       env: place.env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const exited = once(child, 'exit')
+    const ended = once(child, 'close')
     let talk = ''
     child.stderr.on('data', (chunk) => {
       talk += chunk
     })
-    await expect.poll(() => talk, { timeout: 60_000 }).toContain('waiting.now')
+    await expect.poll(() => talk).toContain('waiting.now')
     child.kill('SIGINT')
 
-    expect(await exited).toEqual([130, null])
+    expect(await ended).toEqual([130, null])
     const [, runId = ''] = /cancelling (run_\w+)/.exec(talk) ?? []
     expect(await json('runs', 'show', runId)).toMatchObject({ status: 'aborted' })
   })
@@ -147,7 +147,7 @@ describe('a journey through the command line alone', () => {
     child.stderr.on('data', (chunk) => {
       talk += chunk
     })
-    await once(child, 'exit')
+    await once(child, 'close')
 
     expect(out.trimEnd().split('\n')).toEqual([expect.stringContaining('OPERATION'), '0'])
     expect(talk).toBe('')

@@ -159,7 +159,7 @@ describe(`a project outside of the workspace, installed with ${INSTALLER}`, () =
     const page = await browser.context.newPage()
     await page.goto(`${browser.origin}/#${new URLSearchParams({ api: `http://${host}:${port}/v1`, token })}`)
 
-    await expect.poll(() => page.title(), { timeout: 30_000 }).toBe('run.started run.completed')
+    await expect.poll(() => page.title()).toBe('run.started run.completed')
   })
 })
 

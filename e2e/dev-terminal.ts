@@ -33,7 +33,7 @@ export function openDevTerminal({ dir, env }: Place, args: readonly string[] = [
     screen,
     raw: () => raw,
     press: (key) => void child.stdin.write(key),
-    shows: (what) => expect.poll(screen, { timeout: 60_000, interval: 20 }).toMatch(what),
+    shows: (what) => expect.poll(screen, { interval: 20 }).toMatch(what),
     exited: once(child, 'exit').then(([code]) => code as number),
     kill: () => void child.kill('SIGKILL'),
   }

@@ -36,16 +36,14 @@ function createProject() {
     const headers = { authorization: `Bearer ${tokenOf()}`, 'content-type': 'application/json' }
     const asked = fetch(`${server.url}/agents/say/run`, { method: 'POST', headers, body: '{"input":"loop"}' })
     asked.catch(() => undefined)
-    await expect.poll(server.stderr, { timeout: 30_000 }).toContain('looping')
+    await expect.poll(server.stderr).toContain('looping')
   }
   return { place, save, says, tokenOf, loop }
 }
 
 /** Waits for the line that the restart with this number writes. */
 const restarts = (server: RunningServer, count: number) =>
-  expect
-    .poll(server.stderr, { timeout: 60_000, interval: 20 })
-    .toMatch(new RegExp(`^(?:[^]*?↻ restarted in \\d+ ms){${count}}`))
+  expect.poll(server.stderr, { interval: 20 }).toMatch(new RegExp(`^(?:[^]*?↻ restarted in \\d+ ms){${count}}`))
 
 describe('berth dev', () => {
   it('serves what was saved, at the same address, and lets open streams read on', async () => {
@@ -66,19 +64,19 @@ describe('berth dev', () => {
       await says()
       return [...results()]
     }
-    await expect.poll(follows, { timeout: 60_000 }).toEqual(['one'])
+    await expect.poll(follows).toEqual(['one'])
 
     save('agents/say.mjs', agent('two'))
     await restarts(server, 1)
     expect(server.stderr()).toMatch(/↻ restarted in \d+ ms \(agents\/say\.mjs\)/)
     expect(await says()).toBe('two')
 
-    await expect.poll(() => [...results()], { timeout: 60_000 }).toEqual(['one', 'two'])
+    await expect.poll(() => [...results()]).toEqual(['one', 'two'])
     expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(events.length)
     subscription.close()
     await reading
     expect(await server.kill('SIGTERM')).toMatchObject({ code: 0 })
-    expect(await serverProcesses(place)).toEqual([])
+    await expect.poll(() => serverProcesses(place)).toEqual([])
   })
 
   it('goes on with what served before while a file is broken, and names file and line', async () => {
@@ -87,12 +85,12 @@ describe('berth dev', () => {
     onTestFinished(() => void server.process.kill('SIGKILL'))
 
     save('agents/say.mjs', `const word = "${agent('broken')}`)
-    await expect.poll(server.stderr, { timeout: 60_000 }).toContain('the configuration of before still serves')
+    await expect.poll(server.stderr).toContain('the configuration of before still serves')
     expect(server.stderr()).toContain(`hint: fix ${join(place.dir, 'agents/say.mjs')}:1`)
     expect(await says()).toBe('one')
 
     save('berth.config.mjs', CONFIG.replace('./agents/say.mjs', './agents/new.mjs'))
-    await expect.poll(server.stderr, { timeout: 60_000 }).toContain('agents/new.mjs')
+    await expect.poll(server.stderr).toContain('agents/new.mjs')
     save('agents/new.mjs', agent('new'))
     await restarts(server, 1)
     expect(await says()).toBe('new')
@@ -105,7 +103,7 @@ describe('berth dev', () => {
     expect(await serverProcesses(place)).toHaveLength(1)
     await server.kill('SIGKILL')
 
-    await expect.poll(() => serverProcesses(place), { timeout: 30_000 }).toEqual([])
+    await expect.poll(() => serverProcesses(place)).toEqual([])
     save('agents/say.mjs', agent('again'))
     const next = await startServer(place, ['dev', '--no-watch'])
     expect(await next.kill('SIGINT')).toMatchObject({ code: 0 })
@@ -130,7 +128,7 @@ describe('berth dev', () => {
     expect(code).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({ error: 'config-invalid' })
     expect(stderr).toContain('error[config-invalid]')
-    expect(await serverProcesses(place)).toEqual([])
+    await expect.poll(() => serverProcesses(place)).toEqual([])
   })
 })
 
@@ -147,19 +145,19 @@ describe('berth dev in a terminal', () => {
     expect(terminal.screen()).toContain(first)
 
     terminal.press('t')
-    await expect.poll(tokenOf, { timeout: 30_000 }).not.toBe(first)
+    await expect.poll(tokenOf).not.toBe(first)
     await terminal.shows(tokenOf())
     terminal.press('o')
-    await expect.poll(() => readIfThere(opened), { timeout: 30_000 }).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/docs\n$/)
+    await expect.poll(() => readIfThere(opened)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/docs\n$/)
     terminal.press('r')
     await terminal.shows(/↻ restarted in \d+ ms\n/)
     expect(await says()).toBe('one')
     terminal.press('c')
-    await expect.poll(terminal.raw, { timeout: 30_000 }).toContain('\u001b[2J')
+    await expect.poll(terminal.raw).toContain('\u001b[2J')
     terminal.press('q')
 
     expect(await terminal.exited).toBe(0)
-    expect(await serverProcesses(place)).toEqual([])
+    await expect.poll(() => serverProcesses(place)).toEqual([])
   })
 
   it('ends on Ctrl-C, and has no keys without a terminal', async () => {
@@ -172,7 +170,7 @@ describe('berth dev in a terminal', () => {
     expect(await terminal.exited).toBe(0)
 
     const piped = await startServer(place, ['dev'])
-    await expect.poll(piped.stdout, { timeout: 30_000 }).toContain('watching')
+    await expect.poll(piped.stdout).toContain('watching')
     expect(piped.stdout()).not.toContain('q quit')
     await piped.kill('SIGTERM')
   })

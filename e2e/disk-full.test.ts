@@ -11,8 +11,6 @@ function mountSmallDisk(path: string): void {
   onTestFinished(() => void execFileSync('umount', ['--lazy', path]))
 }
 
-const eventually = <T>(ask: () => T) => expect.poll(ask, { timeout: 20_000, interval: 50 })
-
 describe('a disk that is full', () => {
   it('refuses what begins, serves reads, records what ends, and goes on without a restart', async () => {
     const base = createPlace()
@@ -32,7 +30,7 @@ describe('a disk that is full', () => {
       const json = (await response.json().catch(() => undefined)) as Record<string, unknown> | undefined
       return { status: response.status, retryAfter: response.headers.get('retry-after'), body: json }
     }
-    await eventually(() => existsSync(`${path}.ballast`)).toBe(true)
+    await expect.poll(() => existsSync(`${path}.ballast`)).toBe(true)
 
     const gated = await Promise.all(Array.from({ length: 10 }, () => call('POST', '/agents/gated/stream', {})))
     const input = 'x'.repeat(200_000)
@@ -43,27 +41,27 @@ describe('a disk that is full', () => {
       refused = await call('POST', '/agents/echo/run', { input })
     }
     // What was begun before fails or is refused; from then on nothing is begun.
-    await eventually(async () => (await call('POST', '/agents/echo/run', {})).status).toBe(503)
+    await expect.poll(async () => (await call('POST', '/agents/echo/run', {})).status).toBe(503)
     const mutation = await call('POST', '/agents/echo/run', {})
     expect(mutation).toMatchObject({ status: 503, retryAfter: '30', body: { error: 'storage-full' } })
     expect((await call('GET', `/runs/${completed[0]}`)).body).toMatchObject({ status: 'completed' })
     expect((await call('GET', '/runs?limit=5')).status).toBe(200)
-    await eventually(async () => (await call('GET', '/health')).status).toBe(503)
+    await expect.poll(async () => (await call('GET', '/health')).status).toBe(503)
     expect((await call('GET', '/health/ready')).status).toBe(503)
     expect((await call('GET', '/health/live')).status).toBe(200)
     expect(existsSync(`${path}.ballast`)).toBe(false)
 
     writeFileSync(gate, '')
     for (const { body } of gated) {
-      await eventually(async () => (await call('GET', `/runs/${body?.runId}`)).body?.status).toBe('completed')
+      await expect.poll(async () => (await call('GET', `/runs/${body?.runId}`)).body?.status).toBe('completed')
     }
     expect((await call('POST', '/agents/echo/run', {})).status).toBe(503)
 
     rmSync(filler)
-    await eventually(async () => (await call('POST', '/agents/echo/run', { input: 1 })).status).toBe(200)
+    await expect.poll(async () => (await call('POST', '/agents/echo/run', { input: 1 })).status).toBe(200)
     // Nearly full is not full: the disk is smaller than what should be free.
-    await eventually(async () => (await call('GET', '/health')).body?.status).toBe('degraded')
-    expect(existsSync(`${path}.ballast`)).toBe(true)
+    await expect.poll(async () => (await call('GET', '/health')).body?.status).toBe('degraded')
+    await expect.poll(() => existsSync(`${path}.ballast`)).toBe(true)
     expect(server.process.exitCode).toBe(null)
     for (const runId of completed) expect((await call('GET', `/runs/${runId}`)).body?.status).toBe('completed')
     expect((await call('POST', '/audit/verify', {})).body).toMatchObject({ ok: true })

@@ -8,7 +8,7 @@ const CALLS = ['one', 'two', 'nap', 'three', 'depart', 'first', 'four', 'second'
 describe('a workflow whose server is killed between every two of its calls', () => {
   it('does every step once, waits on through each restart and comes to the right result', async () => {
     const server = await startDurableServer()
-    const runId = await server.execute('journey', THREAD, { isGated: true, napMs: 1_500 })
+    const runId = await server.execute('journey', THREAD, { isGated: true, napMs: 5_000 })
     let passed = 0
 
     /** Kills at a closed gate, sees the run come back to it, and lets it on. */

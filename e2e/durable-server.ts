@@ -115,5 +115,4 @@ function ledgerOf({ env }: Place): readonly string[] {
 }
 
 /** Asks again and again until the answer satisfies the assertion. */
-export const eventually = <T>(ask: () => T): ReturnType<typeof expect.poll<T>> =>
-  expect.poll(ask, { timeout: 20_000, interval: 20 })
+export const eventually = <T>(ask: () => T): ReturnType<typeof expect.poll<T>> => expect.poll(ask, { interval: 20 })

@@ -17,8 +17,9 @@ describe('runs of one session that queue', () => {
     expect(new Set(runIds).size).toBe(POSTS)
     const ended = () => server.ledger().filter((line) => line.startsWith('end ')).length
     await eventually(ended).toBeGreaterThanOrEqual(KILL_AFTER)
-    await server.restart()
+    await server.kill('SIGKILL')
     expect(ended()).toBeLessThan(POSTS)
+    await server.start()
 
     const listed = () => server.itemsOf<Shown>('/runs?sessionId=ses-1&order=asc&limit=200')
     await eventually(async () => (await listed()).filter(({ status }) => status === 'completed').length).toBe(POSTS)

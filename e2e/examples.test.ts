@@ -69,16 +69,14 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
     const { berth } = await start('approvals', DEV)
     const input = JSON.stringify({ order: 'A-17', amount: 400 })
 
-    const run = await berth('workflows', 'run', 'refund', '--input', input, '--wait', '20s')
+    const run = await berth('workflows', 'run', 'refund', '--input', input, '--wait', '60s')
     expect(run).toMatchObject({ status: 'suspended' })
     const { items } = await berth('approvals', 'list')
     const [{ id }] = items as [{ readonly id: string }]
     await berth('approvals', 'approve', id, '--reason', 'as promised')
 
     const result = { order: 'A-17', paid: 400, payment: expect.any(String) }
-    await expect
-      .poll(() => berth('runs', 'show', String(run.runId)), { timeout: 20_000 })
-      .toMatchObject({ status: 'completed', result })
+    await expect.poll(() => berth('runs', 'show', String(run.runId))).toMatchObject({ status: 'completed', result })
   },
 
   async 'cron-digest'() {
@@ -92,7 +90,7 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
 
     expect(JSON.stringify(next)).toMatch(/T0[67]:00:00/)
     await expect
-      .poll(() => berth('runs', 'show', String(runId)), { timeout: 20_000 })
+      .poll(() => berth('runs', 'show', String(runId)))
       .toMatchObject({ status: 'completed', result: { digest: '2 notes: no paper; the door squeaks' } })
   },
 
@@ -105,7 +103,7 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
 
     await page.click('button')
 
-    await expect.poll(() => page.textContent('#state'), { timeout: 20_000 }).toBe('run.completed')
+    await expect.poll(() => page.textContent('#state')).toBe('run.completed')
     expect(await page.textContent('output')).toBe('Every word arrives exactly once')
   },
 }

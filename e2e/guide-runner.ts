@@ -1,9 +1,9 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type GuideBlock, guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
 import { type GuideShell, openGuideShell } from './guide-shell.ts'
+import { unusedPort } from './unused-port.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -147,16 +147,3 @@ npm() {
 }
 pgrep() { command pgrep -s 0 "$@"; }
 `
-
-/** Below the ports that systems hand out by themselves, so that nobody takes it while a guide restarts its server. */
-async function unusedPort(): Promise<number> {
-  const port = 12_000 + Math.floor(Math.random() * 18_000)
-  return (await isFree(port)) ? port : unusedPort()
-}
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer()
-    server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })

@@ -16,7 +16,7 @@ export interface GuideShell {
 }
 
 const END = 'guide-runner: ended with'
-const PATIENCE_MS = 90_000
+const PATIENCE_MS = 200_000
 
 /** `scratch` takes the scripts and outputs; `prelude` is executed before anything else. */
 export function openGuideShell(

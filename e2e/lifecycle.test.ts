@@ -1,9 +1,10 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bearer, berth, bodyOf, createPlace, createToken, LEDGER_CONFIG, startServer } from './berth-process.ts'
 
-const start = async () => {
-  const place = createPlace()
+const start = async (over: NodeJS.ProcessEnv = {}) => {
+  const place = createPlace(over)
   const token = await createToken(place)
   const server = await startServer(place)
   const post = (path: string, body: unknown, headers = {}) =>
@@ -33,11 +34,15 @@ describe('berth server', () => {
   })
 
   it('lets runs in flight end on SIGTERM, answers them and exits 0', async () => {
-    const { server, post, get, place } = await start()
-    const answers = Promise.all([1, 2, 3].map(() => post('/agents/slow/run', { input: { ms: 700 } }).then(bodyOf)))
-    await expect.poll(async () => (await bodyOf(get('/agents/slow/state'))).running).toBe(3)
+    const { server, post, get, place } = await start({ BERTH_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '60000' })
+    const gate = join(place.dir, 'gate')
+    const answers = Promise.all([1, 2, 3].map(() => post('/agents/gated/run', { input: { gate } }).then(bodyOf)))
+    await expect.poll(async () => (await bodyOf(get('/agents/gated/state'))).running).toBe(3)
 
-    expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
+    const ended = server.kill('SIGTERM')
+    await expect.poll(async () => (await get('/health/ready')).status).toBe(503)
+    writeFileSync(gate, '')
+    expect(await ended).toEqual({ code: 0, signal: null })
 
     expect((await answers).map(({ status }) => status)).toEqual(['completed', 'completed', 'completed'])
     expect(existsSync(`${place.env.BERTH_STORAGE_PATH}-wal`)).toBe(false)
@@ -56,13 +61,15 @@ describe('berth server', () => {
   })
 
   it('stops at once on the second signal and keeps the state', async () => {
-    const { server, post, place, token } = await start()
+    const { server, post, get, place, token } = await start({ BERTH_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '600000' })
     const { runId } = await bodyOf(post('/agents/deaf/stream', {}))
-    const exited = server.kill('SIGTERM')
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    server.process.kill('SIGTERM')
+    const ended = server.kill('SIGTERM')
+    await expect.poll(async () => (await get('/health/ready')).status).toBe(503)
+    // One that comes at once with the first is the same request.
+    const again = setInterval(() => server.process.kill('SIGTERM'), 100)
 
-    const { code } = await exited
+    const { code } = await ended
+    clearInterval(again)
     expect(code).not.toBeNull()
 
     const next = await startServer(place)

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { berth, type Place } from './berth-process.ts'
+import { unusedPort } from './unused-port.ts'
 
 const NGINX = '/usr/sbin/nginx'
 const CADDY = '/usr/bin/caddy'
@@ -38,7 +38,7 @@ export const startPrintedCaddy: StartProxy = async (place, target) => {
   needs(CADDY, 'caddy')
   const folder = join(place.dir, 'caddy')
   mkdirSync(folder)
-  const port = await freePort()
+  const port = await unusedPort()
   writeFileSync(join(folder, 'Berthfile'), await print(place, 'caddy'))
   const main = join(folder, 'Caddyfile')
   writeFileSync(main, '{\n\tadmin off\n\tdefault_bind 127.0.0.1\n}\nimport Berthfile\n')
@@ -63,7 +63,7 @@ async function startNginx(
   site: (listen: string, upstream: string) => string,
 ): Promise<RunningProxy> {
   needs(NGINX, 'nginx-light')
-  const port = await freePort()
+  const port = await unusedPort()
   const folder = join(dir, 'nginx')
   mkdirSync(folder)
   writeFileSync(join(folder, 'site.conf'), site(`127.0.0.1:${port}`, new URL(target).host))
@@ -95,7 +95,7 @@ async function reachable(
     const { status } = await fetch(`${url}/health`)
     if (status !== 200) throw new Error(`the proxy answers ${status}: ${log()}`)
   }
-  await vi.waitFor(answer, { timeout: 30_000 })
+  await vi.waitFor(answer, { timeout: 60_000 })
   return { url, process }
 }
 
@@ -113,11 +113,3 @@ function replaceOnce(text: string, from: string, to: string): string {
 function needs(path: string, name: string): void {
   if (!existsSync(path)) throw new Error(`${path} is missing: apt-get install ${name}`)
 }
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    })
-  })

@@ -86,7 +86,7 @@ describe('a stream over a server that is killed', () => {
     const hasEnded = (told: readonly Told[]) => told.some((one) => one.kind === 'event' && one.type === 'run.completed')
 
     const whole = await followed(0)
-    await expect.poll(() => whole.followers.every(({ told }) => hasEnded(told)), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => whole.followers.every(({ told }) => hasEnded(told))).toBe(true)
     const broken = await followed(60)
     for (let kill = 0; kill < KILLS; kill++) {
       await pause(50 + random() * 400)
@@ -150,7 +150,8 @@ describe('many followers behind a network that cuts them off', () => {
       await pause(1_000 + random() * 1_500)
       await restart()
     }
-    await pause(1_500)
+    await expect.poll(() => said).toBeGreaterThan(CLIENTS * 4)
+    await expect.poll(proxy.cuts).toBeGreaterThan(CLIENTS)
     isOver = true
     await Promise.all(speakers)
 
@@ -160,9 +161,7 @@ describe('many followers behind a network that cuts them off', () => {
     for (const session of sessions) logs.set(session, await logOf(session))
     const lastOf = (session: string) => logs.get(session)?.at(-1)
     await expect
-      .poll(() => followers.filter(({ session, follower }) => follower.lastEventId() !== lastOf(session)).length, {
-        timeout: 30_000,
-      })
+      .poll(() => followers.filter(({ session, follower }) => follower.lastEventId() !== lastOf(session)).length)
       .toBe(0)
     for (const { follower } of followers) await follower.stop()
 
@@ -182,6 +181,5 @@ describe('many followers behind a network that cuts them off', () => {
       `${said} runs, ${events} events to ${CLIENTS} clients, ${proxy.cuts()} cuts, ${connections} connections, ${RESTARTS} restarts`,
     )
     expect(events).toBeGreaterThan(CLIENTS * 20)
-    expect(proxy.cuts()).toBeGreaterThan(CLIENTS)
   })
 })

@@ -68,13 +68,13 @@ describe('readers that take nothing', () => {
     const slow = Array.from({ length: SLOW }, () => openSlowReader(server.url, token))
     await Promise.all([...quick.map(({ following }) => following), ...slow.map(({ subscribed }) => subscribed)])
     const before = residentMiB(server.process.pid)
-    for (let run = 0; run < RUNS; run++) await say(EVENTS, SIZE)
-
     const countOf = (reader: (typeof quick)[number]) => idsOf(reader).length
     const perRun = EVENTS + 2
-    await expect
-      .poll(() => quick.filter((reader) => countOf(reader) < RUNS * perRun).length, { timeout: 60_000 })
-      .toBe(0)
+    for (let run = 1; run <= RUNS; run++) {
+      await say(EVENTS, SIZE)
+      // However slow the machine, those who read have read.
+      await expect.poll(() => quick.filter((reader) => countOf(reader) < run * perRun).length).toBe(0)
+    }
     const [first] = quick.map(idsOf)
     for (const reader of quick) {
       expect(idsOf(reader)).toEqual(first)
@@ -86,7 +86,7 @@ describe('readers that take nothing', () => {
       /^svc_ws_connections (\d+)$/m.exec(
         await (await fetch(`${server.url}/metrics`, { headers: bearer(token) })).text(),
       )?.[1]
-    await expect.poll(connections, { timeout: 60_000 }).toBe('0')
+    await expect.poll(connections).toBe('0')
 
     for (const { wake } of slow) wake()
     for (const code of await Promise.all(slow.map(({ closed }) => closed))) expect(CUT_OFF).toContain(code)
@@ -97,7 +97,7 @@ describe('readers that take nothing', () => {
     const again = followByWebSocket({ ...options, ...(cursor === undefined ? {} : { lastEventId: cursor }) })
     onTestFinished(() => again.stop())
     const rest = first?.slice(slow[0]?.ids.length) ?? []
-    await expect.poll(() => countOf(again), { timeout: 30_000 }).toBe(rest.length)
+    await expect.poll(() => countOf(again)).toBe(rest.length)
     expect([idsOf(again), gapsOf(again)]).toEqual([rest, 0])
     expect(rest.length).toBeGreaterThan(0)
     console.log(`slow readers took ${slow.map(({ ids }) => ids.length)} of ${first?.length}; ${before} → ${after} MiB`)

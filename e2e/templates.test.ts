@@ -39,12 +39,12 @@ describe('the templates of berth init', () => {
   it('workflow pays after an approval', async () => {
     const { json } = await serveTemplate('workflow')
     const { runId } = await json('workflows', 'run', 'refund', '--input', '{"orderId":"A-17","amount":40}')
-    await expect.poll(async () => (await json('approvals', 'list')).items.length, { timeout: 60_000 }).toBe(1)
+    await expect.poll(async () => (await json('approvals', 'list')).items.length).toBe(1)
     const [approval] = (await json('approvals', 'list')).items
     await json('approvals', 'approve', approval.id, '--reason', 'wrong size')
 
     await expect
-      .poll(async () => json('runs', 'show', runId), { timeout: 60_000 })
+      .poll(async () => json('runs', 'show', runId))
       .toMatchObject({ status: 'completed', result: { paid: true, by: 'dev' } })
   })
 

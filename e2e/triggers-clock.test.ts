@@ -66,7 +66,7 @@ describe('a server that was down for three hours', () => {
     const story = async () =>
       Object.fromEntries(await Promise.all(rules.map(async ({ id }) => [id, await firesOf(url, id)])))
 
-    await expect.poll(story, { timeout: 30_000 }).toEqual({
+    await expect.poll(story).toEqual({
       'hourly-none': all(hourly, 'missed'),
       'hourly-latest': latest(hourly).toSorted(),
       'hourly-all': all(hourly, 'completed'),

@@ -58,7 +58,7 @@ describe('the regular expressions of the sources', () => {
 
     expect(all.length).toBeGreaterThan(80)
     expect(bad.filter(({ status }) => status !== 'safe')).toEqual([])
-  }, 300_000)
+  })
 
   it('do so too where they are built of a text, and nobody builds one unseen', async () => {
     const building = sources.filter((path) => regexUseOf(join(root, path)).built > 0)
@@ -69,7 +69,7 @@ describe('the regular expressions of the sources', () => {
     expect(building.sort()).toEqual(Object.keys(BUILT).sort())
     expect(built.length).toBeGreaterThanOrEqual(building.length)
     expect(built.map(verdictOf).filter(({ status }) => status !== 'safe')).toEqual([])
-  }, 300_000)
+  })
 
   it.each([
     ['const a = /^(a+)+$/', 1],

@@ -112,7 +112,7 @@ async function checkFollowers(world: World, followers: ReturnType<typeof follow>
     const first = idsOf(follower)[0]
     if (first === undefined) continue
     const expected = recorded.slice(recorded.indexOf(first))
-    for (let n = 0; n < 100 && idsOf(follower).length < expected.length; n++) await pause(50)
+    for (let n = 0; n < 1_200 && idsOf(follower).length < expected.length; n++) await pause(50)
     expectSame(world, 'I8', 'followed events', [expected, idsOf(follower)])
     expectSame(world, 'I8', 'gaps', [0, gapsOf(follower)])
   }

@@ -99,7 +99,7 @@ describe('a stdio server', () => {
     await client.close()
 
     // A process that has ended may wait a moment for the system to take it away.
-    await expect.poll(() => pids.map(isAlive), { timeout: 4_000 }).toEqual([false, false])
+    await expect.poll(() => pids.map(isAlive)).toEqual([false, false])
     expect(await refusal(client.tools(stdioServer('tools')))).toBe('mcp-server-unavailable')
   })
 

@@ -88,5 +88,5 @@ describe('the stream of a run', () => {
       }),
       { numRuns: 60 },
     )
-  }, 60_000)
+  })
 })

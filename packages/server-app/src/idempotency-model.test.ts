@@ -6,9 +6,9 @@ import { checkIdempotency } from './idempotency-model.fixture.ts'
 describe('a key', () => {
   it('has its effects once and one answer, in memory', async () => {
     await checkIdempotency(async () => createInMemoryStorage(), { numRuns: 400 })
-  }, 60_000)
+  })
 
   it('has its effects once and one answer, on SQLite', async () => {
     await checkIdempotency(() => openSqliteStorage({ path: ':memory:' }), { numRuns: 150 })
-  }, 60_000)
+  })
 })

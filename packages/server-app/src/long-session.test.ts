@@ -151,5 +151,5 @@ describe('a session of a thousand turns', () => {
     const left = await storage.events.read({ sessionId: 'long' }, { after: 0, limit: 10 })
     expect(left.map(({ type }) => type)).toEqual(['session.deleted'])
     await storage.close()
-  }, 60_000)
+  })
 })

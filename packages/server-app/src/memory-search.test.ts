@@ -3,7 +3,7 @@ import { createHashEmbedder } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
 import { MEANINGS, makeCorpus, measure, openCorpus } from './memory-corpus.fixture.ts'
 
-describe('search in 720 facts about 60 people', { timeout: 30_000 }, () => {
+describe('search in 720 facts about 60 people', () => {
   const { facts, sameWords, otherWords } = makeCorpus(60, 60)
   const embedder = createHashEmbedder({ dimensions: 256, synonyms: MEANINGS })
 

@@ -115,22 +115,22 @@ describe('an open connection', () => {
   })
 
   it('is closed 4006 when it reads nothing, and finds that out when it reads again', async () => {
-    const { url, metric } = await start({ stallMs: 1_500 })
+    const { url, metric } = await start({ stallMs: 2_500 })
     const socket = await openRaw(url)
     const { subject } = await startFlood(url)
     socket.pause()
     send(socket, 1, 'initialize', {})
     send(socket, 2, 'subscription.subscribe', { subject })
     const subscriptions = () => metric('svc_subscriptions{transport="websocket"}')
-    await expect.poll(subscriptions, { timeout: 10_000 }).toBe(1)
-    await expect.poll(subscriptions, { timeout: 10_000 }).toBe(0)
+    await expect.poll(subscriptions).toBe(1)
+    await expect.poll(subscriptions).toBe(0)
 
     const chunks: Buffer[] = []
     socket.on('data', (chunk: Buffer) => chunks.push(chunk))
     socket.resume()
 
     const closing = () => decodeFrames(Buffer.concat(chunks)).find(({ opcode }) => opcode === 8)
-    await expect.poll(() => closing()?.body.readUInt16BE(0), { timeout: 10_000 }).toBe(4006)
+    await expect.poll(() => closing()?.body.readUInt16BE(0)).toBe(4006)
     await expect.poll(() => metric('svc_ws_connections')).toBe(1)
     socket.destroy()
     await expect.poll(() => metric('svc_ws_connections')).toBe(0)
@@ -151,16 +151,16 @@ describe('an open connection', () => {
 
 describe('an open stream', () => {
   it('is cut off when its reader takes nothing', async () => {
-    const { url, metric } = await start({ stallMs: 300 })
+    const { url, metric } = await start({ stallMs: 2_500 })
     const { runId } = await startFlood(url)
     const request = httpRequest(`${url}/runs/${runId}/events`, { headers: { accept: 'text/event-stream' } }).end()
     const [response] = (await once(request, 'response')) as [IncomingMessage]
     sockets.push(response.socket)
     response.on('error', ignore)
     response.pause()
-    await expect.poll(() => metric('svc_subscriptions{transport="sse"}'), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => metric('svc_subscriptions{transport="sse"}')).toBe(1)
 
-    await expect.poll(() => metric('svc_subscriptions{transport="sse"}'), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => metric('svc_subscriptions{transport="sse"}')).toBe(0)
 
     const closed = new Promise((resolve) => response.once('close', resolve))
     response.resume()

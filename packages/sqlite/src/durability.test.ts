@@ -47,7 +47,7 @@ async function killAfterAcks(acks: number, template: RunRecord): Promise<number>
 }
 
 describe('a process that is killed', () => {
-  it('leaves everything it acknowledged, and nothing by halves', { timeout: 30_000 }, async () => {
+  it('leaves everything it acknowledged, and nothing by halves', async () => {
     const newest = await killAfterAcks(20, aRun())
 
     const storage = await openSqliteStorage({ path })

@@ -48,7 +48,7 @@ describe('takeLease', () => {
     lease.release()
   })
 
-  it('keeps other processes out, also after a refused attempt of its own process', { timeout: 30_000 }, () => {
+  it('keeps other processes out, also after a refused attempt of its own process', () => {
     const lease = takeLease(path)
     expect(() => takeLease(path)).toThrow(expect.objectContaining({ kind: 'storage-locked' }))
 
@@ -80,7 +80,7 @@ describe('takeLease', () => {
     expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600)
   })
 
-  it('ends with the process that holds it, and not with the last reference to it', { timeout: 30_000 }, async () => {
+  it('ends with the process that holds it, and not with the last reference to it', async () => {
     const args = [...FLAGS, HOLD_LEASE, MODULE, path]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
     onTestFinished(() => void child.kill('SIGKILL'))

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import type { DevOrder, DevReport, Refusal, ServedFacts } from './dev-messages.ts'
 import type { ServerProcess, ServerProcessEvents } from './server-process.ts'
@@ -224,7 +224,7 @@ describe('supervise', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('hands %s on, and ends with the exit code of the server', async (signal) => {
     const { at, terminal, ended } = serving()
     terminal.interrupt({ type: 'signal', signal })
-    await vi.waitFor(() => expect(at(0).orders).toContain('signal'))
+    await expect.poll(() => at(0).orders).toContain('signal')
     at(0).end(0)
 
     expect(await ended).toBe(0)

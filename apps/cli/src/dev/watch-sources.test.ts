@@ -27,7 +27,7 @@ describe('watchSources', () => {
     save('lib/say.mjs', 'other')
     sources.add(file('lib/say.mjs'), version)
 
-    await expect.poll(told, { timeout: 30_000 }).toEqual([file('lib/say.mjs')])
+    await expect.poll(told).toEqual([file('lib/say.mjs')])
   })
 
   it('tells of a file that was missing when it was read and is there when it is watched', async () => {
@@ -36,7 +36,7 @@ describe('watchSources', () => {
     save('lib/new.mjs', 'one')
     sources.add(file('lib/new.mjs'), version)
 
-    await expect.poll(told, { timeout: 30_000 }).toEqual([file('lib/new.mjs')])
+    await expect.poll(told).toEqual([file('lib/new.mjs')])
   })
 
   it('tells of a change, and of no file that is as it was read', async () => {
@@ -46,10 +46,10 @@ describe('watchSources', () => {
       sources.add(file(name), versionOf(file(name)))
     }
     save('lib/a.mjs', 'other')
-    await expect.poll(told, { timeout: 30_000 }).toEqual([file('lib/a.mjs')])
+    await expect.poll(told).toEqual([file('lib/a.mjs')])
     sources.add(file('lib/end.mjs'), 'another')
 
-    await expect.poll(told, { timeout: 30_000 }).toContain(file('lib/end.mjs'))
+    await expect.poll(told).toContain(file('lib/end.mjs'))
     expect(told()).toEqual([file('lib/a.mjs'), file('lib/end.mjs')])
   })
 })

@@ -207,7 +207,7 @@ describe('the budget of a run', () => {
     expect(await readsWith({ tokens: 100, toolCalls: 9 })).toBe(await readsWith(undefined))
   })
 
-  it('holds for every family in every order of commits', { timeout: 60_000 }, () =>
+  it('holds for every family in every order of commits', () =>
     fc.assert(
       fc.asyncProperty(plans(fc.constant([])), async (plan) => {
         const family = await play(plan)
@@ -217,15 +217,13 @@ describe('the budget of a run', () => {
         )
       }),
       { numRuns: 100 },
-    ),
-  )
+    ))
 
-  it('holds over crashes', { timeout: 60_000 }, () =>
+  it('holds over crashes', () =>
     fc.assert(
       fc.asyncProperty(plans(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3 })), async (plan) =>
         expectWithin(await play(plan), plan),
       ),
       { numRuns: 100 },
-    ),
-  )
+    ))
 })

@@ -178,7 +178,7 @@ const commands = [
   pauses.map(crash),
 ]
 
-it('keeps its promises whatever its callers, its agents and the power supply do', { timeout: 60_000 }, async () => {
+it('keeps its promises whatever its callers, its agents and the power supply do', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (script) => {
       const world = createWorld()

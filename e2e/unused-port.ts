@@ -1,0 +1,14 @@
+import { createServer } from 'node:net'
+
+/** Below the ports that systems hand out by themselves, so that nobody takes it before it is used or between two uses. */
+export async function unusedPort(): Promise<number> {
+  const port = 12_000 + Math.floor(Math.random() * 18_000)
+  return (await isFree(port)) ? port : unusedPort()
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })

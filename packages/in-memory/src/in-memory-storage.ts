@@ -70,7 +70,7 @@ export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Sto
       ...memoryConflicts.appliers,
       ...jobs.appliers,
       ...consolidation.appliers,
-      ...createThreadDeletion(runs, [steps, approvals, events, facts, fires]),
+      ...createThreadDeletion({ runs, approvals, idempotency, ofRuns: [steps, events, facts, fires] }),
       ...createRetention({ runs, events, ofRuns: [steps, approvals, facts, fires] }),
       ...createSessionDeletion({
         ...{ sessions, runs, approvals, idempotency, events },

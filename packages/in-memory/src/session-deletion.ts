@@ -1,5 +1,5 @@
-import type { RunRecord, SessionRecord, StoredResponse } from '@berth/ports'
-import type { RunBelongings } from './thread-deletion.ts'
+import type { RunRecord, SessionRecord } from '@berth/ports'
+import { type RunBelongings, type RunParts, removeRuns } from './thread-deletion.ts'
 import type { UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -15,29 +15,25 @@ export interface TrimmedEvents {
   trimSession(sessionId: string, undo: UndoLog): void
 }
 
-export interface SessionParts {
+export interface SessionParts extends RunParts {
   readonly sessions: SessionBelongings & { get(id: string): SessionRecord | undefined }
   readonly runs: RunBelongings & { ofSession(sessionId: string): readonly RunRecord[] }
-  readonly approvals: RunBelongings & { idsOfRun(runId: string): readonly string[] }
-  readonly idempotency: { forget(ids: ReadonlySet<string>, answer: StoredResponse, undo: UndoLog): void }
   readonly events: TrimmedEvents
-  /** Every other table with rows of runs. */
-  readonly ofRuns: readonly RunBelongings[]
   /** Every other table with rows of sessions: the facts it was the source of, … */
   readonly ofSessions: readonly SessionBelongings[]
 }
 
 export const createSessionDeletion = (parts: SessionParts): Pick<WriteAppliers, 'session.delete'> => ({
   'session.delete'({ type, id, answer, idleSince }, { undo }) {
-    const { sessions, runs, approvals, idempotency } = parts
+    const { sessions, runs, idempotency } = parts
     const current = sessions.get(id)
     const members = runs.ofSession(id)
     if (current === undefined) return { type }
     if (members.some(isActive) || isBack(current, idleSince)) return { type, current }
     const runIds = members.map((run) => run.id)
     if (idleSince !== undefined) tellOfEvents(parts, { id, runIds }, undo)
-    idempotency.forget(new Set([id, ...runIds, ...runIds.flatMap(approvals.idsOfRun)]), answer, undo)
-    for (const runId of runIds) for (const table of [runs, approvals, ...parts.ofRuns]) table.removeRun(runId, undo)
+    idempotency.forget(new Set([id]), answer, undo)
+    removeRuns(parts, { ids: runIds, answer }, undo)
     for (const table of [sessions, ...parts.ofSessions]) table.removeSession(id, undo)
     return 1
   },

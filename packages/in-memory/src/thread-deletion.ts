@@ -1,3 +1,4 @@
+import type { StoredResponse } from '@berth/ports'
 import type { UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
@@ -6,17 +7,36 @@ export interface RunBelongings {
   removeRun(runId: string, undo: UndoLog): void
 }
 
+export interface RunParts {
+  readonly runs: RunBelongings
+  readonly approvals: RunBelongings & { idsOfRun(runId: string): readonly string[] }
+  readonly idempotency: { forget(ids: ReadonlySet<string>, answer: StoredResponse, undo: UndoLog): void }
+  /** Every other table with rows of runs. */
+  readonly ofRuns: readonly RunBelongings[]
+}
+
+/** Removes runs with all that belongs to them; answers that hold content of it become `answer`. */
+export function removeRuns(
+  { runs, approvals, idempotency, ofRuns }: RunParts,
+  { ids, answer }: { readonly ids: readonly string[]; readonly answer: StoredResponse },
+  undo: UndoLog,
+): void {
+  idempotency.forget(new Set([...ids, ...ids.flatMap(approvals.idsOfRun)]), answer, undo)
+  for (const id of ids) for (const table of [runs, approvals, ...ofRuns]) table.removeRun(id, undo)
+}
+
 export interface ThreadRuns extends RunBelongings {
   idsOfThread(workflowId: string, threadId: string): readonly string[]
 }
 
-export const createThreadDeletion = (
-  runs: ThreadRuns,
-  belongings: readonly RunBelongings[],
-): Pick<WriteAppliers, 'thread.delete'> => ({
-  'thread.delete'({ workflowId, threadId }, { undo }) {
-    const ids = runs.idsOfThread(workflowId, threadId)
-    for (const id of ids) for (const table of [runs, ...belongings]) table.removeRun(id, undo)
+export interface ThreadParts extends RunParts {
+  readonly runs: ThreadRuns
+}
+
+export const createThreadDeletion = (parts: ThreadParts): Pick<WriteAppliers, 'thread.delete'> => ({
+  'thread.delete'({ workflowId, threadId, answer }, { undo }) {
+    const ids = parts.runs.idsOfThread(workflowId, threadId)
+    removeRuns(parts, { ids, answer }, undo)
     return ids.length
   },
 })

@@ -131,10 +131,16 @@ export type Write =
   /** Sets `lastUsedAt`; a no-op for an unknown token. */
   | { readonly type: 'token.touch'; readonly id: string; readonly at: EpochMs }
   /**
-   * Deletes every run of the thread of this workflow, whatever its status, with its calls, approvals and events; facts and
-   * fires outlive them without their names. Never conflicts, and counts the runs. The positions of the events are not given again.
+   * Deletes every run of the thread of this workflow, whatever its status, with its calls, approvals and events. Answers that
+   * hold content of any of these are replaced by `answer`, so that their keys stay used. Facts and fires outlive
+   * them without their names. Never conflicts, and counts the runs. The positions of the events are not given again.
    */
-  | { readonly type: 'thread.delete'; readonly workflowId: string; readonly threadId: string }
+  | {
+      readonly type: 'thread.delete'
+      readonly workflowId: string
+      readonly threadId: string
+      readonly answer: StoredResponse
+    }
   /**
    * Appends the next link of the audit chain and moves its head, by `appendEntry`; never conflicts, and counts the links.
    * `source` names where the entry comes from: one that was appended before and not released since is not appended again.

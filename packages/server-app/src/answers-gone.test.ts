@@ -1,6 +1,6 @@
 import { createInMemoryStorage } from '@berth/in-memory'
 import type { Logger } from '@berth/ports'
-import { errorsOf, OPERATIONS } from '@berth/protocol'
+import { type ErrorCode, errorsOf, OPERATIONS } from '@berth/protocol'
 import { expect, it, onTestFinished } from 'vitest'
 import { createServer } from './create-server.ts'
 
@@ -13,26 +13,57 @@ const HOLDING = [
   ...['runs.abort', 'runs.resume', 'runs.replay', 'sessions.create', 'sessions.update', 'sessions.replay'],
 ]
 
-it('a repeated request is told by a declared error that its answer went with a session', async () => {
+/** The same of a thread, whose runs are of workflows. */
+const HOLDING_OF_THREAD = [
+  ...['workflows.execute', 'workflows.resume', 'triggers.fire', 'approvals.resolve'],
+  ...['runs.abort', 'runs.resume', 'runs.replay'],
+]
+
+async function start() {
   const server = await createServer({
     config: { auth: { kind: 'none' }, server: { port: 0 } },
     adapters: { storage: createInMemoryStorage(), logger },
+    workflows: [{ id: 'copy', description: '', workflow: { id: 'copy', execute: async (input) => input } }],
   })
   onTestFinished(() => server.stop({ force: true }))
   const { host, port, basePath } = await server.start()
-  const call = async (method: string, path: string, body?: object) => {
-    const headers = { 'content-type': 'application/json', 'idempotency-key': `key-${method}` }
+  const call = async (method: string, path: string, body?: object, prefer = '') => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': `key-${method}`, prefer }
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
     const response = await fetch(`http://${host}:${port}${basePath}${path}`, init)
     return { status: response.status, text: await response.text() }
   }
+  return call
+}
+
+const undeclared = (error: ErrorCode, ids: readonly string[]) => {
+  const holding = OPERATIONS.filter(({ id }) => ids.includes(id))
+  expect(holding).toHaveLength(ids.length)
+  return holding.filter((operation) => !errorsOf(operation).includes(error))
+}
+
+it('a repeated request is told by a declared error that its answer went with a session', async () => {
+  const call = await start()
   expect((await call('POST', '/sessions', { id: 'gone' })).status).toBe(201)
   expect((await call('DELETE', '/sessions/gone')).status).toBe(204)
 
   const { status, text } = await call('POST', '/sessions', { id: 'gone' })
 
   expect([status, JSON.parse(text).error]).toEqual([404, 'session-not-found'])
-  const holding = OPERATIONS.filter(({ id }) => HOLDING.includes(id))
-  expect(holding).toHaveLength(HOLDING.length)
-  expect(holding.filter((operation) => !errorsOf(operation).includes('session-not-found'))).toEqual([])
+  expect(undeclared('session-not-found', HOLDING)).toEqual([])
+})
+
+it('a repeated request is told by a declared error that its answer went with a thread', async () => {
+  const call = await start()
+  const execute = () => call('POST', '/workflows/copy/execute', { threadId: 'gone', input: 'secret' }, 'wait=30')
+  const first = await execute()
+  expect([first.status, await execute()]).toEqual([200, first])
+  expect(first.text).toContain('secret')
+  expect((await call('DELETE', '/workflows/copy/threads/gone')).status).toBe(204)
+
+  const { status, text } = await execute()
+
+  expect([status, JSON.parse(text).error]).toEqual([404, 'thread-not-found'])
+  expect(text).not.toContain('secret')
+  expect(undeclared('thread-not-found', HOLDING_OF_THREAD)).toEqual([])
 })

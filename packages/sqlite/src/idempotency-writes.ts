@@ -1,5 +1,6 @@
 import type { IdempotencyRecord, StoredResponse } from '@berth/ports'
 import { sql } from 'kysely'
+import type { Connection } from './connection.ts'
 import { findIdempotency } from './idempotency-store.ts'
 import { compile, from, placesFor } from './query.ts'
 import type { IdempotencyTable } from './schema.ts'
@@ -57,7 +58,10 @@ export const interruptRecords = compile<Pick<IdempotencyRow, (typeof RESPONSE_CO
       select 1 from run_keys join runs using (key) where run_keys.run_id = idempotency.run_id))`),
 )
 
-/** Empties the answers that hold content of something that is deleted; their keys stay used. */
+/** Replaces the answers that hold content of something that is deleted; their keys stay used. */
+export const forgetAnswers = (db: Connection, contentOf: string, answer: StoredResponse): unknown =>
+  db.run(FORGET_ANSWERS, { ...toResponseRow(answer), contentOf })
+
 export const FORGET_ANSWERS = compile<
   Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]> & { readonly contentOf: string },
   unknown
@@ -94,7 +98,7 @@ const toRow = (record: IdempotencyRecord): IdempotencyRow => ({
   ...toResponseRow(record.response),
 })
 
-export const toResponseRow = (
+const toResponseRow = (
   response: StoredResponse | undefined,
 ): Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]> => ({
   status: response?.status ?? null,

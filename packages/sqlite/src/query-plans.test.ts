@@ -12,7 +12,7 @@ import { SESSION_DELETIONS, SESSION_QUERIES } from './session-deletion.ts'
 import { SESSIONS_IDLE_SINCE, sessionListQuery } from './session-store.ts'
 import { STEP_QUERIES } from './step-store.ts'
 import { LAST_ORDER } from './step-writes.ts'
-import { RUN_DELETIONS, THREAD_RUNS } from './thread-writes.ts'
+import { APPROVALS_OF_RUN, RUN_DELETIONS, THREAD_RUNS } from './thread-writes.ts'
 import { SELECT_MANY } from './token-store.ts'
 import { ADOPT_CHILDREN, LIMIT_HEIRS, REVOKE_FAMILY } from './token-writes.ts'
 import { TRIGGER_QUERIES } from './trigger-store.ts'
@@ -150,8 +150,8 @@ describe('approvals that expire on their own', () => {
 describe('the deletion of a thread', () => {
   it('finds its runs, and everything that refers to them, without a scan', () => {
     expect(planOf(THREAD_RUNS)).toContain('runs_by_thread (thread_id=?)')
-    for (const deletion of RUN_DELETIONS) {
-      const plan = planOf(deletion)
+    for (const query of [APPROVALS_OF_RUN, ...RUN_DELETIONS]) {
+      const plan = planOf(query)
 
       expect(plan).toContain('SEARCH')
       expect(plan).not.toContain('SCAN')

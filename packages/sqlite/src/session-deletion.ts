@@ -1,11 +1,11 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
-import { FORGET_ANSWERS, toResponseRow } from './idempotency-writes.ts'
+import { forgetAnswers } from './idempotency-writes.ts'
 import { trimThrough } from './meta.ts'
 import { compile, from, type Query } from './query.ts'
 import { LAST_EVENT_OF_RUN } from './retention-writes.ts'
 import { findAnySession } from './session-store.ts'
-import { RUN_DELETIONS, type RunNames } from './thread-writes.ts'
+import { deleteRuns, type RunNames } from './thread-writes.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const sessionDeletion: WriteAppliers<'session.delete'> = {
@@ -17,14 +17,8 @@ export const sessionDeletion: WriteAppliers<'session.delete'> = {
 
     const runs = db.all(SESSION_QUERIES.runs, { id })
     if (idleSince !== undefined) tellOfEvents(db, id, runs)
-    const response = toResponseRow(answer)
-    const forget = (contentOf: string) => db.run(FORGET_ANSWERS, { ...response, contentOf })
-    forget(id)
-    for (const run of runs) {
-      forget(run.id)
-      for (const approval of db.all(SESSION_QUERIES.approvals, run)) forget(approval.id)
-      for (const deletion of RUN_DELETIONS) db.run(deletion, run)
-    }
+    forgetAnswers(db, id, answer)
+    deleteRuns(db, runs, answer)
     for (const deletion of SESSION_DELETIONS) db.run(deletion, { id, key: session.key })
     return 1
   },
@@ -63,9 +57,6 @@ export const SESSION_QUERIES = {
   ),
   runs: compile<{ id: string }, RunNames>((place) =>
     from.selectFrom('runs').select(['key', 'id']).where('session_id', '=', place('id')),
-  ),
-  approvals: compile<RunNames, { id: string }>((place) =>
-    from.selectFrom('approvals').select('id').where('run_id', '=', place('id')),
   ),
 }
 

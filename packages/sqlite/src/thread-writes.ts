@@ -1,13 +1,25 @@
+import type { StoredResponse } from '@berth/ports'
 import { sql } from 'kysely'
+import type { Connection } from './connection.ts'
+import { forgetAnswers } from './idempotency-writes.ts'
 import { compile, from, type Query } from './query.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const threadWrites: WriteAppliers<'thread.delete'> = {
-  'thread.delete'({ db }, { workflowId, threadId }) {
+  'thread.delete'({ db }, { workflowId, threadId, answer }) {
     const runs = db.all(THREAD_RUNS, { workflowId, threadId })
-    for (const run of runs) for (const deletion of RUN_DELETIONS) db.run(deletion, run)
+    deleteRuns(db, runs, answer)
     return runs.length
   },
+}
+
+/** With all that belongs to them; answers that hold content of it become `answer`. */
+export function deleteRuns(db: Connection, runs: readonly RunNames[], answer: StoredResponse): void {
+  for (const run of runs) {
+    forgetAnswers(db, run.id, answer)
+    for (const approval of db.all(APPROVALS_OF_RUN, run)) forgetAnswers(db, approval.id, answer)
+    for (const deletion of RUN_DELETIONS) db.run(deletion, run)
+  }
 }
 
 export interface RunNames {
@@ -22,6 +34,10 @@ export const THREAD_RUNS = compile<{ workflowId: string; threadId: string }, Run
     .where('thread_id', '=', place('threadId'))
     .where(sql<boolean>`+target_id = ${place('workflowId')}`)
     .where('kind', '=', 'workflow'),
+)
+
+export const APPROVALS_OF_RUN = compile<RunNames, { id: string }>((place) =>
+  from.selectFrom('approvals').select('id').where('run_id', '=', place('id')),
 )
 
 /** Everything of one run, and what refers to something before that. Facts and fires outlive it, and forget it. */

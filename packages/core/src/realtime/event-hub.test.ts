@@ -124,7 +124,7 @@ describe('withPublication', () => {
     await commit([{ type: 'event.append', events: [anEvent({ topic: 'x' })] }])
     expect(recent()).toHaveLength(1)
 
-    await commit([{ type: 'thread.delete', workflowId: 'flow', threadId: 'thr_1' }])
+    await commit([{ type: 'thread.delete', workflowId: 'flow', threadId: 'thr_1', answer: { status: 404, body: '' } }])
 
     expect(recent()).toBeUndefined()
     expect(hub.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })

@@ -28,6 +28,22 @@ describe('deleteThread', () => {
     expect(items.map(({ id, status }) => [id, status])).toEqual([['run_3', 'running']])
   })
 
+  it('takes along what is remembered under keys, and keeps the keys used', async () => {
+    const echo = workflowOf('flow', async (input) => input)
+    const engine = createEngine({ workflows: [echo] })
+    const keyOf = (name: string) => ({ id: name.repeat(64), fingerprint: 'f' })
+    const body = (threadId: string) => ({ body: { threadId, input: 'secret' }, answer: 'outcome' as const })
+    await engine.execute('flow', { ...body('thr_1'), key: keyOf('a') })
+    await engine.execute('flow', { ...body('thr_2'), key: keyOf('b') })
+
+    await engine.deleteThread({ workflowId: 'flow', threadId: 'thr_1', visibility: EVERY_ROW, key: keyOf('c') })
+
+    expect(await engine.recall(keyOf('a'))).toMatchObject({ status: 404, replayed: true })
+    expect(JSON.stringify(await engine.recall(keyOf('a')))).not.toContain('secret')
+    expect(JSON.stringify(await engine.recall(keyOf('b')))).toContain('secret')
+    expect(await engine.recall(keyOf('c'))).toMatchObject({ status: 204 })
+  })
+
   /** An engine that does something as soon as a commit with such a write is asked for, before that commit. */
   const interrupted = (
     type: Write['type'],

@@ -1,6 +1,8 @@
 import { AppError, EVERY_ROW, type RunStore, type Visibility } from '@berth/ports'
+import { answerOfDeleted } from '../idempotency/answer-of-deleted.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { AnswerCache } from '../idempotency/read-cache.ts'
 import type { Reply } from '../reply.ts'
 import type { AbortRun } from '../runs/abort-run.ts'
 import { eachRun } from '../runs/each-run.ts'
@@ -13,10 +15,12 @@ export interface DeleteThreadDeps extends CommitOnceDeps {
   readonly threads: WorkflowThreads
   readonly abortRun: AbortRun
   readonly threadClaims: ThreadClaims
+  /** Answers kept in memory, which may hold content of the thread. */
+  readonly knownAnswers?: Pick<AnswerCache, 'startReading' | 'clear'> | undefined
 }
 
 /**
- * Removes a thread with its runs, calls, approvals and events; every run of it that has not ended is aborted first, and
+ * Removes a thread with its runs, calls, approvals and events, and what is remembered of them under keys; every run of it that has not ended is aborted first, and
  * none starts meanwhile.
  *
  * @throws AppError `thread-not-found`
@@ -29,10 +33,12 @@ export interface DeleteThreadRequest extends ThreadRef {
   readonly key?: KeyedRequest | undefined
 }
 
+const DELETED = answerOfDeleted('thread-not-found', 'thread')
+
 const ACTIVE = ['queued', 'running', 'suspended'] as const
 
 export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
-  const { runs, threads, abortRun, threadClaims } = deps
+  const { runs, threads, abortRun, threadClaims, knownAnswers } = deps
 
   const remove: DeleteThread = async ({ workflowId, threadId, visibility, key }) => {
     await threads.newestRun({ workflowId, threadId }, visibility)
@@ -40,11 +46,13 @@ export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
       await abortIfActive(abortRun, run.id)
     }
     const once = await commitOnce(deps, key, async () => ({
-      writes: [{ type: 'thread.delete', workflowId, threadId }],
+      writes: [{ type: 'thread.delete', workflowId, threadId, answer: DELETED }],
       reply: { status: 204 },
       remember: true,
     }))
-    return once.kind === 'replayed' ? once.reply : once.decision.reply
+    if (once.kind === 'replayed') return once.reply
+    knownAnswers?.clear()
+    return once.decision.reply
   }
 
   return async (request) => {

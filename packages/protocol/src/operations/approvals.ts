@@ -35,7 +35,7 @@ export const approvalOperations = {
     privileged: true,
     body: ResolveApprovalRequest,
     responses: { 200: { schema: Approval, description: 'Decided; the same decision again answers the same.' } },
-    errors: ['approval-not-found', 'approval-resolved', 'run-not-active', 'session-not-found'],
+    errors: ['approval-not-found', 'approval-resolved', 'run-not-active', 'session-not-found', 'thread-not-found'],
     summary: 'Decide an approval.',
   },
 } as const satisfies OperationTable

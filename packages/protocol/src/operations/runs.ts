@@ -85,7 +85,7 @@ export const runOperations = {
     responses: {
       200: { schema: RunOutcome, description: 'The run is aborted; an already aborted one answers the same.' },
     },
-    errors: ['run-not-found', 'run-not-active', 'session-not-found'],
+    errors: ['run-not-found', 'run-not-active', 'session-not-found', 'thread-not-found'],
     summary: 'Abort a run.',
   },
   resumeRun: {
@@ -104,6 +104,7 @@ export const runOperations = {
       'approval-resolved',
       'run-not-active',
       'session-not-found',
+      'thread-not-found',
       'server-draining',
     ],
     summary: 'Resume a suspended run.',
@@ -119,7 +120,7 @@ export const runOperations = {
     responses: {
       200: { schema: listOf(EventEnvelope), stream: 'event-stream', description: 'The recorded events.' },
     },
-    errors: ['run-not-found', 'session-not-found', 'overloaded'],
+    errors: ['run-not-found', 'session-not-found', 'thread-not-found', 'overloaded'],
     summary: 'Replay the recorded events of a run.',
   },
 } as const satisfies OperationTable

@@ -73,6 +73,7 @@ export const triggerOperations = {
       'agent-not-found',
       'workflow-not-found',
       'session-not-found',
+      'thread-not-found',
       'invalid-input',
       'agent-busy',
       'queue-full',

@@ -142,7 +142,7 @@ const CHANGES: {
   'token.revoke': { type: 'token.revoke', id: TOKEN.id, at: at(3) },
   'token.retire': { type: 'token.retire', id: OLD_TOKEN.id, replacedBy: TOKEN.id, at: at(1), until: at(9) },
   'token.rehash': { type: 'token.rehash', id: CHILD_TOKEN.id, from: CHILD_TOKEN.digest, to: 'rehashed' },
-  'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-1' },
+  'thread.delete': { type: 'thread.delete', workflowId: FLOW.targetId, threadId: 'thr-1', answer: RESPONSE },
   'mcp-server.insert': { type: 'mcp-server.insert', server: anMcpServer({ id: 'second' }) },
   'mcp-server.delete': { type: 'mcp-server.delete', id: anMcpServer().id },
   'audit.append': {

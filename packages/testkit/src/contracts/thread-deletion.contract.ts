@@ -1,11 +1,23 @@
-import { EVERY_ROW, type EventStream, type RunRecord, type Storage, type Write } from '@berth/ports'
+import {
+  EVERY_ROW,
+  type EventStream,
+  type IdempotencyRecord,
+  type RunRecord,
+  type Storage,
+  type Write,
+} from '@berth/ports'
 import { expect } from 'vitest'
-import { anApproval, anEvent, aRun, aSession, aStep } from '../builders.ts'
+import { anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep } from '../builders.ts'
 import { commit, findRun, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
 
-const DELETION: Write = { type: 'thread.delete', workflowId: 'nightly', threadId: 'thr-1' }
+const ANSWER = { status: 404, body: '{"error":"gone"}', contentType: 'application/json' }
+const GIVEN = { status: 200, body: '{"secret":1}', location: '/v1/runs/first' }
+const DELETION = { type: 'thread.delete', workflowId: 'nightly', threadId: 'thr-1', answer: ANSWER } as const
+
+const recordOf = (contentOf: string | undefined): IdempotencyRecord =>
+  anIdempotencyRecord({ id: `key ${contentOf}`, runId: `run of ${contentOf}`, contentOf, response: GIVEN })
 
 const ofThread = (over: Partial<RunRecord>): RunRecord =>
   aRun({ kind: 'workflow', targetId: 'nightly', threadId: 'thr-1', ...over })
@@ -74,6 +86,27 @@ export const threadDeletionCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'replaces the answers that hold content of a deleted thread, and no others; their keys stay used',
+    async run(storage) {
+      await seed(storage)
+      const gone = ['first', 'apr-second']
+      const kept = ['agent', 'apr-other-thread', undefined]
+      for (const contentOf of [...gone, ...kept]) {
+        await commit(storage, { type: 'idempotency.reserve', record: recordOf(contentOf), now: at(0) })
+      }
+
+      await commit(storage, DELETION)
+
+      for (const contentOf of gone) {
+        const found = await storage.idempotency.find(`key ${contentOf}`, at(0))
+        expect(found).toEqual({ ...recordOf(contentOf), contentOf: undefined, runId: undefined, response: ANSWER })
+      }
+      for (const contentOf of kept) {
+        expect(await storage.idempotency.find(`key ${contentOf}`, at(0))).toEqual(recordOf(contentOf))
+      }
+    },
+  },
+  {
     title: 'leaves nothing of a deleted thread in any list or stream',
     async run(storage) {
       await seed(storage)
@@ -113,7 +146,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
     title: 'deletes nothing of a thread that does not exist, or the second time',
     async run(storage) {
       await seed(storage)
-      const unknown = { type: 'thread.delete', workflowId: 'unknown', threadId: 'thr-1' } as const
+      const unknown = { ...DELETION, workflowId: 'unknown' }
 
       expect((await commit(storage, unknown, DELETION, DELETION)).counts).toEqual([0, DELETED.length, 0])
     },

@@ -34,7 +34,7 @@ const outcomeCases: readonly ContractCase[] = [
         { type: 'step.change', runId: aRun().id, seq: 1, from: 'started', change: { status: 'completed' } },
         { type: 'approval.insert', approval: anApproval() },
         { type: 'approval.resolve', id: anApproval().id, resolution: { status: 'denied', resolvedAt: at(1) } },
-        { type: 'thread.delete', workflowId: 'echo', threadId: 'thr-unknown' },
+        { type: 'thread.delete', workflowId: 'echo', threadId: 'thr-unknown', answer: { status: 404, body: '' } },
       )
 
       expect(outcome.counts).toEqual([1, 1, 1, 3, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0])

@@ -16,6 +16,9 @@ export interface FamilyAccount {
   readonly limits: RunBudget
   used(): RunUsage
   add(usage: RunUsage): void
+  /** What one of them wanted more of than was left, which ends all of them. */
+  exhausted(): string | undefined
+  exhaust(what: string): void
 }
 
 export interface Membership {
@@ -115,12 +118,18 @@ async function openAccount(
   top: RunRecord,
   recorded: readonly StepRecord[] | undefined,
 ): Promise<FamilyAccount> {
-  let used = await usageOfTree(deps, top, recorded)
+  const limits = top.budget ?? {}
+  let { used, isExhausted } = await readTree(deps, top, recorded)
+  let exhausted = isExhausted ? `${limits.toolCalls} tool calls` : undefined
   return {
-    limits: top.budget ?? {},
+    limits,
     used: () => used,
     add(usage) {
       used = sumUsage(used, usage)
+    },
+    exhausted: () => exhausted,
+    exhaust(what) {
+      exhausted ??= what
     },
   }
 }
@@ -136,23 +145,31 @@ async function topOf({ runs, ...deps }: BudgetFamiliesDeps, run: RunRecord): Pro
   }
 }
 
+interface Spent {
+  readonly used: RunUsage
+  /** One of them has ended because it wanted more. */
+  readonly isExhausted: boolean
+}
+
 /** What a run and all runs below it have used, those included that nobody waits for any more. */
-async function usageOfTree(
+async function readTree(
   deps: BudgetFamiliesDeps,
   run: RunRecord,
   recorded: readonly StepRecord[] | undefined,
-): Promise<RunUsage> {
+): Promise<Spent> {
   const calls = recorded ?? (await persistently(deps, () => deps.steps.list(run.id)))
   let used = run.usage
+  let isExhausted = run.finishReason === 'budget-exhausted'
   for (const { usage, childRunId } of calls) {
     if (childRunId === undefined) continue
     const child = await persistently(deps, () => deps.runs.find(childRunId, EVERY_ROW))
-    const below = child === undefined ? (usage ?? NO_USAGE) : await usageOfTree(deps, child, undefined)
+    const below = child === undefined ? undefined : await readTree(deps, child, undefined)
     // The record of a run that has ended holds already what its settled calls have used.
     const held = usage !== undefined && isTerminal(run.status) ? usage : NO_USAGE
-    used = sumUsage(used, minus(below, held))
+    used = sumUsage(used, minus(below?.used ?? usage ?? NO_USAGE, held))
+    isExhausted ||= below?.isExhausted === true
   }
-  return used
+  return { used, isExhausted }
 }
 
 const minus = (one: RunUsage, other: RunUsage): RunUsage => ({

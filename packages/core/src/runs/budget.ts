@@ -84,6 +84,7 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, { journal, record
 
   const refuse = (what: string) => {
     const error = new AppError('budget-exhausted', { message: `the budget of ${what} is used up` })
+    account?.exhaust(what)
     exhaust(error)
     return error
   }
@@ -92,7 +93,7 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, { journal, record
     const used = account?.used() ?? NO_USAGE
     if (tokens !== undefined && used.inputTokens + used.outputTokens >= tokens) return `${tokens} tokens`
     if (costUsd !== undefined && used.costUsd >= costUsd) return `${costUsd} USD`
-    return undefined
+    return account?.exhausted()
   }
 
   /** The usage is part of the run's record; only this execution changes it. What this returns is written at once. */

@@ -126,6 +126,8 @@ describe('a tool that was executing when the process died', () => {
 
     expect(resultOf(await second.find(runId))).toEqual(expected)
     expect(effects).toHaveLength(executions)
+    const types = (await second.eventsOf(runId)).map(({ type }) => type)
+    expect([approval?.toolCallId, types.includes('tool.approval.requested')]).toEqual([effects[0], true])
   })
 })
 

@@ -80,7 +80,7 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
   if (recorded.status === 'completed' || recorded.status === 'failed') {
     return outcomeOf(await ledger.replay(recorded), work.lost)
   }
-  const ready = await afterCrash(scope, recorded, work.options)
+  const ready = await afterCrash(scope, recorded, work)
   if (ready.status !== 'started') return outcomeOf(ready, work.lost)
   return execute<T>(scope, { seq, name, ...work, begin: [change(recorded, 'started', { attempt: run.attempt })] })
 }
@@ -89,13 +89,13 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
 async function afterCrash(
   scope: CallScope,
   recorded: StepRecord,
-  { onCrash = 'retry' }: StepOptions,
+  { kind, options: { onCrash = 'retry' } }: Pick<Work, 'kind' | 'options'>,
 ): Promise<StepRecord> {
   const { ledger, run } = scope
   if (recorded.status === 'waiting') return ledger.wait(recorded.seq)
   // Started in this attempt without executing: a human has granted it.
   if (recorded.attempt === run.attempt || onCrash === 'retry') return recorded
-  return onCrash === 'fail' ? fail(scope, recorded) : ask(scope, recorded)
+  return onCrash === 'fail' ? fail(scope, recorded) : ask(scope, recorded, kind)
 }
 
 async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
@@ -116,12 +116,13 @@ async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord>
   })
 }
 
-async function ask(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
+async function ask(scope: CallScope, recorded: StepRecord, kind: Work['kind'] = 'step'): Promise<StepRecord> {
   const { journal, ledger } = scope
   const { approval, events } = approvalRequest(scope, {
     seq: recorded.seq,
     name: recorded.name,
-    title: `Run the step ${recorded.name} again? It was executing when the server stopped.`,
+    title: `Run the ${kind} ${recorded.name} again? It was executing when the server stopped.`,
+    ...(kind === 'tool' ? { toolCallId: effectIdOf(recorded) } : {}),
   })
   await ledger.busy(() =>
     journal.record({
@@ -188,7 +189,7 @@ async function perform<T>(
   step: StepRecord,
   { fn, options, failureOf, attempt, span }: Try<T>,
 ): Promise<JsonText | undefined> {
-  const effectId = `${step.runId}.${step.seq}`
+  const effectId = effectIdOf(step)
   const traceparent = span.traceparent ?? scope.run.traceparent
   const value = await withTimeout(scope, options.timeoutMs, (signal) =>
     scope.nesting.within(step, () => span.within(() => fn({ effectId, attempt, signal, traceparent }))),
@@ -204,6 +205,9 @@ const stepOf = ({ run, clock }: CallScope, { seq, name }: Pick<Execution, 'seq' 
   ...{ runId: run.id, seq, kind: 'step', name, status: 'started', attempt: run.attempt },
   startedAt: clock.now(),
 })
+
+/** What the outside may know a step by; the id of the call when it is one of a tool. */
+const effectIdOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId}.${seq}`
 
 type StepRef = Pick<StepRecord, 'runId' | 'seq' | 'name'>
 

@@ -165,6 +165,7 @@ describe('ctx.step', () => {
     expect((await second.find(runId))?.status).toBe('suspended')
     expect(calls).toBe(1)
     const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
+    expect(approval?.toolCallId).toBeUndefined()
     await second.resolveApproval({ approvalId: approval?.id ?? '', granted, by: 'bob', visibility: EVERY_ROW })
     await settled(second.clock)
 

@@ -1,4 +1,5 @@
 import { CreateFactRequest, PutBlockRequest, SearchRequest, UpdateFactRequest } from '@berth/protocol'
+import { checkMembers } from '../steps/check-options.ts'
 import type { ServiceCaller } from '../steps/service-caller.ts'
 import { checkBySchema } from './check-by-schema.ts'
 import {
@@ -45,19 +46,23 @@ export function createRunMemory(deps: RunMemoryDeps, { run, step, transact }: Se
         if (fact === undefined) return { writes: [], value: false }
         return { writes: await decideFactDeletion(deps, fact), value: true }
       }),
-    block: (label, { namespace } = {}) => ({
-      get: () =>
-        step(
-          'memory.block.get',
-          async () => (await deps.blocks.find(blockRef(owner, label, namespace)))?.value ?? null,
-        ),
-      set: (value, options = {}) =>
-        transact('memory.block.set', async () => {
-          checkBySchema(PutBlockRequest, { ...options, value })
-          const ref = blockRef(owner, label, namespace)
-          const { block, writes } = await decideBlock(deps, ref, { ...options, value })
-          return { writes, value: toBlockResource(block) }
-        }),
-    }),
+    block(label, options = {}) {
+      checkMembers('ctx.memory.block', options, ['namespace'])
+      const { namespace } = options
+      return {
+        get: () =>
+          step(
+            'memory.block.get',
+            async () => (await deps.blocks.find(blockRef(owner, label, namespace)))?.value ?? null,
+          ),
+        set: (value, more = {}) =>
+          transact('memory.block.set', async () => {
+            checkBySchema(PutBlockRequest, { ...more, value })
+            const ref = blockRef(owner, label, namespace)
+            const { block, writes } = await decideBlock(deps, ref, { ...more, value })
+            return { writes, value: toBlockResource(block) }
+          }),
+      }
+    },
   }
 }

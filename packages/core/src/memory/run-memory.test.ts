@@ -124,6 +124,7 @@ describe('ctx.memory', () => {
     ['memory.search: limit:', ({ memory }) => memory.search('harbour', { limit: 1.5 })],
     ['memory.search: tags:', ({ memory }) => memory.search('harbour', { tags: 'noon' as never })],
     ['memory.search: owner:', ({ memory }) => memory.search('harbour', { owner: 'bob' } as never)],
+    ['memory.block: namespcae', async ({ memory }) => memory.block('persona', { namespcae: 'x' } as never).set('calm')],
     ['memory.remember: text:', ({ memory }) => memory.remember(undefined as never)],
     ['memory.block.set: value:', ({ memory }) => memory.block('persona').set({ mood: 'calm' } as never)],
     ['memory.block.set: limit:', ({ memory }) => memory.block('persona').set('calm', { limit: Number.NaN })],

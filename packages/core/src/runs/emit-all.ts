@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../agents/agent.ts'
 import type { CallScope } from '../steps/call-scope.ts'
+import { checkMembers } from '../steps/check-options.ts'
 
 /** Half of what a generator may be ahead of the log: one half is yielded while the other is being written. */
 const EVENTS_AHEAD = 128
@@ -23,6 +24,7 @@ export async function emitAll(
       const next = await events.next()
       if (next.done) return next.value
       if (ledger.isReplaying()) continue
+      checkMembers('what a generator yields', next.value, ['type', 'payload', 'phase'])
       const { type, payload, phase } = next.value
       const durable = journal.emit(type, payload, phase)
       // Events that are written together wait for the same promise.

@@ -101,6 +101,16 @@ describe('a generator agent', () => {
     expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])
   })
 
+  it('fails its run when it yields a member that means nothing, and names it', async () => {
+    const { outcome, types } = await runOf(async function* () {
+      yield { type: 'note.fine' }
+      yield { type: 'note.lost', data: 'what should have been the payload' } as never
+    })
+
+    expect(outcome.error).toMatchObject({ kind: 'validation-failed', message: expect.stringContaining('data means') })
+    expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])
+  })
+
   it('fails its run when it throws', async () => {
     const { outcome, types } = await runOf(async function* () {
       yield { type: 'note.fine' }

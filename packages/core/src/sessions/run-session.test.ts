@@ -55,6 +55,7 @@ describe('ctx.session', () => {
 
   it.each([
     ['limit', ({ session }: RunContext) => session?.messages({ limit: 201 })],
+    ['limti', ({ session }: RunContext) => session?.messages({ limti: 2 } as never)],
     ['role', ({ session }: RunContext) => session?.append('system' as 'user', 'x')],
     ['content', ({ session }: RunContext) => session?.append('user', 'x'.repeat(1_001))],
     ['title', ({ session }: RunContext) => session?.update({ title: 'x'.repeat(513) })],

@@ -9,6 +9,7 @@ import {
 } from '@berth/ports'
 import { MessageRole, UpdateSessionRequest } from '@berth/protocol'
 import { isLongerThan } from '../json-members.ts'
+import { checkMembers } from '../steps/check-options.ts'
 import type { ServiceCaller } from '../steps/service-caller.ts'
 import { messageWrites } from './message-writes.ts'
 import { findSession } from './read-sessions.ts'
@@ -50,7 +51,9 @@ export function createRunSession(
 
   return {
     id: sessionId,
-    async messages({ limit = DEFAULT_MESSAGES } = {}) {
+    async messages(options = {}) {
+      checkMembers('ctx.session.messages', options, ['limit'])
+      const { limit = DEFAULT_MESSAGES } = options
       if (!Number.isInteger(limit) || limit < 1 || limit > MOST_MESSAGES) {
         throw invalid(`limit: a whole number from 1 to ${MOST_MESSAGES}`)
       }

@@ -1,4 +1,5 @@
 import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@berth/ports'
+import { checkMembers, refuseProblems } from '../steps/check-options.ts'
 import type { ServiceCaller } from '../steps/service-caller.ts'
 
 /** The skills of the server, as the code of a run sees them. Every call is durable, like `ctx.step`. */
@@ -9,7 +10,7 @@ export interface RunSkills {
   /**
    * A file of the skill as text, or as base64; `undefined` when there is none.
    *
-   * @throws AppError `step-failed` for a path that leads out of the skill, and for bytes that are not UTF-8
+   * @throws AppError `validation-failed` for other options; `step-failed` for a path that leads out of the skill, and for bytes that are not UTF-8
    */
   read(name: string, path: string, options?: { readonly encoding?: 'utf8' | 'base64' }): Promise<string | undefined>
 }
@@ -18,13 +19,19 @@ export interface RunSkills {
 export const createRunSkills = ({ skills }: { readonly skills: SkillStore }, { step }: ServiceCaller): RunSkills => ({
   list: () => step('skills.list', () => skills.list()),
   describe: (name) => step('skills.describe', () => skills.find(String(name))),
-  read: (name, path, { encoding = 'utf8' } = {}) =>
-    step('skills.read', async () => {
+  async read(name, path, options = {}) {
+    checkMembers('ctx.skills.read', options, ['encoding'])
+    const { encoding = 'utf8' } = options
+    refuseProblems('ctx.skills.read', [ENCODINGS.includes(encoding) ? undefined : 'encoding: utf8 or base64'])
+    return step('skills.read', async () => {
       const bytes = await skills.readFile(String(name), String(path))
       if (bytes === undefined) return undefined
       return encoding === 'base64' ? toBase64(bytes) : toText(bytes, path)
-    }),
+    })
+  },
 })
+
+const ENCODINGS = ['utf8', 'base64']
 
 function toText(bytes: Uint8Array, path: string): string {
   try {

@@ -128,6 +128,21 @@ describe('ctx.skills', () => {
   })
 
   it.each([
+    ['encodin means nothing here (did you mean encoding?)', { encodin: 'base64' }],
+    ['encoding: utf8 or base64', { encoding: 'hex' }],
+  ])('refuses a read with odd options by name: %s', async (message, options) => {
+    const skills = createInMemorySkillStore({ skills: [skill('a')] })
+
+    const { error, engine, runId } = await run(
+      async (context) => context.skills.read('a', 'a.md', options as never),
+      skills,
+    )
+
+    expect(error).toMatchObject({ kind: 'validation-failed', message: expect.stringContaining(message) })
+    expect(await engine.storage.steps.list(runId)).toEqual([])
+  })
+
+  it.each([
     ['../a.md', 'relative'],
     ['b.bin', 'not UTF-8'],
   ])('fails the step for %s, and says why', async (path, message) => {

@@ -48,6 +48,8 @@ const SETTINGS = [
   'cell_size_check = ON',
   'mmap_size = 0',
   'temp_store = MEMORY',
+  // A commit that splits a page walks over all that is cached; the hot pages are few.
+  'cache_size = -4000',
 ]
 
 function createConnection(database: Database.Database): Connection {

@@ -31,19 +31,8 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     made ??= services(callerOf(scope))
     return made[name]
   }
-  return {
-    get session() {
-      return service('session')
-    },
-    get memory() {
-      return service('memory')
-    },
-    get skills() {
-      return service('skills')
-    },
-    get mcp() {
-      return service('mcp')
-    },
+  const members: Omit<RunContext, keyof RunServices> & WithServices = {
+    [SERVICE]: service,
     runId: run.id,
     agentId: kind === 'agent' ? targetId : undefined,
     workflowId: kind === 'workflow' ? targetId : undefined,
@@ -95,7 +84,29 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       },
     },
   }
+  return Object.defineProperties(members, SERVICES) as typeof members & RunServices
 }
+
+const SERVICE = Symbol('service')
+
+interface WithServices {
+  readonly [SERVICE]: <Name extends keyof RunServices>(name: Name) => RunServices[Name]
+}
+
+const lazily = (name: keyof RunServices): PropertyDescriptor => ({
+  enumerable: true,
+  get(this: WithServices) {
+    return this[SERVICE](name)
+  },
+})
+
+/** The same for each run: a getter of its own would give each context a shape of its own, which lives until all garbage is collected. */
+const SERVICES = {
+  session: lazily('session'),
+  memory: lazily('memory'),
+  skills: lazily('skills'),
+  mcp: lazily('mcp'),
+} satisfies Record<keyof RunServices, PropertyDescriptor>
 
 const callerOf = (scope: CallScope): ServiceCaller => ({
   run: scope.run,

@@ -1,4 +1,5 @@
 import { AppError, type Logger, type RunRecord, type Span, type Timers, type Tracer } from '@berth/ports'
+import { createPassingMap } from '../passing-map.ts'
 import { endRunSpan, leaveRunSpan, startRunSpan, suspendRunSpan } from '../tracing/run-span.ts'
 import { failSpan } from '../tracing/step-span.ts'
 import type { Admission, Entry, Place } from './admission.ts'
@@ -59,7 +60,7 @@ export interface LiveRun extends Launch {
 /** Executes runs in this process. */
 export function createRunner(deps: RunnerDeps): Runner {
   const { admission, unitOfWork, clock, timers, logger, targets, tracer } = deps
-  const lives = new Map<string, LiveRun>()
+  const lives = createPassingMap<string, LiveRun>()
 
   const forget = (live: LiveRun) => {
     live.place.leave()
@@ -206,12 +207,12 @@ export function createRunner(deps: RunnerDeps): Runner {
       else forget(live)
     },
     countsOf({ kind, id }) {
-      const places = [...lives.values()].filter(({ target }) => target.kind === kind && target.id === id)
+      const places = lives.values().filter(({ target }) => target.kind === kind && target.id === id)
       const running = places.filter(({ place }) => place.isGranted()).length
       return { running, queued: places.length - running }
     },
     isLive: (runId) => lives.has(runId),
-    live: () => [...lives.values()],
+    live: lives.values,
   }
 
   const detach = (live: LiveRun) => {

@@ -1,4 +1,5 @@
 import type { RunRecord } from '@berth/ports'
+import { createPassingMap } from '../passing-map.ts'
 import type { OutcomeDetail, Settled, WaitingFor } from './run-outcome.ts'
 
 /** Who waits in this process for a run to come to an outcome. */
@@ -42,7 +43,7 @@ export const endsByItself = (waitingFor: readonly WaitingFor[] = []): boolean =>
   waitingFor.length > 0 && waitingFor.every(({ kind }) => BY_THEMSELVES.has(kind))
 
 export function createSettlements(): Settlements {
-  const waiters = new Map<string, Waiter[]>()
+  const waiters = createPassingMap<string, Waiter[]>()
   const listeners: ((run: RunRecord, news: News) => void)[] = []
 
   const of = (runId: string): readonly Waiter[] => waiters.get(runId) ?? []
@@ -72,7 +73,7 @@ export function createSettlements(): Settlements {
       return of(runId)[0]?.standing
     },
     hurryAll() {
-      for (const [runId, list] of [...waiters]) {
+      for (const [runId, list] of waiters.entries()) {
         for (const { standing, resolve } of list) if (standing !== undefined) resolve(standing)
         keep(
           runId,

@@ -47,6 +47,8 @@ export interface RunEnd {
 /** The writes that end a run, and the run as it is then. */
 export interface EndPlan {
   readonly ended: RunRecord
+  /** The outcome as it is answered and recorded. */
+  readonly json: JsonText
   readonly writes: readonly Write[]
 }
 
@@ -60,14 +62,14 @@ export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Pro
   const plan = planEnd(deps, run, end)
   const first = await deps.unitOfWork.commit(plan.writes)
   const { isAlone } = end
-  if (first.committed) return announce(deps, plan.ended, { isAlone })
+  if (first.committed) return announce(deps, plan.ended, { isAlone, json: plan.json })
   if (first.conflict.type === 'step.fence' && end.again !== undefined) return endRun(deps, run, await end.again())
   if (first.conflict.type !== 'message.append') return undefined
 
   // The session was deleted while the run executed: end it without a transcript.
-  const { ended, writes } = planEnd(deps, { ...run, sessionId: undefined }, end)
+  const { ended, json, writes } = planEnd(deps, { ...run, sessionId: undefined }, end)
   const second = await deps.unitOfWork.commit(writes)
-  return second.committed ? announce(deps, ended, { isAlone }) : undefined
+  return second.committed ? announce(deps, ended, { isAlone, json }) : undefined
 }
 
 export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan {
@@ -77,8 +79,10 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
   const ended: RunRecord = { ...run, ...change, usage: usage ?? run.usage }
   const answer = answerWrites(deps, ended, at)
   const event = lifecycleEvent(ended, EVENT_OF[status], { at, ...(reason === undefined ? {} : { reason }) })
+  const json = renderOutcome(ended, deps.basePath)
   return {
     ended,
+    json,
     writes: [
       { type: 'run.transition', runId: run.id, from: statusesBefore(status), attempt: run.attempt, change },
       ...(end.fence ?? []),
@@ -89,7 +93,7 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
       {
         type: 'idempotency.complete',
         runId: run.id,
-        response: { status: 200, body: renderOutcome(ended, deps.basePath) },
+        response: { status: 200, body: json },
       },
     ],
   }

@@ -32,6 +32,8 @@ export interface OutcomeDetail {
 export interface Settled {
   readonly run: RunRecord
   readonly detail?: OutcomeDetail | undefined
+  /** The outcome as it was rendered for the record. */
+  readonly json?: JsonText | undefined
 }
 
 /** What a run came to, or where it stands: the body of every answer that starts or awaits one. */
@@ -72,8 +74,10 @@ export const outcomeReply = (run: RunRecord, basePath: string, detail?: OutcomeD
 })
 
 /** 200 for an outcome; 202 for a run that was handed over to the next process. */
-export const settledReply = ({ run, detail }: Settled, basePath: string): Reply =>
-  run.status === 'queued' ? acceptedReply(run, basePath, detail) : outcomeReply(run, basePath, detail)
+export const settledReply = ({ run, detail, json }: Settled, basePath: string): Reply => {
+  if (run.status === 'queued') return acceptedReply(run, basePath, detail)
+  return json === undefined ? outcomeReply(run, basePath, detail) : { status: 200, json, runId: run.id }
+}
 
 export const acceptedReply = (run: RunRecord, basePath: string, detail?: OutcomeDetail): Reply => ({
   status: 202,

@@ -1,4 +1,4 @@
-import type { RunRecord } from '@berth/ports'
+import type { JsonText, RunRecord } from '@berth/ports'
 import { createPassingMap } from '../passing-map.ts'
 import type { OutcomeDetail, Settled, WaitingFor } from './run-outcome.ts'
 
@@ -24,6 +24,8 @@ export interface Settlements {
 /** What is to be told of an outcome besides the run. */
 export interface News {
   readonly detail?: OutcomeDetail | undefined
+  /** The outcome as it was rendered for the record. */
+  readonly json?: JsonText | undefined
   /** It has made no calls: it leaves no child and no approval behind. */
   readonly isAlone?: boolean | undefined
 }
@@ -82,7 +84,7 @@ export function createSettlements(): Settlements {
       }
     },
     settle(run, news = {}) {
-      tell(run.id, { run, detail: news.detail })
+      tell(run.id, { run, detail: news.detail, json: news.json })
       for (const listener of listeners) listener(run, news)
     },
     giveUp(runId, error) {

@@ -5,11 +5,12 @@ import type { EventTable } from './schema.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const eventWrites: WriteAppliers<'event.append'> = {
-  'event.append'({ db, events: appended }, { events }) {
+  'event.append'(tx, { events }) {
+    const { db, events: appended } = tx
     let run: string | undefined
     let key: number | null = null
     for (const event of events) {
-      if (event.runId !== run) key = event.runId === undefined ? null : runKey(db, event.runId)
+      if (event.runId !== run) key = event.runId === undefined ? null : runKey(tx, event.runId)
       run = event.runId
       const { lastInsertRowid } = db.run(insertEvent, toRow(event, key))
       appended.push({ ...event, position: Number(lastInsertRowid) })

@@ -98,7 +98,7 @@ export const READS = {
   'consolidation.spentOn': spentOn,
 } as const
 
-/** Each runs inside a savepoint; the host undoes it when its result says `committed: false` or when it throws. */
+/** The host undoes one when its result says `committed: false` or when it throws, and may run it again then. */
 export const WRITES = { commit: commitWrites } as const
 
 export type ReadName = keyof typeof READS

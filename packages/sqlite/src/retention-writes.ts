@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { trimThrough } from './meta.ts'
 import { compile, from } from './query.ts'
-import { RUN_DELETIONS, type RunNames } from './thread-writes.ts'
+import { deleteRun, type RunNames } from './thread-writes.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const retentionWrites: WriteAppliers<'event.trim' | 'run.prune'> = {
@@ -13,11 +13,12 @@ export const retentionWrites: WriteAppliers<'event.trim' | 'run.prune'> = {
     noteTrimmed(db, old.at(-1)?.position)
     return old.length
   },
-  'run.prune'({ db }, { before, limit }) {
+  'run.prune'(tx, { before, limit }) {
+    const { db } = tx
     const runs = db.all(RETENTION_QUERIES.oldRuns, { before, limit })
     for (const run of runs) {
       noteTrimmed(db, db.get(LAST_EVENT_OF_RUN, run)?.position ?? undefined)
-      for (const deletion of RUN_DELETIONS) db.run(deletion, run)
+      deleteRun(tx, run)
     }
     return runs.length
   },

@@ -1,12 +1,15 @@
-import type { Connection } from './connection.ts'
 import { compile, from } from './query.ts'
+import type { Transaction } from './write-applier.ts'
 
 /** The integer key of the run; given now when this is its first mention. */
-export function runKey(db: Connection, runId: string): number {
-  const known = db.get(selectKey, { runId })
-  if (known !== undefined) return known.key
-  return Number(db.run(insertKey, { runId }).lastInsertRowid)
+export function runKey(tx: Transaction, runId: string): number {
+  if (tx.lastRun?.id !== runId) tx.lastRun = { id: runId, key: knownKey(tx, runId) ?? newKey(tx, runId) }
+  return tx.lastRun.key
 }
+
+const knownKey = ({ db }: Transaction, runId: string) => db.get(selectKey, { runId })?.key
+
+const newKey = ({ db }: Transaction, runId: string) => Number(db.run(insertKey, { runId }).lastInsertRowid)
 
 const selectKey = compile<{ runId: string }, { key: number }>((place) =>
   from.selectFrom('run_keys').select('key').where('run_id', '=', place('runId')),

@@ -1,31 +1,35 @@
 import type { RunChange, RunRecord } from '@berth/ports'
 import { sql } from 'kysely'
-import type { Connection } from './connection.ts'
 import { compile, from, placesFor } from './query.ts'
 import { runKey } from './run-keys.ts'
 import { findAnyRun } from './run-store.ts'
 import type { RunTable } from './schema.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Transaction, WriteAppliers } from './write-applier.ts'
 
 export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.fence'> = {
-  'run.insert'({ db }, { type, run }) {
-    const { changes } = db.run(insertRun, toRow(run, runKey(db, run.id)))
-    return changes === 1 ? 1 : { type, current: findAnyRun(db, run.id) }
+  'run.insert'(tx, { type, run }) {
+    const { changes } = tx.db.run(insertRun, toRow(run, runKey(tx, run.id)))
+    return changes === 1 ? 1 : { type, current: findAnyRun(tx.db, run.id) }
   },
-  'run.transition'({ db }, { type, runId, from: statuses, attempt, change }) {
-    const state = readState(db, runId)
+  'run.transition'(tx, { type, runId, from: statuses, attempt, change }) {
+    const { db } = tx
+    const state = readState(tx, runId)
     if (state === undefined || state.attempt !== attempt || !statuses.includes(state.status)) {
       return { type, current: findAnyRun(db, runId) }
     }
     return db.run(updateRun, { key: state.key, ...toChangedColumns(change) }).changes
   },
-  'run.fence'({ db }, { type, runId, attempt }) {
-    const state = readState(db, runId)
-    return state?.status === 'running' && state.attempt === attempt ? 0 : { type, current: findAnyRun(db, runId) }
+  'run.fence'(tx, { type, runId, attempt }) {
+    const state = readState(tx, runId)
+    return state?.status === 'running' && state.attempt === attempt ? 0 : { type, current: findAnyRun(tx.db, runId) }
   },
 }
 
-const readState = (db: Connection, runId: string) => db.get(selectState, { runId })
+function readState(tx: Transaction, runId: string) {
+  const state = tx.db.get(selectState, { runId })
+  if (state !== undefined) tx.lastRun = { id: runId, key: state.key }
+  return state
+}
 
 const COLUMNS = [
   'key',

@@ -9,7 +9,8 @@ import { deleteRuns, type RunNames } from './thread-writes.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const sessionDeletion: WriteAppliers<'session.delete'> = {
-  'session.delete'({ db }, { type, id, answer, idleSince }) {
+  'session.delete'(tx, { type, id, answer, idleSince }) {
+    const { db } = tx
     const session = db.get(SESSION_QUERIES.key, { id })
     if (session === undefined) return { type }
     const isBack = idleSince !== undefined && session.updated_at > idleSince
@@ -18,7 +19,7 @@ export const sessionDeletion: WriteAppliers<'session.delete'> = {
     const runs = db.all(SESSION_QUERIES.runs, { id })
     if (idleSince !== undefined) tellOfEvents(db, id, runs)
     forgetAnswers(db, id, answer)
-    deleteRuns(db, runs, answer)
+    deleteRuns(tx, runs, answer)
     for (const deletion of SESSION_DELETIONS) db.run(deletion, { id, key: session.key })
     return 1
   },

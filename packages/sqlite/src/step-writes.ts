@@ -8,9 +8,9 @@ import { findStep, type StepPlace } from './step-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const stepWrites: WriteAppliers<'step.insert' | 'step.change' | 'step.fence'> = {
-  'step.insert'({ db }, { type, step }) {
-    const { changes } = db.run(insertStep, toRow(step, runKey(db, step.runId)))
-    return changes === 1 ? 1 : { type, current: findStep(db, step) }
+  'step.insert'(tx, { type, step }) {
+    const { changes } = tx.db.run(insertStep, toRow(step, runKey(tx, step.runId)))
+    return changes === 1 ? 1 : { type, current: findStep(tx.db, step) }
   },
   'step.change'({ db }, { type, runId, seq, from: status, change }) {
     const state = db.get(selectState, { runId, seq })

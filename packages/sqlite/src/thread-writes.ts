@@ -1,25 +1,30 @@
 import type { StoredResponse } from '@berth/ports'
 import { sql } from 'kysely'
-import type { Connection } from './connection.ts'
 import { forgetAnswers } from './idempotency-writes.ts'
 import { compile, from, type Query } from './query.ts'
-import type { WriteAppliers } from './write-applier.ts'
+import type { Transaction, WriteAppliers } from './write-applier.ts'
 
 export const threadWrites: WriteAppliers<'thread.delete'> = {
-  'thread.delete'({ db }, { workflowId, threadId, answer }) {
-    const runs = db.all(THREAD_RUNS, { workflowId, threadId })
-    deleteRuns(db, runs, answer)
+  'thread.delete'(tx, { workflowId, threadId, answer }) {
+    const runs = tx.db.all(THREAD_RUNS, { workflowId, threadId })
+    deleteRuns(tx, runs, answer)
     return runs.length
   },
 }
 
 /** With all that belongs to them; answers that hold content of it become `answer`. */
-export function deleteRuns(db: Connection, runs: readonly RunNames[], answer: StoredResponse): void {
+export function deleteRuns(tx: Transaction, runs: readonly RunNames[], answer: StoredResponse): void {
+  const { db } = tx
   for (const run of runs) {
     forgetAnswers(db, run.id, answer)
     for (const approval of db.all(APPROVALS_OF_RUN, run)) forgetAnswers(db, approval.id, answer)
-    for (const deletion of RUN_DELETIONS) db.run(deletion, run)
+    deleteRun(tx, run)
   }
+}
+
+export function deleteRun(tx: Transaction, run: RunNames): void {
+  for (const deletion of RUN_DELETIONS) tx.db.run(deletion, run)
+  if (tx.lastRun?.id === run.id) tx.lastRun = undefined
 }
 
 export interface RunNames {

@@ -6,6 +6,8 @@ export interface Transaction {
   readonly db: Connection
   /** Collects what was appended to the log. */
   readonly events: StoredEvent[]
+  /** The run mentioned last, and its key. */
+  lastRun?: { readonly id: string; readonly key: number } | undefined
   /** Where the audit chain stands once this commit has appended to it. */
   chain?: Pick<AuditState, 'last' | 'head'>
 }

@@ -86,7 +86,7 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
     writes: [
       { type: 'run.transition', runId: run.id, from: statusesBefore(status), attempt: run.attempt, change },
       ...(end.fence ?? []),
-      { type: 'event.append', events: end.events ?? [] },
+      ...ownEvents(end),
       ...answer,
       { type: 'event.append', events: [event] },
       ...fireEndWrites(ended, at),
@@ -104,6 +104,9 @@ export function announce({ settlements }: Pick<EndRunDeps, 'settlements'>, run: 
   settlements.settle(run, news)
   return run
 }
+
+const ownEvents = ({ events = [] }: RunEnd): readonly Write[] =>
+  events.length === 0 ? [] : [{ type: 'event.append', events }]
 
 const EVENT_OF = {
   completed: 'run.completed',

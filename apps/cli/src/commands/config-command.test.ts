@@ -37,7 +37,9 @@ describe('berth config', () => {
   })
 
   it('checks, and names the nearest field and the line of what is wrong', async () => {
-    expect(await run(['config', 'check'])).toMatchObject({ exitCode: 0, out: expect.stringContaining('valid') })
+    await write("export default { auth: { kind: 'none' } }", 'fine.mjs')
+    const fine = await run(['config', 'check', '--config', 'fine.mjs'])
+    expect(fine).toMatchObject({ exitCode: 0, out: expect.stringContaining('valid') })
 
     await write('export default {\n  server: {\n    prot: 1,\n  },\n}\n', 'a.mjs')
     const { exitCode, err } = await run(['config', 'check', '--config', 'a.mjs'])
@@ -46,6 +48,35 @@ describe('berth config', () => {
 
     await write("export default {\n  server: {\n    port: 'x',\n  },\n}\n", 'b.mjs')
     expect((await run(['config', 'check', '--config', 'b.mjs'])).err).toContain('  at server.port (b.mjs:3)\n')
+  })
+
+  it.each([
+    [
+      'config-invalid',
+      "export default { triggers: [{ id: 't', kind: 'cron', cron: '0 7 * * *', target: { agentId: 'no' } }] }",
+    ],
+    [
+      'config-invalid',
+      "export default { agents: [{ id: 'not an id', description: '', agent: { id: 'a', run() {} } }] }",
+    ],
+    ['config-invalid', "export default { storage: { path: '/proc/nope/x.db' } }"],
+    ['config-invalid', "export default { auth: { kind: 'none' }, server: { host: '0.0.0.0' } }"],
+    ['secret-unresolvable', "export default { auth: { pepperRef: 'file:nowhere' } }"],
+    ['encryption-passphrase-missing', 'export default { audit: { enabled: true } }'],
+  ])('refuses what a start would refuse: %s of %s', async (kind, text) => {
+    await write(text, `${text.length}.mjs`)
+    const { exitCode, out } = await run(['config', 'check', '--config', `${text.length}.mjs`, '--json'])
+
+    expect(exitCode).toBe(2)
+    expect(JSON.parse(out)).toMatchObject({ error: kind, hint: expect.any(String) })
+  })
+
+  it('finds a configuration without a pepper valid, for berth dev makes one, and says who does not', async () => {
+    await write('export default {}', 'open.mjs')
+    const { exitCode, out } = await run(['config', 'check', '--config', 'open.mjs', '--json'])
+
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ ok: true, warnings: [expect.stringContaining('auth.pepperRef')] })
   })
 
   it('prints a JSON Schema that has every field with its note', async () => {

@@ -1,11 +1,13 @@
 import { relative } from 'node:path'
+import type { SecretResolver } from '@berth/ports'
 import { type ConfigField, configFields, type ServerConfig } from '@berth/protocol'
 import type { Call } from '../call.ts'
 import { configJsonSchema } from '../config/config-json-schema.ts'
-import type { LoadedConfig } from '../config/load-config.ts'
+import { type LoadedConfig, withValue } from '../config/load-config.ts'
 import { placeOfField } from '../config/place-of-field.ts'
 import { secretState, secretText } from '../config/secret-references.ts'
 import { validConfig } from '../config/valid-config.ts'
+import { checkServer } from '../serve/check-server.ts'
 
 export interface ConfigPrintFlags {
   readonly origin?: boolean
@@ -29,11 +31,30 @@ export async function configPrintCommand(call: Call, { origin }: ConfigPrintFlag
 }
 
 export async function configCheckCommand(call: Call): Promise<void> {
+  const { terminal, out } = call
   const loaded = await call.config()
-  validConfig(loaded)
-  const { configPath = null, warnings } = loaded
+  const checked = withPepper(loaded)
+  const { agents, configPath = null } = loaded
+  await checkServer(terminal, { config: validConfig(checked), loaded: checked, agents, json: out.isJson })
+  if (checked !== loaded) out.note(`warning: ${NO_PEPPER}`)
+  const warnings = checked === loaded ? loaded.warnings : [...loaded.warnings, NO_PEPPER]
   const name = configPath === null ? 'no configuration file; the defaults and the environment' : configPath
-  call.out.document({ ok: true, path: configPath, warnings }, () => `${name}: valid\n`)
+  out.document({ ok: true, path: configPath, warnings }, () => `${name}: valid\n`)
+}
+
+const NO_PEPPER = 'auth.pepperRef is not set: berth dev makes a pepper, berth server does not start without one'
+
+/** The configuration with something in the place of a pepper, where none is configured. */
+function withPepper(loaded: LoadedConfig): LoadedConfig {
+  const { kind, pepperRef } = validConfig(loaded).auth
+  if (kind === 'none' || pepperRef !== undefined) return loaded
+  const standIn: SecretResolver = { scheme: 'stand-in', resolve: async () => ({ bytes: new Uint8Array(32) }) }
+  const secretResolvers = [...(loaded.adapters.secretResolvers ?? []), standIn]
+  return {
+    ...loaded,
+    input: withValue(loaded.input, 'auth.pepperRef', 'stand-in:pepper'),
+    adapters: { ...loaded.adapters, secretResolvers },
+  }
 }
 
 export function configSchemaCommand(call: Call): void {

@@ -1,9 +1,7 @@
-import { StartError } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
 import type { Call } from '../call.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { demoAgents } from '../demo/demo-agents.ts'
-import { checkWritable } from '../doctor/check-storage.ts'
+import { checkServer } from '../serve/check-server.ts'
 import { listeningUrl } from '../serve/listening-url.ts'
 import { prepareServer } from '../serve/prepare-server.ts'
 import { serve } from '../serve/serve.ts'
@@ -20,16 +18,16 @@ export async function serverCommand(call: Call, flags: ServerFlags): Promise<voi
   const loaded = await call.config()
   const config = validConfig(loaded)
   const agents = flags.demo ? [...loaded.agents, ...demoAgents(terminal.cwd, loaded.agents)] : loaded.agents
-  const { server, log } = await prepareServer(terminal, { config, loaded, agents, json })
+  const setup = { config, loaded, agents, json }
 
   if (flags.check) {
-    await server.check()
-    if (loaded.adapters.storage === undefined) await requireWritable(config)
+    await checkServer(terminal, setup)
     if (json) writeDocument(terminal, { ok: true })
     else terminal.stdout.write('ready to start\n')
     return
   }
 
+  const { server, log } = await prepareServer(terminal, setup)
   const exitCode = await serve(server, {
     interruptions: terminal.watchInterruptions(server.attribute),
     log,
@@ -39,11 +37,4 @@ export async function serverCommand(call: Call, flags: ServerFlags): Promise<voi
     },
   })
   finish(exitCode)
-}
-
-async function requireWritable(config: ServerConfig): Promise<void> {
-  const { status, message, fix } = await checkWritable(config)
-  if (status === 'fail') {
-    throw new StartError('config-invalid', { message: `storage.path: ${message}`, hint: fix ?? 'correct storage.path' })
-  }
 }

@@ -19,7 +19,7 @@ export const configCommands: readonly CommandSpec[] = [
   },
   {
     path: 'config check',
-    summary: 'check the configuration file, the environment and the flags',
+    summary: 'check all that a start checks: file, environment, flags, registrations, secrets',
     target: 'storage',
     examples: ['berth config check', 'berth config check --config berth.config.mjs --json'],
     output: 'document',

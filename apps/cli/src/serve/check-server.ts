@@ -1,0 +1,19 @@
+import { StartError } from '@berth/ports'
+import type { ServerConfig } from '@berth/protocol'
+import { checkWritable } from '../doctor/check-storage.ts'
+import type { Terminal } from '../terminal.ts'
+import { prepareServer, type ServerSetup } from './prepare-server.ts'
+
+/** Everything that a start checks before it opens anything; opens nothing. @throws StartError */
+export async function checkServer(terminal: Terminal, setup: ServerSetup): Promise<void> {
+  const { server } = await prepareServer(terminal, setup)
+  await server.check()
+  if (setup.loaded.adapters.storage === undefined) await requireWritable(setup.config)
+}
+
+async function requireWritable(config: ServerConfig): Promise<void> {
+  const { status, message, fix } = await checkWritable(config)
+  if (status === 'fail') {
+    throw new StartError('config-invalid', { message: `storage.path: ${message}`, hint: fix ?? 'correct storage.path' })
+  }
+}

@@ -3,7 +3,10 @@ export const EXIT_CODES = {
   ok: { code: 0, meaning: 'done; also a stop by signal after a clean drain' },
   failed: { code: 1, meaning: 'the command failed, or the server crashed' },
   usage: { code: 2, meaning: 'usage, configuration or a refused start: do not retry unchanged' },
-  unreachable: { code: 3, meaning: 'cannot reach, busy or timed out: a retry is safe' },
+  unreachable: {
+    code: 3,
+    meaning: 'cannot reach, busy or timed out: a retry is safe; of what was started, with the same --idempotency-key',
+  },
   denied: { code: 4, meaning: 'authentication or scope' },
   problem: { code: 5, meaning: 'a check found a problem' },
   conflict: { code: 6, meaning: 'conflict: something is there already, or somebody else was first' },

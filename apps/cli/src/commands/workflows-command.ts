@@ -1,5 +1,6 @@
 import type { Call } from '../call.ts'
 import { cliError } from '../cli-error.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
 import { pairsText } from '../output/columns.ts'
 import { statusColour } from '../output/paint.ts'
 import { relativeText } from '../output/time-text.ts'
@@ -41,7 +42,14 @@ export async function workflowsRunCommand(call: Call, flags: WorkflowsRunFlags):
   if (!call.out.isJson)
     call.out.note(`  thread ${outcome.threadId}: berth workflows show ${workflow} ${outcome.threadId}`)
   finishWith(call, outcome)
+  if (wait !== undefined && !ENDED.has(outcome.status)) {
+    call.out.note(`  not ended within ${wait}: berth runs tail ${outcome.runId} --follow`)
+    call.finish(EXIT_CODES.unreachable.code)
+  }
 }
+
+/** A script that waits goes on only after these. */
+const ENDED = new Set(['completed', 'failed', 'aborted'])
 
 export async function workflowsShowCommand(call: Call, { workflow, thread }: ThreadFlags): Promise<void> {
   const state = await call.client().workflows.state(workflow, { threadId: thread })

@@ -26,7 +26,12 @@ export const workflowCommands: readonly CommandSpec[] = [
     flags: [
       { name: 'input', type: 'string', value: 'input', note: INPUT },
       { name: 'thread', type: 'string', value: 'id', note: 'thread to run in; a new one without it' },
-      { name: 'wait', type: 'span', value: 'span', note: 'how long to wait for its outcome; not at all without it' },
+      {
+        name: 'wait',
+        type: 'span',
+        value: 'span',
+        note: 'how long to wait for its end; exit code 3 when it has not ended, or is suspended; not at all without it',
+      },
       { name: 'idempotency-key', type: 'string', value: 'key', note: 'starts one run however often it is sent' },
     ],
     examples: [

@@ -18,8 +18,6 @@ type Case = readonly [name: string, text: string, expected: readonly number[]]
 const REFUSED = [400]
 /** Answered before its body is read; what then is wrong with the body ends the connection. */
 const EARLY = [401]
-/** The connection ends without an answer that could be taken for another. */
-const NOTHING: readonly number[] = []
 
 /** Requests whose end two readers could see in different places, and what each may be answered at most. */
 export const SMUGGLING: readonly Case[] = [
@@ -68,7 +66,7 @@ export const SMUGGLING: readonly Case[] = [
   [
     'chunks in HTTP/1.0',
     `${lines('POST /v1/agents/echo/run HTTP/1.0', 'Host: {host}', 'Transfer-Encoding: chunked')}0\r\n\r\n${INNER}`,
-    NOTHING,
+    REFUSED,
   ],
   ['two equal lengths', post(['Content-Length: 5', 'Content-Length: 5'], `hello${INNER}`), REFUSED],
   ['two different lengths', post(['Content-Length: 5', `Content-Length: ${size(INNER)}`], `hello${INNER}`), REFUSED],

@@ -14,6 +14,7 @@ describe('the listener', () => {
     ['a host beyond ASCII', ['GET / HTTP/1.1', 'Host: b\u00fccher']],
     ['no address in brackets', ['GET / HTTP/1.1', 'Host: [::g]']],
     ['an empty host in HTTP/1.0', ['GET / HTTP/1.0', 'Host:']],
+    ['a coding in HTTP/1.0', ['POST / HTTP/1.0', HOST, 'Transfer-Encoding: chunked']],
     ['the server as target', ['OPTIONS * HTTP/1.1', HOST]],
     ['another scheme', ['GET ftp://127.0.0.1/ HTTP/1.1', HOST]],
     ['a URL that is none', ['GET http://[/ HTTP/1.1', HOST]],

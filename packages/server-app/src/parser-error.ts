@@ -9,9 +9,10 @@ const PARSER_ERRORS: Readonly<Record<string, () => AppError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: () => new AppError('request-timeout'),
 }
 
-/** What Node's HTTP parser refuses still gets the envelope, unless it would answer a request that came before. */
+/** What Node's HTTP parser refuses still gets the envelope, unless it would answer a request that came before, which is then the last. */
 export function answerParserError(error: NodeJS.ErrnoException, socket: Duplex, unanswered: Unanswered): void {
   const { code = '' } = error
-  if (code === 'ECONNRESET' || !socket.writable || unanswered.isOwedOn(socket)) socket.destroy()
+  if (code === 'ECONNRESET' || !socket.writable) socket.destroy()
+  else if (unanswered.isOwedOn(socket)) unanswered.endAfterAnswers(socket)
   else refuseOn(socket, PARSER_ERRORS[code]?.() ?? unreadable('the request is not well-formed HTTP'))
 }

@@ -1,34 +1,77 @@
 import { describe, expect, it } from 'vitest'
-import { dial, expectRefusal, HOST, open, parse, textOf } from './listener.fixture.ts'
+import { CLOSE, dial, expectRefusal, HOST, open, parse, send } from './listener.fixture.ts'
 
 describe('garbage behind a request that waits', () => {
   const POST = ['POST / HTTP/1.1', HOST, 'Content-Length: 2', '', 'hi'].join('\r\n')
 
-  it('is never answered in its place, and the request goes on', async () => {
+  /** A server that answers nothing but `/now` before it is released, and then in two parts. */
+  async function openHeld() {
     const { promise: held, resolve: release } = Promise.withResolvers<void>()
-    const seen: string[] = []
     const listener = await open(async (request) => {
-      seen.push(await textOf(request))
-      await held
-      seen.push('done')
-      return Response.json({})
+      const { pathname } = new URL(request.url)
+      if (pathname === '/now') return new Response()
+      if (pathname === '/whole') await held
+      const parts = [`${pathname} in`, ' two parts']
+      const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        const part = parts.shift()
+        if (part === undefined) controller.close()
+        else controller.enqueue(new TextEncoder().encode(part))
+        if (parts.length === 1) await held
+      }
+      return new Response(new ReadableStream({ pull }))
     })
+    // What was written on another connection before has come in when this is answered.
+    return { listener, release, hasRead: () => send(listener, ['GET /now HTTP/1.1', HOST, CLOSE]) }
+  }
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n\r\n`
+  const answersIn = (text: string) => text.match(/HTTP\/1\.1 \d+|connection: close|\/\w+ in| two parts/gi)
+
+  it('is never answered in its place, and the request is answered before the connection ends', async () => {
+    const { listener, release, hasRead } = await openHeld()
     const { socket, received } = dial(listener)
-    socket.write(POST)
-    await expect.poll(() => seen).toEqual(['hi'])
-
+    socket.write(get('/whole'))
     socket.write('nonsense\r\n\r\n')
-
-    expect(await received).toBe('')
+    await hasRead()
+    socket.write('more of it\r\n\r\n')
+    await hasRead()
     release()
-    await expect.poll(() => seen).toEqual(['hi', 'done'])
+
+    expect(answersIn(await received)).toEqual(['HTTP/1.1 200', 'Connection: close', '/whole in', ' two parts'])
   })
 
-  it('is not answered either when it comes in one piece with the request', async () => {
-    const { socket, received } = dial(await open(() => new Promise(() => {})))
-    socket.write(`${POST}nonsense\r\n\r\n`)
+  it('cuts off no answer that is under way', async () => {
+    const { listener, release, hasRead } = await openHeld()
+    const { socket, received, soFar } = dial(listener)
+    socket.write(get('/parts'))
+    await expect.poll(soFar).toContain('/parts in')
+    socket.write('nonsense\r\n\r\n')
+    await hasRead()
+    release()
 
-    expect(await received).toBe('')
+    expect(answersIn(await received)).toEqual(['HTTP/1.1 200', '/parts in', ' two parts'])
+  })
+
+  it('leaves the answers to all requests before it, in order', async () => {
+    const { listener, release, hasRead } = await openHeld()
+    const { socket, received } = dial(listener)
+    socket.write(`${get('/parts')}${get('/whole')}nonsense\r\n\r\n`)
+    await hasRead()
+    release()
+
+    expect(answersIn(await received)).toEqual([
+      ...['HTTP/1.1 200', '/parts in', ' two parts'],
+      ...['HTTP/1.1 200', 'Connection: close', '/whole in', ' two parts'],
+    ])
+  })
+
+  it.each([[[]], [[CLOSE]]])('is not answered when it is what a body has too much, with %j', async (more) => {
+    const { socket, received } = dial(await open())
+    const head = ['POST / HTTP/1.1', HOST, ...more, 'Content-Length: 2']
+    socket.write(`${head.join('\r\n')}\r\n\r\nhi and more\r\n\r\n`)
+
+    const text = await received
+    expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+    expect(JSON.parse(parse(text).body)).toMatchObject({ method: 'POST', sent: 'hi' })
   })
 
   it('is not answered where it stands in the body of a request that was answered before it was read', async () => {

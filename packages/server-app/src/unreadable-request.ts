@@ -13,10 +13,11 @@ export function refusalOf(
     return new AppError('headers-too-large', { message: `there are more than ${maxHeaders} header fields` })
   }
   if (!isTarget(url)) return unreadable('request target: must be a path or an http URL')
-  const { host, expect } = headers
+  const { host, expect, 'transfer-encoding': coding } = headers
   if (host === undefined ? httpVersion !== '1.0' : !isHost(host)) {
     return unreadable(`header host: ${host === undefined ? 'is missing' : 'must be a host name and a port'}`)
   }
+  if (httpVersion === '1.0' && coding !== undefined) return unreadable('header transfer-encoding: HTTP/1.0 has none')
   if (expect !== undefined && !CONTINUE.test(expect)) return unreadable('header expect: must be 100-continue')
   return undefined
 }

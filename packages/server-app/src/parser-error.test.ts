@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { answerParserError } from './parser-error.ts'
 
-const nothingOwed = { add: () => {}, isOwedOn: () => false }
+const nothingOwed = { add: () => {}, isOwedOn: () => false, endAfterAnswers: () => {} }
 
 function createSocket() {
   const written: string[] = []
@@ -38,15 +38,22 @@ describe('answerParserError', () => {
     expect(socket.writableEnded).toBe(true)
   })
 
-  it.each([
-    ['a connection that was reset', 'ECONNRESET', nothingOwed],
-    ['a connection that owes an earlier answer', 'HPE_INVALID_METHOD', { ...nothingOwed, isOwedOn: () => true }],
-  ])('only cuts %s', (_, code, unanswered) => {
+  it.each([false, true])('only cuts a connection that was reset, whether an answer is owed on it: %s', (isOwed) => {
     const { socket, text } = createSocket()
 
-    answerParserError(failure(code), socket, unanswered)
+    answerParserError(failure('ECONNRESET'), socket, { ...nothingOwed, isOwedOn: () => isOwed })
 
     expect([text(), socket.destroyed]).toEqual(['', true])
+  })
+
+  it('leaves a connection that owes an earlier answer to that, and lets it end then', () => {
+    const { socket, text } = createSocket()
+    const ending: Duplex[] = []
+    const unanswered = { ...nothingOwed, isOwedOn: () => true, endAfterAnswers: (one: Duplex) => void ending.push(one) }
+
+    answerParserError(failure('HPE_INVALID_METHOD'), socket, unanswered)
+
+    expect([text(), socket.destroyed, ending]).toEqual(['', false, [socket]])
   })
 
   it('only cuts a connection that it has ended', () => {

@@ -1,5 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { AgentEvent, AgentRegistration, RunContext, WorkflowRegistration } from '@berth/core'
+import {
+  type AgentEvent,
+  type AgentRegistration,
+  isGenerator,
+  type RunContext,
+  type WorkflowRegistration,
+} from '@berth/core'
 
 /**
  * Knows which run's code is at work, also in what that code leaves behind: timers, callbacks, promises that nobody
@@ -44,9 +50,6 @@ export function createAttribution(): Attribution {
     outside: (fn) => runs.run(undefined, fn),
   }
 }
-
-const isGenerator = (result: Result): result is AsyncGenerator<AgentEvent, unknown, void> =>
-  typeof result === 'object' && result !== null && Symbol.asyncIterator in result && 'next' in result
 
 /** The code of a generator runs where it is advanced, not where it was called. */
 function tracedGenerator<T extends AsyncGenerator>(generator: T, within: <R>(fn: () => R) => R): T {

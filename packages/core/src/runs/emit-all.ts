@@ -42,6 +42,7 @@ export async function emitAll(
   }
 }
 
+/** Whether the code of a run is a generator of events. */
 export function isGenerator(value: unknown): value is AsyncGenerator<AgentEvent, unknown, void> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
 }

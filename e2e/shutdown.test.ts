@@ -117,7 +117,7 @@ describe('a server that is told to stop', () => {
   })
 
   it('refuses a flood of new requests, still serves reads, and takes no longer for it', async () => {
-    const drainTimeoutMs = 2_000
+    const drainTimeoutMs = 5_000
     const { server, call, running } = await start(drainTimeoutMs)
     const { runId } = await bodyOf(call('POST', '/agents/deaf/stream', {}))
     expect(await running('deaf')).toBe(1)

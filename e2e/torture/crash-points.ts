@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { Verify } from './deeds.ts'
 import { checkInvariants } from './invariants.ts'
 import { type Report, reportOf } from './kills.ts'
@@ -94,7 +95,7 @@ const countOf = (calls: readonly Point[], { call }: Point): number => calls.filt
 const endsTheProcess = (fault: Fault): boolean => fault.kind === 'kill' || fault.error === 'EIO'
 
 async function endedAsExpected(world: World, { call, nth, fault }: Strike): Promise<void> {
-  const patience = pause(PATIENCE_MS).then(() => undefined)
+  const patience = setTimeout(PATIENCE_MS, undefined, { ref: false })
   const end = await Promise.race([world.ended(), patience])
   const what = `${fault.kind === 'kill' ? 'SIGKILL' : fault.error} at ${call} ${nth}`
   if (end === undefined) {
@@ -105,5 +106,5 @@ async function endedAsExpected(world: World, { call, nth, fault }: Strike): Prom
   }
 }
 
-const PATIENCE_MS = 5_000
+const PATIENCE_MS = 60_000
 const STALLED_MS = 60_000

@@ -3,7 +3,7 @@ import type { Verify } from './deeds.ts'
 import { everyItem, expectSame } from './run-checks.ts'
 import { type Kept, pause, type World } from './world.ts'
 
-const GRACE_MS = 10_000
+const GRACE_MS = 60_000
 
 /** After the last start: everything that was acknowledged, whole and once. Adds what is wrong to the violations. */
 export async function checkInvariants(world: World, verifies: readonly Verify[]): Promise<void> {

@@ -2,8 +2,9 @@ import type { Call } from '../call.ts'
 import { spanMs } from '../span.ts'
 import { followRun } from './follow-run.ts'
 import { readInput } from './read-input.ts'
-import { finishWith, type Outcome, showOutcome, waitsForSomebody } from './run-result.ts'
+import { finishWith, showOutcome } from './run-result.ts'
 import { untilInterrupted } from './until-interrupted.ts'
+import { waitForOutcome } from './wait-for-outcome.ts'
 
 export interface AgentsRunFlags {
   readonly agent: string
@@ -39,14 +40,4 @@ export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promi
   if (followed === undefined) return
   showOutcome(call, followed.result)
   if (!followed.isInterrupted) finishWith(call, followed.result)
-}
-
-/** What the run came to; a run that waits for somebody is an answer too. */
-async function waitForOutcome(call: Call, runId: string): Promise<Outcome> {
-  const { runs } = call.client()
-  const { subject } = await runs.state(runId)
-  for await (const item of call.client().subscribe(subject, { transport: 'sse' })) {
-    if (item.type === 'event' && waitsForSomebody(item.event)) break
-  }
-  return runs.state(runId)
 }

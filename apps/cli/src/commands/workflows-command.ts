@@ -8,6 +8,7 @@ import { spanMs } from '../span.ts'
 import { readInput } from './read-input.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
 import { finishWith, showOutcome } from './run-result.ts'
+import { waitForOutcome } from './wait-for-outcome.ts'
 
 export interface ThreadFlags {
   readonly workflow: string
@@ -36,16 +37,17 @@ export async function workflowsRunCommand(call: Call, flags: WorkflowsRunFlags):
   const { workflow, thread, wait, idempotencyKey } = flags
   const input = await readInput(call.terminal, 'input', flags.input)
   const body = { ...(input === undefined ? {} : { input }), ...(thread === undefined ? {} : { threadId: thread }) }
-  const prefer = wait === undefined ? undefined : (`wait=${Math.ceil(spanMs('wait', wait) / 1_000)}` as const)
-  const outcome = await call.client().workflows.execute(workflow, body, { idempotencyKey, prefer })
+  const waitMs = wait === undefined ? undefined : spanMs('wait', wait)
+  const started = await call.client().workflows.execute(workflow, body, { idempotencyKey, prefer: 'respond-async' })
+  const outcome = waitMs === undefined ? started : await waitForOutcome(call, started.runId, waitMs)
   showOutcome(call, outcome)
   if (!call.out.isJson)
     call.out.note(`  thread ${outcome.threadId}: berth workflows show ${workflow} ${outcome.threadId}`)
+  if (waitMs === undefined) return
   finishWith(call, outcome)
-  if (wait !== undefined && !ENDED.has(outcome.status)) {
-    call.out.note(`  not ended within ${wait}: berth runs tail ${outcome.runId} --follow`)
-    call.finish(EXIT_CODES.unreachable.code)
-  }
+  if (ENDED.has(outcome.status)) return
+  call.out.note(`  not ended: berth runs tail ${outcome.runId} --follow`)
+  call.finish(EXIT_CODES.unreachable.code)
 }
 
 /** A script that waits goes on only after these. */

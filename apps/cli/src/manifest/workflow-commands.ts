@@ -30,7 +30,7 @@ export const workflowCommands: readonly CommandSpec[] = [
         name: 'wait',
         type: 'span',
         value: 'span',
-        note: 'how long to wait for its end; exit code 3 when it has not ended, or is suspended; not at all without it',
+        note: 'how long to wait for its end; exit code 3 when it has not ended by then or waits for somebody; not at all without it',
       },
       { name: 'idempotency-key', type: 'string', value: 'key', note: 'starts one run however often it is sent' },
     ],

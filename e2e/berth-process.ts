@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -31,6 +31,9 @@ export function createPlace(over: NodeJS.ProcessEnv = {}): Place {
   }
   return { dir, env }
 }
+
+/** Also while processes that were told to end still write there. */
+export const removeFolder = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 20 })
 
 export interface RunningServer {
   readonly url: string

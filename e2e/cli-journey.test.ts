@@ -1,10 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BINARY, type Place, type RunningServer, berth as runBinary, startServer } from './berth-process.ts'
+import {
+  BINARY,
+  type Place,
+  type RunningServer,
+  removeFolder,
+  berth as runBinary,
+  startServer,
+} from './berth-process.ts'
 
 let place: Place
 let server: RunningServer
@@ -20,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server?.kill('SIGTERM')
-  rmSync(place.dir, { recursive: true, force: true })
+  removeFolder(place.dir)
 })
 
 const berth = (...args: readonly string[]) => runBinary(place, args)

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createClient, type Event } from '../packages/client/src/index.ts'
-import { berth, type Place, type RunningServer, startServer } from './berth-process.ts'
+import { berth, type Place, type RunningServer, removeFolder, startServer } from './berth-process.ts'
 import { openDevTerminal, serverProcesses } from './dev-terminal.ts'
 
 const CONFIG = `
@@ -23,7 +23,7 @@ export const say = { id: 'say', description: '', agent: { id: 'say', run } }
 
 function createProject() {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-dev-')))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  onTestFinished(() => removeFolder(dir))
   const { BERTH_URL: _, BERTH_TOKEN: __, NO_COLOR: ___, FORCE_COLOR: ____, ...env } = process.env
   const place: Place = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
   const save = (file: string, text: string) => writeFileSync(join(dir, file), text)

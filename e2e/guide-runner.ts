@@ -1,6 +1,7 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { removeFolder } from './berth-process.ts'
 import { type GuideBlock, guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
 import { type GuideShell, openGuideShell } from './guide-shell.ts'
 import { unusedPort } from './unused-port.ts'
@@ -9,7 +10,7 @@ const root = join(import.meta.dirname, '..')
 
 /** What Node.js keeps of the modules that it has compiled, so that each `berth` starts sooner. */
 const compiled = mkdtempSync(join(tmpdir(), 'berth-guides-compiled-'))
-export const forgetCompiled = () => rmSync(compiled, { recursive: true, force: true })
+export const forgetCompiled = () => removeFolder(compiled)
 
 export interface GuideReport {
   readonly executed: readonly GuideBlock[]
@@ -40,7 +41,7 @@ export async function runGuide(path: string, installed?: string): Promise<GuideR
     }
   } finally {
     await shell.close()
-    rmSync(place, { recursive: true, force: true })
+    removeFolder(place)
   }
   const isSkipped = ({ skip }: GuideBlock) => skip !== undefined
   return {

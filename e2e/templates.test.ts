@@ -1,15 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Place, berth as runBinary, startServer } from './berth-process.ts'
+import { type Place, removeFolder, berth as runBinary, startServer } from './berth-process.ts'
 
 const CLI = join(import.meta.dirname, '../apps/cli')
 
 /** A project of a template, served, with what its package.json asks for. */
 async function serveTemplate(template: string) {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-template-')))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  onTestFinished(() => removeFolder(dir))
   const { BERTH_URL: _, BERTH_TOKEN: __, AI_GATEWAY_API_KEY: ___, ...env } = process.env
   const place: Place = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
   const berth = (...args: readonly string[]) => runBinary(place, args)
@@ -19,7 +19,7 @@ async function serveTemplate(template: string) {
     symlinkSync(join(CLI, 'node_modules/ai'), join(dir, 'node_modules/ai'))
   }
   const server = await startServer(place, ['dev', '--no-watch', '--port', '0'])
-  onTestFinished(() => void server.kill('SIGTERM'))
+  onTestFinished(async () => void (await server.kill('SIGTERM')))
   const json = async (...args: readonly string[]) => {
     const { code, stdout, stderr } = await berth(...args, '--json')
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })

@@ -1,7 +1,15 @@
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRandom } from '../../packages/testkit/src/random.ts'
-import { bearer, createPlace, createToken, type Place, type RunningServer, startServer } from '../berth-process.ts'
+import {
+  bearer,
+  createPlace,
+  createToken,
+  type Place,
+  type RunningServer,
+  removeFolder,
+  startServer,
+} from '../berth-process.ts'
 import { inspectCopy } from './database-copy.ts'
 
 export const SERVE = ['server', '--config', join(import.meta.dirname, '../fixtures/torture.config.mjs')]
@@ -180,7 +188,7 @@ export async function openWorld(options: WorldOptions) {
     async end({ isKept = violations.length > 0 } = {}) {
       isOver = true
       if (server.process.exitCode === null && server.process.signalCode === null) await server.kill('SIGKILL')
-      if (!isKept) rmSync(place.dir, { recursive: true, force: true })
+      if (!isKept) removeFolder(place.dir)
     },
   }
 }

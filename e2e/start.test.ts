@@ -32,12 +32,10 @@ describe('a server that starts', () => {
 
   it('leaves out what it may need later: YAML, MCP, the watcher of berth dev', () => {
     expect(packagesOf(server)).toEqual([
-      '@hono/node-server',
       '@valibot/to-json-schema',
       'better-sqlite3',
       'commander',
       'cron-parser',
-      'eventsource-parser',
       'hono',
       'luxon',
       'valibot',

@@ -8,7 +8,7 @@ import { createPrometheusMeter, systemClock } from '@berth/platform-node'
 import type { EpochMs, Logger } from '@berth/ports'
 import { METRICS, type MetricSpec } from '@berth/protocol'
 import { openSqliteStorage } from '@berth/sqlite'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
@@ -158,7 +158,7 @@ async function scenario() {
   await post('/events/order.paid')
   const fires = async () =>
     ((await (await get('/triggers/paid/fires')).json()) as { items: { status: string }[] }).items
-  await expect.poll(async () => (await fires())[0]?.status).toBe('failed')
+  await vi.waitFor(async () => expect((await fires())[0]?.status).toBe('failed'), { timeout: 60_000 })
   failed = await jsonOf(await post('/agents/fails/run'))
   failedRecord = await jsonOf(await get(`/runs/${failed.runId}`))
   await jsonOf(await post('/workflows/steps/execute', { prefer: 'wait=10' }))

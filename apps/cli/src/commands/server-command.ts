@@ -1,7 +1,6 @@
+import type { AgentRegistration } from '@berth/core'
 import type { Call } from '../call.ts'
 import { validConfig } from '../config/valid-config.ts'
-import { demoAgents } from '../demo/demo-agents.ts'
-import { checkServer } from '../serve/check-server.ts'
 import { listeningUrl } from '../serve/listening-url.ts'
 import { prepareServer } from '../serve/prepare-server.ts'
 import { serve } from '../serve/serve.ts'
@@ -17,10 +16,11 @@ export async function serverCommand(call: Call, flags: ServerFlags): Promise<voi
   const json = call.out.isJson
   const loaded = await call.config()
   const config = validConfig(loaded)
-  const agents = flags.demo ? [...loaded.agents, ...demoAgents(terminal.cwd, loaded.agents)] : loaded.agents
+  const agents = flags.demo ? [...loaded.agents, ...(await demoAgentsFor(terminal.cwd, loaded.agents))] : loaded.agents
   const setup = { config, loaded, agents, json }
 
   if (flags.check) {
+    const { checkServer } = await import('../serve/check-server.ts')
     await checkServer(terminal, setup)
     if (json) writeDocument(terminal, { ok: true })
     else terminal.stdout.write('ready to start\n')
@@ -37,4 +37,13 @@ export async function serverCommand(call: Call, flags: ServerFlags): Promise<voi
     },
   })
   finish(exitCode)
+}
+
+/** Loaded only for those who ask for them. */
+async function demoAgentsFor(
+  cwd: string,
+  present: readonly AgentRegistration[],
+): Promise<readonly AgentRegistration[]> {
+  const { demoAgents } = await import('../demo/demo-agents.ts')
+  return demoAgents(cwd, present)
 }

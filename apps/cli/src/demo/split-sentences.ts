@@ -13,7 +13,8 @@ const ABBREVIATION =
 
 /** The sentences of plain text or Markdown in order. Code blocks, headings and tables have none. */
 export function splitSentences(source: string): readonly Sentence[] {
-  return paragraphs(source).flatMap(({ text, start }) => sentencesOf(text, start))
+  const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
+  return paragraphs(source).flatMap((paragraph) => sentencesOf(paragraph, segmenter))
 }
 
 /** Runs of prose lines; a list item begins a new one. */
@@ -36,10 +37,8 @@ function paragraphs(source: string): readonly Sentence[] {
   return found.map(({ start, end }) => ({ text: source.slice(start, end), start }))
 }
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
-
 /** Unicode sentence boundaries, without those that only follow an abbreviation. */
-function sentencesOf(paragraph: string, offset: number): readonly Sentence[] {
+function sentencesOf({ text: paragraph, start: offset }: Sentence, segmenter: Intl.Segmenter): readonly Sentence[] {
   const found: Sentence[] = []
   let start = 0
   let end = 0

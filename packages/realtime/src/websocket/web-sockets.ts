@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { type CredentialLoss, createSlidingWindow, type Principal, type WatchCredential } from '@berth/core'
 import { AppError, type Clock, type IdGenerator } from '@berth/ports'
 import { CLOSE_CODES, type CloseName, SUBPROTOCOL } from '@berth/protocol'
-import { WebSocket, WebSocketServer } from 'ws'
+import type { WebSocket, WebSocketServer } from 'ws'
 import { type Connection, type ConnectionDeps, createConnection, type Socket } from './connection.ts'
 import { type Admission, admit, type CredentialDeps } from './credentials.ts'
 import { readHandshake } from './handshake.ts'
@@ -75,11 +75,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     windowMs: MESSAGE_WINDOW_MS,
     maxKeys: 2 * limits.maxConnections,
   })
-  const server = new WebSocketServer({
-    ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
-    ...{ maxPayload: limits.maxFrameBytes, maxFragments: MAX_FRAGMENTS },
-    handleProtocols: () => SUBPROTOCOL,
-  })
+  let handshakes: Promise<WebSocketServer> | undefined
   const seats = createSeats(limits)
   const open = new Map<WebSocket, Connection>()
   const refused = new Set<WebSocket>()
@@ -107,7 +103,16 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     webSocket.once('close', () => forget(webSocket))
   }
 
-  const shake = ({ incoming, socket, head }: Upgrade): Promise<WebSocket> =>
+  const loadHandshakes = async () => {
+    const { WebSocketServer } = await import('ws')
+    return new WebSocketServer({
+      ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
+      ...{ maxPayload: limits.maxFrameBytes, maxFragments: MAX_FRAGMENTS },
+      handleProtocols: () => SUBPROTOCOL,
+    })
+  }
+
+  const shake = (server: WebSocketServer, { incoming, socket, head }: Upgrade): Promise<WebSocket> =>
     new Promise((resolve) => {
       server.handleUpgrade(incoming, socket, head, (webSocket) => {
         attend(webSocket)
@@ -148,18 +153,21 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   }
 
   const enter = async (upgrade: Upgrade, protocols: readonly string[]): Promise<Admission> => {
+    // Of no use before somebody comes.
+    handshakes ??= loadHandshakes()
+    const server = await handshakes
     const { authorization, origin } = upgrade.incoming.headers
     const admission = await admit(deps, { authorization, protocols, origin, clientAddress: upgrade.clientAddress })
     refuseWhenClosed()
     if ('closeAs' in admission) {
       if (refused.size >= MAX_REFUSED) throw admission.error
-      turnAway(await shake(upgrade), admission.closeAs)
+      turnAway(await shake(server, upgrade), admission.closeAs)
       return admission
     }
     const leave = seats.take(admission.principal.tokenId)
     upgrade.socket.once('close', leave)
     if (!upgrade.socket.readable || !upgrade.socket.writable) hangUp(upgrade.socket, leave)
-    else register(await shake(upgrade), { upgrade, principal: admission.principal })
+    else register(await shake(server, upgrade), { upgrade, principal: admission.principal })
     return admission
   }
 
@@ -211,7 +219,7 @@ const toSocket = (socket: WebSocket, wire: Duplex): Socket => ({
   // Without compression a frame is written at once and whole, so those of ws and these never mix. After a close frame none
   // may follow: ws then only counts them.
   sendFrames(frames, onWritten) {
-    if (socket.readyState === WebSocket.OPEN) wire.write(frames, onWritten)
+    if (socket.readyState === socket.OPEN) wire.write(frames, onWritten)
     else socket.send(frames, onWritten)
   },
   close: (code, reason) => socket.close(code, reason),

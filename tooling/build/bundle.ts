@@ -25,7 +25,7 @@ export function planBundles(plan: BundlePlan): BuildOptions[] {
     platform: 'node',
     resolve: { conditionNames: ['berth-source', 'import', 'module', 'node', 'default'] },
     external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
-    plugins: [notices, oneByteText],
+    plugins: [notices, oneByteText, takenBuiltins],
     output: {
       dir: plan.dir,
       format: 'esm',
@@ -53,6 +53,23 @@ const oneByteText: Plugin = {
 
 const WIDE = /[^\0-\xff]/g
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/**
+ * An import of a module of Node.js lists all its members, and to read some of them loads more of Node.js: all of `fetch` for the
+ * `WebSocket` of `node:http`, all streams of files for `node:fs`. What is taken from the module itself loads nothing.
+ */
+const takenBuiltins: Plugin = {
+  name: 'taken-builtins',
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle)) {
+      if (file.type === 'chunk') file.code = file.code.replace(BUILTIN_IMPORT, taken)
+    }
+  },
+}
+
+const BUILTIN_IMPORT = /^import (?:\* as )?(\w+|\{[^}]*\}) from ("node:[\w/]+");$/gm
+const taken = (_: string, names: string, module: string) =>
+  `const ${names.replaceAll(' as ', ': ')} = globalThis.process.getBuiltinModule(${module});`
 
 /** One file for all bundles of a plan. */
 function writeNotices(path: string): Plugin {

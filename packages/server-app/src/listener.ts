@@ -1,10 +1,9 @@
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http'
-import { type AddressInfo, isIPv6 } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { HttpApp } from '@berth/http'
 import { AppError, StartError } from '@berth/ports'
 import { toHttpRequest } from './incoming-request.ts'
-import { createServer } from './node-http.ts'
 import { answerParserError } from './parser-error.ts'
 import { refuse, refuseOn } from './refuse.ts'
 import { sendAnswer } from './send-answer.ts'
@@ -67,7 +66,7 @@ export async function listen(answering: Answering, address: Address & ListenerLi
 /** Every request gets the envelope or what `answer` answers; none gets an empty refusal of Node's own. */
 function serve({ answer, onUpgrade }: Answering, { host, ...limits }: Address & ListenerLimits): Server {
   const unanswered = createUnanswered()
-  const hostname = isIPv6(host) ? `[${host}]` : host
+  const hostname = host.includes(':') ? `[${host}]` : host
 
   const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const request = toHttpRequest(incoming, hostname)

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { isResponse, type Outgoing, requestIdOf, SECURITY_HEADERS, type TextAnswer, toEnvelope } from '@berth/http'
 import type { AppError } from '@berth/ports'
 import { ERRORS } from '@berth/protocol'
-import { STATUS_CODES } from './node-http.ts'
 
 /** Answers a request that nothing reads further, and closes the connection. */
 export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: AppError): void {

@@ -27,19 +27,16 @@ beforeAll(async () => {
 describe('a server that starts', () => {
   it('loads few files', () => {
     expect(server.length).toBeGreaterThan(20)
-    expect(server.length).toBeLessThan(125)
+    expect(server.length).toBeLessThan(65)
   })
 
-  it('leaves out what it may need later: YAML, MCP, the watcher of berth dev', () => {
+  it('leaves out what it may need later: cron, WebSockets, its own client, YAML, MCP, the watcher of berth dev', () => {
     expect(packagesOf(server)).toEqual([
       '@valibot/to-json-schema',
       'better-sqlite3',
       'commander',
-      'cron-parser',
       'hono',
-      'luxon',
       'valibot',
-      'ws',
     ])
   })
 

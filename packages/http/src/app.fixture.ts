@@ -206,7 +206,7 @@ const systemTimers: Timers = {
 }
 
 /** Rules that name no instant. */
-const neverCron: CronSchedule = { problemOf: () => undefined, next: () => undefined }
+const neverCron: CronSchedule = { ready: async () => undefined, problemOf: () => undefined, next: () => undefined }
 
 function testSkills() {
   const pdf = { name: 'pdf', description: 'Fills forms.', instructions: 'Open the form.' }

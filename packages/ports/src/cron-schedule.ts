@@ -11,6 +11,8 @@ export interface CronRule {
  * skips it, right after the gap, together with all others of that gap; when the clock shows it twice, the first time.
  */
 export interface CronSchedule {
+  /** Loads what the other members need; they throw before. For who has a rule at hand: most servers have none. Idempotent. */
+  ready(): Promise<void>
   /** What is wrong with the rule, in words for its author; `undefined` for a good one. Never throws. */
   problemOf(rule: CronRule): string | undefined
   /**

@@ -78,7 +78,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agent
   const validate = async () => {
     const secrets = await validateBeforeBind(config, platform)
     await checkMcpSecrets(parts.mcpServers, platform)
-    checkTriggers({ targets: targetsOf(parts.agents, parts.workflows), ...platform }, parts.triggers)
+    await checkTriggers({ targets: targetsOf(parts.agents, parts.workflows), ...platform }, parts.triggers)
     return { secrets, tracer: given.tracer ?? (await openTracer(config, configDir, logger)) }
   }
 

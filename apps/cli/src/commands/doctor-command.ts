@@ -63,7 +63,7 @@ async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<reado
       await checkSchema(config, loaded),
       checkWal(config),
       checkClock(config, Date.now()),
-      ...checkTriggers(loaded, Date.now()),
+      ...(await checkTriggers(loaded, Date.now())),
       checkProxy(config),
       await checkPort(config),
     ]

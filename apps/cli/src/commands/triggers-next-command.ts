@@ -24,6 +24,7 @@ export async function triggersNextCommand(call: Call, { trigger, count, tz }: Tr
   if (count < 1 || count > MOST) throw usageError('--count is out of range', `give 1 to ${MOST}`)
   const rule = await ruleOf(call, trigger, tz)
   const schedule = createCronSchedule()
+  await schedule.ready()
   const problem = schedule.problemOf(rule)
   if (problem !== undefined)
     throw usageError(problem, 'write it with 5 or 6 fields, like "0 9 * * 1-5", and --tz like Europe/Berlin')

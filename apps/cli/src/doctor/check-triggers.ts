@@ -7,8 +7,12 @@ import { shellWord } from './shell-word.ts'
 type Trigger = LoadedConfig['triggers'][number]
 
 /** Whether the expressions and time zones of the registered triggers are known here, and when the next one fires. */
-export function checkTriggers({ triggers }: Pick<LoadedConfig, 'triggers'>, now: number): readonly Finding[] {
+export async function checkTriggers(
+  { triggers }: Pick<LoadedConfig, 'triggers'>,
+  now: number,
+): Promise<readonly Finding[]> {
   const schedule = createCronSchedule()
+  await schedule.ready()
   const rules = triggers.flatMap(ruleOf)
   const problems = rules.flatMap((rule) => {
     const problem = schedule.problemOf(rule)

@@ -54,6 +54,7 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
   const { triggers, clock, schedule, cronSchedule, basePath, wake } = deps
 
   return async ({ definition, principal, key }) => {
+    await schedule.ready(definition)
     checkDefinition(definition, cronSchedule, clock.now())
     await checkTarget(deps, definition, principal)
     let isTried = false

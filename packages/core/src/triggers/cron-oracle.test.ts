@@ -2,11 +2,12 @@ import { createCronSchedule } from '@berth/platform-node'
 import type { EpochMs } from '@berth/ports'
 import { Cron } from 'croner'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Window, walkOccurrences } from './trigger-oracle.fixture.ts'
 
 const DAY = 86_400_000
 const schedule = createCronSchedule()
+beforeAll(schedule.ready)
 
 /** A day and a half around an instant. */
 const around = (timezone: string, edge: string): Window => {

@@ -60,6 +60,7 @@ export async function decideDue(deps: DecideDueDeps, id: string): Promise<Progre
 async function decideOne(deps: DecideDueDeps, trigger: TriggerRecord, now: EpochMs): Promise<Progress | 'again'> {
   let decision: TriggerDecision | undefined
   try {
+    await deps.schedule.ready(trigger)
     decision = nextDecision(deps.schedule, trigger, now)
   } catch (error) {
     await markFailing(deps, trigger, error)

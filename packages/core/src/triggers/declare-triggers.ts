@@ -41,7 +41,7 @@ export async function declareTriggers(
   deps: DeclareTriggersDeps,
   registrations: readonly TriggerRegistration[],
 ): Promise<void> {
-  const definitions = checkTriggers(deps, registrations)
+  const definitions = await checkTriggers(deps, registrations)
   for (const definition of definitions) await declare(deps, definition)
   const declared = new Set(definitions.map(({ id }) => id))
   for await (const trigger of eachTrigger(deps.triggers)) {
@@ -51,18 +51,19 @@ export async function declareTriggers(
 }
 
 /** The declared triggers with their defaults. @throws StartError `config-invalid` that names the trigger at fault */
-export function checkTriggers(
+export async function checkTriggers(
   deps: Pick<DeclareTriggersDeps, 'targets' | 'cronSchedule'>,
   registrations: readonly TriggerRegistration[],
-): readonly TriggerDefinition[] {
+): Promise<readonly TriggerDefinition[]> {
+  const definitions = registrations.map(parseRegistration)
+  if (definitions.some(({ kind }) => kind === 'cron')) await deps.cronSchedule.ready()
   const ids = new Set<string>()
-  return registrations.map((registration, index) => {
-    const definition = parseRegistration(registration, index)
+  for (const definition of definitions) {
     const problem = ids.has(definition.id) ? 'id: is declared twice' : problemWith(deps, definition)
     if (problem !== undefined) throw invalid(definition.id, problem)
     ids.add(definition.id)
-    return definition
-  })
+  }
+  return definitions
 }
 
 function parseRegistration(registration: TriggerRegistration, index: number): TriggerDefinition {

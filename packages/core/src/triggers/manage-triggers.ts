@@ -53,6 +53,7 @@ export function createManageTriggers(deps: ManageTriggersDeps): ManageTriggers {
   const change = ({ triggerId, principal, key }: TriggerCall, isEnabled: boolean) =>
     once(key, async () => {
       const trigger = await findTrigger(triggers, triggerId)
+      await schedule.ready(trigger)
       const at = clock.now()
       const { action, event, apply } = isEnabled ? ENABLING : DISABLING
       const isSame = trigger.enabled === isEnabled && trigger.failure === undefined

@@ -21,6 +21,7 @@ async function placementOf(deps: DecideDueDeps, trigger: TriggerRecord): ReturnT
   const now = deps.clock.now()
   if (trigger.nextAt !== undefined && trigger.nextAt <= now) return undefined
   try {
+    await deps.schedule.ready(trigger)
     const { nextAt, dueAt } = deps.schedule.placeAfter(healthy, undecidedFrom(trigger, now))
     const isSame = nextAt === trigger.nextAt && dueAt === trigger.dueAt && trigger.failure === undefined
     return isSame ? undefined : { nextAt, dueAt, failure: undefined }

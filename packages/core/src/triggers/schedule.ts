@@ -15,6 +15,8 @@ export const NOT_SCHEDULED: Placement = { nextAt: undefined, dueAt: undefined }
 
 /** The occurrences of triggers. What the cron library throws comes out of here. */
 export interface Schedule {
+  /** Before anything else is asked about the trigger. */
+  ready(trigger: Pick<TriggerRecord, 'kind'>): Promise<void>
   /** The first occurrence of a cron or interval trigger after an instant, exclusively; none at or after its expiry. */
   next(trigger: TriggerRecord, after: EpochMs): EpochMs | undefined
   /** When an occurrence is due: the jitter of one occurrence is always the same. */
@@ -26,6 +28,9 @@ export interface Schedule {
 
 export function createSchedule({ cronSchedule, digest }: ScheduleDeps): Schedule {
   const schedule: Schedule = {
+    async ready({ kind }) {
+      if (kind === 'cron') await cronSchedule.ready()
+    },
     next(trigger, after) {
       const occurrence = nextOf(trigger, after)
       return occurrence === undefined || isExpired(trigger, occurrence) ? undefined : occurrence

@@ -177,6 +177,7 @@ describe('an event trigger', () => {
 describe('a cron library that throws', () => {
   /** Works until a time, then throws for the crons that are marked. */
   const fragile = (clock: { now(): number }, from: number): CronSchedule => ({
+    ready: async () => undefined,
     problemOf: () => undefined,
     next({ cron }, after) {
       if (cron === 'bad' && clock.now() >= from) throw new Error('tzdata is broken')

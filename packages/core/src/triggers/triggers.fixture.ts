@@ -47,7 +47,6 @@ export interface ServerOptions extends Partial<World> {
 }
 
 const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000, idempotencyTtlMs: 86_400_000 }
-const realCron = createCronSchedule()
 
 export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:execute'] }
 
@@ -57,7 +56,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
   const clock = options.clock ?? createManualClock()
   const ids = options.ids ?? createSequenceIds()
   const meter = createInMemoryMeter()
-  const { cronSchedule = realCron, logger = silentLogger, concurrency = 64, maxQueued = 100 } = options
+  const { cronSchedule = createCronSchedule(), logger = silentLogger, concurrency = 64, maxQueued = 100 } = options
   const agents = createAgentRegistry()
   const workflows = createWorkflowRegistry()
   const seen: SeenRun[] = []

@@ -1,4 +1,4 @@
-import { type CronExpression, CronExpressionParser } from 'cron-parser'
+import type { CronExpression, CronExpressionParser } from 'cron-parser'
 import type { WallMs } from './wall-clock.ts'
 
 /** What the fields of an expression allow, ascending. */
@@ -16,7 +16,7 @@ const ITEM = `(?:\\*|${VALUE}(?:-${VALUE})?)(?:/\\d{1,2})?`
 const FIELD = new RegExp(`^${ITEM}(?:,${ITEM})*$`)
 
 /** The fields of an expression of five or six. @throws Error that says what is wrong with it */
-export function parseCron(cron: string): CronFields {
+export function parseCron(cron: string, parser: typeof CronExpressionParser): CronFields {
   const texts = cron.trim().split(/[ \t]+/)
   if (cron.length > MAX_LENGTH) throw new Error(`is longer than ${MAX_LENGTH} characters`)
   if (texts.length < 5 || texts.length > 6) throw new Error('must have five fields, or six with seconds first')
@@ -24,7 +24,7 @@ export function parseCron(cron: string): CronFields {
   if (odd !== undefined) {
     throw new Error(`has a field that is no list of numbers, names, ranges and steps: ${JSON.stringify(odd)}`)
   }
-  return toFields(CronExpressionParser.parse(texts.join(' '), { tz: 'UTC' }))
+  return toFields(parser.parse(texts.join(' '), { tz: 'UTC' }))
 }
 
 type Values = ReadonlyArray<number | 'L'>

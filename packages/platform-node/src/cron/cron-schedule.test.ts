@@ -1,8 +1,9 @@
 import type { EpochMs } from '@berth/ports'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createCronSchedule } from './cron-schedule.ts'
 
 const schedule = createCronSchedule()
+beforeAll(schedule.ready)
 
 function times(cron: string, timezone: string, { after, count }: { readonly after: string; readonly count: number }) {
   const found: string[] = []
@@ -90,6 +91,12 @@ describe('createCronSchedule', () => {
     ],
   ] as const)('occurs %s: %s in %s', (_, cron, timezone, after, expected) => {
     expect(times(cron, timezone, { after, count: expected.length })).toEqual(expected)
+  })
+
+  it('knows no rule before it is ready', () => {
+    const rule = { cron: '0 0 * * *', timezone: 'UTC' }
+
+    expect(() => createCronSchedule().next(rule, 0 as EpochMs)).toThrow('ready')
   })
 
   it('reads six fields with seconds first', () => {

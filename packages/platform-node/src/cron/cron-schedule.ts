@@ -1,4 +1,5 @@
 import type { CronRule, CronSchedule, EpochMs } from '@berth/ports'
+import type { CronExpressionParser } from 'cron-parser'
 import { type CronFields, nextWall, parseCron } from './cron-fields.ts'
 import { type WallMs, wallClockOf } from './wall-clock.ts'
 
@@ -12,11 +13,13 @@ const MAX_REMEMBERED = 1_000
  */
 export function createCronSchedule(): CronSchedule {
   const parsed = new Map<string, CronFields>()
+  let parser: typeof CronExpressionParser | undefined
 
   const fieldsOf = (cron: string): CronFields => {
     const known = parsed.get(cron)
     if (known !== undefined) return known
-    const fields = parseCron(cron)
+    if (parser === undefined) throw new Error('ready() comes first')
+    const fields = parseCron(cron, parser)
     if (parsed.size === MAX_REMEMBERED) parsed.clear()
     parsed.set(cron, fields)
     return fields
@@ -36,6 +39,9 @@ export function createCronSchedule(): CronSchedule {
   }
 
   return {
+    async ready() {
+      parser ??= (await import('cron-parser')).CronExpressionParser
+    },
     problemOf({ cron, timezone }) {
       try {
         fieldsOf(cron)

@@ -43,7 +43,7 @@ describe('a server that starts', () => {
   it('loads into the thread of its storage one file, and the driver', () => {
     expect(packagesOf(storageThread)).toEqual(['better-sqlite3'])
     expect(storageThread.filter((url) => packageOf(url) === undefined)).toEqual([
-      expect.stringMatching(/\/sqlite\/dist\/storage-worker\.js$/),
+      expect.stringMatching(/\/sqlite\/dist\/storage-worker\.cjs$/),
     ])
   })
 })

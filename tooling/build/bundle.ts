@@ -20,7 +20,7 @@ export interface BundlePlan {
 /** Few files instead of one per module: each costs whoever starts a server time and memory. Names and lines stay readable. */
 export function planBundles(plan: BundlePlan): BuildOptions[] {
   const notices = writeNotices(plan.notices)
-  const bundleOf = (files: readonly string[], external: readonly string[]): BuildOptions => ({
+  const bundleOf = (files: readonly string[], external: readonly string[], format: 'esm' | 'cjs'): BuildOptions => ({
     input: Object.fromEntries(files.map((file) => [basename(file, '.ts'), file])),
     platform: 'node',
     resolve: { conditionNames: ['berth-source', 'import', 'module', 'node', 'default'] },
@@ -28,9 +28,9 @@ export function planBundles(plan: BundlePlan): BuildOptions[] {
     plugins: [notices, oneByteText, takenBuiltins],
     output: {
       dir: plan.dir,
-      format: 'esm',
+      format,
       sourcemap: true,
-      entryFileNames: '[name].js',
+      entryFileNames: format === 'cjs' ? '[name].cjs' : '[name].js',
       chunkFileNames: '[name].js',
       comments: { jsdoc: false },
       // What several files need and an entry needs at once is one file.
@@ -38,8 +38,9 @@ export function planBundles(plan: BundlePlan): BuildOptions[] {
     },
   })
   return [
-    bundleOf(plan.entries, plan.external),
-    ...plan.threads.map((file) => bundleOf([file], plan.externalOfThreads)),
+    bundleOf(plan.entries, plan.external, 'esm'),
+    // A thread that needs no loader of ES modules starts without one.
+    ...plan.threads.map((file) => bundleOf([file], plan.externalOfThreads, 'cjs')),
   ]
 }
 

@@ -2,7 +2,7 @@ import process from 'node:process'
 import { Worker } from 'node:worker_threads'
 
 const isSource = import.meta.url.endsWith('.ts')
-new Worker(new URL(isSource ? './parent-watch.ts' : './parent-watch.js', import.meta.url)).unref()
+new Worker(new URL(isSource ? './parent-watch.ts' : './parent-watch.cjs', import.meta.url)).unref()
 
 // Loaded only now: that takes a while, and nothing must outlive its parent.
 const { allowClosedPipes, processTerminal } = await import('../process-terminal.ts')

@@ -44,7 +44,7 @@ const MAX_GROUPS = 2
 /** Starts the thread; loading its modules takes as long as opening the file, so start it first. */
 export function startStorageWorker(): StorageWorker {
   const isSource = import.meta.url.endsWith('.ts')
-  const url = new URL(isSource ? './storage-worker.ts' : './storage-worker.js', import.meta.url)
+  const url = new URL(isSource ? './storage-worker.ts' : './storage-worker.cjs', import.meta.url)
   const worker = new Worker(url, isSource ? { execArgv: ['--conditions=berth-source'] } : {})
   const ended = Promise.withResolvers<void>()
   const asked: { resolve(settled: readonly SettledMessage[]): void; reject(error: unknown): void }[] = []

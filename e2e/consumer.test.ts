@@ -35,10 +35,10 @@ beforeAll(async () => {
 
 /** What a file of JavaScript or of declarations imports. */
 const importsOf = (text: string): readonly string[] =>
-  [...text.matchAll(IMPORT)].map(([, from, alone, dynamic]) => from ?? alone ?? dynamic ?? '')
+  [...text.matchAll(IMPORT)].map(([, from, alone, called]) => from ?? alone ?? called ?? '')
 
 const IMPORT =
-  /^(?:import|export)\b[^;'"]*?\bfrom ['"]([^'"\n]+)['"]|^import ['"]([^'"\n]+)['"]|\bimport\(['"]([^'"\n]+)['"]\)/gm
+  /^(?:import|export)\b[^;'"]*?\bfrom ['"]([^'"\n]+)['"]|^import ['"]([^'"\n]+)['"]|\b(?:import|require)\(['"]([^'"\n]+)['"]\)/gm
 
 const packageOf = (specifier: string): string =>
   specifier
@@ -53,7 +53,7 @@ describe.each(names)('the tarball of %s', (name) => {
   it('holds what was built, its README, the licence and nothing else', () => {
     const { files } = packedOf(name)
     const ofCommand = name === '@berth/cli' ? /^(?:bin|templates|dist\/deploy)\// : /^$/
-    const rest = files.filter((path) => !/^dist\/.+\.(?:js|d\.ts)$/.test(path) && !ofCommand.test(path))
+    const rest = files.filter((path) => !/^dist\/.+\.(?:c?js|d\.ts)$/.test(path) && !ofCommand.test(path))
     const notices = name === '@berth/sqlite' || name === '@berth/platform-node' ? ['dist/THIRD-PARTY-LICENSES'] : []
 
     expect(rest).toEqual(['LICENSE', 'README.md', ...notices, 'package.json'])

@@ -1,6 +1,4 @@
 import { createBoundedMap } from '@berth/core'
-import { RegExpRouter } from 'hono/router/reg-exp-router'
-import { SmartRouter } from 'hono/router/smart-router'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Mounted } from './mount.ts'
 
@@ -23,21 +21,19 @@ const MAX_KNOWN_LENGTH = 256
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export function createRouter(basePath: string, mounted: readonly Mounted[]): Router {
-  const router = new SmartRouter<Mounted>({ routers: [new RegExpRouter(), new TrieRouter()] })
+  // The router of one expression cannot tell `/tokens/self` from `/tokens/:tokenId`.
+  const router = new TrieRouter<Mounted>()
   for (const one of mounted) router.add(one.operation.method, basePath + one.operation.path, one)
 
   /** Most requests go to few places. */
   const known = createBoundedMap<string, Route>(MAX_KNOWN)
 
   const find = (method: string, path: string): Route | undefined => {
-    const [found, stash] = router.match(method === 'HEAD' ? 'GET' : method, path) as Found
-    const first = found[0]
+    const [[first]] = router.match(method === 'HEAD' ? 'GET' : method, path) as Found
     if (first === undefined) return undefined
-    const params = Object.entries(first[1]).map(([name, slot]) => {
-      const value = typeof slot === 'number' ? (stash?.[slot] ?? '') : slot
-      return [name, decode(value)] as const
-    })
-    return toRoute(first[0], Object.fromEntries(params))
+    const [one, values] = first
+    const params = Object.entries(values).map(([name, value]) => [name, decode(value)] as const)
+    return toRoute(one, Object.fromEntries(params))
   }
 
   const match = (method: string, path: string): Route | undefined => {
@@ -58,8 +54,8 @@ export function createRouter(basePath: string, mounted: readonly Mounted[]): Rou
   }
 }
 
-/** Both forms in which hono's routers report: parameters by value, or as indices of a stash. */
-type Found = readonly [ReadonlyArray<readonly [Mounted, Record<string, string | number>]>, (readonly string[])?]
+/** The form in which this router of hono reports: parameters by value. */
+type Found = readonly [ReadonlyArray<readonly [Mounted, Record<string, string>]>]
 
 const toRoute = (mounted: Mounted, params: Route['params']): Route => ({
   mounted,

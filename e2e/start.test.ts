@@ -31,13 +31,7 @@ describe('a server that starts', () => {
   })
 
   it('leaves out what it may need later: cron, WebSockets, its own client, YAML, MCP, the watcher of berth dev', () => {
-    expect(packagesOf(server)).toEqual([
-      '@valibot/to-json-schema',
-      'better-sqlite3',
-      'commander',
-      'hono',
-      'valibot',
-    ])
+    expect(packagesOf(server)).toEqual(['@valibot/to-json-schema', 'better-sqlite3', 'commander', 'hono', 'valibot'])
   })
 
   it('loads into the thread of its storage one file, and the driver', () => {

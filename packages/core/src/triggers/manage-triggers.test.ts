@@ -122,6 +122,17 @@ const bare = async (_: unknown) => ({
 })
 
 describe('manageTriggers', () => {
+  it('enables a trigger with a cron rule in a process that has seen none before', async () => {
+    const { storage, clock, ids, ...before } = await serving()
+    await before.create(HOURLY)
+    await before.triggers.manageTriggers.disable(before.call('hourly'))
+    const after = createTriggerServer({ storage, clock, ids })
+
+    const { body } = await after.triggers.manageTriggers.enable(after.call('hourly'))
+
+    expect(body).toMatchObject({ nextFireAt: '2025-01-01T01:00:00.000Z' })
+  })
+
   it('disables and enables: what would have been due in between is neither fired nor missed', async () => {
     const server = await serving()
     await server.create(HOURLY)

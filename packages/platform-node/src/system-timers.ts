@@ -7,13 +7,17 @@ const MAX_DELAY_MS = 2 ** 31 - 1
 export const systemTimers: Timers = {
   after(delayMs, fn) {
     let remainingMs = delayMs
-    let handle: NodeJS.Timeout
+    let handle: NodeJS.Timeout | undefined
     const arm = () => {
       const chunkMs = Math.min(remainingMs, MAX_DELAY_MS)
       remainingMs -= chunkMs
       handle = setTimeout(() => (remainingMs > 0 ? arm() : fn()), chunkMs)
     }
     arm()
-    return () => clearTimeout(handle)
+    // Who keeps what cancels keeps no timer by it.
+    return () => {
+      clearTimeout(handle)
+      handle = undefined
+    }
   },
 }

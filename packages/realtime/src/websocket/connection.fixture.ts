@@ -80,9 +80,7 @@ export function createFakeSocket(): FakeSocket {
 
   return {
     frames,
-    get bufferedAmount() {
-      return unsent
-    },
+    unsentBytes: () => unsent,
     get pings() {
       return pings
     },

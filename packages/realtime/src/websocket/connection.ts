@@ -59,6 +59,7 @@ const MAX_MISSED_PONGS = 2
 const INITIALIZE_WITHIN_MS = 10_000
 const CLOSES_WITHIN_MS = 5_000
 const INTERNAL_ERROR = 1011
+const NOTHING = () => {}
 
 export function createConnection(deps: ConnectionDeps, { socket, ...opened }: ConnectionOptions): Connection {
   const { connectionId } = opened
@@ -67,13 +68,14 @@ export function createConnection(deps: ConnectionDeps, { socket, ...opened }: Co
   let isInitialized = false
   let unparsable = 0
   let missedPongs = 0
-  let cancelCut = () => {}
+  /** Of the first call, later of the closing handshake. */
+  let cancelTimer = NOTHING
   /** Messages are answered in the order in which they came. */
   let answered: Promise<void> = Promise.resolve()
 
   const release = () => {
     isOpen = false
-    cancelPatience()
+    cancelTimer()
     delivery.close()
     outbox.close()
   }
@@ -81,7 +83,7 @@ export function createConnection(deps: ConnectionDeps, { socket, ...opened }: Co
   /** What a client does not take, the code included, is not kept for it. */
   const hangUp = (code: number, reason: string) => {
     socket.close(code, reason)
-    cancelCut = timers.after(CLOSES_WITHIN_MS, () => socket.terminate())
+    cancelTimer = timers.after(CLOSES_WITHIN_MS, () => socket.terminate())
   }
 
   const close = (name: CloseName, data?: object) => {
@@ -108,9 +110,7 @@ export function createConnection(deps: ConnectionDeps, { socket, ...opened }: Co
   })
   const delivery = createDelivery({ feed, outbox, framesOf, onFailed: fail })
   const caller: Caller = { ...opened, delivery }
-  const cancelPatience = timers.after(INITIALIZE_WITHIN_MS, () => {
-    if (!isInitialized) close('protocol.violation')
-  })
+  cancelTimer = timers.after(INITIALIZE_WITHIN_MS, () => close('protocol.violation'))
 
   const refuse = (refusal: RpcRefusal) => outbox.send(errorFrame(refusal))
 
@@ -119,7 +119,11 @@ export function createConnection(deps: ConnectionDeps, { socket, ...opened }: Co
       const outcome = await callMethod(caller, method, params)
       if (!isOpen) return
       if ('refused' in outcome) return refuse({ id, name: outcome.refused, message: outcome.message })
-      if (method === 'initialize') isInitialized = true
+      if (method === 'initialize') {
+        isInitialized = true
+        cancelTimer()
+        cancelTimer = NOTHING
+      }
       outbox.send(resultFrame(id, outcome.result))
       outcome.after?.(outbox.send)
     } catch (error) {
@@ -163,7 +167,7 @@ export function createConnection(deps: ConnectionDeps, { socket, ...opened }: Co
     },
     close,
     closed() {
-      cancelCut()
+      cancelTimer()
       release()
     },
     subscriptions: delivery.size,

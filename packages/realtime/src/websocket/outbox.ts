@@ -1,12 +1,13 @@
 import type { Timers } from '@berth/ports'
-import { createDeadline } from '../deadline.ts'
+import { createDeadline, type Deadline } from '../deadline.ts'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
 export type OnWritten = (error?: Error | null) => void
 
 /** The part of a WebSocket that sends. */
 export interface Sender {
-  readonly bufferedAmount: number
+  /** Bytes that wait for the client. */
+  unsentBytes(): number
   send(message: string, onWritten: OnWritten): void
   /** Sends frames that are ready for the wire, whole ones only. */
   sendFrames(frames: Uint8Array, onWritten: OnWritten): void
@@ -41,20 +42,26 @@ const PACED_BYTES = 49_152
 
 export function createOutbox(deps: OutboxDeps): Outbox {
   const { sender, timers, stallMs, maxUnsentBytes, maxUnsentBurstBytes, onRoom, onStalled } = deps
-  const tooMuch = createDeadline(timers, stallMs, onStalled)
-  const noProgress = createDeadline(timers, stallMs, onStalled)
+  // Most clients take all that comes: what watches the others is made when it is first needed.
+  let tooMuch: Deadline | undefined
+  let noProgress: Deadline | undefined
   let isOpen = true
+
+  const startTime = (deadline = createDeadline(timers, stallMs, onStalled)) => {
+    deadline.start()
+    return deadline
+  }
 
   const written = () => {
     if (!isOpen) return
-    if (sender.bufferedAmount <= maxUnsentBytes) tooMuch.clear()
+    if (sender.unsentBytes() <= maxUnsentBytes) tooMuch?.clear()
     onRoom()
   }
 
   const look = () => {
-    const unsent = sender.bufferedAmount
+    const unsent = sender.unsentBytes()
     if (unsent > maxUnsentBurstBytes) onStalled()
-    else if (unsent > maxUnsentBytes) tooMuch.start()
+    else if (unsent > maxUnsentBytes) tooMuch = startTime(tooMuch)
   }
 
   return {
@@ -68,15 +75,15 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       sender.sendFrames(frames, written)
       look()
     },
-    hasRoom: () => isOpen && sender.bufferedAmount < PACED_BYTES,
+    hasRoom: () => isOpen && sender.unsentBytes() < PACED_BYTES,
     wait: () => {
-      if (isOpen) noProgress.start()
+      if (isOpen) noProgress = startTime(noProgress)
     },
-    progress: noProgress.clear,
+    progress: () => noProgress?.clear(),
     close() {
       isOpen = false
-      tooMuch.clear()
-      noProgress.clear()
+      tooMuch?.clear()
+      noProgress?.clear()
     },
   }
 }

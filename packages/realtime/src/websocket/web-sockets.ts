@@ -76,6 +76,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     maxKeys: 2 * limits.maxConnections,
   })
   let handshakes: Promise<WebSocketServer> | undefined
+  const connectionDeps: ConnectionDeps = { ...deps, callMethod, framesOf, messages }
   const seats = createSeats(limits)
   const open = new Map<WebSocket, Connection>()
   const refused = new Set<WebSocket>()
@@ -134,10 +135,13 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   ) => {
     const { socket: wire, requestId, clientAddress } = upgrade
     const connectionId = newConnectionId()
-    const connection = createConnection(
-      { ...deps, callMethod, framesOf, messages },
-      { connectionId, principal, requestId, clientAddress, socket: toSocket(socket, wire) },
-    )
+    const connection = createConnection(connectionDeps, {
+      connectionId,
+      principal,
+      requestId,
+      clientAddress,
+      socket: toSocket(socket, wire),
+    })
     if (open.size === 0) cancelBeat = timers.after(limits.heartbeatMs, beat)
     open.set(socket, connection)
     socket.on('message', (data, isBinary) => {
@@ -212,9 +216,7 @@ function hangUp(socket: Duplex, leave: () => void): void {
 }
 
 const toSocket = (socket: WebSocket, wire: Duplex): Socket => ({
-  get bufferedAmount() {
-    return socket.bufferedAmount
-  },
+  unsentBytes: () => socket.bufferedAmount,
   send: (message, onWritten) => socket.send(message, onWritten),
   // Without compression a frame is written at once and whole, so those of ws and these never mix. After a close frame none
   // may follow: ws then only counts them.

@@ -63,23 +63,18 @@ const compare = (sockets: number, { rounds }: Effort): Promise<Comparison> =>
     }
   })
 
-/** Opened before what is measured: what the first ones make the heap grow by is not theirs. */
-const BEFORE = 4_000
-const IDLE = 6_000
-
-const weigh = (): Promise<Comparison> =>
+const weigh = (sockets: number): Promise<Comparison> =>
   withServers(async (floor, berth) => {
+    /** What all of them cost on the average, what the heap grows by included. */
     const perSocket = async (server: ServerProcess, plan: Omit<SocketPlan, 'sockets'>) => {
-      const before = await openSockets({ ...plan, sockets: BEFORE })
+      const before = server.rss()
+      const idle = await openSockets({ ...plan, sockets })
       await pause(1_000)
-      const rss = server.rss()
-      const idle = await openSockets({ ...plan, sockets: IDLE })
-      await pause(1_000)
-      const kib = (server.rss() - rss) / IDLE / 1_024
-      await Promise.all([before.close(), idle.close()])
+      const kib = (server.rss() - before) / sockets / 1_024
+      await idle.close()
       return [kib]
     }
-    const variant = `memory of an idle socket, beyond the first ${BEFORE}`
+    const variant = `memory of an idle socket, of ${sockets}`
     const figures = {
       floor: await perSocket(floor, FLOOR(floor.port)),
       subject: await perSocket(berth, BERTH(berth.port)),
@@ -94,7 +89,7 @@ export const fanOut: BenchCase = {
     const rows: Comparison[] = []
     for (const sockets of effort.isQuick ? [100, 1_000] : [100, 1_000, 10_000])
       rows.push(await compare(sockets, effort))
-    if (!effort.isQuick) rows.push(await weigh())
+    rows.push(await weigh(effort.isQuick ? 2_000 : 10_000))
     return rows
   },
 }

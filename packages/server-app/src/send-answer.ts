@@ -1,13 +1,45 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isResponse, type Outgoing } from '@berth/http'
+import { isResponse, type Outgoing, type TextAnswer } from '@berth/http'
 
-/** Sends an answer; what the client still sends is read for a moment, so that it gets to see the answer. Never rejects. */
+/** Sends an answer; what the client still sends is read for a moment, so that it gets to see the answer. */
 export async function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: Outgoing): Promise<void> {
   if (!incoming.complete) outgoing.once('close', () => discardRest(incoming))
   if (isResponse(answer)) return stream(outgoing, answer)
-  outgoing.writeHead(answer.status, answer.headers)
-  if (answer.text === null) outgoing.end()
-  else outgoing.end(answer.text)
+  return new Promise((resolve, reject) => {
+    if (due.push({ outgoing, answer, resolve, reject }) === 1) setImmediate(writeDue)
+    else if (due.length === MOST_DUE) writeDue()
+  })
+}
+
+interface Due {
+  readonly outgoing: ServerResponse
+  readonly answer: TextAnswer
+  resolve(): void
+  reject(cause: unknown): void
+}
+
+const MOST_DUE = 32
+
+/** The answers of one turn of the event loop. Written in a row they wake their reader once; each on its own would, every time. */
+let due: Due[] = []
+
+function writeDue(): void {
+  const answers = due
+  due = []
+  for (const { outgoing, answer, resolve, reject } of answers) {
+    try {
+      write(outgoing, answer)
+      resolve()
+    } catch (cause) {
+      reject(cause)
+    }
+  }
+}
+
+function write(outgoing: ServerResponse, { status, headers, text }: TextAnswer): void {
+  outgoing.writeHead(status, headers)
+  if (text === null) outgoing.end()
+  else outgoing.end(text)
 }
 
 async function stream(outgoing: ServerResponse, { status, headers, body }: Response): Promise<void> {

@@ -29,11 +29,11 @@ export function createAttribution(): Attribution {
 
   const traced =
     (code: Code): Code =>
-    (input, context) => {
-      const { runId } = context
-      const result = runs.run(runId, () => code(input, context))
-      return isGenerator(result) ? tracedGenerator(result, (fn) => runs.run(runId, fn)) : result
-    }
+    (input, context) =>
+      runs.run(context.runId, () => {
+        const result = code(input, context)
+        return isGenerator(result) ? tracedGenerator(result, AsyncLocalStorage.snapshot()) : result
+      })
 
   return {
     agent(registration) {

@@ -2,6 +2,7 @@ import type { EventLog, EventRange, StoredEvent } from '@berth/ports'
 import type { DeliveredEvent, EventSource } from './delivered-event.ts'
 import type { RenderEnvelope } from './envelope.ts'
 import type { EventHub } from './event-hub.ts'
+import type { RecentEvent } from './hot-cache.ts'
 import { createLogPages } from './log-pages.ts'
 
 export type FeedRange = Pick<EventRange, 'after' | 'limit'>
@@ -34,28 +35,22 @@ const MAX_SHARED_PAGES = 16
 const PAGE_LENGTH = 256 * 1_024
 
 /**
- * An event is rendered once per subject, when the first subscriber reads it, and again when it was long out of memory. Who
+ * An event is rendered when the first subscriber reads it, and again for another subject of its stream or when it was long out of memory. Who
  * reads from the same place, before anything more is published, gets the same page, so that transports can make its bytes
  * once.
  */
 export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFeed {
-  /** Lives as long as the event is held by the hub. */
-  const rendered = new WeakMap<StoredEvent, Map<string, DeliveredEvent>>()
-
   const deliver = (event: StoredEvent, { subject, epoch }: EventSource): DeliveredEvent => ({
     position: event.position,
     type: event.type,
     envelope: render(event, { subject, epoch }),
   })
 
-  const deliverShared = (event: StoredEvent, source: EventSource): DeliveredEvent => {
-    const forms = rendered.get(event) ?? new Map<string, DeliveredEvent>()
-    rendered.set(event, forms)
-    const known = forms.get(source.subject)
-    if (known !== undefined) return known
-    const form = deliver(event, source)
-    forms.set(source.subject, form)
-    return form
+  const deliverShared = (recent: RecentEvent, source: EventSource): DeliveredEvent => {
+    if (recent.delivered !== undefined && recent.subject === source.subject) return recent.delivered
+    recent.subject = source.subject
+    recent.delivered = deliver(recent.event, source)
+    return recent.delivered
   }
 
   const pages = createLogPages({
@@ -65,7 +60,7 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
 
   const readFresh = (source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage> => {
     const recent = hub.recent(source.stream, range)
-    if (recent !== undefined) return cutOff(recent, range.limit, (event) => deliverShared(event, source))
+    if (recent !== undefined) return cutOff(recent, range.limit, (one) => deliverShared(one, source))
     return readLog(source, range)
   }
 
@@ -97,9 +92,9 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
 const toPage = (events: readonly DeliveredEvent[]): FeedPage => ({ events, hasMore: events.length > 0 })
 
 function cutOff(
-  recent: readonly StoredEvent[],
+  recent: readonly RecentEvent[],
   limit: number,
-  deliver: (event: StoredEvent) => DeliveredEvent,
+  deliver: (event: RecentEvent) => DeliveredEvent,
 ): FeedPage {
   const events: DeliveredEvent[] = []
   let length = 0

@@ -87,12 +87,13 @@ describe('what the hub remembers', () => {
   it('is the recent end of what somebody watches, as long as somebody does', () => {
     const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
     const recent = (runId: string, after: number) =>
-      hub.recent({ runId }, { after, limit: 10 })?.map(({ position }) => position)
+      hub.recent({ runId }, { after, limit: 10 })?.map(({ event }) => event.position)
     const { stops } = watching(hub, { x: { runId: 'x' }, other: { runId: 'y' } })
 
     hub.publish([stored({ runId: 'x', position: 1 }), stored({ runId: 'z', position: 2 })])
     expect([recent('x', 0), recent('z', 1), recent('z', 2)]).toEqual([[1], undefined, []])
     stops[0]?.()
+    expect([recent('x', 0), recent('x', 2), hub.stats().events]).toEqual([undefined, [], 0])
     hub.publish([stored({ runId: 'x', position: 3 })])
     expect([recent('x', 0), recent('x', 2), recent('x', 3)]).toEqual([undefined, undefined, []])
     stops[1]?.()

@@ -1,5 +1,5 @@
 import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@berth/ports'
-import type { HotCache, HotCacheStats } from './hot-cache.ts'
+import type { HotCache, HotCacheStats, RecentEvent } from './hot-cache.ts'
 import { streamKey, streamKeysOfEach } from './stream-key.ts'
 
 /**
@@ -18,7 +18,7 @@ export interface EventHub {
   /** Calls `wake` after each publication to the stream. Returns a function that ends it. */
   watch(stream: EventStream, wake: () => void): () => void
   /** The next events of the stream after a position, from memory; `undefined` when only the log can tell. */
-  recent(stream: EventStream, range: EventRange): readonly StoredEvent[] | undefined
+  recent(stream: EventStream, range: EventRange): readonly RecentEvent[] | undefined
   stats(): HotCacheStats
 }
 
@@ -52,7 +52,9 @@ export function createEventHub(cache?: HotCache): EventHub {
       watchers.set(key, set.add(wake))
       return () => {
         set.delete(wake)
-        if (set.size === 0 && watchers.get(key) === set) watchers.delete(key)
+        if (set.size > 0 || watchers.get(key) !== set) return
+        watchers.delete(key)
+        cache?.leave(key)
       }
     },
     recent: (stream, range) => cache?.read(stream, range),

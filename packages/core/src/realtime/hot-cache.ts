@@ -1,4 +1,5 @@
 import type { Clock, EventRange, EventStream, StoredEvent } from '@berth/ports'
+import type { DeliveredEvent } from './delivered-event.ts'
 import { createRecencyList, type Linked } from './recency-list.ts'
 import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'
 
@@ -26,17 +27,25 @@ export interface HotCache {
    * @param isKept whether the events of the stream of this key are worth their memory; what is held of others goes
    */
   add(events: readonly StoredEvent[], keys?: StreamKeys, isKept?: (key: string) => boolean): void
+  /** Drops what is held of a stream that nobody watches any more. */
+  leave(key: string): void
   /** Lets events go by of which nothing is worth its memory, and forgets all that it holds. */
   pass(events: readonly StoredEvent[]): void
   /** The next events after a position; `undefined` when only the log can tell. */
-  read(stream: EventStream, range: EventRange): readonly StoredEvent[] | undefined
+  read(stream: EventStream, range: EventRange): readonly RecentEvent[] | undefined
   /** Empties it; to be called when something was deleted from the log. */
   clear(): void
   stats(): HotCacheStats
 }
 
-interface Entry {
+/** An event of one stream in memory, with room for the form in which it was delivered last. */
+export interface RecentEvent {
   readonly event: StoredEvent
+  subject: string | undefined
+  delivered: DeliveredEvent | undefined
+}
+
+interface Entry extends RecentEvent {
   readonly bytes: number
   readonly addedMs: number
 }
@@ -150,11 +159,15 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
       for (const [index, event] of events.entries()) {
         if (!advance(event.position)) continue
         for (const key of keys[index] as readonly string[]) {
-          if (isKept(key)) put(key, { event, bytes: costOf(event), addedMs })
+          if (isKept(key)) put(key, toEntry(event, addedMs))
           else leaveOut(key, event.position)
         }
       }
       sweep(addedMs)
+    },
+    leave(key) {
+      const ring = rings.get(key)
+      if (ring !== undefined) drop(ring)
     },
     pass(events) {
       const newest = events.at(-1)?.position ?? 0
@@ -169,7 +182,7 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
       trim(ring, clock.monotonicMs())
       if (after < ring.wholeAfter) return undefined
       const start = firstAfter(ring, after)
-      return ring.entries.slice(start, start + limit).map(({ event }) => event)
+      return ring.entries.slice(start, start + limit)
     },
     clear: () => forget(floor === Number.POSITIVE_INFINITY ? floor : through),
     stats() {
@@ -186,6 +199,11 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
 }
 
 const always = () => true
+
+const toEntry = (event: StoredEvent, addedMs: number): Entry => {
+  const bytes = costOf(event)
+  return { event, subject: undefined, delivered: undefined, bytes, addedMs }
+}
 
 /** Index of the oldest kept entry after a position. */
 function firstAfter({ entries, first }: Ring, after: number): number {

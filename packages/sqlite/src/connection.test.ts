@@ -28,7 +28,7 @@ describe('openConnection', () => {
       synchronous: 2,
       foreign_keys: 1,
       busy_timeout: 5_000,
-      wal_autocheckpoint: 1_000,
+      wal_autocheckpoint: 2_000,
       journal_size_limit: 67_108_864,
       trusted_schema: 0,
       cell_size_check: 1,

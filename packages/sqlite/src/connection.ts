@@ -42,7 +42,7 @@ const MAX_VARIANTS = 256
 
 const SETTINGS = [
   'foreign_keys = ON',
-  'wal_autocheckpoint = 1000',
+  'wal_autocheckpoint = 2000',
   `journal_size_limit = ${64 * 1024 * 1024}`,
   'trusted_schema = OFF',
   'cell_size_check = ON',

@@ -170,7 +170,7 @@ export const ServerConfigSchema = strictObject({
       maxEvents: field(count(0), 1_000, { note: 'Recent events of one watched subject kept in memory at most.' }),
       ttlMs: field(milliseconds(0), 300_000, { note: 'How long an event is kept in memory, in milliseconds.' }),
       maxSubjectBytes: field(bytes, 2_097_152, { note: 'Memory for the recent events of one subject, in bytes.' }),
-      maxBytes: field(bytes, 16_777_216, { note: 'Memory for all recent events, in bytes.' }),
+      maxBytes: field(bytes, 67_108_864, { note: 'Memory for all recent events, in bytes.' }),
     }),
     sanitizer: section({
       policy: field(v.picklist(['redact', 'strip', 'pass']), 'redact', {

@@ -6,8 +6,8 @@ export async function sendAnswer(incoming: IncomingMessage, outgoing: ServerResp
   if (!incoming.complete) outgoing.once('close', () => discardRest(incoming))
   if (isResponse(answer)) return stream(outgoing, answer)
   return new Promise((resolve, reject) => {
-    if (due.push({ outgoing, answer, resolve, reject }) === 1) setImmediate(writeDue)
-    else if (due.length === MOST_DUE) writeDue()
+    if (due.push({ outgoing, answer, resolve, reject }) === 1) setImmediate(writeDueAnswers)
+    else if (due.length === MOST_DUE) writeDueAnswers()
   })
 }
 
@@ -23,7 +23,8 @@ const MOST_DUE = 32
 /** The answers of one turn of the event loop. Written in a row they wake their reader once; each on its own would, every time. */
 let due: Due[] = []
 
-function writeDue(): void {
+/** Writes at once what is decided and would be written at the end of the turn. */
+export function writeDueAnswers(): void {
   const answers = due
   due = []
   for (const { outgoing, answer, resolve, reject } of answers) {

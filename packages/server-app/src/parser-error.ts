@@ -10,7 +10,10 @@ const PARSER_ERRORS: Readonly<Record<string, () => AppError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: () => new AppError('request-timeout'),
 }
 
-/** What Node's HTTP parser refuses still gets the envelope, unless it would answer a request that came before, which is then the last. */
+/**
+ * What Node's HTTP parser refuses still gets the envelope, unless it would answer a request that came before, which is then
+ * the last.
+ */
 export function answerParserError(error: NodeJS.ErrnoException, socket: Duplex, unanswered: Unanswered): void {
   const { code = '' } = error
   writeDueAnswers()

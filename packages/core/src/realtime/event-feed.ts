@@ -35,9 +35,9 @@ const MAX_SHARED_PAGES = 16
 const PAGE_LENGTH = 256 * 1_024
 
 /**
- * An event is rendered when the first subscriber reads it, and again for another subject of its stream or when it was long out of memory. Who
- * reads from the same place, before anything more is published, gets the same page, so that transports can make its bytes
- * once.
+ * An event is rendered when the first subscriber reads it, and again for another subject of its stream or when it was long
+ * out of memory. Who reads from the same place, before anything more is published, gets the same page, so that transports
+ * can make its bytes once.
  */
 export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFeed {
   const deliver = (event: StoredEvent, { subject, epoch }: EventSource): DeliveredEvent => ({

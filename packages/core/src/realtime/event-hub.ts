@@ -34,7 +34,6 @@ export function createEventHub(cache?: HotCache): EventHub {
   return {
     publish(events) {
       published++
-      if (watchers.size === 0) return cache?.pass(events)
       const keys = streamKeysOfEach(events)
       cache?.add(events, keys, isWatched)
       const touched = new Set(keys.flat())

@@ -146,8 +146,8 @@ describe('createHotCache', () => {
   it('holds nothing of what only passes', () => {
     const { cache } = setUp()
     cache.add([event(1)])
-    cache.pass([event(2), event(3)])
-    cache.pass([])
+    cache.add([event(2), event(3)], undefined, () => false)
+    cache.add([], undefined, () => false)
 
     expect(cache.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
     expect(cache.read(RUN, { after: 2, limit: 10 })).toBeUndefined()
@@ -211,8 +211,7 @@ describe('what the cache answers', () => {
         let toldThrough = 0
         let watched: ReadonlySet<string> = new Set(['run r0', 'run r1', 'run r2', 'run r3'])
         const tell = (events: readonly StoredEvent[]) => {
-          if (watched.size === 0) cache.pass(events)
-          else cache.add(events, undefined, (key) => watched.has(key))
+          cache.add(events, undefined, (key) => watched.has(key))
           toldThrough = Math.max(toldThrough, events.at(-1)?.position ?? 0)
         }
         const append = (run: number) => {

@@ -29,8 +29,6 @@ export interface HotCache {
   add(events: readonly StoredEvent[], keys?: StreamKeys, isKept?: (key: string) => boolean): void
   /** Drops what is held of a stream that nobody watches any more. */
   leave(key: string): void
-  /** Lets events go by of which nothing is worth its memory, and forgets all that it holds. */
-  pass(events: readonly StoredEvent[]): void
   /** The next events after a position; `undefined` when only the log can tell. */
   read(stream: EventStream, range: EventRange): readonly RecentEvent[] | undefined
   /** Empties it; to be called when something was deleted from the log. */
@@ -137,10 +135,14 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
     trim(ring, entry.addedMs)
   }
 
-  /** What was not kept is the log's to tell. */
-  const leaveOut = (key: string, position: number) => {
+  const leave = (key: string) => {
     const ring = rings.get(key)
     if (ring !== undefined) drop(ring)
+  }
+
+  /** What was not kept is the log's to tell. */
+  const leaveOut = (key: string, position: number) => {
+    leave(key)
     floor = Math.max(floor, position)
   }
 
@@ -165,17 +167,7 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
       }
       sweep(addedMs)
     },
-    leave(key) {
-      const ring = rings.get(key)
-      if (ring !== undefined) drop(ring)
-    },
-    pass(events) {
-      const newest = events.at(-1)?.position ?? 0
-      if (newest <= through) return
-      if (rings.size > 0) forget(newest)
-      floor = newest
-      through = newest
-    },
+    leave,
     read(stream, { after, limit }) {
       const ring = rings.get(streamKey(stream))
       if (ring === undefined) return after >= floor ? [] : undefined

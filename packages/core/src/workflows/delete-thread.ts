@@ -20,8 +20,8 @@ export interface DeleteThreadDeps extends CommitOnceDeps {
 }
 
 /**
- * Removes a thread with its runs, calls, approvals and events, and what is remembered of them under keys; every run of it that has not ended is aborted first, and
- * none starts meanwhile.
+ * Removes a thread with its runs, calls, approvals and events, and what is remembered of them under keys; every run of it
+ * that has not ended is aborted first, and none starts meanwhile.
  *
  * @throws AppError `thread-not-found`
  */

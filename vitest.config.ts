@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import type { Reporter, TestModule } from 'vitest/node'
+import { testThread } from './tooling/test-thread.ts'
 
 const summary: Reporter = {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandledErrors) {
@@ -24,6 +25,7 @@ const conditions = ['berth-source', 'module', 'node', 'development|production']
 const PATIENT = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
 
 export default defineConfig({
+  plugins: [testThread()],
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     pool: 'forks',

@@ -20,7 +20,9 @@ import {
 export interface StorageWorker {
   /** @throws AppError what the worker refuses; `storage-failed` when it is gone */
   ask(request: WorkerRequest): Promise<readonly SettledMessage[]>
-  /** Resolves when the thread has ended; ends it unless it is ending. */
+  /** Resolves when the thread has ended, as it does by itself after `close`. */
+  readonly ended: Promise<void>
+  /** Ends it in the middle of what it does, and resolves when it has ended. */
   end(): Promise<void>
 }
 
@@ -72,8 +74,9 @@ export function startStorageWorker(): StorageWorker {
         asked.push({ resolve, reject })
         worker.postMessage(request)
       }),
+    ended: ended.promise,
     async end() {
-      if (asked.length > 0 || fault === undefined) await worker.terminate()
+      await worker.terminate()
       await ended.promise
     },
   }
@@ -101,7 +104,7 @@ export function createWorkerHost(
     async close(isIntact) {
       readFrom.database.close()
       await worker.ask({ type: 'close', isIntact }).catch(() => undefined)
-      await worker.end()
+      await worker.ended
       onClosed()
     },
     reserve,

@@ -186,7 +186,7 @@ function envelopeOf(text: string): Envelope {
 }
 
 function headersOf(context: ClientContext, { route, body, options }: OutgoingRequest): Record<string, string> {
-  const key = route.isKeyed === true ? (options.idempotencyKey ?? randomKey()) : undefined
+  const key = route.isKeyed === true ? (options.idempotencyKey ?? newKey()) : undefined
   return {
     ...context.headers,
     ...options.headers,
@@ -197,8 +197,9 @@ function headersOf(context: ClientContext, { route, body, options }: OutgoingReq
   }
 }
 
-/** `crypto.randomUUID` is missing in pages that were not loaded over TLS. */
-function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+/** The time in milliseconds and 80 random bits: what comes in order is stored in order, which costs the server less. */
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(10))
+  const random = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return Date.now().toString(16).padStart(12, '0') + random
 }

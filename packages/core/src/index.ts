@@ -59,12 +59,8 @@ export type { QueueConsolidation } from './consolidator/queue-consolidation.ts'
 export type { ReadConsolidator } from './consolidator/read-consolidator.ts'
 export { createEngine, type Engine, type EngineDeps, type EngineLimits } from './engine.ts'
 export { createReadHealth, type HealthDocument, type ReadHealth } from './health/read-health.ts'
-export {
-  type KeyedRequest,
-  keyRequest,
-  parseIdempotencyKey,
-  type RequestIdentity,
-} from './idempotency/keyed-request.ts'
+export { createKeyRequest, type KeyRequest } from './idempotency/key-request.ts'
+export { type KeyedRequest, parseIdempotencyKey, type RequestIdentity } from './idempotency/keyed-request.ts'
 export { type AnswerCache, withReadCache } from './idempotency/read-cache.ts'
 export { createRecall, type Recall } from './idempotency/recall.ts'
 export type { Daemon } from './lifecycle/daemon.ts'

@@ -6,6 +6,7 @@ import {
   createConsolidator,
   createEngine,
   createEventHub,
+  createKeyRequest,
   createManageTokens,
   createMcp,
   createMemory,
@@ -167,7 +168,8 @@ export function createTestApp(options: AppOptions = {}) {
 
   const app = createHttpApp({
     config: { ...CONFIG, ...config },
-    ...{ version: '0.1.0', clock, digest: testDigest, ids, logger, meter: noMeter },
+    ...{ version: '0.1.0', clock, ids, logger, meter: noMeter },
+    keyRequest: createKeyRequest({ idempotency: storage.idempotency, clock, digest: testDigest }),
     recall,
     ...{ ...engine, ...services, ...gate, ...triggers, ...memory, ...consolidator },
     openReplayStream: (recording, { speed }) => new Response(JSON.stringify({ recording, speed })),

@@ -14,6 +14,7 @@ import type {
   ExportSession,
   FireByHand,
   IssueTicket,
+  KeyRequest,
   ListAudit,
   ManageMcp,
   ManageSkills,
@@ -47,7 +48,7 @@ import type {
   WriteBlocks,
   WriteFacts,
 } from '@berth/core'
-import type { Clock, Digest, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@berth/ports'
+import type { Clock, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@berth/ports'
 import type { SecretsHealth } from '@berth/protocol'
 import type { InferOutput } from 'valibot'
 
@@ -146,7 +147,7 @@ export interface HttpAppDeps extends UseCases {
   readonly config: HttpConfig
   readonly version: string
   readonly clock: Clock
-  readonly digest: Digest
+  readonly keyRequest: KeyRequest
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly logger: Logger
   readonly meter: Meter

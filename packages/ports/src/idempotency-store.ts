@@ -12,7 +12,7 @@ export interface StoredResponse {
 
 /** A remembered request. Without `response` it is still executing, and `runId` names the run that will answer it. */
 export interface IdempotencyRecord {
-  readonly id: string // SHA-256 of principal subject, method, route path and key; lower-case hex
+  readonly id: string // principal subject, method and route path as 32 digits of lower-case hex, a colon, the key
   readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body; lower-case hex
   readonly runId?: string | undefined
   /** Id of the run, the session or the approval whose content the answer holds; its deletion takes the answer along. */
@@ -26,4 +26,9 @@ export interface IdempotencyRecord {
 export interface IdempotencyStore {
   /** The live record: still executing, or `expiresAt > now`. */
   find(id: string, now: EpochMs): Promise<IdempotencyRecord | undefined>
+  /**
+   * Whether a live record may have the id of an earlier release, a SHA-256 over the key as well. Once false, it stays so.
+   * Absent where no earlier release can have written.
+   */
+  holdsHashedIds?(now: EpochMs): Promise<boolean>
 }

@@ -6,6 +6,7 @@ import {
   createEngine,
   createEventHub,
   createHotCache,
+  createKeyRequest,
   createReadHealth,
   createRealtime,
   createRecall,
@@ -82,6 +83,7 @@ export function compose(parts: Parts) {
   const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
   const sealer = createNodeSealer([secret, ...earlier])
   const recall = createRecall({ idempotency, clock, sealer })
+  const keyRequest = createKeyRequest({ idempotency, clock, digest })
   const limited = { basePath, idempotencyTtlMs }
   const seen = { logger, meter, tracer }
   const answering = { recall, answers: idempotency, knownAnswers: idempotency }
@@ -129,7 +131,7 @@ export function compose(parts: Parts) {
   })
   const app = createHttpApp({
     config: httpConfigOf(config),
-    ...{ version, clock, digest, ids, ...seen, recall, issueTicket, readHealth },
+    ...{ version, clock, ids, ...seen, keyRequest, recall, issueTicket, readHealth },
     ...{ admit, onAnswer, listAudit, exportAudit, verifyAudit },
     openRunStream: streams.openRunStream,
     openSessionStream: streams.openSessionStream,

@@ -31,7 +31,10 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     count: (stream, range) => host.read('events.count', { stream, range }),
     head: () => host.read('events.head', undefined),
   },
-  idempotency: { find: (id, now) => host.read('idempotency.find', { id, now }) },
+  idempotency: {
+    find: (id, now) => host.read('idempotency.find', { id, now }),
+    holdsHashedIds: (now) => host.read('idempotency.holdsHashedIds', now),
+  },
   sessions: {
     find: (id, visibility) => host.read('sessions.find', { id, visibility }),
     list: (page, visibility) => host.read('sessions.list', { page, visibility }),

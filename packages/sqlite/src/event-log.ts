@@ -40,7 +40,7 @@ export function countEvents(db: Connection, { stream, range }: { stream: EventSt
 
 export const readLogHead = (db: Connection): LogHead => ({
   epoch: readMeta(db, 'epoch'),
-  position: db.get(selectHead, {})?.seq ?? 0,
+  position: db.get(selectHead, {})?.position ?? 0,
   trimmedThrough: Number(readMeta(db, 'trimmed_through')),
 })
 
@@ -102,9 +102,9 @@ const countStream = (carrier: Carrier): Query<StreamId & EventsBetween, { count:
 
 export const COUNT = { run: countStream('run'), session: countStream('session'), topic: countStream('topic') }
 
-/** The sequence outlives the events: retention never lets a position be given twice. */
-const selectHead = compile<object, { seq: number }>(() =>
-  from.selectFrom('sqlite_sequence').select('seq').where('name', '=', 'events'),
+/** Of the newest event, or of what is left of it: retention never lets a position be given twice. */
+const selectHead = compile<object, { position: number | null }>(() =>
+  from.selectFrom('events').select((eb) => eb.fn.max('position').as('position')),
 )
 
 function carrierOf(stream: EventStream): readonly [carrier: Carrier, id: string] {

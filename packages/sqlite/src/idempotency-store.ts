@@ -1,6 +1,7 @@
 import type { EpochMs, IdempotencyRecord } from '@berth/ports'
-import type { Selectable } from 'kysely'
+import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
+import { readMeta } from './meta.ts'
 import { compile, from } from './query.ts'
 import type { IdempotencyTable } from './schema.ts'
 
@@ -8,6 +9,19 @@ export function findIdempotency(db: Connection, { id, now }: { id: string; now: 
   const row = db.get(selectLive, { id, now })
   return row === undefined ? undefined : toRecord(row)
 }
+
+/** Ids before schema version 18 were 64 digits; an answer under such an id that is still to come counts whenever it comes. */
+export const holdsHashedIds = (db: Connection, now: EpochMs): boolean =>
+  now < Number(readMeta(db, 'hashed_ids_until')) || db.get(EXECUTING_HASHED, {}) !== undefined
+
+export const EXECUTING_HASHED = compile<object, { key: number }>(() =>
+  from
+    .selectFrom('idempotency')
+    .select('key')
+    .where('status', 'is', null)
+    .where(sql<SqlBool>`length(id) = 64 and instr(id, ':') = 0`)
+    .limit((eb) => eb.lit(1)),
+)
 
 const selectLive = compile<{ id: string; now: number }, Selectable<IdempotencyTable>>((place) =>
   from

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts'
 import { compile, from } from './query.ts'
 
-type MetaName = 'epoch' | 'trimmed_through' | 'clean_shutdown'
+type MetaName = 'epoch' | 'trimmed_through' | 'clean_shutdown' | 'hashed_ids_until'
 
 export function readMeta(db: Connection, name: MetaName): string {
   const row = db.get(selectValue, { name })

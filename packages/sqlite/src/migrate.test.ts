@@ -1,9 +1,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { EpochMs } from '@berth/ports'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Connection, openConnection } from './connection.ts'
+import { readEvents, readLogHead } from './event-log.ts'
+import { holdsHashedIds } from './idempotency-store.ts'
 import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
 import type { Migration } from './migrations/migration.ts'
 import { MIGRATIONS } from './migrations/migrations.ts'
@@ -84,6 +87,34 @@ describe('applyMigrations', () => {
     expect([run?.budget, run?.deadlineAt, run?.parentSeq, run?.suspension, run?.resumption]).toEqual(
       Array(5).fill(undefined),
     )
+  })
+
+  it('goes on counting events where a schema with a sequence has stopped, whatever was deleted since', () => {
+    applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
+    database.exec(`
+      INSERT INTO events (topic, type, at, payload) VALUES ('log', 'kept', 1, '1'), ('log', 'a', 2, '2'), ('log', 'b', 3, '3');
+      DELETE FROM events WHERE position > 1`)
+    applyMigrations(database, { path, now })
+
+    expect(readLogHead(db).position).toBe(3)
+    expect(readEvents(db, { stream: { topic: 'log' }, range: { after: 0, limit: 10 } })).toMatchObject([
+      { position: 1, type: 'kept', at: 1, payload: '1' },
+    ])
+    database.exec("INSERT INTO events (topic, type, at, payload) VALUES ('log', 'next', 4, '4')")
+    expect(readLogHead(db).position).toBe(4)
+  })
+
+  it.each([
+    ['no key', '', [false, false]],
+    ['an answer', '(id, 200)', [true, false]],
+    ['an answer that is still to come', '(id, NULL)', [true, true]],
+  ])('looks for keys of an earlier release while %s of it counts', (_, row, expected) => {
+    applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
+    const insert = "INSERT INTO idempotency (id, status, fingerprint, created_at, expires_at) SELECT *, 'f', 0, 50 FROM"
+    if (row !== '') database.exec(`${insert} (VALUES ${row.replace('id', `'${'a'.repeat(64)}'`)})`)
+    applyMigrations(database, { path, now })
+
+    expect([49, 50].map((at) => holdsHashedIds(db, at as EpochMs))).toEqual(expected)
   })
 
   it('copies a database that holds data before it changes it, and keeps the copy', () => {

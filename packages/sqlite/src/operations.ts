@@ -8,7 +8,7 @@ import { countEvents, readEvents, readEventsBefore, readLogHead } from './event-
 import { findFact, listFacts, nearestFacts, searchFacts } from './fact-store.ts'
 import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from './fact-upkeep.ts'
 import { findFire, firstPendingFires, listFires } from './fire-store.ts'
-import { findIdempotency } from './idempotency-store.ts'
+import { findIdempotency, holdsHashedIds } from './idempotency-store.ts'
 import { countJobs, dueJobs, findAliveJob, findJob, listDeadLetters, nextJobDueAt } from './job-queue.ts'
 import { findMcpServer, listMcpServers } from './mcp-server-store.ts'
 import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './memory-conflict-store.ts'
@@ -50,6 +50,7 @@ export const READS = {
   'events.count': countEvents,
   'events.head': readLogHead,
   'idempotency.find': findIdempotency,
+  'idempotency.holdsHashedIds': holdsHashedIds,
   'sessions.find': findSession,
   'sessions.list': listSessions,
   'sessions.messages': listMessages,

@@ -4,6 +4,7 @@ import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approval-
 import { COUNT, READ_AFTER, READ_BEFORE } from './event-log.ts'
 import { FIRST_PENDING, fireListQuery } from './fire-store.ts'
 import { PRUNE_FIRES } from './fire-writes.ts'
+import { EXECUTING_HASHED } from './idempotency-store.ts'
 import { FORGET_ANSWERS, interruptRecords } from './idempotency-writes.ts'
 import type { Query } from './query.ts'
 import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
@@ -185,6 +186,10 @@ describe('the search for idle sessions', () => {
 describe('the answers of calls that a crash has cut off', () => {
   it('are looked for among the executing ones', () => {
     expect(planOf(interruptRecords)).toContain('idempotency_executing')
+  })
+
+  it('are those of an earlier release too', () => {
+    expect(planOf(EXECUTING_HASHED)).toContain('idempotency_executing')
   })
 })
 

@@ -40,6 +40,7 @@ const RETENTION_QUERIES = {
       .selectFrom('events')
       .select('position')
       .where('position', '<', place('end'))
+      .where('type', '<>', '')
       .where(({ not, exists, selectFrom }) =>
         not(
           exists(

@@ -44,7 +44,6 @@ export interface Schema {
   readonly changed_sessions: { readonly session_id: string; readonly changed_at: number }
   readonly extractions: { readonly session_id: string; readonly through_seq: number }
   readonly consolidation_spend: { readonly day: string; readonly tokens: number; readonly cost_usd: number }
-  readonly sqlite_sequence: { readonly name: string; readonly seq: number }
 }
 
 export interface TriggerTable {
@@ -109,7 +108,7 @@ export interface McpServerTable {
 }
 
 export interface MetaTable {
-  readonly name: 'epoch' | 'trimmed_through' | 'clean_shutdown'
+  readonly name: 'epoch' | 'trimmed_through' | 'clean_shutdown' | 'hashed_ids_until'
   readonly value: string
 }
 

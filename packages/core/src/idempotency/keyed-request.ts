@@ -1,8 +1,8 @@
-import { AppError, canonicalJson, type Digest } from '@berth/ports'
+import { AppError } from '@berth/ports'
 
 /** A request that carries an Idempotency-Key, reduced to what is remembered of it. */
 export interface KeyedRequest {
-  readonly id: string // SHA-256 of subject, method, path and key
+  readonly id: string // 128 bits of SHA-256 of subject, method and path, a colon, the key
   readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body
   /** Id of the run, session or approval in its path: whose content its answer may hold. */
   readonly contentOf?: string | undefined
@@ -32,15 +32,3 @@ export function parseIdempotencyKey(header: string): string {
   }
   return key
 }
-
-export function keyRequest(digest: Digest, request: RequestIdentity, key: string): KeyedRequest {
-  const { subject, method, path, query, body, contentOf } = request
-  const sorted = [...query].sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))
-  return {
-    id: digest.sha256(JSON.stringify([subject, method, path, key])),
-    fingerprint: digest.sha256(`${JSON.stringify([path, sorted])}\n${body === undefined ? '' : canonicalJson(body)}`),
-    contentOf,
-  }
-}
-
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

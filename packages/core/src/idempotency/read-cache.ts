@@ -42,6 +42,7 @@ export function withReadCache(store: IdempotencyStore, meter: Meter): AnswerCach
   }
 
   return {
+    ...store,
     known,
     startReading,
     async find(id, now) {

@@ -1,11 +1,11 @@
-import { keyRequest, parseIdempotencyKey } from '@berth/core'
+import { type KeyedRequest, parseIdempotencyKey } from '@berth/core'
 import { AppError } from '@berth/ports'
 import { startsRun } from '../operation-traits.ts'
 import type { CreateStage } from './stage.ts'
 
 /** Recognizes a request that was sent before by its Idempotency-Key, and answers it again. */
 export const createIdempotency: CreateStage =
-  ({ config, digest, recall }) =>
+  ({ config, keyRequest, recall }) =>
   async (exchange) => {
     const { head, route, principal, json, headers } = exchange
     if (route?.mounted.operation.idempotent !== true) return undefined
@@ -26,7 +26,12 @@ export const createIdempotency: CreateStage =
       body: json,
       contentOf: route.params.sessionId ?? route.params.runId ?? route.params.approvalId,
     }
-    const key = keyRequest(digest, identity, parseIdempotencyKey(header))
-    exchange.key = route.mounted.operation.sealed === true ? { ...key, sealed: true } : key
-    return startsRun(route.mounted.operation) ? recall.known(exchange.key) : recall(exchange.key)
+    const { operation } = route.mounted
+    const meet = (request: KeyedRequest) => {
+      const key: KeyedRequest = operation.sealed === true ? { ...request, sealed: true } : request
+      exchange.key = key
+      return startsRun(operation) ? recall.known(key) : recall(key)
+    }
+    const request = keyRequest(identity, parseIdempotencyKey(header))
+    return request instanceof Promise ? request.then(meet) : meet(request)
   }

@@ -15,6 +15,7 @@ import { triggers } from './0014-triggers.ts'
 import { sessionLife } from './0015-session-life.ts'
 import { memory } from './0016-memory.ts'
 import { consolidator } from './0017-consolidator.ts'
+import { fewerPages } from './0018-fewer-pages.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. Append only. */
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   sessionLife,
   memory,
   consolidator,
+  fewerPages,
 ]

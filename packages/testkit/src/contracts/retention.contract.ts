@@ -1,6 +1,6 @@
-import type { RunRecord, Storage } from '@berth/ports'
+import type { NewEvent, RunRecord, Storage, Write } from '@berth/ports'
 import { expect } from 'vitest'
-import { anApproval, anEvent, aRun, aStep } from '../builders.ts'
+import { anApproval, anEvent, aRun, aSession, aStep } from '../builders.ts'
 import { commit, findRun } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
@@ -29,6 +29,39 @@ const KEPT: readonly RunRecord[] = [
 ]
 
 export const retentionCases: readonly ContractCase[] = [
+  {
+    title: 'whatever takes the newest events away, their positions are never given again',
+    async run(storage) {
+      const answer = { status: 410, body: '' }
+      const threaded = aRun({ id: 'of-thread', kind: 'workflow', threadId: 'old', targetId: 'flow', status: 'queued' })
+      await commit(storage, { type: 'session.insert', session: aSession({ id: 'deleted' }) })
+      for (const run of [ended({ id: 'pruned' }), threaded]) await commit(storage, { type: 'run.insert', run })
+      const deletions: readonly (readonly [Partial<NewEvent>, Write])[] = [
+        [{ topic: 'log' }, { type: 'event.trim', before: at(10), limit: 10 }],
+        [{ runId: 'pruned' }, { type: 'run.prune', before: at(10), limit: 10 }],
+        [{ sessionId: 'deleted' }, { type: 'session.delete', id: 'deleted', answer }],
+        [
+          { topic: 'log', runId: 'of-thread' },
+          { type: 'thread.delete', workflowId: 'flow', threadId: 'old', answer },
+        ],
+      ]
+      let given = 0
+      for (const [carrier, deletion] of deletions) {
+        const event = anEvent({ ...carrier, at: at(5) })
+        const { events } = await commit(storage, { type: 'event.append', events: [event, event] })
+        expect(events.map(({ position }) => position)).toEqual([given + 1, given + 2])
+        given += events.length
+        await commit(storage, deletion)
+        const left = await Promise.all([
+          positions(storage, { topic: 'log' }),
+          positions(storage, { runId: 'pruned' }),
+          positions(storage, { runId: 'of-thread' }),
+        ])
+        expect(left).toEqual([[], [], []])
+        expect((await storage.events.head()).position).toBe(given)
+      }
+    },
+  },
   {
     title: 'event.trim deletes the oldest events before an instant, at most as many as it may, and says how far',
     async run(storage) {

@@ -1,0 +1,61 @@
+import { type Clock, canonicalJson, type Digest, type IdempotencyStore } from '@berth/ports'
+import { createBoundedMap } from '../bounded-map.ts'
+import type { KeyedRequest, RequestIdentity } from './keyed-request.ts'
+
+export interface KeyRequestDeps {
+  readonly digest: Digest
+  readonly clock: Clock
+  readonly idempotency: IdempotencyStore
+}
+
+/**
+ * What is remembered of a request with this key. A promise while the storage may hold records of an earlier release, under
+ * whose id the request then goes on.
+ */
+export type KeyRequest = (identity: RequestIdentity, key: string) => KeyedRequest | Promise<KeyedRequest>
+
+const MAX_SCOPES = 1_000
+
+export function createKeyRequest({ digest, clock, idempotency }: KeyRequestDeps): KeyRequest {
+  const scopes = createBoundedMap<string, string>(MAX_SCOPES)
+  let isPast = idempotency.holdsHashedIds === undefined
+
+  const scopeOf = ({ subject, method, path }: RequestIdentity): string => {
+    const text = JSON.stringify([subject, method, path])
+    const known = scopes.get(text) ?? digest.sha256(text).slice(0, SCOPE_LENGTH)
+    scopes.set(text, known)
+    return known
+  }
+
+  const fromThePast = async (identity: RequestIdentity, key: string, request: KeyedRequest): Promise<KeyedRequest> => {
+    const now = clock.now()
+    isPast = (await idempotency.holdsHashedIds?.(now)) !== true
+    if (isPast) return request
+    const id = hashedId(digest, identity, key)
+    return (await idempotency.find(id, now)) === undefined ? request : { ...request, id }
+  }
+
+  return (identity, key) => {
+    const request = {
+      // Keys that come in order lie beside each other: with a hash of all of it every record would be a page of the index.
+      id: `${scopeOf(identity)}:${key}`,
+      fingerprint: fingerprintOf(digest, identity),
+      contentOf: identity.contentOf,
+    }
+    return isPast ? request : fromThePast(identity, key, request)
+  }
+}
+
+/** 128 bits. */
+const SCOPE_LENGTH = 32
+
+/** The id that releases before schema version 18 gave. */
+export const hashedId = (digest: Digest, { subject, method, path }: RequestIdentity, key: string): string =>
+  digest.sha256(JSON.stringify([subject, method, path, key]))
+
+function fingerprintOf(digest: Digest, { path, query, body }: RequestIdentity): string {
+  const sorted = [...query].sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))
+  return digest.sha256(`${JSON.stringify([path, sorted])}\n${body === undefined ? '' : canonicalJson(body)}`)
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { CONFIG, directory, mint, start } from './audit-server.fixture.ts'
+
+const hashed = (identity: readonly string[]) => createHash('sha256').update(JSON.stringify(identity)).digest('hex')
+
+describe('a database of an earlier release', () => {
+  it('still answers the keys that it remembers', async () => {
+    const first = await start(CONFIG)
+    const token = await mint('sessions:write', CONFIG)
+    const create = (server: typeof first, key: string) =>
+      server.call('/sessions', token, { title: 'once' }, { 'idempotency-key': key })
+    const made = await (await create(first, 'old')).text()
+    await first.server.stop()
+    const database = new DatabaseSync(join(directory, 'data.db'))
+    const id = hashed(['sessions:write', 'POST', '/v1/sessions', 'old'])
+    expect(database.prepare("UPDATE idempotency SET id = ? WHERE id LIKE '%:old'").run(id).changes).toBe(1)
+    database.prepare("UPDATE meta SET value = '9000000000000' WHERE name = 'hashed_ids_until'").run()
+    database.close()
+
+    const second = await start(CONFIG)
+    const again = await create(second, 'old')
+
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(await again.text()).toBe(made)
+    expect((await create(second, 'new')).headers.has('idempotency-replayed')).toBe(false)
+    expect((await create(second, 'new')).headers.get('idempotency-replayed')).toBe('true')
+  })
+})

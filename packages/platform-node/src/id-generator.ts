@@ -74,10 +74,17 @@ const toTail = (bytes: Uint8Array): Tail => [
 const smallTail = (value: number): Tail => [0, 0, Math.floor(value / LIMB), value % LIMB]
 
 /** The version stands before the upper 12 bits, the variant before the other 62. */
-const toText = ([top, ...rest]: Tail): string =>
-  [(7 << 16) | ((top >> 2) << 4) | (0b10 << 2) | (top & 0b11), ...rest].map((limb) => toCrockford(limb, 4)).join('')
+const toText = ([top, ...limbs]: Tail): string => {
+  let text = toCrockford((7 << 16) | ((top >> 2) << 4) | (0b10 << 2) | (top & 0b11), 4)
+  for (const limb of limbs) text += toCrockford(limb, 4)
+  return text
+}
 
-const toNumber = (bytes: Uint8Array): number => bytes.reduce((sum, byte) => sum * 256 + byte, 0)
+function toNumber(bytes: Uint8Array): number {
+  let sum = 0
+  for (const byte of bytes) sum = sum * 256 + byte
+  return sum
+}
 
 function toCrockford(value: number, length: number): string {
   let text = ''

@@ -14,9 +14,10 @@ export function toHttpRequest(incoming: IncomingMessage, hostname: string): Http
         return (Array.isArray(value) ? value.join(', ') : value) ?? null
       },
     },
-    get body() {
+    body: {
       // What reads no further leaves the connection open for the answer.
-      return ReadableStream.from<Uint8Array<ArrayBuffer>>(incoming.iterator({ destroyOnReturn: false }))
+      getReader: () =>
+        ReadableStream.from<Uint8Array<ArrayBuffer>>(incoming.iterator({ destroyOnReturn: false })).getReader(),
     },
     async arrayBuffer() {
       const bytes = Buffer.concat(await incoming.toArray())

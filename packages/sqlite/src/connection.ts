@@ -36,6 +36,14 @@ export function openConnection(path: string, options: ConnectionOptions = {}): C
   return createConnection(database)
 }
 
+/** As `openConnection`; it never waits for a lock and never moves the log into the file. */
+export function openInlineConnection(path: string, options: ConnectionOptions): Connection {
+  const db = openConnection(path, options)
+  db.database.pragma('busy_timeout = 0')
+  db.database.pragma('wal_autocheckpoint = 0')
+  return db
+}
+
 /** How long a statement waits for the lock of another process. */
 export const BUSY_TIMEOUT_MS = 5_000
 const MAX_VARIANTS = 256

@@ -1,5 +1,5 @@
 import type { AppError, Storage, StorageStatus } from '@berth/ports'
-import { type Connection, openConnection } from './connection.ts'
+import { type Connection, openConnection, openInlineConnection } from './connection.ts'
 import { createStores } from './create-stores.ts'
 import type { Encryption } from './encryption.ts'
 import type { Host } from './host/host.ts'
@@ -71,7 +71,9 @@ async function openFile(options: SqliteStorageOptions, path: string, open: OpenD
     const { synchronous, encryption, onFatal } = options
     const onClosed = () => lease.release()
     const reserve = createReserve(path)
-    const host = createWorkerHost(worker, { path, synchronous, encryption, readFrom, reserve, onFatal, onClosed })
+    const openInline = () => openInlineConnection(path, { synchronous, open })
+    const parts = { readFrom, openInline, reserve, onFatal, onClosed }
+    const host = createWorkerHost(worker, { path, synchronous, encryption, ...parts })
     const upkeep = await startUpkeep({ host, worker, path })
     return { ...assemble(withUpkeep(host, upkeep.end), () => ({ ...sizes(), freeBytes: upkeep.freeBytes() })), cipher }
   } catch (error) {

@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventLogContract, storageContract, unitOfWorkContract } from '@berth/testkit'
 import { afterAll } from 'vitest'
+import { openConnection, openInlineConnection } from './connection.ts'
+import { createStores } from './create-stores.ts'
+import { createWorkerHost, startStorageWorker } from './host/worker-host.ts'
+import { applyMigrations } from './migrate.ts'
 import { openSqliteStorage, type SqliteStorageOptions } from './open-sqlite-storage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'berth-contract-'))
@@ -16,7 +20,20 @@ const openFile = (mode: SqliteStorageOptions['mode']) => () =>
 storageContract({ name: 'SQLite file', open: openFile('lib') })
 
 // The operations are the same ones; what differs is how a commit reaches them, and what of it travels back.
+const openInline = async () => {
+  const path = join(directory, `${files++}.db`)
+  const readFrom = openConnection(path)
+  applyMigrations(readFrom.database, { path, now: Date.now })
+  const worker = startStorageWorker()
+  const host = createWorkerHost(worker, {
+    ...{ path, synchronous: 'normal', readFrom, expectedMs: Number.NEGATIVE_INFINITY },
+    openInline: () => openInlineConnection(path, { synchronous: 'normal' }),
+    onClosed: () => undefined,
+  })
+  return { ...createStores(host), close: host.close, status: async () => ({ writable: true, walBytes: 0, dbBytes: 0 }) }
+}
 const others = [
+  { name: 'SQLite file, on both threads', open: openInline },
   { name: 'SQLite in memory', open: () => openSqliteStorage({ path: ':memory:' }) },
   { name: 'SQLite file behind its worker', open: openFile('server') },
 ]

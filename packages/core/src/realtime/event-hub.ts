@@ -1,6 +1,6 @@
 import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@berth/ports'
 import type { HotCache, HotCacheStats, RecentEvent } from './hot-cache.ts'
-import { streamKey, streamKeysOfEach } from './stream-key.ts'
+import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'
 
 /**
  * Wakes readers of the event log and holds the recent end of the streams that are watched. A reader is a position in the log,
@@ -36,8 +36,7 @@ export function createEventHub(cache?: HotCache): EventHub {
       published++
       const keys = streamKeysOfEach(events)
       cache?.add(events, keys, isWatched)
-      const touched = new Set(keys.flat())
-      for (const key of touched) for (const wake of watchers.get(key) ?? []) wake()
+      for (const key of touchedBy(keys)) for (const wake of watchers.get(key) ?? []) wake()
     },
     forget() {
       forgotten++
@@ -59,6 +58,12 @@ export function createEventHub(cache?: HotCache): EventHub {
     recent: (stream, range) => cache?.read(stream, range),
     stats: () => cache?.stats() ?? NOTHING,
   }
+}
+
+function touchedBy(keys: StreamKeys): ReadonlySet<string> {
+  const touched = new Set<string>()
+  for (const ofEvent of keys) for (const key of ofEvent) touched.add(key)
+  return touched
 }
 
 /** Publishes the events of every commit once it is durable, and forgets what a commit may have deleted. */

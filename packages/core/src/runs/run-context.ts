@@ -32,7 +32,6 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     return made[name]
   }
   const members: Omit<RunContext, keyof RunServices> & WithServices = {
-    [SERVICE]: service,
     runId: run.id,
     agentId: kind === 'agent' ? targetId : undefined,
     workflowId: kind === 'workflow' ? targetId : undefined,
@@ -83,6 +82,8 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
         })
       },
     },
+    // Last, as members after one of a computed name are added one by one.
+    [SERVICE]: service,
   }
   return Object.defineProperties(members, SERVICES) as typeof members & RunServices
 }

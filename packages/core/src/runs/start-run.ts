@@ -239,10 +239,7 @@ function decide(
   const event = lifecycleEvent(run, type, { at: run.createdAt, ...(position === undefined ? {} : { position }) })
   return {
     writes: [{ type: 'run.insert', run }, ...writes, { type: 'event.append', events: [event] }],
-    // Who waits for the outcome gets no other answer.
-    get reply() {
-      return origin?.reply?.(run) ?? acceptedReply(run, deps.basePath, { position })
-    },
+    reply: origin?.reply?.(run) ?? acceptedReply(run, deps.basePath, { position }),
     runId: run.id,
     remember: answer === 'accepted',
     discard: place.leave,

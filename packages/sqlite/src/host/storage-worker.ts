@@ -28,8 +28,9 @@ parentPort?.on('message', (request: WorkerRequest) => {
 
 async function answer(request: WorkerRequest): Promise<WorkerAnswer> {
   try {
+    const startedAt = performance.now()
     const settled = request.type === 'open' ? await open(request) : work(request)
-    return { type: 'done', settled: packSettled(settled) }
+    return { type: 'done', settled: packSettled(settled), ms: performance.now() - startedAt }
   } catch (error) {
     return { type: 'refused', error: toErrorMessage(error) }
   }

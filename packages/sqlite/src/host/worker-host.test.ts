@@ -5,7 +5,7 @@ import { EVERY_ROW, type RunRecord, type Write } from '@berth/ports'
 import { anEvent, aRun } from '@berth/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openConnection } from '../connection.ts'
+import { openConnection, openInlineConnection } from '../connection.ts'
 import { applyMigrations } from '../migrate.ts'
 import type { Host } from './host.ts'
 import { createWorkerHost, type StorageWorker, startStorageWorker } from './worker-host.ts'
@@ -26,7 +26,7 @@ beforeEach(() => {
   closed = 0
   worker = startStorageWorker()
   host = createWorkerHost(worker, {
-    ...{ path, synchronous: 'full', readFrom },
+    ...{ path, synchronous: 'full', readFrom, openInline },
     onFatal: (error) => fatal.push(error),
     onClosed: () => closed++,
   })
@@ -35,6 +35,8 @@ afterEach(async () => {
   await host.close()
   rmSync(directory, { recursive: true })
 })
+
+const openInline = () => openInlineConnection(path, {})
 
 const insert = (id: string): readonly Write[] => [
   { type: 'run.insert', run: aRun({ id }) },
@@ -139,7 +141,7 @@ describe('a host whose writes happen in a worker', () => {
     const lost = startStorageWorker()
     const readFrom = openConnection(path)
     const blind = createWorkerHost(lost, {
-      ...{ path: join(directory, 'no', 'such', 'data.db'), synchronous: 'full', readFrom },
+      ...{ path: join(directory, 'no', 'such', 'data.db'), synchronous: 'full', readFrom, openInline },
       onClosed: () => undefined,
     })
 

@@ -6,6 +6,7 @@ import type { Synchronous } from '../synchronous.ts'
 import type { Settled, WriteJob } from './commit-group.ts'
 import { createHost } from './create-host.ts'
 import type { Host } from './host.ts'
+import { createInlineCommits } from './inline-commits.ts'
 import type { Reserve } from './reserve.ts'
 import {
   type ErrorMessage,
@@ -16,10 +17,18 @@ import {
   type WorkerRequest,
 } from './worker-message.ts'
 
+interface WorkerReply {
+  readonly settled: readonly SettledMessage[]
+  /** What it took the thread. Milliseconds. */
+  readonly ms: number
+}
+
 /** A thread that is starting. */
 export interface StorageWorker {
   /** @throws AppError what the worker refuses; `storage-failed` when it is gone */
-  ask(request: WorkerRequest): Promise<readonly SettledMessage[]>
+  ask(request: WorkerRequest): Promise<WorkerReply>
+  /** Whether it has answered all that it was asked. */
+  isIdle(): boolean
   /** Resolves when the thread has ended, as it does by itself after `close`. */
   readonly ended: Promise<void>
   /** Ends it in the middle of what it does, and resolves when it has ended. */
@@ -32,6 +41,10 @@ export interface WorkerHostOptions {
   readonly encryption?: Encryption | undefined
   /** Reads run here, on the calling thread; another connection to the file that the worker writes to. */
   readonly readFrom: Connection
+  /** Opens another one, to write with on the calling thread. */
+  readonly openInline: () => Connection
+  /** What a commit is taken to last before any was seen. Milliseconds. */
+  readonly expectedMs?: number | undefined
   readonly reserve?: Reserve | undefined
   readonly onFatal?: ((error: AppError) => void) | undefined
   /** Called when the worker has closed the file. */
@@ -49,7 +62,7 @@ export function startStorageWorker(): StorageWorker {
   const url = new URL(isSource ? './storage-worker.ts' : './storage-worker.cjs', import.meta.url)
   const worker = new Worker(url, isSource ? { execArgv: ['--conditions=berth-source'] } : {})
   const ended = Promise.withResolvers<void>()
-  const asked: { resolve(settled: readonly SettledMessage[]): void; reject(error: unknown): void }[] = []
+  const asked: { resolve(reply: WorkerReply): void; reject(error: unknown): void }[] = []
   let fault: AppError | undefined
 
   const fail = (cause?: unknown) => {
@@ -58,7 +71,7 @@ export function startStorageWorker(): StorageWorker {
   }
   worker.on('message', (answer: WorkerAnswer) => {
     const first = asked.shift()
-    if (answer.type === 'done') first?.resolve(unpackSettled(answer.settled))
+    if (answer.type === 'done') first?.resolve({ settled: unpackSettled(answer.settled), ms: answer.ms })
     else first?.reject(toError(answer.error))
   })
   worker.on('error', fail)
@@ -74,6 +87,7 @@ export function startStorageWorker(): StorageWorker {
         asked.push({ resolve, reject })
         worker.postMessage(request)
       }),
+    isIdle: () => asked.length === 0,
     ended: ended.promise,
     async end() {
       await worker.terminate()
@@ -82,27 +96,31 @@ export function startStorageWorker(): StorageWorker {
   }
 }
 
-/** Writes in the worker, reads on the calling thread. */
-export function createWorkerHost(
-  worker: StorageWorker,
-  { path, synchronous, encryption, readFrom, reserve, onFatal, onClosed }: WorkerHostOptions,
-): Host {
+/** Reads on the calling thread, and writes in the worker all that is not faster on the calling thread too. */
+export function createWorkerHost(worker: StorageWorker, options: WorkerHostOptions): Host {
+  const { path, synchronous, encryption, readFrom, openInline, expectedMs, reserve, onFatal, onClosed } = options
+  const inline = createInlineCommits({ open: openInline, expectedMs })
   // Nobody waits for it: without a database the worker refuses every commit.
   worker.ask({ type: 'open', path, synchronous, encryption }).catch(() => undefined)
+
+  const commitInWorker = async (jobs: readonly WriteJob[]): Promise<readonly Settled[]> => {
+    try {
+      const plain = jobs.map(({ name, request }) => ({ name, request }))
+      const { settled, ms } = await worker.ask({ type: 'commit', jobs: packJobs(plain) })
+      inline.note(ms)
+      return settled.map((one, index) => toSettled(one, jobs[index] as WriteJob))
+    } catch (error) {
+      return jobs.map(() => ({ error }))
+    }
+  }
+
   return createHost({
-    async commit(jobs) {
-      try {
-        const plain = jobs.map(({ name, request }) => ({ name, request }))
-        const settled = await worker.ask({ type: 'commit', jobs: packJobs(plain) })
-        return settled.map((one, index) => toSettled(one, jobs[index] as WriteJob))
-      } catch (error) {
-        return jobs.map(() => ({ error }))
-      }
-    },
+    commit: (jobs) => (worker.isIdle() ? inline.commit(jobs) : undefined) ?? commitInWorker(jobs),
     maxGroups: MAX_GROUPS,
     readFrom,
     async close(isIntact) {
       readFrom.database.close()
+      inline.close()
       await worker.ask({ type: 'close', isIntact }).catch(() => undefined)
       await worker.ended
       onClosed()

@@ -62,7 +62,7 @@ export type WorkerRequest =
   | { readonly type: 'close'; readonly isIntact: boolean }
 
 export type WorkerAnswer =
-  | { readonly type: 'done'; readonly settled: Packed<readonly SettledMessage[]> }
+  | { readonly type: 'done'; readonly settled: Packed<readonly SettledMessage[]>; readonly ms: number }
   | { readonly type: 'refused'; readonly error: ErrorMessage }
 
 /**

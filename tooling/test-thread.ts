@@ -11,8 +11,8 @@ const SPECIFIER = "'./storage-worker.ts'"
 
 /**
  * Tests begin the storage thread from one file of JavaScript, bundled from the source as it stands. A thread that strips types
- * compiles a program of WebAssembly first: a third of a second each, thousands of times in a run, and V8's list of pages with
- * code does not always survive that (a failed check ends the process with SIGTRAP).
+ * compiles a program of WebAssembly first: a third of a second each, thousands of times in a run. V8 is known to fail a check of
+ * its list of pages with code after many of those, which ends the process with SIGTRAP.
  */
 export function testThread(): Plugin {
   let bundled: Promise<string> | undefined

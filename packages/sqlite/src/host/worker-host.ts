@@ -138,8 +138,12 @@ function toSettled(message: SettledMessage, { request }: WriteJob): Settled {
 }
 
 function withPositions(writes: readonly Write[], positions: readonly number[]): readonly StoredEvent[] {
-  const events = writes.flatMap((write) => (write.type === 'event.append' ? write.events : []))
-  return events.map((event, index) => ({ ...event, position: positions[index] as number }))
+  const stored: StoredEvent[] = []
+  for (const write of writes) {
+    if (write.type !== 'event.append') continue
+    for (const event of write.events) stored.push({ ...event, position: positions[stored.length] as number })
+  }
+  return stored
 }
 
 const toError = ({ id, message, hint, cause }: ErrorMessage): AppError =>

@@ -29,7 +29,7 @@ beforeEach(() => {
   readFrom = openConnection(path)
   applyMigrations(readFrom.database, { now: () => 0 })
   opened = 0
-  inline = createInlineCommits({ open: openInline, expectedMs: 0 })
+  inline = createInlineCommits({ open: openInline, expectedMs: 0, now: () => 0 })
 })
 afterEach(() => {
   inline.close()
@@ -71,7 +71,7 @@ describe('a commit on the thread of the server', () => {
   })
 
   it('waits until commits were seen to be quick, and ends when they are slow', () => {
-    const unknown = createInlineCommits({ open: openInline })
+    const unknown = createInlineCommits({ open: openInline, now: () => 0 })
     expect(unknown.commit([job(insert('a'))])).toBeUndefined()
     for (let commits = 0; commits < 60; commits++) unknown.note(0.2)
     expect(unknown.commit([job(insert('a'))])).toBeDefined()
@@ -82,10 +82,7 @@ describe('a commit on the thread of the server', () => {
   })
 
   it('leaves one now and then to the storage thread, which moves the log into the file', () => {
-    const tries = Array.from({ length: 130 }, (_, index) => {
-      inline.note(0)
-      return inline.commit([job(insert(`run-${index}`))])
-    })
+    const tries = Array.from({ length: 130 }, (_, index) => inline.commit([job(insert(`run-${index}`))]))
 
     expect(tries.filter((settled) => settled === undefined)).toHaveLength(2)
   })

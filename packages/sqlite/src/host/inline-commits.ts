@@ -7,6 +7,8 @@ export interface InlineCommitsOptions {
   readonly open: () => Connection
   /** What a commit is taken to last before any was seen. Milliseconds. */
   readonly expectedMs?: number | undefined
+  /** Milliseconds of a clock that only goes on. */
+  readonly now?: (() => number) | undefined
 }
 
 /**
@@ -29,7 +31,11 @@ const WEIGHT = 1 / 16
 /** The storage thread moves the log into the file, which takes a while, in a commit of its own: it has one now and then. */
 const IN_A_ROW = 64
 
-export function createInlineCommits({ open, expectedMs = UNKNOWN_MS }: InlineCommitsOptions): InlineCommits {
+export function createInlineCommits({
+  open,
+  expectedMs = UNKNOWN_MS,
+  now = () => performance.now(),
+}: InlineCommitsOptions): InlineCommits {
   let db: Connection | undefined
   let meanMs = expectedMs
   let inARow = 0
@@ -45,10 +51,10 @@ export function createInlineCommits({ open, expectedMs = UNKNOWN_MS }: InlineCom
       if (jobs.length > 1 || job === undefined || meanMs >= QUICK_MS || !isBrief(job)) return undefined
       if (++inARow % IN_A_ROW === 0) return undefined
       db ??= open()
-      const startedAt = performance.now()
+      const startedAt = now()
       const settled = commitGroup(db, jobs)
       if (settled.some(isBusy)) return undefined
-      note(performance.now() - startedAt)
+      note(now() - startedAt)
       return settled
     },
     close: () => void db?.database.close(),

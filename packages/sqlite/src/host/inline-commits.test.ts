@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVERY_ROW, type JsonText, type Write } from '@berth/ports'
@@ -134,6 +134,16 @@ describe('a host that commits on both threads', () => {
     expect(await waiting).toMatchObject({ committed: true })
     expect(await host.read('runs.find', { id: 'a', visibility: EVERY_ROW })).toBeDefined()
     await host.close()
+  })
+
+  it('leaves no log behind when it closes', async () => {
+    const { host } = start()
+    for (const id of ['a', 'b']) await host.write('commit', [insert(id)])
+    readFrom.database.close()
+    expect(opened).toBe(1)
+    await host.close()
+
+    expect(existsSync(`${path}-wal`)).toBe(false)
   })
 
   it('commits nothing while the storage thread still has something to do', async () => {

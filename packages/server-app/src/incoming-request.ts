@@ -1,8 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { HttpRequest } from '@berth/http'
 
-/** What the stages of HTTP read of a request that the listener has received and found readable. */
-export function toHttpRequest(incoming: IncomingMessage, hostname: string): HttpRequest | undefined {
+/**
+ * What the stages of HTTP read of a request that the listener has received and found readable. `callForBody` is called
+ * before its body is read, for a client that sends none before it is told to.
+ */
+export function toHttpRequest(
+  incoming: IncomingMessage,
+  hostname: string,
+  callForBody: () => void = () => undefined,
+): HttpRequest | undefined {
   const url = urlOf(incoming, hostname)
   if (url === undefined) return undefined
   const { method = 'GET', headers } = incoming
@@ -16,10 +23,13 @@ export function toHttpRequest(incoming: IncomingMessage, hostname: string): Http
     },
     body: {
       // What reads no further leaves the connection open for the answer.
-      getReader: () =>
-        ReadableStream.from<Uint8Array<ArrayBuffer>>(incoming.iterator({ destroyOnReturn: false })).getReader(),
+      getReader() {
+        callForBody()
+        return ReadableStream.from<Uint8Array<ArrayBuffer>>(incoming.iterator({ destroyOnReturn: false })).getReader()
+      },
     },
     async arrayBuffer() {
+      callForBody()
       const bytes = Buffer.concat(await incoming.toArray())
       return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)
     },

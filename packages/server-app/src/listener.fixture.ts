@@ -27,8 +27,9 @@ export const textOf = async (request: HttpRequest) => new TextDecoder().decode(a
 export async function open(
   answer: Answering['answer'] = echo,
   limits: Partial<ListenerLimits> = {},
+  onUpgrade?: Answering['onUpgrade'],
 ): Promise<Listener> {
-  const listener = await listen({ answer }, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
+  const listener = await listen({ answer, onUpgrade }, { host: '127.0.0.1', port: 0, ...LIMITS, ...limits })
   opened.push(listener)
   return listener
 }

@@ -58,43 +58,60 @@ const UPGRADE_OPTIONS: object = {
 
 /** Binds the address. @throws StartError `address-in-use`, `bind-failed` */
 export async function listen(answering: Answering, address: Address & ListenerLimits): Promise<Listener> {
-  const server = serve(answering, address)
+  const unanswered = createUnanswered()
+  const server = serve(answering, address, unanswered)
   const bound = await bind(server, address)
-  return { host: address.host, port: bound.port, close: (graceMs) => close(server, graceMs) }
+  return { host: address.host, port: bound.port, close: (graceMs) => close(server, graceMs, unanswered) }
 }
 
 /** Every request gets the envelope or what `answer` answers; none gets an empty refusal of Node's own. */
-function serve({ answer, onUpgrade }: Answering, { host, ...limits }: Address & ListenerLimits): Server {
-  const unanswered = createUnanswered()
+function serve(
+  { answer, onUpgrade }: Answering,
+  { host, ...limits }: Address & ListenerLimits,
+  unanswered: Unanswered,
+): Server {
   const hostname = host.includes(':') ? `[${host}]` : host
 
-  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const request = toHttpRequest(incoming, hostname)
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
+    const request = toHttpRequest(incoming, hostname, callForBody)
     if (request === undefined) return refuse(incoming, outgoing, unreadable('header host: is not written like a name'))
     await sendAnswer(incoming, outgoing, await answer(request, { incoming, outgoing }))
   }
 
-  const take = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const take = (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
     // A connection outlives the listener by one answer: who goes on asking must not hold up its end.
     if (!server.listening) outgoing.shouldKeepAlive = false
     unanswered.add(incoming, outgoing)
     const refusal = refusalOf(incoming, limits.maxHeaders)
-    if (refusal === undefined) pass(incoming, outgoing).catch((cause) => answerFailure(incoming, outgoing, cause))
+    if (refusal === undefined)
+      pass(incoming, outgoing, callForBody).catch((cause) => answerFailure(incoming, outgoing, cause))
     else refuse(incoming, outgoing, refusal)
   }
 
-  const server = createServer({ ...serverOptionsOf(limits), ...UPGRADE_OPTIONS }, take)
+  const server = createServer({ ...serverOptionsOf(limits), ...UPGRADE_OPTIONS }, (incoming, outgoing) =>
+    take(incoming, outgoing),
+  )
+  // Who ends its half of the connection after a request still gets the answer, and then the end.
+  Object.assign(server, { httpAllowHalfOpen: true })
   if (onUpgrade !== undefined) {
     server.on('upgrade', (incoming, socket, head) => {
       socket.on('error', () => socket.destroy())
       const refusal = refusalOf(incoming, limits.maxHeaders)
-      if (unanswered.isOwedOn(socket)) socket.destroy()
-      else if (refusal !== undefined) refuseOn(socket, refusal, incoming)
-      else onUpgrade(incoming, socket, head)
+      unanswered.inTurn(socket, () => {
+        if (refusal !== undefined) refuseOn(socket, refusal, incoming)
+        else onUpgrade(incoming, socket, head)
+      })
     })
   }
   server.maxHeadersCount = 0 // Node drops what is beyond; refusalOf counts.
-  server.on('checkExpectation', take)
+  server.on('checkExpectation', (incoming, outgoing) => take(incoming, outgoing))
+  server.on('checkContinue', (incoming, outgoing) => {
+    let isCalledFor = false
+    take(incoming, outgoing, () => {
+      if (!isCalledFor) outgoing.writeContinue()
+      isCalledFor = true
+    })
+  })
   server.on('connect', (incoming, socket) => refuseTunnel(incoming, socket, unanswered))
   server.on('clientError', (error, socket) => answerParserError(error, socket, unanswered))
   return server
@@ -119,11 +136,14 @@ function bind(server: Server, { host, port }: Address): Promise<AddressInfo> {
   })
 }
 
-async function close(server: Server, graceMs: number): Promise<void> {
+async function close(server: Server, graceMs: number, unanswered: Unanswered): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   // Those that are answering now are idle a moment later.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs)
+  const cut = setTimeout(() => {
+    server.closeAllConnections()
+    unanswered.cutWaiting()
+  }, graceMs)
   await closed
   clearInterval(sweep)
   clearTimeout(cut)
@@ -133,8 +153,7 @@ async function close(server: Server, graceMs: number): Promise<void> {
 function refuseTunnel(incoming: IncomingMessage, socket: Duplex, unanswered: Unanswered): void {
   socket.on('error', () => socket.destroy())
   socket.once('finish', () => socket.destroy())
-  if (unanswered.isOwedOn(socket)) socket.destroy()
-  else refuseOn(socket, unreadable('this server is no proxy'), incoming)
+  unanswered.inTurn(socket, () => refuseOn(socket, unreadable('this server is no proxy'), incoming))
 }
 
 function answerFailure(incoming: IncomingMessage, outgoing: ServerResponse, cause: unknown): void {

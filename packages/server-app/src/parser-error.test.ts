@@ -1,8 +1,9 @@
 import { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { answerParserError } from './parser-error.ts'
+import { createUnanswered } from './unanswered.ts'
 
-const nothingOwed = { add: () => {}, isOwedOn: () => false, endAfterAnswers: () => {} }
+const nothingOwed = { ...createUnanswered(), isOwedOn: () => false }
 
 function createSocket() {
   const written: string[] = []

@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream'
 import { isResponse, type Outgoing, requestIdOf, SECURITY_HEADERS, type TextAnswer, toEnvelope } from '@berth/http'
 import type { AppError } from '@berth/ports'
 import { ERRORS } from '@berth/protocol'
+import { writeAnswer } from './send-answer.ts'
 
 /** Answers a request that nothing reads further, and closes the connection. */
 export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: AppError): void {
-  const { status, headers, body } = toAnswer(error, incoming)
-  outgoing.writeHead(status, headers).end(body)
+  writeAnswer(incoming, outgoing, toAnswer(error, incoming))
 }
 
 /** Answers on a connection where no answer is under way, and closes it. */
@@ -16,22 +16,16 @@ export function refuseOn(socket: Duplex, error: AppError, incoming?: IncomingMes
   write(socket, toAnswer(error, incoming))
 }
 
-interface WholeAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
-function write(socket: Duplex, { status, headers, body }: WholeAnswer): void {
+function write(socket: Duplex, { status, headers, text }: TextAnswer): void {
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.once('finish', () => socket.destroy())
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${text ?? ''}`)
 }
 
 /** Writes a whole answer on a connection where none is under way, and closes it. */
 export async function sendOn(socket: Duplex, answer: Outgoing): Promise<void> {
   const { status, headers, text } = isResponse(answer) ? await whole(answer) : answer
-  write(socket, { status, headers: { ...headers, Connection: 'close' }, body: text ?? '' })
+  write(socket, { status, headers: { ...headers, Connection: 'close' }, text })
 }
 
 async function whole(response: Response): Promise<TextAnswer> {
@@ -40,13 +34,13 @@ async function whole(response: Response): Promise<TextAnswer> {
   return { status: response.status, headers, text }
 }
 
-function toAnswer(error: AppError, incoming?: IncomingMessage): WholeAnswer {
+function toAnswer(error: AppError, incoming?: IncomingMessage): TextAnswer {
   const sent = incoming?.headers['x-request-id']
   const requestId = requestIdOf(typeof sent === 'string' ? sent : undefined, { randomBytes })
-  const body = JSON.stringify(toEnvelope(error, requestId))
+  const text = JSON.stringify(toEnvelope(error, requestId))
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(body)),
+    'Content-Length': String(Buffer.byteLength(text)),
     'X-Request-Id': requestId,
     ...SECURITY_HEADERS,
     Connection: 'close',
@@ -54,5 +48,5 @@ function toAnswer(error: AppError, incoming?: IncomingMessage): WholeAnswer {
       ? {}
       : { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))) }),
   }
-  return { status: ERRORS[error.id].status, headers, body }
+  return { status: ERRORS[error.id].status, headers, text }
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import type { HttpEnv } from '@berth/http'
 import { describe, expect, it } from 'vitest'
 import { CLOSE, dial, HOST, open } from './listener.fixture.ts'
 
@@ -19,6 +22,15 @@ describe('an answer', () => {
     expect(await received).toMatch(/^HTTP\/1\.1 413 [\s\S]*too much$/)
   })
 
+  it('is there for a client that reads it when it has sent all of its body', async () => {
+    const { socket, received } = dial(await open(async () => text(413, 'too much')))
+    socket.pause().write(POST(`Content-Length: ${REST / 4}`))
+    await new Promise((resolve) => socket.write(Buffer.alloc(REST / 4), resolve))
+    socket.resume()
+
+    expect(await received).toMatch(/^HTTP\/1\.1 413 [\s\S]*too much$/)
+  })
+
   it('reaches a client whose body was read in part', async () => {
     const listener = await open(async (request) => {
       const reader = request.body?.getReader()
@@ -26,12 +38,29 @@ describe('an answer', () => {
       await reader?.cancel()
       return text(413, 'too much')
     })
-    const { socket, soFar } = dial(listener)
+    const { socket, received, soFar } = dial(listener)
     socket.write(`${POST('Transfer-Encoding: chunked')}${REST.toString(16)}\r\n`)
     socket.write(Buffer.alloc(REST - 1))
 
     await expect.poll(soFar).toMatch(/^HTTP\/1\.1 413 [\s\S]*too much$/)
-    await expect.poll(() => socket.writableLength === 0 || socket.destroyed).toBe(true)
+    expect((await received).match(/^connection: .*$/gim)).toEqual(['Connection: close'])
+  })
+
+  it.each(['HEAD', 'POST'])('to a %s that goes unread says that the connection ends, and ends it', async (method) => {
+    const { socket, received } = dial(await open(async () => text(413, 'too much')))
+    socket.write(POST('Content-Length: 2').replace('POST', method))
+
+    const answer = await received
+    expect(answer).toContain('Content-Length: 8')
+    expect(answer.match(/^connection: .*$/gim)).toEqual(['Connection: close'])
+    expect(answer.endsWith('too much')).toBe(method === 'POST')
+  })
+
+  it('to a body that nobody reads is not preceded by a call for it', async () => {
+    const { socket, received } = dial(await open(async () => text(413, 'too much')))
+    socket.write(POST('Content-Length: 2', 'Expect: 100-continue'))
+
+    expect(await received).toMatch(/^HTTP\/1\.1 413 /)
   })
 
   it('leaves the connection open for the next request once the body was read', async () => {
@@ -44,10 +73,11 @@ describe('an answer', () => {
   })
 })
 
+const EVENTS = { 'Content-Type': 'text/event-stream; charset=utf-8' }
 type Source = NonNullable<ConstructorParameters<typeof ReadableStream<Uint8Array>>[0]>
 
 describe('an answer that streams', () => {
-  const streamed = (source: Source) => open(async () => new Response(new ReadableStream(source)))
+  const streamed = (source: Source) => open(async () => new Response(new ReadableStream(source), { headers: EVENTS }))
 
   it('sends its head before its first bytes', async () => {
     const { socket, soFar } = dial(await streamed({}))
@@ -94,5 +124,38 @@ describe('an answer that streams', () => {
     socket.write(POST('Content-Length: 0'))
 
     expect(await received).not.toMatch(/0\r\n\r\n$/)
+  })
+})
+
+describe('a client that ends its half of the connection', () => {
+  const hasEnded = ({ incoming }: HttpEnv = {}) => once(incoming?.socket as Socket, 'end')
+
+  it('gets the answers to all that it has asked, in order, and then the end', async () => {
+    const { socket, received } = dial(
+      await open(async (request, env) => {
+        await hasEnded(env)
+        return text(200, `<${new URL(request.url).pathname}>`)
+      }),
+    )
+    socket.end(`${POST('Content-Length: 0')}${POST('Content-Length: 0').replace('/', '/2')}`)
+
+    expect((await received).match(/<.*?>/g)).toEqual(['</>', '</2>'])
+  })
+
+  it('gets all of an answer that streams and has an end', async () => {
+    const { socket, received } = dial(
+      await open(async (_, env) => {
+        const ended = hasEnded(env)
+        const parts = async function* () {
+          yield new TextEncoder().encode('all')
+          await ended
+          yield new TextEncoder().encode(' of it')
+        }
+        return new Response(ReadableStream.from(parts()))
+      }),
+    )
+    socket.end(POST('Content-Length: 0'))
+
+    expect(await received).toMatch(/all[\s\S]* of it[\s\S]*0\r\n\r\n$/)
   })
 })

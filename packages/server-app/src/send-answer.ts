@@ -1,17 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isResponse, type Outgoing, type TextAnswer } from '@berth/http'
 
-/** Sends an answer; what the client still sends is read for a moment, so that it gets to see the answer. */
+/**
+ * Sends an answer. To a client that is still sending it says that the connection ends; what comes is read for a moment
+ * before it does, so that the client gets to see the answer.
+ */
 export async function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: Outgoing): Promise<void> {
-  if (!incoming.complete) outgoing.once('close', () => discardRest(incoming))
-  if (isResponse(answer)) return stream(outgoing, answer)
+  if (isResponse(answer)) return stream(incoming, outgoing, answer)
   return new Promise((resolve, reject) => {
-    if (due.push({ outgoing, answer, resolve, reject }) === 1) setImmediate(writeDueAnswers)
+    if (due.push({ incoming, outgoing, answer, resolve, reject }) === 1) setImmediate(writeDueAnswers)
     else if (due.length === MOST_DUE) writeDueAnswers()
   })
 }
 
 interface Due {
+  readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
   readonly answer: TextAnswer
   resolve(): void
@@ -27,9 +30,9 @@ let due: Due[] = []
 export function writeDueAnswers(): void {
   const answers = due
   due = []
-  for (const { outgoing, answer, resolve, reject } of answers) {
+  for (const { incoming, outgoing, answer, resolve, reject } of answers) {
     try {
-      write(outgoing, answer)
+      writeAnswer(incoming, outgoing, answer)
       resolve()
     } catch (cause) {
       reject(cause)
@@ -37,29 +40,57 @@ export function writeDueAnswers(): void {
   }
 }
 
-function write(outgoing: ServerResponse, { status, headers, text }: TextAnswer): void {
+/** The same at once. */
+export function writeAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: TextAnswer): void {
+  const { status, headers, text } = answer
+  if (!incoming.complete) {
+    outgoing.writeHead(status, { ...headers, ...LAST }).flushHeaders()
+    if (text !== null) outgoing.write(text)
+    restOf(incoming).then(() => outgoing.end())
+    return
+  }
   outgoing.writeHead(status, headers)
   if (text === null) outgoing.end()
   else outgoing.end(text)
 }
 
-async function stream(outgoing: ServerResponse, { status, headers, body }: Response): Promise<void> {
-  outgoing.writeHead(status, Object.fromEntries(headers))
-  if (body === null) return void outgoing.end()
-  outgoing.flushHeaders()
-  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
-  const stop = () => void reader.cancel().catch(() => undefined)
-  outgoing.on('close', stop).on('error', stop)
+const LAST = { Connection: 'close' }
+
+async function stream(incoming: IncomingMessage, outgoing: ServerResponse, answer: Response): Promise<void> {
+  const { status, headers, body } = answer
+  const rest = incoming.complete ? undefined : restOf(incoming)
+  outgoing.writeHead(status, { ...Object.fromEntries(headers), ...(rest === undefined ? {} : LAST) })
   try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      if (!outgoing.write(value)) await room(outgoing)
+    if (body !== null) {
+      outgoing.flushHeaders()
+      const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
+      const stop = () => void reader.cancel().catch(() => undefined)
+      outgoing.on('close', stop).on('error', stop)
+      if (headers.get('content-type')?.startsWith(EVENTS)) whenHalfClosed(incoming, outgoing, stop)
+      await pass(reader, outgoing)
     }
+    await rest
     outgoing.end()
   } catch {
     // The head is out: a body that breaks off is all that says so.
     outgoing.destroy()
+  }
+}
+
+const EVENTS = 'text/event-stream'
+
+/** A client that waits for an answer may have ended its half of the connection; one that listens to events has left. */
+function whenHalfClosed({ socket }: IncomingMessage, outgoing: ServerResponse, stop: () => void): void {
+  if (socket.readableEnded) stop()
+  else socket.once('end', stop)
+  outgoing.once('close', () => socket.off('end', stop))
+}
+
+async function pass(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    if (!outgoing.write(value)) await room(outgoing)
   }
 }
 
@@ -76,9 +107,13 @@ const room = (outgoing: ServerResponse) =>
 
 const DISCARD_MS = 500
 
-function discardRest(incoming: IncomingMessage): void {
-  const { socket } = incoming
-  if (incoming.complete || socket.destroyed) return
-  const cut = setTimeout(() => socket.destroySoon(), DISCARD_MS).unref()
-  incoming.once('close', () => clearTimeout(cut)).resume()
-}
+/** Resolves when the client has sent all of its request, or for longer than anybody listens. */
+const restOf = (incoming: IncomingMessage) =>
+  new Promise<void>((resolve) => {
+    const cut = setTimeout(resolve, DISCARD_MS).unref()
+    incoming.once('close', () => {
+      clearTimeout(cut)
+      resolve()
+    })
+    incoming.resume()
+  })

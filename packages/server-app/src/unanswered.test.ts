@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CLOSE, dial, expectRefusal, HOST, open, parse, send } from './listener.fixture.ts'
+import type { OnUpgrade } from './upgrades.ts'
 
 describe('garbage behind a request that waits', () => {
   const POST = ['POST / HTTP/1.1', HOST, 'Content-Length: 2', '', 'hi'].join('\r\n')
@@ -95,5 +96,67 @@ describe('garbage behind a request that waits', () => {
 
     expect(first).toMatch(/^HTTP\/1\.1 200 /)
     expectRefusal(parse((await received).slice(first.length)), [400, 'validation-failed'])
+  })
+})
+
+describe('a request for the connection itself behind one that waits', () => {
+  const GET = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n\r\n`
+  const UPGRADE = ['GET /ws HTTP/1.1', HOST, 'Connection: Upgrade', 'Upgrade: websocket', '', ''].join('\r\n')
+  const CONNECT = ['CONNECT a:80 HTTP/1.1', HOST, '', ''].join('\r\n')
+  const onUpgrade: OnUpgrade = (_, socket) => socket.end('HTTP/1.1 101 Switched\r\n\r\n')
+  const statuses = (text: string) => text.match(/(?<=HTTP\/1\.1 )\d+/g)
+
+  async function openHeld(answer: () => Response) {
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    let asked = 0
+    const listener = await open(
+      async () => {
+        asked++
+        await held
+        return answer()
+      },
+      {},
+      onUpgrade,
+    )
+    return { listener, release, hasAsked: (count: number) => expect.poll(() => asked).toBe(count) }
+  }
+
+  it.each([
+    ['an upgrade', UPGRADE, '101'],
+    ['a tunnel', CONNECT, '400'],
+  ])('is answered after those before it: %s', async (_, last, status) => {
+    const { listener, release, hasAsked } = await openHeld(() => new Response('done'))
+    const { socket, received } = dial(listener)
+    socket.write(`${GET('/1')}${GET('/2')}${last}`)
+    await hasAsked(2)
+    release()
+
+    expect(statuses(await received)).toEqual(['200', '200', status])
+  })
+
+  it.each([UPGRADE, CONNECT])('lets an answer that is larger than any buffer come whole before it', async (last) => {
+    const size = 32 * 1024 * 1024
+    const { listener, release, hasAsked } = await openHeld(
+      () => new Response(ReadableStream.from(Array.from({ length: 32 }, () => new Uint8Array(size / 32)))),
+    )
+    const { socket, received } = dial(listener)
+    socket.write(`${GET('/1')}${last}`)
+    await hasAsked(1)
+    release()
+
+    const text = await received
+    expect(text.length).toBeGreaterThan(size)
+    expect(statuses(text)).toHaveLength(2)
+  })
+
+  it.each([UPGRADE, CONNECT])('does not hold up a listener that closes', async (last) => {
+    const { listener, hasAsked } = await openHeld(() => new Response())
+    const { socket, received } = dial(listener)
+    socket.write(`${GET('/1')}${last}`)
+    await hasAsked(1)
+
+    await listener.close(0)
+
+    expect(await received).toBe('')
   })
 })

@@ -1,3 +1,4 @@
+import { formatEventId } from '@berth/core'
 import { toJsonText } from '@berth/ports'
 import { anEvent, aRun } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
@@ -218,6 +219,27 @@ describe('a subscription', () => {
 
     expect(socket.frames.filter(({ kind }) => kind === 'event').map(({ type }) => type)).toEqual(['session.deleted'])
     expect((await call('subscription.unsubscribe', { subscriptionId })).error?.code).toBe(-32011)
+  })
+
+  it('counts nothing of a later session of the same id as replayed', async () => {
+    const world = createWorld()
+    const { socket, call } = await connected(world)
+    const append = (...types: readonly string[]) =>
+      world.unitOfWork.commit([
+        { type: 'event.append', events: types.map((type) => anEvent({ sessionId: 'chat', type })) },
+      ])
+    await append('session.created')
+    const { position, epoch } = await world.storage.events.head()
+    await append('session.deleted', 'session.created', 'note.secret')
+    const subscribeAfter = async (cursor: number) => {
+      const params = { subject: 'session:chat/events', lastEventId: formatEventId({ epoch, position: cursor }) }
+      return (await call('subscription.subscribe', params)).result
+    }
+
+    expect(await subscribeAfter(position)).toMatchObject({ recovered: true, replayedCount: 1 })
+    await settled()
+    expect(socket.frames.filter(({ kind }) => kind === 'event').map(({ type }) => type)).toEqual(['session.deleted'])
+    expect(await subscribeAfter(position + 1)).toMatchObject({ recovered: true, replayedCount: 2 })
   })
 
   it('shares one rendering of an event with every other of its subject', async () => {

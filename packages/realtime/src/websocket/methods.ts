@@ -6,9 +6,18 @@ import {
   type Principal,
   parseEventId,
 } from '@berth/core'
-import { AppError, type Clock, EVERY_ROW, type EventLog, type RunStore, toJsonText } from '@berth/ports'
+import {
+  AppError,
+  type Clock,
+  EVERY_ROW,
+  type EventLog,
+  type EventStream,
+  type RunStore,
+  toJsonText,
+} from '@berth/ports'
 import { REPLAY_GAP, type RPC_METHODS, type RpcErrorName, type RpcMethod, runOperations } from '@berth/protocol'
 import type { InferOutput } from 'valibot'
+import { endsStream } from '../ends-stream.ts'
 import { openSource } from '../open-source.ts'
 import type { Delivery } from './delivery.ts'
 import { MESSAGE_WINDOW_MS, type WebSocketLimits } from './web-socket-limits.ts'
@@ -99,7 +108,7 @@ async function subscribe(
   const followed = await authorizeSubject(principal, subject)
   const { source, start, head } = await openSource(events, followed, lastEventId)
   const { after, gap } = start
-  const replayedCount = await events.count(source.stream, { after, through: head.position })
+  const replayedCount = await countReplayed(events, source.stream, { after, through: head.position })
   const subscriptionId = delivery.nextId()
   return {
     result: {
@@ -117,6 +126,19 @@ async function subscribe(
       delivery.follow({ subscriptionId, source, after })
     },
   }
+}
+
+/** How many events a reader gets before it is where the log was. What ends its stream is the last one of them. */
+async function countReplayed(
+  events: EventLog,
+  stream: EventStream,
+  range: { readonly after: number; readonly through: number },
+): Promise<number> {
+  const count = await events.count(stream, range)
+  if (count <= 1) return count
+  // The end of a session takes all that came before with it, so none lies further on.
+  const [first] = await events.read(stream, { after: range.after, limit: 1 })
+  return first !== undefined && endsStream(stream, first.type) ? 1 : count
 }
 
 /** @throws AppError `validation-failed` */

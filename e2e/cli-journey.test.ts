@@ -71,11 +71,12 @@ describe('a journey through the command line alone', () => {
   })
 
   it('approves what a run waits for; another decision is a conflict', async () => {
-    const { runId, status } = await json('agents', 'run', 'careful')
+    const asked = await berth('agents', 'run', 'careful', '--json')
+    const { runId, status } = JSON.parse(asked.stdout)
     const { items } = await json('approvals', 'list', '--run', runId)
 
-    expect({ status, titles: items.map(({ title }: { title: string }) => title) }).toEqual({
-      status: 'suspended',
+    expect({ code: asked.code, status, titles: items.map(({ title }: { title: string }) => title) }).toEqual({
+      ...{ code: 3, status: 'suspended' },
       titles: ['Send the mail?'],
     })
     expect(await json('approvals', 'approve', items[0].id, '--reason', 'fine')).toMatchObject({ status: 'granted' })

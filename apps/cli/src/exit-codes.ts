@@ -5,7 +5,8 @@ export const EXIT_CODES = {
   usage: { code: 2, meaning: 'usage, configuration or a refused start: do not retry unchanged' },
   unreachable: {
     code: 3,
-    meaning: 'cannot reach, busy or timed out: a retry is safe; of what was started, with the same --idempotency-key',
+    meaning:
+      'cannot reach, busy, timed out, or a run that waits for somebody: a retry is safe; of what was started, with the same --idempotency-key',
   },
   denied: { code: 4, meaning: 'authentication or scope' },
   problem: { code: 5, meaning: 'a check found a problem' },

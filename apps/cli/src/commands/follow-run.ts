@@ -12,7 +12,7 @@ export interface FollowedRun {
 /** The words of a run on stdout as they come, what else happens on stderr, and its end. With JSON: its events, one a line. */
 export async function followRun(call: Call, { runId, subject }: FollowedRun): Promise<void> {
   const followed = await untilInterrupted(call, runId, async () => {
-    const last = await showEvents(call, subject)
+    const last = await showEvents(call, { runId, subject })
     const state = await call.client().runs.state(runId)
     if (!call.out.isJson && last !== '' && !last.endsWith('\n')) call.out.text('\n')
     return state
@@ -23,7 +23,7 @@ export async function followRun(call: Call, { runId, subject }: FollowedRun): Pr
 }
 
 /** @returns the last words, to know whether their line has ended */
-async function showEvents(call: Call, subject: string): Promise<string> {
+async function showEvents(call: Call, { runId, subject }: FollowedRun): Promise<string> {
   let last = ''
   for await (const item of call.client().subscribe(subject, { transport: 'sse' })) {
     if (item.type === 'gap') {
@@ -33,7 +33,7 @@ async function showEvents(call: Call, subject: string): Promise<string> {
     const { event } = item
     if (call.out.isJson) call.out.item(event, () => '')
     else last = showEvent(call, event) ?? last
-    if (waitsForSomebody(event)) return last
+    if (await waitsForSomebody(call, runId, event)) return last
   }
   return last
 }

@@ -7,9 +7,18 @@ import { statusColour } from '../output/paint.ts'
 
 export type Outcome = InferOutput<typeof RunOutcome>
 
-/** A run that did not do what it was started for is a failure of the command; one that waits for somebody is not. */
-export function finishWith(call: Call, { status }: Pick<Outcome, 'status'>): void {
-  if (status === 'failed' || status === 'aborted') call.finish(EXIT_CODES.failed.code)
+/**
+ * What became of a run that the command has waited for: a script goes on after `completed` only. One that has not ended, and
+ * one that waits for somebody, can be waited for again.
+ */
+export function finishWith({ finish, out }: Call, { runId, status }: Pick<Outcome, 'runId' | 'status'>): void {
+  if (status === 'completed') return
+  if (status === 'failed' || status === 'aborted') {
+    finish(EXIT_CODES.failed.code)
+    return
+  }
+  out.note(`  not ended: berth runs tail ${runId} --follow`)
+  finish(EXIT_CODES.unreachable.code)
 }
 
 /** `✓ run_… completed`, on stderr, with what comes next. */
@@ -32,9 +41,13 @@ export function showOutcome(call: Call, outcome: Outcome): void {
   if (!call.out.isJson) noteOutcome(call, outcome)
 }
 
-/** Whether the run goes on only when somebody does something: what it sleeps for, or has started itself, comes without. */
-export function waitsForSomebody({ type, payload }: Event): boolean {
+/**
+ * Whether the run now goes on only when somebody does something: what it sleeps for, or has started itself, comes without.
+ * Who follows a run from its first event also reads of waits that are over.
+ */
+export async function waitsForSomebody(call: Call, runId: string, { type, payload }: Event): Promise<boolean> {
   if (type !== 'run.suspended') return false
   const waits = isPlainObject(payload) && Array.isArray(payload.waitingFor) ? payload.waitingFor : []
-  return waits.length === 0 || waits.every(({ kind }) => kind !== 'sleep' && kind !== 'child')
+  if (waits.some(({ kind }) => kind === 'sleep' || kind === 'child')) return false
+  return (await call.client().runs.state(runId)).status === 'suspended'
 }

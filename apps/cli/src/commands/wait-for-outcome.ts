@@ -8,7 +8,7 @@ export async function waitForOutcome(call: Call, runId: string, mostMs?: number)
   const subscription = call.client().subscribe(subject, { transport: 'sse' })
   const timer = mostMs === undefined ? undefined : setTimeout(() => subscription.close(), mostMs)
   for await (const item of subscription) {
-    if (item.type === 'event' && waitsForSomebody(item.event)) break
+    if (item.type === 'event' && (await waitsForSomebody(call, runId, item.event))) break
   }
   clearTimeout(timer)
   return runs.state(runId)

@@ -1,6 +1,5 @@
 import type { Call } from '../call.ts'
 import { cliError } from '../cli-error.ts'
-import { EXIT_CODES } from '../exit-codes.ts'
 import { pairsText } from '../output/columns.ts'
 import { statusColour } from '../output/paint.ts'
 import { relativeText } from '../output/time-text.ts'
@@ -43,15 +42,8 @@ export async function workflowsRunCommand(call: Call, flags: WorkflowsRunFlags):
   showOutcome(call, outcome)
   if (!call.out.isJson)
     call.out.note(`  thread ${outcome.threadId}: berth workflows show ${workflow} ${outcome.threadId}`)
-  if (waitMs === undefined) return
-  finishWith(call, outcome)
-  if (ENDED.has(outcome.status)) return
-  call.out.note(`  not ended: berth runs tail ${outcome.runId} --follow`)
-  call.finish(EXIT_CODES.unreachable.code)
+  if (waitMs !== undefined) finishWith(call, outcome)
 }
-
-/** A script that waits goes on only after these. */
-const ENDED = new Set(['completed', 'failed', 'aborted'])
 
 export async function workflowsShowCommand(call: Call, { workflow, thread }: ThreadFlags): Promise<void> {
   const state = await call.client().workflows.state(workflow, { threadId: thread })

@@ -14,7 +14,7 @@ export const agentCommands: readonly CommandSpec[] = [
   },
   {
     path: 'agents run',
-    summary: 'run an agent; Ctrl-C cancels the run, twice leaves it alone',
+    summary: 'run an agent; exit code 3 when it waits for somebody; Ctrl-C cancels the run, twice leaves it alone',
     ...CHANGES,
     arguments: [{ name: 'agent', note: 'id of the agent' }],
     flags: [

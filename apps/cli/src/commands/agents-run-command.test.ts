@@ -1,0 +1,79 @@
+import type { AgentContext } from '@berth/core'
+import { createLogger } from '@berth/platform-node'
+import { createServer } from '@berth/server-app'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordingTerminal } from '../../test/recording-terminal.ts'
+import { temporaryDir } from '../../test/temporary-dir.ts'
+import { runCli } from '../run-cli.ts'
+
+const sending = Promise.withResolvers<string>()
+const CODE: Readonly<Record<string, (context: AgentContext) => Promise<unknown>>> = {
+  completes: async () => 'done',
+  naps: ({ sleep }) => sleep('nap', 300).then(() => 'rested'),
+  asks: ({ approval }) => approval('go on').then(() => sending.promise),
+  pauses: async ({ suspend }) => suspend({ approvals: [], state: null }),
+  fails: () => Promise.reject(new Error('no')),
+}
+
+const agents = Object.entries(CODE).map(([id, code]) => ({
+  ...{ id, description: id },
+  agent: { id, run: (_: unknown, context: AgentContext) => code(context) },
+}))
+
+describe('berth agents run', () => {
+  const dir = temporaryDir()
+  const server = { port: 0, rateLimit: { perIpRequests: 1_000 } }
+  const config = { auth: { kind: 'none' }, server, storage: { path: ':memory:' } } as const
+  const adapters = { logger: createLogger({ level: 'silent' }) }
+  let url: string
+  let stop: () => Promise<void>
+  beforeAll(async () => {
+    const server = await createServer({ config, adapters, agents })
+    const { port } = await server.start()
+    url = `http://127.0.0.1:${port}/v1`
+    stop = () => server.stop({ force: true })
+  })
+  afterAll(() => stop())
+
+  const openTerminal = () => recordingTerminal({ cwd: dir(), env: { XDG_CONFIG_HOME: dir() } })
+  const berth = (...args: readonly string[]) => berthOn(openTerminal(), ...args)
+  const berthOn = async (terminal: ReturnType<typeof openTerminal>, ...args: readonly string[]) => {
+    const exitCode = await runCli([...args, '--url', url], terminal)
+    return { exitCode, out: terminal.out(), err: terminal.err() }
+  }
+  const run = (...args: readonly string[]) => berth('agents', 'run', ...args)
+
+  it.each([
+    ['completes', 0, /· run\.completed\n✓ /],
+    ['naps', 0, /· run\.completed\n✓ /],
+    ['fails', 1, /✗ run_\w+ {2}failed/],
+    ['asks', 3, /waits for go on: berth approvals approve \S+\n {2}not ended: berth runs tail run_\w+ --follow\n/],
+    ['pauses', 3, /… run_\w+ {2}suspended\n {2}not ended: berth runs tail run_\w+ --follow\n/],
+  ])('of one that %s exits %i, streamed or not', async (agent, exitCode, streamed) => {
+    const ran = await run(agent, '--stream')
+
+    expect([(await run(agent)).exitCode, (await run(agent, '--json')).exitCode]).toEqual([exitCode, exitCode])
+    expect(ran.exitCode).toBe(exitCode)
+    expect(ran.err).toMatch(streamed)
+  })
+
+  it('says what to do about one that waits, and shows its end when it is sent again with its key', async () => {
+    const again = ['asks', '--idempotency-key', 'mail-7']
+    const waiting = await run(...again)
+    const [, approve = ''] = waiting.err.match(/berth (approvals approve \S+)/) ?? []
+    await berth(...approve.split(' '))
+
+    expect(waiting.out).toMatch(/^run_\w+ {2}suspended\n$/)
+    const terminal = openTerminal()
+    const streamed = berthOn(terminal, 'agents', 'run', ...again, '--stream')
+    await expect.poll(terminal.err).toMatch(/run\.suspended[\s\S]+run\.resumed/)
+    sending.resolve('sent')
+    expect(await streamed).toMatchObject({ exitCode: 0, err: expect.stringContaining('completed') })
+    expect(await run(...again)).toMatchObject({ exitCode: 0, out: 'sent\n' })
+  })
+
+  it('that only starts it exits 0 whatever becomes of it', async () => {
+    expect((await run('asks', '--detach')).exitCode).toBe(0)
+    expect((await run('fails', '--detach')).exitCode).toBe(0)
+  })
+})

@@ -82,7 +82,7 @@ export interface EngineDeps
   readonly fireEventTriggers?: FireEventTriggers
   readonly limits: EngineLimits
   /** Remembers the answers that are met; nothing is remembered when missing. */
-  readonly knownAnswers?: Pick<AnswerCache, 'startReading' | 'clear'> | undefined
+  readonly knownAnswers?: Pick<AnswerCache, 'startReading'> | undefined
   readonly recall: Recall
   readonly basePath: string
 }

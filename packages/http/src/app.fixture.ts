@@ -141,7 +141,7 @@ export function createTestApp(options: AppOptions = {}) {
   })
   const named = { ...shared, recall, render, phase, meter: noMeter }
   const services = {
-    ...createSessions({ ...named, abortRun: engine.abortRun, answers: { clear: () => undefined } }),
+    ...createSessions({ ...named, abortRun: engine.abortRun }),
     ...createSkills({ ...named, ...testSkills() }),
     ...createMcp({ ...named, configured: [], allowed: { hosts: ['mcp.example'], headersRefs: ['env:OK'] }, mcpClient }),
   }

@@ -70,7 +70,8 @@ export function compose(parts: Parts) {
 
   const hub = createEventHub(createHotCache(clock, realtime.cache))
   const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
-  const published = withPublication(withCommitTiming(committing, { clock, meter }), hub)
+  const idempotency = withReadCache(storage.idempotency, meter)
+  const published = withPublication(withCommitTiming(committing, { clock, meter }), hub, idempotency)
   const audit = createAudit({
     ...{ clock, timers, ids, digest, logger, ...parts.auditPlace },
     main: { unitOfWork: published, audit: storage.audit },
@@ -79,14 +80,13 @@ export function compose(parts: Parts) {
     retentionDays: config.audit.retentionDays,
   })
   const { unitOfWork, admit, onAnswer, listAudit, exportAudit, verifyAudit } = audit
-  const idempotency = withReadCache(storage.idempotency, meter)
   const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
   const sealer = createNodeSealer([secret, ...earlier])
   const recall = createRecall({ idempotency, clock, sealer })
   const keyRequest = createKeyRequest({ idempotency, clock, digest })
   const limited = { basePath, idempotencyTtlMs }
   const seen = { logger, meter, tracer }
-  const answering = { recall, answers: idempotency, knownAnswers: idempotency }
+  const answering = { recall, knownAnswers: idempotency }
   const tools = { ...storage, unitOfWork, clock, timers, ids, digest, ...seen, hub, render, phase, ...limited }
   const services = createServices({
     ...{ ...tools, ...answering, config, outside },
@@ -143,7 +143,7 @@ export function compose(parts: Parts) {
     ...{ ...engine, ...useCases, ...gate, ...triggers },
   })
 
-  const retention = createRetention({ ...tools, answers: idempotency, limits: config.retention })
+  const retention = createRetention({ ...tools, limits: config.retention })
   const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention]
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 

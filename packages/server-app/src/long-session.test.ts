@@ -103,7 +103,7 @@ async function openWorld() {
   })
   const sessions = createSessions({
     ...{ ...shared, digest: nodeDigest, idempotencyTtlMs: 86_400_000 },
-    ...{ abortRun: engine.abortRun, answers: { clear: ignore } },
+    ...{ abortRun: engine.abortRun },
   })
   const turn = async (text: string): Promise<Work> => {
     take()

@@ -1,6 +1,5 @@
 import {
   type AbortRun,
-  type AnswerCache,
   type ConfiguredMcpServer,
   type CreateRunServices,
   createConsolidator,
@@ -36,7 +35,6 @@ export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpSer
   readonly skills: SkillStore
   readonly registeredSkills: SkillStore
   readonly mcpServers: readonly ConfiguredMcpServer[]
-  readonly answers: AnswerCache
   readonly recall: Recall
   readonly render: RenderEnvelope
   readonly phase: PhaseHolder
@@ -47,7 +45,7 @@ export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpSer
 
 /** What the server offers besides running code, wired once: to that code, and to the edges. */
 export function createServices(deps: ServicesDeps) {
-  const { config, answers, mcp, outside, embedder } = deps
+  const { config, mcp, outside, embedder } = deps
   const memory = createMemory({ ...deps, embedder, limits: config.memory })
   const consolidator = createConsolidator({
     ...{ ...deps, decisions: memory.decisions, given: deps.phases, limits: config.consolidator },
@@ -76,7 +74,7 @@ export function createServices(deps: ServicesDeps) {
   return {
     ...{ forRuns, memory, consolidator, daemons: [...memory.daemons, ...consolidator.daemons] },
     forEdges: ({ abortRun }: { readonly abortRun: AbortRun }) => ({
-      ...createSessions({ ...deps, abortRun, answers }),
+      ...createSessions({ ...deps, abortRun }),
       ...createSkills({ ...deps, skills, registered: deps.registeredSkills }),
       ...createMcp({ ...deps, ...servers }),
       ...{ ...memory, ...consolidator },

@@ -116,18 +116,19 @@ describe('withPublication', () => {
     expect(await Promise.all(seen)).toEqual([outcome.committed ? outcome.events : 'not committed'])
   })
 
-  it('forgets what it holds when a commit has deleted something', async () => {
+  it('forgets what it holds, and the answers, when a commit has deleted something', async () => {
     const storage = createInMemoryStorage()
     const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
-    const { commit } = withPublication(storage.unitOfWork, hub)
+    const answers = new Map([['key', 'answer']])
+    const { commit } = withPublication(storage.unitOfWork, hub, answers)
     watching(hub, { topic: { topic: 'x' } })
     const recent = () => hub.recent({ topic: 'x' }, { after: 0, limit: 10 })
     await commit([{ type: 'event.append', events: [anEvent({ topic: 'x' })] }])
-    expect(recent()).toHaveLength(1)
+    expect([recent(), [...answers]]).toMatchObject([[{}], [['key', 'answer']]])
 
     await commit([{ type: 'thread.delete', workflowId: 'flow', threadId: 'thr_1', answer: { status: 404, body: '' } }])
 
-    expect(recent()).toBeUndefined()
+    expect([recent(), answers.size]).toEqual([undefined, 0])
     expect(hub.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
   })
 

@@ -66,13 +66,19 @@ function touchedBy(keys: StreamKeys): ReadonlySet<string> {
   return touched
 }
 
-/** Publishes the events of every commit once it is durable, and forgets what a commit may have deleted. */
-export function withPublication(unitOfWork: UnitOfWork, hub: EventHub): UnitOfWork {
+/**
+ * Publishes the events of every commit once it is durable, and forgets what a commit may have deleted: of the log, and of
+ * the answers that are remembered.
+ */
+export function withPublication(unitOfWork: UnitOfWork, hub: EventHub, answers?: { clear(): void }): UnitOfWork {
   return {
     async commit(writes) {
       const outcome = await unitOfWork.commit(writes)
       if (!outcome.committed) return outcome
-      if (writes.some(deletes)) hub.forget()
+      if (writes.some(deletes)) {
+        hub.forget()
+        answers?.clear()
+      }
       if (outcome.events.length > 0) hub.publish(outcome.events)
       return outcome
     },

@@ -3,7 +3,6 @@ import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { AnswerCache } from '../idempotency/read-cache.ts'
 import type { Reply } from '../reply.ts'
 import type { AbortRun } from '../runs/abort-run.ts'
 import { eachRun } from '../runs/each-run.ts'
@@ -14,8 +13,6 @@ export interface DeleteSessionDeps extends CommitOnceDeps {
   readonly sessions: SessionStore
   readonly runs: RunStore
   readonly abortRun: AbortRun
-  /** Answers kept in memory, which may hold content of the session. */
-  readonly answers: Pick<AnswerCache, 'clear'>
 }
 
 /**
@@ -33,7 +30,7 @@ export type DeleteSession = (request: {
 }) => Promise<Reply>
 
 export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
-  const { sessions, clock, answers } = deps
+  const { sessions, clock } = deps
 
   return async ({ sessionId, visibility, principal, key }) => {
     const once = await commitOnce(deps, key, async () => {
@@ -50,9 +47,7 @@ export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
         contentOf: null,
       }
     })
-    if (once.kind === 'replayed') return once.reply
-    answers.clear()
-    return once.decision.reply
+    return once.kind === 'replayed' ? once.reply : once.decision.reply
   }
 }
 

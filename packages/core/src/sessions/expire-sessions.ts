@@ -1,13 +1,10 @@
 import type { Clock, EpochMs, SessionRecord, SessionStore, UnitOfWork } from '@berth/ports'
-import type { AnswerCache } from '../idempotency/read-cache.ts'
 import { sessionDeletion } from './session-deletion.ts'
 
 export interface ExpireSessionsDeps {
   readonly sessions: Pick<SessionStore, 'idleSince'>
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
-  /** Answers kept in memory, which may hold content of a session. */
-  readonly answers: Pick<AnswerCache, 'clear'>
 }
 
 /**
@@ -19,7 +16,7 @@ export type ExpireSessions = (idleSince: EpochMs) => Promise<{ readonly deleted:
 
 const AT_ONCE = 50
 
-export function createExpireSessions({ sessions, unitOfWork, clock, answers }: ExpireSessionsDeps): ExpireSessions {
+export function createExpireSessions({ sessions, unitOfWork, clock }: ExpireSessionsDeps): ExpireSessions {
   let after: SessionRecord | undefined
 
   const expire = async ({ id, owner }: SessionRecord, idleSince: EpochMs): Promise<boolean> => {
@@ -36,7 +33,6 @@ export function createExpireSessions({ sessions, unitOfWork, clock, answers }: E
     const page = await sessions.idleSince({ until: idleSince, limit: AT_ONCE, after })
     let deleted = 0
     for (const session of page) if (await expire(session, idleSince)) deleted++
-    if (deleted > 0) answers.clear()
     // Those that stay are passed by, and looked at again from the beginning next time.
     after = page.length < AT_ONCE ? undefined : page.at(-1)
     return { deleted, hasMore: after !== undefined }

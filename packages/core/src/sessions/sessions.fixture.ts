@@ -15,12 +15,10 @@ export function createSessionWorld(options: EngineOptions & { readonly storage?:
   const engine = createEngine({ ...options, storage, services: (caller) => ({ session: service?.(caller) }) })
   const { clock, ids } = engine
   service = createSessionService({ ...storage, clock, ids, maxResultBytes: 1_000 })
-  let clearings = 0
   const sessions = createSessions({
     ...{ ...storage, ...engine, clock, ids, digest: testDigest, basePath: '/v1' },
     render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
     idempotencyTtlMs: 86_400_000,
-    answers: { clear: () => void clearings++ },
   })
-  return { ...engine, ...sessions, storage, clearings: () => clearings }
+  return { ...engine, ...sessions, storage }
 }

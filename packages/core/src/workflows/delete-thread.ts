@@ -2,7 +2,6 @@ import { AppError, EVERY_ROW, type RunStore, type Visibility } from '@berth/port
 import { answerOfDeleted } from '../idempotency/answer-of-deleted.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { AnswerCache } from '../idempotency/read-cache.ts'
 import type { Reply } from '../reply.ts'
 import type { AbortRun } from '../runs/abort-run.ts'
 import { eachRun } from '../runs/each-run.ts'
@@ -15,8 +14,6 @@ export interface DeleteThreadDeps extends CommitOnceDeps {
   readonly threads: WorkflowThreads
   readonly abortRun: AbortRun
   readonly threadClaims: ThreadClaims
-  /** Answers kept in memory, which may hold content of the thread. */
-  readonly knownAnswers?: Pick<AnswerCache, 'startReading' | 'clear'> | undefined
 }
 
 /**
@@ -38,7 +35,7 @@ const DELETED = answerOfDeleted('thread-not-found', 'thread')
 const ACTIVE = ['queued', 'running', 'suspended'] as const
 
 export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
-  const { runs, threads, abortRun, threadClaims, knownAnswers } = deps
+  const { runs, threads, abortRun, threadClaims } = deps
 
   const remove: DeleteThread = async ({ workflowId, threadId, visibility, key }) => {
     await threads.newestRun({ workflowId, threadId }, visibility)
@@ -50,9 +47,7 @@ export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
       reply: { status: 204 },
       remember: true,
     }))
-    if (once.kind === 'replayed') return once.reply
-    knownAnswers?.clear()
-    return once.decision.reply
+    return once.kind === 'replayed' ? once.reply : once.decision.reply
   }
 
   return async (request) => {

@@ -3,11 +3,12 @@ import type { SecretResolver } from '@berth/ports'
 import { type ConfigField, configFields, type ServerConfig } from '@berth/protocol'
 import type { Call } from '../call.ts'
 import { configJsonSchema } from '../config/config-json-schema.ts'
-import { type LoadedConfig, withValue } from '../config/load-config.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
 import { placeOfField } from '../config/place-of-field.ts'
 import { secretState, secretText } from '../config/secret-references.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { checkServer } from '../serve/check-server.ts'
+import type { ServerSetup } from '../serve/prepare-server.ts'
 
 export interface ConfigPrintFlags {
   readonly origin?: boolean
@@ -33,27 +34,28 @@ export async function configPrintCommand(call: Call, { origin }: ConfigPrintFlag
 export async function configCheckCommand(call: Call): Promise<void> {
   const { terminal, out } = call
   const loaded = await call.config()
-  const checked = withPepper(loaded)
   const { agents, configPath = null } = loaded
-  await checkServer(terminal, { config: validConfig(checked), loaded: checked, agents, json: out.isJson })
-  if (checked !== loaded) out.note(`warning: ${NO_PEPPER}`)
-  const warnings = checked === loaded ? loaded.warnings : [...loaded.warnings, NO_PEPPER]
+  const setup: ServerSetup = { config: validConfig(loaded), loaded, agents, json: out.isJson }
+  const { kind, pepperRef } = setup.config.auth
+  const lacksPepper = kind === 'token' && pepperRef === undefined
+  await checkServer(terminal, lacksPepper ? withPepper(setup) : setup)
+  if (lacksPepper) out.note(`warning: ${NO_PEPPER}`)
+  const warnings = lacksPepper ? [...loaded.warnings, NO_PEPPER] : loaded.warnings
   const name = configPath === null ? 'no configuration file; the defaults and the environment' : configPath
   out.document({ ok: true, path: configPath, warnings }, () => `${name}: valid\n`)
 }
 
 const NO_PEPPER = 'auth.pepperRef is not set: berth dev makes a pepper, berth server does not start without one'
 
-/** The configuration with something in the place of a pepper, where none is configured. */
-function withPepper(loaded: LoadedConfig): LoadedConfig {
-  const { kind, pepperRef } = validConfig(loaded).auth
-  if (kind === 'none' || pepperRef !== undefined) return loaded
+/** The same server with something in the place of a pepper. */
+function withPepper(setup: ServerSetup): ServerSetup {
+  const { config, loaded } = setup
   const standIn: SecretResolver = { scheme: 'stand-in', resolve: async () => ({ bytes: new Uint8Array(32) }) }
   const secretResolvers = [...(loaded.adapters.secretResolvers ?? []), standIn]
   return {
-    ...loaded,
-    input: withValue(loaded.input, 'auth.pepperRef', 'stand-in:pepper'),
-    adapters: { ...loaded.adapters, secretResolvers },
+    ...setup,
+    config: { ...config, auth: { ...config.auth, pepperRef: 'stand-in:pepper' } },
+    loaded: { ...loaded, adapters: { ...loaded.adapters, secretResolvers } },
   }
 }
 

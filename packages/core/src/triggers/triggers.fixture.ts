@@ -166,3 +166,10 @@ export const bodyOf = ({ body, json }: Reply) =>
 
 export const iso = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
 export const ms = (text: string): EpochMs => Date.parse(text) as EpochMs
+
+export const HOURLY = { id: 'hourly', kind: 'cron', cron: '0 * * * *', target: { agentId: 'echo' } } as const
+
+export const serving = () => createTriggerServer().start()
+export const audited = async ({ audit }: Storage) =>
+  (await audit.read({ afterSeq: 0, limit: 100 })).map(({ action, target }) => `${action} ${target}`)
+export const key = (id: string) => ({ key: { id, fingerprint: id } })

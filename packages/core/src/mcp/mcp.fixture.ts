@@ -1,0 +1,62 @@
+import { createInMemoryStorage } from '@berth/in-memory'
+import { AppError, type EpochMs, type McpCall, type McpClient, type McpEndpoint, type PageQuery } from '@berth/ports'
+import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { createRecall } from '../idempotency/recall.ts'
+import { createPhase } from '../lifecycle/phase.ts'
+import { silentLogger } from '../runs/engine.fixture.ts'
+import { createMcp } from './mcp.ts'
+import type { AllowedBindings } from './mcp-servers.ts'
+
+export const ALICE = { subject: 'alice', scopes: [] }
+export const KEY = { id: 'k'.repeat(64), fingerprint: 'f' }
+export const PAGE: PageQuery = { limit: 50, order: 'asc' }
+export const ALLOWED: AllowedBindings = {
+  hosts: ['mcp.example', 'localhost:3000'],
+  headersRefs: ['env:H', 'file:keys/a'],
+}
+export const WEB = { id: 'web', url: 'https://mcp.example/mcp' }
+const STDIO: McpEndpoint = { transport: 'stdio', id: 'files', command: 'files', args: [], env: {}, envRefs: {} }
+
+export const refusal = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'done',
+    (error: unknown) => (error instanceof AppError ? error.id : error),
+  )
+
+/** The use cases of MCP beside a client that serves `files` and cannot reach `down`. */
+export function createMcpWorld(over: { call?: McpClient['call'] } = {}) {
+  const storage = createInMemoryStorage()
+  const clock = createManualClock()
+  const calls: [McpEndpoint, McpCall][] = []
+  const log: string[] = []
+  const mcpClient: McpClient = {
+    tools: async ({ id }) => {
+      log.push(`tools ${id}`)
+      if (id === 'down') throw new AppError('mcp-server-unavailable')
+      return ['b', 'a'].sort().map((name) => ({ name, inputSchema: {} }))
+    },
+    async call(endpoint, call) {
+      calls.push([endpoint, call])
+      return over.call?.(endpoint, call) ?? { ok: true, value: call.arguments }
+    },
+    status: (id) => (id === 'files' ? 'connected' : 'disconnected'),
+    disconnect: async (id) => void log.push(`disconnect ${id}`),
+    close: async () => undefined,
+  }
+  const phase = createPhase()
+  phase.enter('ready')
+  const parts = {
+    configured: [
+      { endpoint: STDIO },
+      { endpoint: { ...STDIO, id: 'down' }, tokenExpiresAt: (clock.now() + 90_000) as EpochMs },
+    ],
+    ...{ mcpServers: storage.mcpServers, mcpClient, allowed: ALLOWED },
+    ...{ timers: clock, logger: silentLogger },
+  }
+  const ids = createSequenceIds()
+  const mcp = createMcp({
+    ...{ ...parts, unitOfWork: storage.unitOfWork, clock, ids, phase, basePath: '/v1', idempotencyTtlMs: 86_400_000 },
+  })
+  const recall = createRecall({ idempotency: storage.idempotency, clock })
+  return { ...mcp, parts, storage, clock, phase, calls, log, recall, ids }
+}

@@ -1,0 +1,66 @@
+import { EVERY_ROW } from '@berth/ports'
+import { describe, expect, it } from 'vitest'
+import { audited, bodyOf, createTriggerServer, HOURLY, key, ms, serving } from './triggers.fixture.ts'
+
+const HOUR = 3_600_000
+
+describe('fireByHand', () => {
+  it('starts a run at once, also of a disabled trigger and beside a run that has not ended', async () => {
+    const server = await serving()
+    await server.create({ ...HOURLY, enabled: false, target: { agentId: 'held', input: 7 } })
+    const fire = () => server.triggers.fireByHand(server.call('hourly'))
+
+    const reply = await fire()
+    await fire()
+    await server.settle()
+
+    const [first, second] = await server.fires('hourly')
+    expect(reply).toMatchObject({ status: 202, location: `/v1/runs/${first?.runId}` })
+    expect(bodyOf(reply)).toEqual({ fireId: first?.id, runId: first?.runId })
+    expect(first).toMatchObject({ cause: 'manual', status: 'started', scheduledAt: ms('2025-01-01T00:00:00Z') })
+    expect(second?.runId).not.toBe(first?.runId)
+    expect(await server.trigger('hourly')).toMatchObject({ fireCount: 2, nextFireAt: null, lastStatus: 'started' })
+    expect(await server.events('hourly')).toEqual(['trigger.fired', 'trigger.fired'])
+    expect((await audited(server.storage)).at(-1)).toBe('triggers.fire hourly')
+  })
+
+  it('starts one run under one key, and answers the same again', async () => {
+    const server = await serving()
+    await server.create(HOURLY)
+    const call = { ...server.call('hourly'), ...key('once') }
+
+    const first = await server.triggers.fireByHand(call)
+    const again = await server.triggers.fireByHand(call)
+
+    expect(again).toMatchObject({ replayed: true, status: 202 })
+    expect(bodyOf(again)).toEqual(bodyOf(first))
+    expect(await server.runs()).toHaveLength(1)
+    expect(await server.fires('hourly')).toHaveLength(1)
+  })
+
+  it('records nothing when the target refuses', async () => {
+    const server = await serving()
+    await server.create({ ...HOURLY, target: { agentId: 'single' } })
+    await server.triggers.fireByHand(server.call('hourly'))
+
+    await expect(server.triggers.fireByHand(server.call('hourly'))).rejects.toMatchObject({ id: 'agent-busy' })
+
+    expect(await server.fires('hourly')).toHaveLength(1)
+    expect(await server.storage.runs.list({}, { limit: 9, order: 'asc' }, EVERY_ROW)).toMatchObject({
+      items: [{ status: 'running' }],
+    })
+  })
+
+  it('takes no occurrence of the schedule away, also at its very instant', async () => {
+    const server = await serving()
+    await server.create(HOURLY)
+    await server.stop()
+    server.clock.advance(HOUR)
+    await server.triggers.fireByHand(server.call('hourly'))
+
+    const { storage, clock, ids } = server
+    const next = await createTriggerServer({ storage, clock, ids }).start()
+
+    expect((await next.fires('hourly')).map(({ cause }) => cause)).toEqual(['manual', 'schedule'])
+  })
+})

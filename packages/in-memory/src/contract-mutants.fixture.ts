@@ -1,0 +1,39 @@
+import type { EpochMs, Storage, Write } from '@berth/ports'
+import type { ContractCase } from '@berth/testkit'
+import { describe, expect, it } from 'vitest'
+import { createInMemoryStorage } from './in-memory-storage.ts'
+
+/** A storage with one fault, and the case that must notice it. */
+export interface Mutant {
+  readonly fault: string
+  readonly breakPorts: (storage: Storage) => Partial<Storage>
+  readonly cases: readonly ContractCase[]
+  readonly caughtBy: string
+}
+
+export const justBefore = (at: EpochMs): EpochMs => (at - 1) as EpochMs
+
+/** Commits each write as `change` makes it. */
+export const rewriting =
+  (change: (write: Write, storage: Storage) => Write | Promise<Write>) =>
+  (storage: Storage): Partial<Storage> => ({
+    unitOfWork: {
+      commit: async (writes) =>
+        storage.unitOfWork.commit(await Promise.all(writes.map((write) => change(write, storage)))),
+    },
+  })
+
+/** Each fault is noticed by its case, which a sound storage passes. */
+export function expectCaught(mutants: readonly Mutant[]): void {
+  describe.each(mutants)('a storage that $fault', ({ breakPorts, cases, caughtBy }) => {
+    const contractCase = cases.find(({ title }) => title === caughtBy)
+
+    it(`fails "${caughtBy}", which a sound one passes`, async () => {
+      const sound = createInMemoryStorage()
+      await expect(contractCase?.run(sound)).resolves.toBeUndefined()
+
+      const storage = createInMemoryStorage()
+      await expect(contractCase?.run({ ...storage, ...breakPorts(storage) })).rejects.toThrow()
+    })
+  })
+}

@@ -1,0 +1,149 @@
+import { EVERY_ROW, type Storage, type Write } from '@berth/ports'
+import { approvalStoreCases, eventLogCases, runStoreCases, stepStoreCases } from '@berth/testkit'
+import { expectCaught, justBefore, rewriting } from './contract-mutants.fixture.ts'
+
+const currentAttempt = async (storage: Storage, runId: string): Promise<number> =>
+  (await storage.runs.find(runId, EVERY_ROW))?.attempt ?? 1
+
+const bothKinds = <T extends { agentIds?: readonly string[] | 'all'; workflowIds?: readonly string[] | 'all' }>(
+  access: T,
+): T => {
+  const either = access.agentIds ?? access.workflowIds
+  return either === undefined ? access : { ...access, agentIds: either, workflowIds: either }
+}
+
+expectCaught([
+  {
+    fault: 'loses the row after each cursor',
+    breakPorts: ({ runs }) => ({
+      runs: {
+        ...runs,
+        async list(filter, query, visibility) {
+          const page = await runs.list(filter, query, visibility)
+          return query.cursor === undefined ? page : { ...page, items: page.items.slice(1) }
+        },
+      },
+    }),
+    cases: runStoreCases,
+    caughtBy: 'pages through runs in both orders without repeats or holes, whatever the limit',
+  },
+  {
+    fault: 'reads events from the position on instead of after it',
+    breakPorts: ({ events }) => ({
+      events: { ...events, read: (stream, { after, limit }) => events.read(stream, { after: after - 1, limit }) },
+    }),
+    cases: eventLogCases,
+    caughtBy: 'reads the events after a position, which is exclusive, oldest first',
+  },
+  {
+    fault: 'ignores the attempt of a fence',
+    breakPorts: rewriting(async (write, storage) =>
+      write.type === 'run.fence' ? { ...write, attempt: await currentAttempt(storage, write.runId) } : write,
+    ),
+    cases: runStoreCases,
+    caughtBy: 'a fence stops an attempt that is not the current one',
+  },
+  {
+    fault: 'ignores the attempt of a transition',
+    breakPorts: rewriting(async (write, storage) =>
+      write.type === 'run.transition' ? { ...write, attempt: await currentAttempt(storage, write.runId) } : write,
+    ),
+    cases: runStoreCases,
+    caughtBy: 'a transition of an earlier or later attempt is refused',
+  },
+  {
+    fault: 'lists runs to whoever asks',
+    breakPorts: ({ runs }) => ({ runs: { ...runs, list: (filter, page) => runs.list(filter, page, EVERY_ROW) } }),
+    cases: runStoreCases,
+    caughtBy: 'lists exactly the runs the caller may see',
+  },
+  {
+    fault: 'finds runs for whoever asks',
+    breakPorts: ({ runs }) => ({ runs: { ...runs, find: (id) => runs.find(id, EVERY_ROW) } }),
+    cases: runStoreCases,
+    caughtBy: 'finds exactly the runs the caller may see',
+  },
+  {
+    fault: 'takes a workflow for the agent of the same id',
+    breakPorts: ({ runs }) => ({
+      runs: {
+        ...runs,
+        list: (filter, page, visibility) =>
+          runs.list(filter, page, visibility === EVERY_ROW ? visibility : bothKinds(visibility)),
+      },
+    }),
+    cases: runStoreCases,
+    caughtBy: 'lists exactly the runs the caller may see',
+  },
+  {
+    fault: 'finds runs past their deadline a millisecond late',
+    breakPorts: ({ runs }) => ({
+      runs: { ...runs, pastDeadline: (now, limit) => runs.pastDeadline(justBefore(now), limit) },
+    }),
+    cases: runStoreCases,
+    caughtBy: 'a run is past its deadline from deadlineAt on, exactly',
+  },
+  {
+    fault: 'deletes the threads of every workflow that have the name',
+    breakPorts: ({ unitOfWork, runs }) => ({
+      unitOfWork: {
+        async commit(writes) {
+          const every = await runs.list({ kind: 'workflow' }, { limit: 200, order: 'asc' }, EVERY_ROW)
+          const workflowIds = Array.from(new Set(every.items.map(({ targetId }) => targetId)))
+          return unitOfWork.commit(
+            writes.flatMap((write): readonly Write[] =>
+              write.type === 'thread.delete' ? workflowIds.map((workflowId) => ({ ...write, workflowId })) : [write],
+            ),
+          )
+        },
+      },
+    }),
+    cases: runStoreCases,
+    caughtBy: 'leaves nothing of a deleted thread in any list or stream',
+  },
+  {
+    fault: 'gives settled calls no order',
+    breakPorts: ({ steps }) => ({
+      steps: {
+        ...steps,
+        list: async (runId) => (await steps.list(runId)).map((step) => ({ ...step, order: undefined })),
+      },
+    }),
+    cases: stepStoreCases,
+    caughtBy: 'numbers the calls of each run in the order they settle, completed and failed ones alike',
+  },
+  {
+    fault: 'finds waiting calls due a millisecond late',
+    breakPorts: ({ steps }) => ({ steps: { ...steps, due: (now, limit) => steps.due(justBefore(now), limit) } }),
+    cases: stepStoreCases,
+    caughtBy: 'a waiting call is due from its dueAt on, exactly',
+  },
+  {
+    fault: 'ignores the fences of calls',
+    breakPorts: rewriting((write) => (write.type === 'step.fence' ? { ...write, seqs: [] } : write)),
+    cases: stepStoreCases,
+    caughtBy: 'a fence names the first of its calls that does not wait',
+  },
+  {
+    fault: 'lets a later decision of an approval pass',
+    breakPorts: ({ unitOfWork }) => ({
+      unitOfWork: {
+        async commit(writes) {
+          const outcome = await unitOfWork.commit(writes)
+          if (outcome.committed || outcome.conflict.type !== 'approval.resolve') return outcome
+          return { committed: true, events: [], counts: writes.map(() => 1) }
+        },
+      },
+    }),
+    cases: approvalStoreCases,
+    caughtBy: 'refuses to resolve an approval that is not pending and names how it came out',
+  },
+  {
+    fault: 'lists approvals to whoever asks',
+    breakPorts: ({ approvals }) => ({
+      approvals: { ...approvals, list: (filter, page) => approvals.list(filter, page, EVERY_ROW) },
+    }),
+    cases: approvalStoreCases,
+    caughtBy: 'lists exactly the approvals the caller may see',
+  },
+])

@@ -10,6 +10,7 @@ import {
 } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { RunContext } from './agents/agent.ts'
+import { createAgentRegistry } from './agents/agent-registry.ts'
 import type { RunServices } from './agents/run-services.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { execute, type Program } from './engine-program.fixture.ts'
@@ -19,7 +20,7 @@ import { createRenderEnvelope } from './realtime/envelope.ts'
 import { createEventHub, withPublication } from './realtime/event-hub.ts'
 import { agentOf, workflowOf } from './runs/engine.fixture.ts'
 import type { RunTarget } from './runs/run-target.ts'
-import { createAgentRegistry, createWorkflowRegistry } from './runs/target-registry.ts'
+import { createWorkflowRegistry } from './workflows/workflow-registry.ts'
 
 type Options = Partial<Pick<RunTarget, 'recovery' | 'concurrency' | 'onBusy' | 'maxAttempts' | 'timeoutMs'>>
 

@@ -12,6 +12,7 @@ import {
   type Tracer,
   type UnitOfWork,
 } from '@berth/ports'
+import type { AgentRegistry } from './agents/agent-registry.ts'
 import { createReadAgents } from './agents/read-agents.ts'
 import type { CreateRunServices } from './agents/run-services.ts'
 import { createDecideApprovals } from './approvals/decide-approvals.ts'
@@ -44,7 +45,7 @@ import { isTerminal } from './runs/run-states.ts'
 import { createRunner } from './runs/runner.ts'
 import { createSettlements } from './runs/settlements.ts'
 import { createStartRun } from './runs/start-run.ts'
-import { type AgentRegistry, targetsOf, type WorkflowRegistry } from './runs/target-registry.ts'
+import { targetsOf } from './runs/target-registry.ts'
 import { createThreadClaims } from './runs/thread-claims.ts'
 import { createTurns } from './runs/turns.ts'
 import { canHoldTimers, createRequireTimers } from './steps/require-timers.ts'
@@ -57,6 +58,7 @@ import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
 import { handOutEmissions } from './workflows/hand-out-emissions.ts'
 import { createReadWorkflows } from './workflows/read-workflows.ts'
 import { createResumeWorkflow } from './workflows/resume-workflow.ts'
+import type { WorkflowRegistry } from './workflows/workflow-registry.ts'
 import { createWorkflowThreads } from './workflows/workflow-threads.ts'
 
 export interface EngineDeps

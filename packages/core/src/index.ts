@@ -12,6 +12,7 @@ export type {
   RunContext,
 } from './agents/agent.ts'
 export { defineAgent } from './agents/agent.ts'
+export { type AgentRegistry, createAgentRegistry } from './agents/agent-registry.ts'
 export type { AgentResource, AgentStateResource, ReadAgents } from './agents/read-agents.ts'
 export type { CreateRunServices, RunServices } from './agents/run-services.ts'
 export type { ApprovalDecision, ApprovalOptions } from './approvals/approval-options.ts'
@@ -123,14 +124,9 @@ export type { RunResource } from './runs/run-outcome.ts'
 export { isTerminal, RUN_TRANSITIONS } from './runs/run-states.ts'
 export type { RunRequestBody, StartRun, StartRunRequest } from './runs/start-run.ts'
 export type { SuspendRequest, Suspension } from './runs/suspension.ts'
-export {
-  type AgentRegistry,
-  createAgentRegistry,
-  createWorkflowRegistry,
-  targetsOf,
-  type WorkflowRegistry,
-} from './runs/target-registry.ts'
+export { targetsOf } from './runs/target-registry.ts'
 export type { UsageReport } from './runs/usage-report.ts'
+export type { ServiceCaller } from './service-caller.ts'
 export type { CreateSession } from './sessions/create-session.ts'
 export type { DeleteSession } from './sessions/delete-session.ts'
 export type { ExportSession } from './sessions/export-session.ts'
@@ -145,7 +141,6 @@ export { createRunSkills, type RunSkills } from './skills/run-skills.ts'
 export { joinSkillStores } from './skills/skill-library.ts'
 export { createSkills } from './skills/skills.ts'
 export type { Effect } from './steps/effect.ts'
-export type { ServiceCaller } from './steps/service-caller.ts'
 export type { StepFn, StepOptions, StepRetry, StepTry } from './steps/step.ts'
 export type { ToolCall, ToolOutcome } from './tools/tool.ts'
 export type { CreateTrigger } from './triggers/create-trigger.ts'
@@ -163,4 +158,5 @@ export { type ForkRequest, type ForkThreadDeps, forkThread } from './workflows/f
 export type { ReadWorkflows } from './workflows/read-workflows.ts'
 export type { ResumeWorkflow } from './workflows/resume-workflow.ts'
 export { defineWorkflow, type Workflow, type WorkflowRegistration } from './workflows/workflow.ts'
+export { createWorkflowRegistry, type WorkflowRegistry } from './workflows/workflow-registry.ts'
 export type { Checkpoint, ThreadState, WorkflowThreads } from './workflows/workflow-threads.ts'

@@ -1,7 +1,7 @@
 import type { Page, PageQuery } from '@berth/ports'
 import type { Runner } from '../runs/runner.ts'
-import type { AgentRegistry } from '../runs/target-registry.ts'
 import { pageOfTargets, type TargetResource, toTargetResource } from '../runs/target-resource.ts'
+import type { AgentRegistry } from './agent-registry.ts'
 
 export interface ReadAgentsDeps {
   readonly agents: AgentRegistry

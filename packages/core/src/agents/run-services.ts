@@ -1,8 +1,8 @@
 import type { RunMcp } from '../mcp/run-mcp.ts'
 import type { RunMemory } from '../memory/run-memory.ts'
+import type { ServiceCaller } from '../service-caller.ts'
 import type { RunSession } from '../sessions/run-session.ts'
 import type { RunSkills } from '../skills/run-skills.ts'
-import type { ServiceCaller } from '../steps/service-caller.ts'
 
 /** The rest of the server as the code of a run sees it; each member is made for the run by its own group. */
 export interface RunServices {

@@ -52,7 +52,7 @@ export function aRequest(over: Partial<AnsweredRequest> = {}): AnsweredRequest {
     operationId: 'agents.list',
     isPrivileged: false,
     ...{ method: 'GET', route: '/v1/agents', target: undefined, status: 200, durationMs: 3, isReplayed: false },
-    principal: { subject: 'alice', tokenId: 'tok_1', scopes: ['agents:read'] },
+    principal: { subject: 'alice', tokenId: 'tok_1' },
     requestId: origin.requestId,
     clientAddress: origin.ip,
     origin,

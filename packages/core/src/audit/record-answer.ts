@@ -1,8 +1,7 @@
 import type { Clock, Logger, NewAuditEntry, RequestOrigin, UnitOfWork } from '@berth/ports'
 import type { ErrorCode } from '@berth/protocol'
-import type { Principal } from '../auth/principal.ts'
 import type { AuditSpool, SpooledEntry } from './audit-spool.ts'
-import { actorOf } from './audit-write.ts'
+import { actorOf, type Doer } from './audit-write.ts'
 import type { Deed, DeedBook } from './deed-book.ts'
 import { auditUnavailable, recording } from './recording.ts'
 import type { RefusalTally } from './refusal-tally.ts'
@@ -16,7 +15,7 @@ export interface AnsweredRequest {
   readonly route: string | undefined // pattern, with the base path
   readonly target: string | undefined // the ids in its path
   /** `undefined` when nobody stands behind it. */
-  readonly principal: Principal | undefined
+  readonly principal: Doer | undefined
   readonly status: number
   readonly error?: ErrorCode | undefined
   readonly durationMs: number

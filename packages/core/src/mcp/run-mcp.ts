@@ -1,7 +1,7 @@
 import { AppError, type McpClient, type McpOutcome, type McpTool } from '@berth/ports'
 import { isPlainObject } from '@berth/protocol'
+import type { ServiceCaller } from '../service-caller.ts'
 import { checkMembers } from '../steps/check-options.ts'
-import type { ServiceCaller } from '../steps/service-caller.ts'
 import type { StepOptions } from '../steps/step.ts'
 import type { McpServers } from './mcp-servers.ts'
 

@@ -1,6 +1,6 @@
 import { CreateFactRequest, PutBlockRequest, SearchRequest, UpdateFactRequest } from '@berth/protocol'
+import type { ServiceCaller } from '../service-caller.ts'
 import { checkMembers } from '../steps/check-options.ts'
-import type { ServiceCaller } from '../steps/service-caller.ts'
 import { checkBySchema } from './check-by-schema.ts'
 import {
   decideFactChange,

@@ -1,10 +1,10 @@
 import { AppError, type RunStore, type Visibility } from '@berth/ports'
+import type { AgentRegistry } from '../agents/agent-registry.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import type { AbortRun } from './abort-run.ts'
 import { eachRun } from './each-run.ts'
-import type { AgentRegistry } from './target-registry.ts'
 
 export interface AbortAgentDeps extends CommitOnceDeps {
   readonly agents: AgentRegistry

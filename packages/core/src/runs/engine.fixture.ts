@@ -13,6 +13,7 @@ import {
 } from '@berth/ports'
 import { createManualClock, createSequenceIds } from '@berth/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
+import { createAgentRegistry } from '../agents/agent-registry.ts'
 import type { RunServices } from '../agents/run-services.ts'
 import { createEngine as createRunEngine } from '../engine.ts'
 import { createRecall } from '../idempotency/recall.ts'
@@ -20,11 +21,11 @@ import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
 import type { Reply } from '../reply.ts'
-import type { ServiceCaller } from '../steps/service-caller.ts'
+import type { ServiceCaller } from '../service-caller.ts'
 import type { FireEventTriggers } from '../triggers/fire-event-triggers.ts'
 import type { WorkflowRegistration } from '../workflows/workflow.ts'
+import { createWorkflowRegistry } from '../workflows/workflow-registry.ts'
 import type { StartRunRequest } from './start-run.ts'
-import { createAgentRegistry, createWorkflowRegistry } from './target-registry.ts'
 
 export interface EngineOptions {
   readonly agents?: readonly AgentRegistration[]

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentRegistration } from '../agents/agent.ts'
+import { createAgentRegistry } from '../agents/agent-registry.ts'
+import { createWorkflowRegistry } from '../workflows/workflow-registry.ts'
 import { agentOf, workflowOf } from './engine.fixture.ts'
-import { createAgentRegistry, createWorkflowRegistry, targetsOf } from './target-registry.ts'
+import { targetsOf } from './target-registry.ts'
 
 const code = async () => 1
 const schema = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } } as const

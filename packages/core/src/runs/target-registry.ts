@@ -1,8 +1,7 @@
 import { AppError, type RunKind, StartError } from '@berth/ports'
 import { Budget, type ErrorCode, OPERATOR_ID } from '@berth/protocol'
 import { is } from 'valibot'
-import type { AgentRegistration, RegistrationOptions } from '../agents/agent.ts'
-import type { WorkflowRegistration } from '../workflows/workflow.ts'
+import type { RegistrationOptions } from '../agents/agent.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 
 /** The agents or the workflows of a server. */
@@ -16,10 +15,8 @@ export interface TargetRegistry<Registration> {
   list(): readonly RunTarget[]
 }
 
-export type AgentRegistry = TargetRegistry<AgentRegistration>
-export type WorkflowRegistry = TargetRegistry<WorkflowRegistration>
-
-interface Nature<Registration> {
+/** What agents and workflows differ in. */
+export interface Nature<Registration> {
   readonly kind: RunKind
   readonly notFound: ErrorCode
   readonly recovery: RunTarget['recovery']
@@ -28,33 +25,15 @@ interface Nature<Registration> {
   callOf(registration: Registration): RunTarget['call'] | undefined
 }
 
-export const createAgentRegistry = (): AgentRegistry =>
-  createRegistry<AgentRegistration>({
-    kind: 'agent',
-    notFound: 'agent-not-found',
-    recovery: 'fail',
-    method: 'agent.run',
-    callOf: ({ agent }) =>
-      typeof agent?.run === 'function' ? (input, context) => agent.run(input, context) : undefined,
-  })
-
-export const createWorkflowRegistry = (): WorkflowRegistry =>
-  createRegistry<WorkflowRegistration>({
-    kind: 'workflow',
-    notFound: 'workflow-not-found',
-    recovery: 'resume',
-    method: 'workflow.execute',
-    callOf: ({ workflow }) =>
-      typeof workflow?.execute === 'function' ? (input, context) => workflow.execute(input, context) : undefined,
-  })
+type Targets = Pick<TargetRegistry<never>, 'get' | 'find'>
 
 /** Both registries behind one look-up. */
-export const targetsOf = (agents: AgentRegistry, workflows: WorkflowRegistry): RunTargets => ({
+export const targetsOf = (agents: Targets, workflows: Targets): RunTargets => ({
   get: (kind, id) => (kind === 'agent' ? agents : workflows).get(id),
   find: (kind, id) => (kind === 'agent' ? agents : workflows).find(id),
 })
 
-function createRegistry<Registration extends RegistrationOptions>(
+export function createRegistry<Registration extends RegistrationOptions>(
   nature: Nature<Registration>,
 ): TargetRegistry<Registration> {
   const targets = new Map<string, RunTarget>()

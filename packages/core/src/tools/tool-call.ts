@@ -1,7 +1,7 @@
 import { type JsonText, toJsonText } from '@berth/ports'
 import { TOOL_FAILURES, type ToolFailureKind } from '@berth/protocol'
 import { isLongerThan } from '../json-members.ts'
-import { toRunError } from '../runs/run-error.ts'
+import { toRunError } from '../run-error.ts'
 import { runEvent } from '../runs/run-events.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import type { StepFn, StepOptions, StepTry } from '../steps/step.ts'

@@ -1,5 +1,4 @@
 import { noSpan, type RunRecord, type Span, type Tracer } from '@berth/ports'
-import type { RunEnd } from '../runs/end-run.ts'
 
 /** The span of one execution, in the trace of whoever has started the run; the same trace after a crash. */
 export function startRunSpan(tracer: Tracer, run: RunRecord): Span {
@@ -12,7 +11,10 @@ export function startRunSpan(tracer: Tracer, run: RunRecord): Span {
 }
 
 /** What the execution came to; a failure is an error of the span, being aborted or suspended is none. */
-export function endRunSpan(span: Span, end: Pick<RunEnd, 'status' | 'finishReason' | 'error' | 'usage'>): void {
+export function endRunSpan(
+  span: Span,
+  end: Partial<Pick<RunRecord, 'status' | 'finishReason' | 'error' | 'usage'>>,
+): void {
   if (span === noSpan) return
   const { status, finishReason, error, usage } = end
   span.end({

@@ -1,5 +1,5 @@
 import { noSpan, type RunRecord, type Span } from '@berth/ports'
-import { toRunError } from '../runs/run-error.ts'
+import { toRunError } from '../run-error.ts'
 
 export interface TracedTry {
   readonly kind: 'step' | 'tool'

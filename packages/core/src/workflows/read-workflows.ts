@@ -1,6 +1,6 @@
 import type { Page, PageQuery } from '@berth/ports'
-import type { WorkflowRegistry } from '../runs/target-registry.ts'
 import { pageOfTargets, type TargetResource, toTargetResource } from '../runs/target-resource.ts'
+import type { WorkflowRegistry } from './workflow-registry.ts'
 
 /** Reads of registered workflows for the API. @throws AppError `workflow-not-found` */
 export interface ReadWorkflows {

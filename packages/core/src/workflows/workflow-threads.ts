@@ -14,9 +14,9 @@ import {
 import { findThread, type ThreadRef } from '../runs/find-thread.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
 import { isTerminal } from '../runs/run-states.ts'
-import type { WorkflowRegistry } from '../runs/target-registry.ts'
 import { toWaitingFor } from '../runs/waits-of.ts'
 import { checkpointIdOf } from '../steps/step-events.ts'
+import type { WorkflowRegistry } from './workflow-registry.ts'
 
 export interface WorkflowThreadsDeps {
   readonly workflows: WorkflowRegistry

@@ -1,7 +1,7 @@
 import type { RunRecord } from '@berth/ports'
-import type { ToolResult } from '../tools/tool.ts'
-import type { Effect } from './effect.ts'
-import type { StepFn, StepOptions } from './step.ts'
+import type { Effect } from './steps/effect.ts'
+import type { StepFn, StepOptions } from './steps/step.ts'
+import type { ToolResult } from './tools/tool.ts'
 
 /** The run that uses a service: whose rows it may see, and how what it does is remembered. */
 export interface ServiceCaller {

@@ -1,5 +1,5 @@
 import type { RunError } from '@berth/ports'
-import { readThrown, textOfThrown } from '../thrown-value.ts'
+import { readThrown, textOfThrown } from './thrown-value.ts'
 
 const MAX_MESSAGE_LENGTH = 4_096
 

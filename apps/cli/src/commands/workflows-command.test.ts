@@ -21,7 +21,8 @@ const workflows = Object.entries(CODE).map(([id, code]) => ({
 
 describe('berth workflows run', () => {
   const dir = temporaryDir()
-  const config = { auth: { kind: 'none' }, server: { port: 0 }, storage: { path: ':memory:' } } as const
+  const server = { port: 0, rateLimit: { perIpRequests: 1_000 } }
+  const config = { auth: { kind: 'none' }, server, storage: { path: ':memory:' } } as const
   const adapters = { logger: createLogger({ level: 'silent' }) }
   let url: string
   let stop: () => Promise<void>
@@ -33,11 +34,12 @@ describe('berth workflows run', () => {
   })
   afterAll(() => stop())
 
-  const run = async (...args: readonly string[]) => {
+  const berth = async (...args: readonly string[]) => {
     const terminal = recordingTerminal({ cwd: dir(), env: { XDG_CONFIG_HOME: dir() } })
-    const exitCode = await runCli(['workflows', 'run', ...args, '--url', url], terminal)
+    const exitCode = await runCli([...args, '--url', url], terminal)
     return { exitCode, out: terminal.out(), err: terminal.err() }
   }
+  const run = (...args: readonly string[]) => berth('workflows', 'run', ...args)
 
   it.each([
     ['completes', 0, 'done\n'],
@@ -57,6 +59,18 @@ describe('berth workflows run', () => {
     expect(exitCode).toBe(3)
     expect(out).toMatch(/^run_\w+ {2}running\n$/)
     expect(err).toMatch(/not ended: berth runs tail run_\w+ --follow/)
+  })
+
+  it('that is sent again with its key, once somebody has decided, gives the end of the same run', async () => {
+    const again = ['asks', '--wait', '10m', '--idempotency-key', 'k']
+    const waiting = await run(...again)
+    const [, approve = ''] = waiting.err.match(/berth (approvals approve \S+)/) ?? []
+    await berth(...approve.split(' '))
+
+    const ended = await run(...again)
+
+    expect([waiting.exitCode, ended.exitCode]).toEqual([3, 0])
+    expect(JSON.parse(ended.out)).toMatchObject({ granted: true })
   })
 
   it('that only starts it exits 0 whatever becomes of it', async () => {

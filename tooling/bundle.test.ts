@@ -43,7 +43,7 @@ describe('the client in a browser', () => {
     ['readSseBlocks', /socket|rest|follower/, 2_500],
   ])('leaves out of %s alone what that does not need', async (name, unused, maxBytes) => {
     const { text, gzipBytes } = await bundle(name)
-    const own = text.split('\n').map((id) => id.replace(/^.*packages[\\/]client[\\/]src/, ''))
+    const own = text.split('\n').map((id) => id.replace(/^.*(?:packages[\\/]client[\\/]src|node_modules)/, ''))
 
     expect(own.filter((id) => unused.test(id))).toEqual([])
     expect(gzipBytes).toBeLessThan(maxBytes)

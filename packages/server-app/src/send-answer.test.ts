@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpEnv } from '@berth/http'
 import { describe, expect, it } from 'vitest'
@@ -95,6 +96,46 @@ describe('an answer that streams', () => {
     socket.destroy()
 
     await expect(left.promise).resolves.toBeUndefined()
+  })
+
+  it.each([
+    ['text/event-stream', 'end', 'end'],
+    ['text/event-stream', 'resetAndDestroy', 'close'],
+    ['application/x-ndjson', 'resetAndDestroy', 'close'],
+  ] as const)('is cancelled when its reader has left before: %s, %s', async (type, leave, seen) => {
+    const asked = Promise.withResolvers<void>()
+    const left = Promise.withResolvers<void>()
+    const listener = await open(async (_, { incoming } = {}) => {
+      const { socket } = incoming as IncomingMessage
+      const closed = new Promise((resolve) => socket.once(seen, resolve))
+      asked.resolve()
+      await closed
+      return new Response(new ReadableStream({ cancel: () => left.resolve() }), { headers: { 'Content-Type': type } })
+    })
+    const { socket } = dial(listener)
+    socket.write(POST('Content-Length: 0'))
+    await asked.promise
+
+    socket[leave]()
+
+    await expect(left.promise).resolves.toBeUndefined()
+  })
+
+  it('is cancelled when its reader leaves while it stands behind another', async () => {
+    const left: string[] = []
+    const asked: string[] = []
+    const listener = await open(async ({ url }) => {
+      const { pathname } = new URL(url)
+      asked.push(pathname)
+      return new Response(new ReadableStream({ cancel: () => void left.push(pathname) }), { headers: EVENTS })
+    })
+    const { socket, soFar } = dial(listener)
+    socket.write(`${POST('Content-Length: 0')}${POST('Content-Length: 0').replace('/', '/2')}`)
+    await expect.poll(() => [asked, soFar()]).toEqual([['/', '/2'], expect.stringMatching(/^HTTP/)])
+
+    socket.resetAndDestroy()
+
+    await expect.poll(() => left.toSorted()).toEqual(['/', '/2'])
   })
 
   it('takes no more from its source than a client takes that reads nothing', async () => {

@@ -65,8 +65,8 @@ async function stream(incoming: IncomingMessage, outgoing: ServerResponse, answe
       outgoing.flushHeaders()
       const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
       const stop = () => void reader.cancel().catch(() => undefined)
-      outgoing.on('close', stop).on('error', stop)
-      if (headers.get('content-type')?.startsWith(EVENTS)) whenHalfClosed(incoming, outgoing, stop)
+      const unwatch = whenLeft(incoming, headers, stop)
+      outgoing.on('error', stop).once('close', unwatch)
       await pass(reader, outgoing)
     }
     await rest
@@ -79,11 +79,16 @@ async function stream(incoming: IncomingMessage, outgoing: ServerResponse, answe
 
 const EVENTS = 'text/event-stream'
 
-/** A client that waits for an answer may have ended its half of the connection; one that listens to events has left. */
-function whenHalfClosed({ socket }: IncomingMessage, outgoing: ServerResponse, stop: () => void): void {
-  if (socket.readableEnded) stop()
-  else socket.once('end', stop)
-  outgoing.once('close', () => socket.off('end', stop))
+/**
+ * Calls `left` once nobody reads the answer any more, also when that is so already. A client that waits for an answer may
+ * have ended its half of the connection; one that listens to events has left. Returns a function that ends the watch.
+ */
+function whenLeft({ socket }: IncomingMessage, headers: Headers, left: () => void): () => void {
+  const isEndless = headers.get('content-type')?.startsWith(EVENTS) === true
+  if (socket.destroyed || (isEndless && socket.readableEnded)) left()
+  socket.once('close', left)
+  if (isEndless) socket.once('end', left)
+  return () => void socket.off('close', left).off('end', left)
 }
 
 async function pass(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse): Promise<void> {

@@ -168,9 +168,10 @@ async function scenario() {
   await post('/agents/holds/stream')
   await post('/consolidator/run')
   const stream = await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
+  // What is emitted is kept only as long as somebody follows it.
+  await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
   followed.resolve()
   for await (const chunk of stream.body ?? []) if (new TextDecoder().decode(chunk).includes('text.delta')) break
-  await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
   const { ticket } = (await (await post('/session/ws-ticket')).json()) as { readonly ticket: string }
   const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, ['svc.protocol.v1', `ticket.${ticket}`])
   await once(socket, 'open')

@@ -90,7 +90,14 @@ export { type FallbackCandidate, type FallbackOptions, fallback } from './provid
 export { ProviderError, type ProviderErrorOptions } from './providers/provider-error.ts'
 export { createRetry, type Retry, type RetryDeps, type RetryFn, type RetryOptions } from './providers/retry.ts'
 export { ToolError, type ToolErrorOptions } from './providers/tool-error.ts'
-export { createSlidingWindow, type SlidingWindow, type Take } from './rate-limit/sliding-window.ts'
+export {
+  createSlidingWindow,
+  noneTaken,
+  type SlidingWindow,
+  type Take,
+  type Taken,
+  takeFrom,
+} from './rate-limit/sliding-window.ts'
 export {
   type AuthorizeSubject,
   couldFollow,
@@ -101,7 +108,7 @@ export type { DeliveredEvent, EventSource } from './realtime/delivered-event.ts'
 export { createRenderEnvelope, type EnvelopeView, type RenderEnvelope } from './realtime/envelope.ts'
 export type { EventEnvelope } from './realtime/event-envelope.ts'
 export { createEventFeed, type EventFeed, type FeedPage } from './realtime/event-feed.ts'
-export { createEventHub, type EventHub, withPublication } from './realtime/event-hub.ts'
+export { createEventHub, type EventHub, type Watcher, withPublication } from './realtime/event-hub.ts'
 export { type Cursor, formatEventId, parseEventId } from './realtime/event-id.ts'
 export { createHotCache, type HotCache, type HotCacheLimits, type HotCacheStats } from './realtime/hot-cache.ts'
 export type { IssueTicket } from './realtime/issue-ticket.ts'

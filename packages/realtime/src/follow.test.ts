@@ -74,13 +74,13 @@ describe('followEvents', () => {
     let watching = 0
     const counting: typeof feed = {
       ...feed,
-      watch(of, wake) {
+      watch(of, watcher) {
         watching += 1
-        const unwatch = feed.watch(of, wake)
-        return () => {
-          watching -= 1
-          unwatch()
-        }
+        feed.watch(of, watcher)
+      },
+      unwatch(of, watcher) {
+        watching -= 1
+        feed.unwatch(of, watcher)
       },
     }
     const follow = (isComplete: boolean, signal = new AbortController().signal) =>

@@ -23,7 +23,8 @@ export async function* followEvents(
   const bell = createBell()
   // Whoever says that all is written has seen a commit that need not be published yet.
   const read = isComplete ? feed.readLog : feed.read
-  const unwatch = feed.watch(source, bell.ring)
+  const watcher = { wake: bell.ring }
+  feed.watch(source, watcher)
   signal.addEventListener('abort', bell.ring)
   try {
     let position = after
@@ -39,7 +40,7 @@ export async function* followEvents(
       await bell.rung()
     }
   } finally {
-    unwatch()
+    feed.unwatch(source, watcher)
     signal.removeEventListener('abort', bell.ring)
   }
 }

@@ -45,7 +45,7 @@ export function createMemory({ limits, ...given }: MemoryDeps) {
   const vectors = createVectors(deps)
   const searchMemory = createSearchMemory({ ...deps, vectors })
   const loop = createEmbeddingLoop({ ...deps, vectors })
-  given.hub.watch({ topic: MEMORY_TOPIC }, () => loop.wake())
+  given.hub.watch({ topic: MEMORY_TOPIC }, { wake: () => loop.wake() })
   const embedding: Daemon = loop
 
   return {

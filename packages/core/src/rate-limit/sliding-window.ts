@@ -27,30 +27,37 @@ export function createSlidingWindow(clock: Clock, { limit, windowMs, maxKeys }: 
   const windows = createBoundedMap<string, Taken>(maxKeys)
 
   const windowOf = (key: string): Taken => {
-    const taken = windows.get(key) ?? { times: [], first: 0 }
+    const taken = windows.get(key) ?? noneTaken()
     windows.set(key, taken)
     return taken
   }
 
   return {
     size: windows.size,
-    take(key) {
-      const now = clock.monotonicMs()
-      const taken = windowOf(key)
-      dropThrough(taken, now - windowMs)
-      const allowed = taken.times.length - taken.first < limit
-      if (allowed) taken.times.push(now)
-      const { times, first } = taken
-      const oldest = times[first] ?? now
-      return { allowed, limit, remaining: limit - (times.length - first), resetMs: oldest + windowMs - now }
-    },
+    take: (key) => takeFrom(windowOf(key), clock.monotonicMs(), { limit, windowMs }),
   }
 }
 
-/** When the accepted takes of a key were, from the one at `first` on. */
-interface Taken {
+/** When the accepted takes of somebody were, from the one at `first` on. Monotonic milliseconds. */
+export interface Taken {
   readonly times: number[]
   first: number
+}
+
+export const noneTaken = (): Taken => ({ times: [], first: 0 })
+
+/** One take at `now`, for who keeps what was taken where it belongs instead of under a key. */
+export function takeFrom(
+  taken: Taken,
+  now: number,
+  { limit, windowMs }: Pick<SlidingWindowOptions, 'limit' | 'windowMs'>,
+): Take {
+  dropThrough(taken, now - windowMs)
+  const allowed = taken.times.length - taken.first < limit
+  if (allowed) taken.times.push(now)
+  const { times, first } = taken
+  const oldest = times[first] ?? now
+  return { allowed, limit, remaining: limit - (times.length - first), resetMs: oldest + windowMs - now }
 }
 
 const COMPACT_AT = 512

@@ -14,7 +14,7 @@ function setUp() {
   const storage = createInMemoryStorage({ epoch: 'e1' })
   const limits = { maxEvents: 1_000, ttlMs: 1_000, maxSubjectBytes: 2 ** 24, maxBytes: 2 ** 24 }
   const hub = createEventHub(createHotCache(createManualClock(), limits))
-  hub.watch(SOURCE.stream, () => undefined)
+  hub.watch(SOURCE.stream, { wake: () => undefined })
   const unitOfWork = withPublication(storage.unitOfWork, hub)
   const render = createRenderEnvelope({ meter: noMeter, policy: 'redact' })
   const feed = createEventFeed({ events: storage.events, hub, render })

@@ -1,7 +1,7 @@
 import type { EventLog, EventRange, StoredEvent } from '@berth/ports'
 import type { DeliveredEvent, EventSource } from './delivered-event.ts'
 import type { RenderEnvelope } from './envelope.ts'
-import type { EventHub } from './event-hub.ts'
+import type { EventHub, Watcher } from './event-hub.ts'
 import type { RecentEvent } from './hot-cache.ts'
 import { createLogPages } from './log-pages.ts'
 
@@ -25,8 +25,10 @@ export interface EventFeed {
   read(source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage>
   /** The next events as the log has them: also those of a commit that is not published yet. */
   readLog(source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage>
-  /** Calls `wake` after each publication to the source. Returns a function that ends it. */
-  watch(source: EventSource, wake: () => void): () => void
+  /** Wakes the watcher after each publication to the source. */
+  watch(source: EventSource, watcher: Watcher): void
+  /** Ends it; a no-op for who does not watch the source. */
+  unwatch(source: EventSource, watcher: Watcher): void
 }
 
 /** So that followers who are at as many places hold little. */
@@ -84,7 +86,8 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
       return page
     },
     readLog,
-    watch: ({ stream }, wake) => hub.watch(stream, wake),
+    watch: ({ stream }, watcher) => hub.watch(stream, watcher),
+    unwatch: ({ stream }, watcher) => hub.unwatch(stream, watcher),
   }
 }
 

@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@berth/in-memory'
 import type { EventStream, StoredEvent } from '@berth/ports'
 import { anEvent, aRun, createManualClock } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
-import { createEventHub, type EventHub, withPublication } from './event-hub.ts'
+import { createEventHub, type EventHub, type Watcher, withPublication } from './event-hub.ts'
 import { createHotCache } from './hot-cache.ts'
 
 const LIMITS = { maxEvents: 10, ttlMs: 1_000, maxSubjectBytes: 10_000, maxBytes: 10_000 }
@@ -11,7 +11,11 @@ const stored = (over: Partial<StoredEvent> = {}): StoredEvent => ({ ...anEvent()
 /** The names of the watchers that were woken, in order. */
 function watching(hub: EventHub, streams: Readonly<Record<string, EventStream>>) {
   const woken: string[] = []
-  const stops = Object.entries(streams).map(([name, stream]) => hub.watch(stream, () => woken.push(name)))
+  const stops = Object.entries(streams).map(([name, stream]) => {
+    const watcher = { wake: () => woken.push(name) }
+    hub.watch(stream, watcher)
+    return () => hub.unwatch(stream, watcher)
+  })
   return { woken, stops }
 }
 
@@ -70,10 +74,13 @@ describe('createEventHub', () => {
   it('lets a watcher stop while it is woken', () => {
     const hub = createEventHub()
     let count = 0
-    const stop = hub.watch({ runId: 'x' }, () => {
-      count++
-      stop()
-    })
+    const once: Watcher = {
+      wake(watcher) {
+        count++
+        hub.unwatch({ runId: 'x' }, watcher)
+      },
+    }
+    hub.watch({ runId: 'x' }, once)
     const { woken } = watching(hub, { next: { runId: 'x' } })
 
     hub.publish([stored({ runId: 'x' })])
@@ -107,7 +114,7 @@ describe('withPublication', () => {
     const storage = createInMemoryStorage()
     const hub = createEventHub()
     const seen: Promise<readonly StoredEvent[]>[] = []
-    hub.watch({ runId: 'x' }, () => seen.push(storage.events.read({ runId: 'x' }, { after: 0, limit: 10 })))
+    hub.watch({ runId: 'x' }, { wake: () => seen.push(storage.events.read({ runId: 'x' }, { after: 0, limit: 10 })) })
 
     const outcome = await withPublication(storage.unitOfWork, hub).commit([
       { type: 'event.append', events: [anEvent({ runId: 'x' }), anEvent({ runId: 'x' })] },

@@ -2,6 +2,11 @@ import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@b
 import type { HotCache, HotCacheStats, RecentEvent } from './hot-cache.ts'
 import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'
 
+/** Who is told of publications. It is handed itself, so that one function serves any number of watchers. */
+export interface Watcher {
+  wake(watcher: this): void
+}
+
 /**
  * Wakes readers of the event log and holds the recent end of the streams that are watched. A reader is a position in the log,
  * not a queue.
@@ -15,8 +20,10 @@ export interface EventHub {
   forgotten(): number
   /** How often it has published or forgotten: as long as it does neither, the same read finds the same. */
   changes(): number
-  /** Calls `wake` after each publication to the stream. Returns a function that ends it. */
-  watch(stream: EventStream, wake: () => void): () => void
+  /** Wakes the watcher after each publication to the stream. */
+  watch(stream: EventStream, watcher: Watcher): void
+  /** Ends it; a no-op for who does not watch the stream. */
+  unwatch(stream: EventStream, watcher: Watcher): void
   /** The next events of the stream after a position, from memory; `undefined` when only the log can tell. */
   recent(stream: EventStream, range: EventRange): readonly RecentEvent[] | undefined
   stats(): HotCacheStats
@@ -26,7 +33,7 @@ const NOTHING: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
 
 /** Without a cache every reader reads the log, as one does who comes back to a stream that nobody watched in between. */
 export function createEventHub(cache?: HotCache): EventHub {
-  const watchers = new Map<string, Set<() => void>>()
+  const watchers = new Map<string, Set<Watcher>>()
   let forgotten = 0
   let published = 0
   const isWatched = (key: string) => watchers.has(key)
@@ -36,7 +43,7 @@ export function createEventHub(cache?: HotCache): EventHub {
       published++
       const keys = streamKeysOfEach(events)
       cache?.add(events, keys, isWatched)
-      for (const key of touchedBy(keys)) for (const wake of watchers.get(key) ?? []) wake()
+      for (const key of touchedBy(keys)) for (const watcher of watchers.get(key) ?? []) watcher.wake(watcher)
     },
     forget() {
       forgotten++
@@ -44,16 +51,18 @@ export function createEventHub(cache?: HotCache): EventHub {
     },
     forgotten: () => forgotten,
     changes: () => forgotten + published,
-    watch(stream, wake) {
+    watch(stream, watcher) {
       const key = streamKey(stream)
-      const set = watchers.get(key) ?? new Set()
-      watchers.set(key, set.add(wake))
-      return () => {
-        set.delete(wake)
-        if (set.size > 0 || watchers.get(key) !== set) return
-        watchers.delete(key)
-        cache?.leave(key)
-      }
+      const set = watchers.get(key)
+      if (set === undefined) watchers.set(key, new Set([watcher]))
+      else set.add(watcher)
+    },
+    unwatch(stream, watcher) {
+      const key = streamKey(stream)
+      const set = watchers.get(key)
+      if (set === undefined || !set.delete(watcher) || set.size > 0) return
+      watchers.delete(key)
+      cache?.leave(key)
     },
     recent: (stream, range) => cache?.read(stream, range),
     stats: () => cache?.stats() ?? NOTHING,

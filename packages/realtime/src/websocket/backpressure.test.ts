@@ -1,7 +1,7 @@
 import { toJsonText } from '@berth/ports'
 import { anEvent } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
-import { createWorld, request, settled, type WorldOptions } from './connection.fixture.ts'
+import { createWorld, request, settled, type WorldOptions } from './connections.fixture.ts'
 
 const SUBJECT = 'agent:echo/events'
 const THROTTLED = { code: 4006, reason: 'flow.throttled' }

@@ -3,7 +3,7 @@ import { anEvent, createManualClock } from '@berth/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { trimmed } from '../run-log.fixture.ts'
-import { createWorld, type FakeSocket, request, settled } from './connection.fixture.ts'
+import { createWorld, type FakeSocket, request, settled } from './connections.fixture.ts'
 
 type Step =
   | { readonly do: 'publish'; readonly count: number }

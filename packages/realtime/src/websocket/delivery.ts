@@ -1,13 +1,14 @@
 import type { EventFeed, EventSource, FeedPage } from '@berth/core'
+import type { Connection, Subscription } from './connection.ts'
 import type { Outbox } from './outbox.ts'
-import type { Addressee, FramesOf } from './page-frames.ts'
+import type { FramesOf } from './page-frames.ts'
 
 export interface DeliveryDeps {
   readonly feed: EventFeed
   readonly outbox: Outbox
   readonly framesOf: FramesOf
   /** The log could not be read. */
-  readonly onFailed: (error: unknown) => void
+  readonly onFailed: (connection: Connection, error: unknown) => void
 }
 
 export interface Follow {
@@ -17,129 +18,132 @@ export interface Follow {
   readonly after: number
 }
 
-/** The subscriptions of one connection: each a position in the log, none a queue. One ends with what it follows. */
+/** The subscriptions of each connection: each a position in the log, none a queue. One ends with what it follows. */
 export interface Delivery {
   /**
    * An id that no subscription of the connection has had. Those of other connections have it too, so that what they are
    * sent is the same.
    */
-  nextId(): string
-  follow(follow: Follow): void
+  nextId(connection: Connection): string
+  follow(connection: Connection, follow: Follow): void
   /** False when there is no such subscription. */
-  unfollow(subscriptionId: string): boolean
+  unfollow(connection: Connection, subscriptionId: string): boolean
   /** Goes on where there was no room. */
-  resume(): void
-  size(): number
-  close(): void
-}
-
-interface Subscription extends Addressee {
-  position: number
-  unwatch: () => void
+  resume(connection: Connection): void
+  /** Ends all subscriptions. */
+  close(connection: Connection): void
 }
 
 /** Events of one subscription in a row, so that a busy one does not keep the others waiting. */
 const TURN = 64
 
 export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDeps): Delivery {
-  const subscriptions = new Map<string, Subscription>()
-  /** Those for which there may be events, in the order of their turns. */
-  const behind = new Set<Subscription>()
-  let isPumping = false
-  let named = 0
+  const addBehind = (subscription: Subscription) => {
+    const { connection } = subscription
+    connection.behind ??= new Set()
+    connection.behind.add(subscription)
+  }
 
   const send = (subscription: Subscription, page: FeedPage) => {
+    const { connection } = subscription
     for (const { bytes, through, isLast } of framesOf(page, subscription)) {
-      if (!outbox.hasRoom()) {
-        behind.add(subscription)
-        return
-      }
-      outbox.sendFrames(bytes)
+      if (!outbox.hasRoom(connection)) return addBehind(subscription)
+      outbox.sendFrames(connection, bytes)
       subscription.position = through
-      if (isLast) return void unfollow(subscription.id)
+      if (isLast) return void unfollow(connection, subscription.id)
     }
-    if (page.hasMore) behind.add(subscription)
+    if (page.hasMore) addBehind(subscription)
+  }
+
+  const take = (subscription: Subscription, page: FeedPage) => {
+    if (subscription.connection.subscriptions.includes(subscription)) send(subscription, page)
   }
 
   /**
    * Serves whoever is behind, turn by turn, as long as the client takes it and the events are in memory. The read of the
    * log that it has to wait for, if any.
    */
-  const serve = (): Promise<void> | undefined => {
+  const serve = (connection: Connection, behind: Set<Subscription>): Promise<void> | undefined => {
     for (const subscription of behind) {
-      if (!outbox.hasRoom()) return undefined
-      outbox.progress()
+      if (!outbox.hasRoom(connection)) return undefined
+      outbox.progress(connection)
       behind.delete(subscription)
-      const take = (page: FeedPage) => {
-        if (subscriptions.has(subscription.id)) send(subscription, page)
-      }
       const page = feed.read(subscription.source, { after: subscription.position, limit: TURN })
-      if (page instanceof Promise) return page.then(take)
-      take(page)
+      if (page instanceof Promise) return page.then((read) => take(subscription, read))
+      take(subscription, page)
     }
     return undefined
   }
 
-  const pump = () => {
-    if (isPumping) return
-    isPumping = true
+  const pump = (connection: Connection) => {
+    const { isPumping, behind } = connection
+    if (isPumping || behind === undefined) return
+    connection.isPumping = true
     try {
-      const reading = serve()
-      if (reading !== undefined) return void reading.then(goOn, fail)
-      isPumping = false
-      if (behind.size === 0) outbox.progress()
-      else outbox.wait()
+      const reading = serve(connection, behind)
+      if (reading !== undefined) return void waitFor(connection, reading)
+      connection.isPumping = false
+      if (behind.size > 0) outbox.wait(connection)
+      else caughtUp(connection)
     } catch (error) {
-      fail(error)
+      fail(connection, error)
     }
   }
 
-  const goOn = () => {
-    isPumping = false
-    pump()
+  const waitFor = async (connection: Connection, reading: Promise<void>) => {
+    try {
+      await reading
+    } catch (error) {
+      return fail(connection, error)
+    }
+    connection.isPumping = false
+    pump(connection)
   }
 
-  const fail = (error: unknown) => {
-    isPumping = false
-    onFailed(error)
+  const fail = (connection: Connection, error: unknown) => {
+    connection.isPumping = false
+    onFailed(connection, error)
+  }
+
+  const caughtUp = (connection: Connection) => {
+    connection.behind = undefined
+    outbox.progress(connection)
   }
 
   const wake = (subscription: Subscription) => {
-    behind.add(subscription)
-    pump()
+    addBehind(subscription)
+    pump(subscription.connection)
   }
 
   const end = (subscription: Subscription) => {
-    subscription.unwatch()
-    behind.delete(subscription)
-    if (behind.size === 0) outbox.progress()
+    const { connection, source } = subscription
+    feed.unwatch(source, subscription)
+    connection.behind?.delete(subscription)
+    if ((connection.behind?.size ?? 0) === 0) outbox.progress(connection)
   }
 
-  const unfollow = (subscriptionId: string) => {
-    const subscription = subscriptions.get(subscriptionId)
+  const unfollow = (connection: Connection, subscriptionId: string) => {
+    const subscription = connection.subscriptions.find(({ id }) => id === subscriptionId)
     if (subscription === undefined) return false
-    subscriptions.delete(subscriptionId)
+    connection.subscriptions = connection.subscriptions.filter((one) => one !== subscription)
     end(subscription)
     return true
   }
 
   return {
-    nextId: () => `sub_${++named}`,
-    follow({ subscriptionId, source, after }) {
-      const subscription: Subscription = { id: subscriptionId, source, position: after, unwatch: () => {} }
-      subscriptions.set(subscriptionId, subscription)
-      subscription.unwatch = feed.watch(source, () => wake(subscription))
+    nextId: (connection) => `sub_${++connection.named}`,
+    follow(connection, { subscriptionId, source, after }) {
+      const subscription: Subscription = { id: subscriptionId, source, connection, position: after, wake }
+      connection.subscriptions = [...connection.subscriptions, subscription]
+      feed.watch(source, subscription)
       wake(subscription)
     },
     unfollow,
-    resume: () => {
-      if (behind.size > 0) pump()
-    },
-    size: () => subscriptions.size,
-    close() {
-      const all = [...subscriptions.values()]
-      subscriptions.clear()
-      for (const subscription of all) end(subscription)
+    resume: pump,
+    close(connection) {
+      const { subscriptions } = connection
+      connection.subscriptions = []
+      for (const subscription of subscriptions) end(subscription)
     },
   }
 }

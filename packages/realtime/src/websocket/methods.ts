@@ -1,11 +1,4 @@
-import {
-  type AbortRun,
-  type AuthorizeSubject,
-  authorizeOperation,
-  formatEventId,
-  type Principal,
-  parseEventId,
-} from '@berth/core'
+import { type AbortRun, type AuthorizeSubject, authorizeOperation, formatEventId, parseEventId } from '@berth/core'
 import {
   AppError,
   type Clock,
@@ -19,6 +12,7 @@ import { REPLAY_GAP, type RPC_METHODS, type RpcErrorName, type RpcMethod, runOpe
 import type { InferOutput } from 'valibot'
 import { endsStream } from '../ends-stream.ts'
 import { openSource } from '../open-source.ts'
+import type { Connection } from './connection.ts'
 import type { Delivery } from './delivery.ts'
 import { MESSAGE_WINDOW_MS, type WebSocketLimits } from './web-socket-limits.ts'
 
@@ -30,16 +24,7 @@ export interface MethodDeps {
   readonly clock: Pick<Clock, 'now'>
   readonly version: string
   readonly limits: WebSocketLimits
-}
-
-/** What a method knows of the connection that calls it. */
-export interface Caller {
-  readonly connectionId: string
-  readonly principal: Principal
-  /** Of the request that opened it. */
-  readonly requestId: string
-  readonly clientAddress: string
-  readonly delivery: Delivery
+  readonly delivery: Pick<Delivery, 'nextId' | 'follow' | 'unfollow'>
 }
 
 /** What a method answers, and what follows its answer on the wire. */
@@ -57,14 +42,14 @@ export interface Refused {
 type ParamsOf<Method extends RpcMethod> = InferOutput<(typeof RPC_METHODS)[Method]['params']>
 
 type Methods = {
-  readonly [Method in RpcMethod]: (caller: Caller, params: ParamsOf<Method>) => Promise<Outcome | Refused>
+  readonly [Method in RpcMethod]: (caller: Connection, params: ParamsOf<Method>) => Promise<Outcome | Refused>
 }
 
 /** What each method of the protocol does. @throws AppError of the use case that refuses */
-export type CallMethod = (caller: Caller, method: RpcMethod, params: unknown) => Promise<Outcome | Refused>
+export type CallMethod = (caller: Connection, method: RpcMethod, params: unknown) => Promise<Outcome | Refused>
 
 export function createMethods(deps: MethodDeps): CallMethod {
-  const { limits, version, clock } = deps
+  const { limits, version, clock, delivery } = deps
 
   const methods: Methods = {
     initialize: async ({ connectionId, principal }) => ({
@@ -82,34 +67,34 @@ export function createMethods(deps: MethodDeps): CallMethod {
       },
     }),
     'subscription.subscribe': (caller, params) => subscribe(deps, caller, params),
-    'subscription.unsubscribe': async ({ delivery }, { subscriptionId }) =>
-      delivery.unfollow(subscriptionId)
+    'subscription.unsubscribe': async (caller, { subscriptionId }) =>
+      delivery.unfollow(caller, subscriptionId)
         ? { result: { unsubscribed: true } }
         : { refused: 'subscription-not-found', message: 'this connection has no such subscription' },
     'run.cancel': (caller, params) => cancelRun(deps, caller, params),
     ping: async (_, { nonce }) => ({ result: { nonce, at: new Date(clock.now()).toISOString() } }),
   }
   return (caller, method, params) => {
-    const call = methods[method] as (caller: Caller, params: unknown) => Promise<Outcome | Refused>
+    const call = methods[method] as (caller: Connection, params: unknown) => Promise<Outcome | Refused>
     return call(caller, params)
   }
 }
 
 async function subscribe(
-  { authorizeSubject, events, limits }: MethodDeps,
-  { principal, delivery }: Caller,
+  { authorizeSubject, events, limits, delivery }: MethodDeps,
+  caller: Connection,
   params: ParamsOf<'subscription.subscribe'>,
 ): Promise<Outcome | Refused> {
   const { subject } = params
   const lastEventId = cursorOf(params)
-  if (delivery.size() >= limits.maxSubscriptions) {
+  if (caller.subscriptions.length >= limits.maxSubscriptions) {
     return { refused: 'rate-limited', message: `a connection has at most ${limits.maxSubscriptions} subscriptions` }
   }
-  const followed = await authorizeSubject(principal, subject)
+  const followed = await authorizeSubject(caller.principal, subject)
   const { source, start, head } = await openSource(events, followed, lastEventId)
   const { after, gap } = start
   const replayedCount = await countReplayed(events, source.stream, { after, through: head.position })
-  const subscriptionId = delivery.nextId()
+  const subscriptionId = delivery.nextId(caller)
   return {
     result: {
       subscriptionId,
@@ -123,7 +108,7 @@ async function subscribe(
         const message = 'events after the cursor are no longer available, or it is not a cursor of this log'
         send(toJsonText({ kind: 'error', code: REPLAY_GAP, message, subject, subscriptionId, data: gap }))
       }
-      delivery.follow({ subscriptionId, source, after })
+      delivery.follow(caller, { subscriptionId, source, after })
     },
   }
 }
@@ -160,7 +145,7 @@ function cursorOf({ lastEventId, sinceEventId }: ParamsOf<'subscription.subscrib
 
 async function cancelRun(
   { abortRun, runs }: MethodDeps,
-  { principal }: Caller,
+  { principal }: Connection,
   { runId, reason }: ParamsOf<'run.cancel'>,
 ): Promise<Outcome> {
   const visibility = authorizeOperation(principal, runOperations.abortRun, { runId })

@@ -1,87 +1,79 @@
 import type { Timers } from '@berth/ports'
 import { createDeadline, type Deadline } from '../deadline.ts'
+import type { Connection } from './connection.ts'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
-export type OnWritten = (error?: Error | null) => void
-
-/** The part of a WebSocket that sends. */
-export interface Sender {
-  /** Bytes that wait for the client. */
-  unsentBytes(): number
-  send(message: string, onWritten: OnWritten): void
-  /** Sends frames that are ready for the wire, whole ones only. */
-  sendFrames(frames: Uint8Array, onWritten: OnWritten): void
-}
-
-export interface OutboxDeps extends Pick<WebSocketLimits, 'maxUnsentBytes' | 'maxUnsentBurstBytes'> {
-  readonly sender: Sender
+export interface OutboxDeps {
   readonly timers: Timers
   readonly stallMs: number
+  readonly limits: Pick<WebSocketLimits, 'maxUnsentBytes' | 'maxUnsentBurstBytes'>
   /** Bytes have left; there may be room again. */
-  readonly onRoom: () => void
+  readonly onRoom: (connection: Connection) => void
   /** The client reads too slowly. */
-  readonly onStalled: () => void
+  readonly onStalled: (connection: Connection) => void
 }
 
 /** The one way of bytes to a client, which watches what the client does not take. */
 export interface Outbox {
-  send(message: string): void
-  /** Sends frames that are ready for the wire. */
-  sendFrames(frames: Uint8Array): void
+  send(connection: Connection, message: string): void
+  /** Sends frames that are ready for the wire, whole ones only. */
+  sendFrames(connection: Connection, frames: Uint8Array): void
   /** Whether another event may be sent now. */
-  hasRoom(): boolean
+  hasRoom(connection: Connection): boolean
   /** Events wait for room: progress is due. */
-  wait(): void
+  wait(connection: Connection): void
   /** There is room, or nothing waits any more. */
-  progress(): void
-  close(): void
+  progress(connection: Connection): void
+  /** Watches no more. */
+  close(connection: Connection): void
 }
 
 /** So that a slow client costs little memory, with one block of frames more, and a fast one is never waited for. */
 const PACED_BYTES = 49_152
 
-export function createOutbox(deps: OutboxDeps): Outbox {
-  const { sender, timers, stallMs, maxUnsentBytes, maxUnsentBurstBytes, onRoom, onStalled } = deps
+export function createOutbox({ timers, stallMs, limits, onRoom, onStalled }: OutboxDeps): Outbox {
+  const { maxUnsentBytes, maxUnsentBurstBytes } = limits
+
   // Most clients take all that comes: what watches the others is made when it is first needed.
-  let tooMuch: Deadline | undefined
-  let noProgress: Deadline | undefined
-  let isOpen = true
-
-  const startTime = (deadline = createDeadline(timers, stallMs, onStalled)) => {
-    deadline.start()
-    return deadline
+  const startTime = (connection: Connection, deadline: Deadline | undefined) => {
+    const started = deadline ?? createDeadline(timers, stallMs, () => onStalled(connection))
+    started.start()
+    return started
   }
 
-  const written = () => {
-    if (!isOpen) return
-    if (sender.unsentBytes() <= maxUnsentBytes) tooMuch?.clear()
-    onRoom()
+  const written = (connection: Connection) => {
+    if (!connection.isOpen) return
+    if (connection.socket.bufferedAmount <= maxUnsentBytes) connection.tooMuch?.clear()
+    onRoom(connection)
   }
 
-  const look = () => {
-    const unsent = sender.unsentBytes()
-    if (unsent > maxUnsentBurstBytes) onStalled()
-    else if (unsent > maxUnsentBytes) tooMuch = startTime(tooMuch)
+  const look = (connection: Connection) => {
+    const unsent = connection.socket.bufferedAmount
+    if (unsent > maxUnsentBurstBytes) onStalled(connection)
+    else if (unsent > maxUnsentBytes) connection.tooMuch = startTime(connection, connection.tooMuch)
   }
 
   return {
-    send(message) {
+    send(connection, message) {
+      if (!connection.isOpen) return
+      connection.socket.send(message, () => written(connection))
+      look(connection)
+    },
+    sendFrames(connection, frames) {
+      const { isOpen, socket, wire } = connection
       if (!isOpen) return
-      sender.send(message, written)
-      look()
+      // Without compression a frame is written at once and whole, so those of ws and these never mix. After a close frame
+      // none may follow: ws then only counts them.
+      if (socket.readyState === socket.OPEN) wire.write(frames, () => written(connection))
+      else socket.send(frames, () => written(connection))
+      look(connection)
     },
-    sendFrames(frames) {
-      if (!isOpen) return
-      sender.sendFrames(frames, written)
-      look()
+    hasRoom: ({ isOpen, socket }) => isOpen && socket.bufferedAmount < PACED_BYTES,
+    wait(connection) {
+      if (connection.isOpen) connection.noProgress = startTime(connection, connection.noProgress)
     },
-    hasRoom: () => isOpen && sender.unsentBytes() < PACED_BYTES,
-    wait: () => {
-      if (isOpen) noProgress = startTime(noProgress)
-    },
-    progress: () => noProgress?.clear(),
-    close() {
-      isOpen = false
+    progress: ({ noProgress }) => noProgress?.clear(),
+    close({ tooMuch, noProgress }) {
       tooMuch?.clear()
       noProgress?.clear()
     },

@@ -1,7 +1,7 @@
 import type { DeliveredEvent, FeedPage } from '@berth/core'
 import { toJsonText } from '@berth/ports'
 import { describe, expect, it } from 'vitest'
-import { messagesOf } from './connection.fixture.ts'
+import { messagesOf } from './connections.fixture.ts'
 import { createFramesOf } from './page-frames.ts'
 
 const TOPIC = { stream: { topic: 'agent:echo/events' }, subject: 'agent:echo/events', epoch: 'e1' }

@@ -1,7 +1,8 @@
 import type { AdmitRequest, RecordAnswer } from '@berth/core'
 import { AppError, type Clock } from '@berth/ports'
 import { ERRORS, type Operation, type RpcMethod, runOperations } from '@berth/protocol'
-import type { Caller, CallMethod } from './methods.ts'
+import type { Connection } from './connection.ts'
+import type { CallMethod } from './methods.ts'
 
 export interface RecordedCallsDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>
@@ -36,7 +37,7 @@ export function withRecords(callMethod: CallMethod, deps: RecordedCallsDeps): Ca
 }
 
 interface Deed {
-  readonly caller: Caller
+  readonly caller: Connection
   readonly method: RpcMethod
   readonly operation: Operation
   readonly params: unknown

@@ -1,7 +1,7 @@
 import { RPC_CODES, RPC_METHODS } from '@berth/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { connected, createWorld, settled } from './connection.fixture.ts'
+import { connected, createWorld, settled } from './connections.fixture.ts'
 
 const CODES = new Set(Object.values(RPC_CODES).map(({ code }) => code))
 const MESSAGES = Number(process.env.WS_FUZZ_MESSAGES ?? 10_000)

@@ -2,7 +2,7 @@ import type { Principal } from '@berth/core'
 import { AppError } from '@berth/ports'
 import { aRun } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
-import { ANYONE, connected, createWorld } from './connection.fixture.ts'
+import { ANYONE, connected, createWorld } from './connections.fixture.ts'
 
 describe('run.cancel', () => {
   it('aborts within the scopes of the caller, and says what has become of the run', async () => {

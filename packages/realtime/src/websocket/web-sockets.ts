@@ -1,24 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type CredentialLoss, createSlidingWindow, type Principal, type WatchCredential } from '@berth/core'
-import { AppError, type Clock, type IdGenerator } from '@berth/ports'
+import type { CredentialLoss, Principal, WatchCredential } from '@berth/core'
+import { AppError, type IdGenerator } from '@berth/ports'
 import { CLOSE_CODES, type CloseName, SUBPROTOCOL } from '@berth/protocol'
-import type { WebSocket, WebSocketServer } from 'ws'
-import { type Connection, type ConnectionDeps, createConnection, type Socket } from './connection.ts'
+import type { RawData, WebSocket, WebSocketServer } from 'ws'
+import type { Connection } from './connection.ts'
+import { type ConnectionsDeps, createConnections } from './connections.ts'
 import { type Admission, admit, type CredentialDeps } from './credentials.ts'
 import { readHandshake } from './handshake.ts'
-import { createMethods, type MethodDeps } from './methods.ts'
-import { createFramesOf } from './page-frames.ts'
-import { type RecordedCallsDeps, withRecords } from './recorded-calls.ts'
 import { createSeats } from './seats.ts'
-import { MESSAGE_WINDOW_MS } from './web-socket-limits.ts'
 
-export interface WebSocketsDeps
-  extends Omit<ConnectionDeps, 'callMethod' | 'framesOf' | 'messages'>,
-    Omit<MethodDeps, 'clock'>,
-    RecordedCallsDeps,
-    CredentialDeps {
-  readonly clock: Clock
+export interface WebSocketsDeps extends ConnectionsDeps, CredentialDeps {
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly watchCredential: WatchCredential
   /** Whether the server takes new connections. */
@@ -66,17 +58,10 @@ const LOSSES: Readonly<Record<CredentialLoss, CloseName>> = {
 }
 
 export function createWebSockets(deps: WebSocketsDeps): WebSockets {
-  const { clock, timers, logger, limits, ids, watchCredential, isReady } = deps
+  const { timers, logger, limits, ids, watchCredential, isReady } = deps
   const newConnectionId = () => `con_${Buffer.from(ids.randomBytes(16)).toString('hex')}`
-  const callMethod = withRecords(createMethods(deps), deps)
-  const framesOf = createFramesOf()
-  const messages = createSlidingWindow(clock, {
-    limit: limits.maxMessages,
-    windowMs: MESSAGE_WINDOW_MS,
-    maxKeys: 2 * limits.maxConnections,
-  })
+  const connections = createConnections(deps)
   let handshakes: Promise<WebSocketServer> | undefined
-  const connectionDeps: ConnectionDeps = { ...deps, callMethod, framesOf, messages }
   const seats = createSeats(limits)
   const open = new Map<WebSocket, Connection>()
   const refused = new Set<WebSocket>()
@@ -85,24 +70,44 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   let cancelBeat = () => {}
 
   const beat = () => {
-    for (const connection of open.values()) connection.beat()
+    for (const connection of open.values()) connections.beat(connection)
     cancelBeat = timers.after(limits.heartbeatMs, beat)
   }
 
   const forget = (socket: WebSocket) => {
-    open.get(socket)?.closed()
+    const connection = open.get(socket)
+    if (connection !== undefined) leave(connection)
     open.delete(socket)
     refused.delete(socket)
     if (open.size === 0) cancelBeat()
     if (open.size + refused.size === 0) for (const resolve of emptied.splice(0)) resolve()
   }
 
-  /** Apart from the handshake, so that a listener, which lives as long as the socket, does not hold the request. */
-  const attend = (webSocket: WebSocket) => {
-    // What a client sends wrong is its own affair; ws closes with the code for it.
-    webSocket.on('error', (error) => logger.debug('WebSocket error', { message: error.message }))
-    webSocket.once('close', () => forget(webSocket))
+  const leave = (connection: Connection) => {
+    connections.closed(connection)
+    seats.release(connection.principal.tokenId)
   }
+
+  // Of all sockets, on which they are called: what only one socket calls would cost more than all it knows.
+
+  function onMessage(this: WebSocket, data: RawData, isBinary: boolean) {
+    const connection = open.get(this)
+    if (connection === undefined) return
+    if (isBinary) connections.receiveBinary(connection)
+    else connections.receive(connection, data.toString())
+  }
+
+  function onPong(this: WebSocket) {
+    const connection = open.get(this)
+    if (connection !== undefined) connections.pong(connection)
+  }
+
+  function onClose(this: WebSocket) {
+    forget(this)
+  }
+
+  // What a client sends wrong is its own affair; ws closes with the code for it.
+  const onError = (error: Error) => logger.debug('WebSocket error', { message: error.message })
 
   const loadHandshakes = async () => {
     const { WebSocketServer } = await import('ws')
@@ -113,13 +118,16 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     })
   }
 
-  const shake = (server: WebSocketServer, { incoming, socket, head }: Upgrade): Promise<WebSocket> =>
-    new Promise((resolve) => {
-      server.handleUpgrade(incoming, socket, head, (webSocket) => {
-        attend(webSocket)
-        resolve(webSocket)
-      })
+  /** Nothing when the client is gone: ws has ended what was left of its connection. */
+  const shake = (server: WebSocketServer, { incoming, socket, head }: Upgrade): WebSocket | undefined => {
+    let opened: WebSocket | undefined
+    server.handleUpgrade(incoming, socket, head, (webSocket) => {
+      webSocket.on('error', onError)
+      webSocket.on('close', onClose)
+      opened = webSocket
     })
+    return opened
+  }
 
   /** Never registered, reads nothing, and gone within a second. */
   const turnAway = (socket: WebSocket, closeAs: CloseName) => {
@@ -135,24 +143,15 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   ) => {
     const { socket: wire, requestId, clientAddress } = upgrade
     const connectionId = newConnectionId()
-    const connection = createConnection(connectionDeps, {
-      connectionId,
-      principal,
-      requestId,
-      clientAddress,
-      socket: toSocket(socket, wire),
-    })
+    const connection = connections.open({ connectionId, principal, requestId, clientAddress, socket, wire })
     if (open.size === 0) cancelBeat = timers.after(limits.heartbeatMs, beat)
     open.set(socket, connection)
-    socket.on('message', (data, isBinary) => {
-      if (isBinary) connection.receiveBinary()
-      else connection.receive(data.toString())
-    })
-    socket.on('pong', connection.pong)
+    socket.on('message', onMessage)
+    socket.on('pong', onPong)
     if (principal.tokenId === undefined) return
     socket.once(
       'close',
-      watchCredential(principal.tokenId, (loss) => connection.close(LOSSES[loss])),
+      watchCredential(principal.tokenId, (loss) => connections.close(connection, LOSSES[loss])),
     )
   }
 
@@ -165,13 +164,15 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     refuseWhenClosed()
     if ('closeAs' in admission) {
       if (refused.size >= MAX_REFUSED) throw admission.error
-      turnAway(await shake(server, upgrade), admission.closeAs)
+      const socket = shake(server, upgrade)
+      if (socket !== undefined) turnAway(socket, admission.closeAs)
       return admission
     }
-    const leave = seats.take(admission.principal.tokenId)
-    upgrade.socket.once('close', leave)
-    if (!upgrade.socket.readable || !upgrade.socket.writable) hangUp(upgrade.socket, leave)
-    else register(await shake(server, upgrade), { upgrade, principal: admission.principal })
+    const { principal } = admission
+    seats.take(principal.tokenId)
+    const socket = shake(server, upgrade)
+    if (socket === undefined) seats.release(principal.tokenId)
+    else register(socket, { upgrade, principal })
     return admission
   }
 
@@ -183,18 +184,18 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     async accept(upgrade) {
       refuseWhenClosed()
       const protocols = readHandshake(upgrade.incoming)
-      const leave = seats.wait()
+      seats.wait()
       try {
         return await enter(upgrade, protocols)
       } finally {
-        leave()
+        seats.leave()
       }
     },
     async closeAll() {
       isClosed = true
       const [random = 0] = ids.randomBytes(1)
       const retryAfterMs = Math.round((random / 255) * RETRY_SPREAD_MS)
-      for (const connection of open.values()) connection.close('server.shutdown', { retryAfterMs })
+      for (const connection of open.values()) connections.close(connection, 'server.shutdown', { retryAfterMs })
       if (open.size + refused.size === 0) return
       await new Promise<void>((resolve) => emptied.push(resolve))
     },
@@ -204,27 +205,8 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     size: () => open.size,
     subscriptions() {
       let count = 0
-      for (const connection of open.values()) count += connection.subscriptions()
+      for (const connection of open.values()) count += connection.subscriptions.length
       return count
     },
   }
 }
-
-function hangUp(socket: Duplex, leave: () => void): void {
-  leave()
-  socket.destroy()
-}
-
-const toSocket = (socket: WebSocket, wire: Duplex): Socket => ({
-  unsentBytes: () => socket.bufferedAmount,
-  send: (message, onWritten) => socket.send(message, onWritten),
-  // Without compression a frame is written at once and whole, so those of ws and these never mix. After a close frame none
-  // may follow: ws then only counts them.
-  sendFrames(frames, onWritten) {
-    if (socket.readyState === socket.OPEN) wire.write(frames, onWritten)
-    else socket.send(frames, onWritten)
-  },
-  close: (code, reason) => socket.close(code, reason),
-  ping: () => socket.ping(),
-  terminate: () => socket.terminate(),
-})

@@ -4,7 +4,6 @@ import {
   createEventHub,
   createHotCache,
   createRenderEnvelope,
-  createSlidingWindow,
   type HotCacheLimits,
   type Principal,
   withPublication,
@@ -12,10 +11,10 @@ import {
 import { createInMemoryStorage } from '@berth/in-memory'
 import { AppError, type EventLog, type Logger, noMeter, type Storage } from '@berth/ports'
 import { createManualClock, type ManualClock } from '@berth/testkit'
-import { type Connection, createConnection, type Socket } from './connection.ts'
-import { createMethods, type MethodDeps } from './methods.ts'
-import { createFramesOf } from './page-frames.ts'
-import { type RecordedCallsDeps, withRecords } from './recorded-calls.ts'
+import type { Connection, OnWritten, Socket, Wire } from './connection.ts'
+import { type Connections, createConnections } from './connections.ts'
+import type { MethodDeps } from './methods.ts'
+import type { RecordedCallsDeps } from './recorded-calls.ts'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
 const ignore = () => undefined
@@ -41,7 +40,8 @@ export interface Frame {
 }
 
 /** The client's end of a connection: takes bytes only when it is told to. */
-export interface FakeSocket extends Socket {
+export interface FakeSocket extends Socket, Wire {
+  unsentBytes(): number
   readonly frames: readonly Frame[]
   readonly pings: number
   readonly closed: { readonly code: number; readonly reason: string } | undefined
@@ -54,7 +54,7 @@ export interface FakeSocket extends Socket {
 
 export function createFakeSocket(): FakeSocket {
   const frames: Frame[] = []
-  const sent: { readonly text: string; readonly onWritten?: () => void }[] = []
+  const sent: { readonly text: string; readonly onWritten?: OnWritten | undefined }[] = []
   let unsent = 0
   let isTaking = false
   let pings = 0
@@ -70,17 +70,21 @@ export function createFakeSocket(): FakeSocket {
   }
 
   /** Node tells of a write when all of it is gone. */
-  const accept = (messages: readonly string[], onWritten: () => void) => {
+  const accept = (messages: readonly string[], onWritten?: OnWritten) => {
     for (const [index, text] of messages.entries()) {
       unsent += text.length
-      sent.push({ text, ...(index === messages.length - 1 ? { onWritten } : {}) })
+      sent.push({ text, onWritten: index === messages.length - 1 ? onWritten : undefined })
     }
     if (isTaking) queueMicrotask(() => take(sent.length))
   }
 
   return {
     frames,
+    ...{ readyState: 1, OPEN: 1 },
     unsentBytes: () => unsent,
+    get bufferedAmount() {
+      return unsent
+    },
     get pings() {
       return pings
     },
@@ -90,8 +94,8 @@ export function createFakeSocket(): FakeSocket {
     get isTerminated() {
       return isTerminated
     },
-    send: (message, onWritten) => accept([message], onWritten),
-    sendFrames: (frames, onWritten) => accept(messagesOf(frames), onWritten),
+    send: (data, onWritten) => accept(typeof data === 'string' ? [data] : messagesOf(data), onWritten),
+    write: (frames, onWritten) => accept(messagesOf(frames), onWritten),
     close(code, reason) {
       closed ??= { code, reason }
     },
@@ -158,43 +162,42 @@ export function createWorld(options: WorldOptions = {}) {
   })
   const limits = { ...LIMITS, ...options.limits }
   let ids = 0
-  const methods = createMethods({
-    ...{
-      authorizeSubject: createAuthorizeSubject(storage),
-      runs: storage.runs,
-      events,
-      clock,
-      limits,
-      version: '0.0.0',
-    },
+  const connections = createConnections({
+    ...{ feed, events, clock, limits, timers: clock, logger: silentLogger, stallMs: 10_000 },
+    ...{ runs: storage.runs, version: '0.0.0', basePath: '/v1', ...options.audit },
+    authorizeSubject: createAuthorizeSubject(storage),
     abortRun: options.abortRun ?? (() => Promise.reject(new AppError('run-not-found'))),
   })
-  const callMethod = withRecords(methods, { clock, basePath: '/v1', ...options.audit })
-  const framesOf = createFramesOf()
-  const messages = createSlidingWindow(clock, { limit: limits.maxMessages, windowMs: 10_000, maxKeys: 100 })
 
-  return {
-    ...{ storage, clock, hub, unitOfWork },
-    rendered: () => rendered,
-    connect(principal: Principal = ANYONE): { readonly connection: Connection; readonly socket: FakeSocket } {
-      const socket = createFakeSocket()
-      const tools = { feed, callMethod, framesOf, messages, timers: clock, logger: silentLogger }
-      const deps = { ...tools, limits, stallMs: 10_000 }
-      const connection = createConnection(deps, {
-        ...{ connectionId: `con_${++ids}`, principal, socket },
-        ...{ requestId: 'req-1', clientAddress: '192.0.2.1' },
-      })
-      return { connection, socket }
-    },
+  const connect = (principal: Principal = ANYONE) => {
+    const socket = createFakeSocket()
+    const connection = connections.open({
+      ...{ connectionId: `con_${++ids}`, principal, socket, wire: socket },
+      ...{ requestId: 'req-1', clientAddress: '192.0.2.1' },
+    })
+    return { socket, connection: handle(connections, connection) }
   }
+
+  return { ...{ storage, clock, hub, unitOfWork, connect }, rendered: () => rendered }
 }
+
+/** One connection and what happens on it. */
+const handle = (connections: Connections, connection: Connection) => ({
+  receive: (data: string) => connections.receive(connection, data),
+  receiveBinary: () => connections.receiveBinary(connection),
+  pong: () => connections.pong(connection),
+  beat: () => connections.beat(connection),
+  closed: () => connections.closed(connection),
+})
+
+type Handle = ReturnType<typeof handle>
 
 /** Lets every promise that is ready run. */
 export const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 let lastId = 0
 /** Sends a request and gives the id it has. */
-export function request(connection: Connection, method: string, params?: object): number {
+export function request(connection: Handle, method: string, params?: object): number {
   const id = ++lastId
   connection.receive(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
   return id

@@ -2,7 +2,7 @@ import { formatEventId } from '@berth/core'
 import { toJsonText } from '@berth/ports'
 import { anEvent, aRun } from '@berth/testkit'
 import { describe, expect, it } from 'vitest'
-import { connected, createWorld, request, settled } from './connection.fixture.ts'
+import { connected, createWorld, request, settled } from './connections.fixture.ts'
 
 const TOPIC = 'agent:echo/events'
 const subscribe = { subject: TOPIC }

@@ -1,0 +1,173 @@
+import { type EventFeed, takeFrom } from '@berth/core'
+import type { Clock, Logger, Timers } from '@berth/ports'
+import { CLOSE_CODES, type CloseName } from '@berth/protocol'
+import { type Accepted, type Connection, newConnection } from './connection.ts'
+import { createDelivery } from './delivery.ts'
+import { createMethods, type MethodDeps } from './methods.ts'
+import { createOutbox } from './outbox.ts'
+import { createFramesOf } from './page-frames.ts'
+import { type RecordedCallsDeps, withRecords } from './recorded-calls.ts'
+import {
+  errorFrame,
+  type ReadFrame,
+  type RpcRefusal,
+  type RpcRequest,
+  readFrame,
+  refusalOf,
+  resultFrame,
+} from './rpc.ts'
+import { MESSAGE_WINDOW_MS } from './web-socket-limits.ts'
+
+export interface ConnectionsDeps extends Omit<MethodDeps, 'delivery' | 'clock'>, RecordedCallsDeps {
+  readonly feed: EventFeed
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly logger: Logger
+  readonly stallMs: number
+}
+
+/** What happens on the accepted WebSockets of one server. */
+export interface Connections {
+  open(accepted: Accepted): Connection
+  receive(connection: Connection, data: string): void
+  receiveBinary(connection: Connection): void
+  pong(connection: Connection): void
+  /** Pings; ends a connection that has missed two pongs. */
+  beat(connection: Connection): void
+  close(connection: Connection, name: CloseName, data?: object): void
+  /** The socket is gone: releases what the connection holds. */
+  closed(connection: Connection): void
+}
+
+const MAX_UNPARSABLE = 3
+const MAX_MISSED_PONGS = 2
+const INITIALIZE_WITHIN_MS = 10_000
+const CLOSES_WITHIN_MS = 5_000
+const INTERNAL_ERROR = 1011
+
+export function createConnections(deps: ConnectionsDeps): Connections {
+  const { feed, clock, timers, logger, limits, stallMs } = deps
+  const window = { limit: limits.maxMessages, windowMs: MESSAGE_WINDOW_MS }
+
+  const stopTimer = (connection: Connection) => {
+    connection.cancelTimer?.()
+    connection.cancelTimer = undefined
+  }
+
+  const release = (connection: Connection) => {
+    connection.isOpen = false
+    stopTimer(connection)
+    delivery.close(connection)
+    outbox.close(connection)
+  }
+
+  /** What a client does not take, the code included, is not kept for it. */
+  const hangUp = (connection: Connection, code: number, reason: string) => {
+    connection.socket.close(code, reason)
+    connection.cancelTimer = timers.after(CLOSES_WITHIN_MS, () => connection.socket.terminate())
+  }
+
+  const close = (connection: Connection, name: CloseName, data?: object) => {
+    if (!connection.isOpen) return
+    release(connection)
+    const { code, summary } = CLOSE_CODES[name]
+    connection.socket.send(JSON.stringify({ kind: 'error', code: name, message: summary, data }))
+    hangUp(connection, code, name)
+  }
+
+  const fail = (connection: Connection, error: unknown) => {
+    if (!connection.isOpen) return
+    logger.error('WebSocket broken off', error, { connectionId: connection.connectionId })
+    release(connection)
+    hangUp(connection, INTERNAL_ERROR, '')
+  }
+
+  const outbox = createOutbox({
+    ...{ timers, stallMs, limits },
+    onRoom: (connection) => delivery.resume(connection),
+    onStalled: (connection) => close(connection, 'flow.throttled'),
+  })
+  const delivery = createDelivery({ feed, outbox, framesOf: createFramesOf(), onFailed: fail })
+  const callMethod = withRecords(createMethods({ ...deps, delivery }), deps)
+
+  const refuse = (connection: Connection, refusal: RpcRefusal) => outbox.send(connection, errorFrame(refusal))
+
+  const call = async (connection: Connection, { id, method, params }: RpcRequest) => {
+    try {
+      const outcome = await callMethod(connection, method, params)
+      if (!connection.isOpen) return
+      if ('refused' in outcome) return refuse(connection, { id, name: outcome.refused, message: outcome.message })
+      if (method === 'initialize') {
+        connection.isInitialized = true
+        stopTimer(connection)
+      }
+      outbox.send(connection, resultFrame(id, outcome.result))
+      outcome.after?.((frame) => outbox.send(connection, frame))
+    } catch (error) {
+      const refusal = refusalOf(id, error)
+      const { connectionId } = connection
+      if (refusal.name === 'internal-error') logger.error('WebSocket request failed', error, { connectionId, method })
+      refuse(connection, refusal)
+    }
+  }
+
+  const refuseFrame = (connection: Connection, refusal: RpcRefusal) => {
+    refuse(connection, refusal)
+    connection.unparsable = refusal.name === 'parse-error' ? connection.unparsable + 1 : 0
+    if (connection.unparsable >= MAX_UNPARSABLE) close(connection, 'protocol.violation')
+  }
+
+  const answer = async (connection: Connection, frame: ReadFrame) => {
+    if (!connection.isOpen) return
+    if ('refusal' in frame) return refuseFrame(connection, frame.refusal)
+    connection.unparsable = 0
+    const { isInitialized } = connection
+    const { id, method } = frame.request
+    if ((method === 'initialize') !== isInitialized) return call(connection, frame.request)
+    const message = isInitialized ? 'the connection is initialized already' : 'initialize comes first'
+    refuse(connection, { id, name: 'protocol-violation', message })
+  }
+
+  /** Messages are answered in the order in which they came, those included that come meanwhile. */
+  const answerAll = async (connection: Connection, unanswered: ReadFrame[]) => {
+    connection.unanswered = unanswered
+    try {
+      for (const frame of unanswered) await answer(connection, frame)
+    } catch (error) {
+      fail(connection, error)
+    } finally {
+      connection.unanswered = undefined
+    }
+  }
+
+  return {
+    open(accepted) {
+      const connection = newConnection(accepted)
+      connection.cancelTimer = timers.after(INITIALIZE_WITHIN_MS, () => close(connection, 'protocol.violation'))
+      return connection
+    },
+    receive(connection, data) {
+      if (!connection.isOpen) return
+      if (!takeFrom(connection.received, clock.monotonicMs(), window).allowed) return close(connection, 'rate.limited')
+      const frame = readFrame(data)
+      if (connection.unanswered !== undefined) connection.unanswered.push(frame)
+      else void answerAll(connection, [frame])
+    },
+    receiveBinary: (connection) => close(connection, 'protocol.violation'),
+    pong(connection) {
+      connection.missedPongs = 0
+    },
+    beat(connection) {
+      if (!connection.isOpen) return
+      if (connection.missedPongs >= MAX_MISSED_PONGS) {
+        release(connection)
+        connection.socket.terminate()
+        return
+      }
+      connection.missedPongs++
+      connection.socket.ping()
+    },
+    close,
+    closed: release,
+  }
+}

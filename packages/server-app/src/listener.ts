@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { HttpApp } from '@berth/http'
 import { AppError, StartError } from '@berth/ports'
+import { endBroken } from './end-broken.ts'
 import { toHttpRequest } from './incoming-request.ts'
 import { answerParserError } from './parser-error.ts'
 import { refuse, refuseOn } from './refuse.ts'
@@ -95,7 +96,7 @@ function serve(
   Object.assign(server, { httpAllowHalfOpen: true })
   if (onUpgrade !== undefined) {
     server.on('upgrade', (incoming, socket, head) => {
-      socket.on('error', () => socket.destroy())
+      socket.on('error', endBroken)
       const refusal = refusalOf(incoming, limits.maxHeaders)
       unanswered.inTurn(socket, () => {
         if (refusal !== undefined) refuseOn(socket, refusal, incoming)
@@ -151,7 +152,7 @@ async function close(server: Server, graceMs: number, unanswered: Unanswered): P
 
 /** Node leaves the socket of a CONNECT to whoever listens: nobody else closes it or hears its errors. */
 function refuseTunnel(incoming: IncomingMessage, socket: Duplex, unanswered: Unanswered): void {
-  socket.on('error', () => socket.destroy())
+  socket.on('error', endBroken)
   socket.once('finish', () => socket.destroy())
   unanswered.inTurn(socket, () => refuseOn(socket, unreadable('this server is no proxy'), incoming))
 }

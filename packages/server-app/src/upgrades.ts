@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { HttpApp } from '@berth/http'
 import { AppError, type Logger } from '@berth/ports'
 import type { WebSockets } from '@berth/realtime'
+import { endBroken } from './end-broken.ts'
 import { toHttpRequest } from './incoming-request.ts'
 import { refuseOn, sendOn } from './refuse.ts'
 import { unreadable } from './unreadable-request.ts'
@@ -26,6 +27,8 @@ export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpg
     const { clientAddress, requestId, settle, refuse } = admitted
     try {
       const admission = await webSockets.accept({ incoming, socket, head, clientAddress, requestId })
+      // The WebSocket listens to the errors of its connection itself.
+      if (socket.listenerCount('error') > 1) socket.off('error', endBroken)
       // The client has its answer: what goes wrong now is for the log.
       await settle(admission).catch((error: unknown) => logger.error('a WebSocket was not recorded', error))
     } catch (error) {

@@ -87,10 +87,11 @@ async function checkOwner(deps: AuthorizeSubjectDeps, { name, params }: ParsedSu
 const maySeeSession = async ({ sessions }: AuthorizeSubjectDeps, id: string, visibility: Visibility) =>
   visibility === EVERY_ROW || (await sessions.find(id, visibility)) !== undefined
 
+const SCOPES = [...new Set((Object.keys(SUBJECTS) as SubjectName[]).flatMap(scopesOfSubject))]
+
 /** Whether there is any subject that the principal could follow. */
 export function couldFollow(principal: Principal): boolean {
-  const scopes = (Object.keys(SUBJECTS) as SubjectName[]).flatMap(scopesOfSubject)
-  return scopes.some((scope) => {
+  return SCOPES.some((scope) => {
     try {
       const isOfEverybody = !scope.includes('{')
       return authorize(principal, isOfEverybody ? scope : { anyOf: [scope] }, {}) === EVERY_ROW || !isOfEverybody

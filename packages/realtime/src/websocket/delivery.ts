@@ -134,7 +134,7 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
     nextId: (connection) => `sub_${++connection.named}`,
     follow(connection, { subscriptionId, source, after }) {
       const subscription: Subscription = { id: subscriptionId, source, connection, position: after, wake }
-      connection.subscriptions = [...connection.subscriptions, subscription]
+      connection.subscriptions = connection.subscriptions.concat(subscription)
       feed.watch(source, subscription)
       wake(subscription)
     },

@@ -7,7 +7,8 @@ export const SUBPROTOCOL = 'svc.protocol.v1'
 export const TICKET_PREFIX = 'ticket.'
 
 const text = (maxLength: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(maxLength))
-const RequestId = v.union([v.pipe(v.string(), v.maxLength(128)), v.pipe(v.number(), v.safeInteger())])
+/** First what most clients send: each form that does not fit is an issue made for nothing. */
+const RequestId = v.union([v.pipe(v.number(), v.safeInteger()), v.pipe(v.string(), v.maxLength(128))])
 const Version = v.literal('1')
 
 /** What a client sends: JSON-RPC 2.0, never a batch. */

@@ -117,7 +117,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     if (connection.unparsable >= MAX_UNPARSABLE) close(connection, 'protocol.violation')
   }
 
-  const answer = async (connection: Connection, frame: ReadFrame) => {
+  const answer = (connection: Connection, frame: ReadFrame): Promise<void> | void => {
     if (!connection.isOpen) return
     if ('refusal' in frame) return refuseFrame(connection, frame.refusal)
     connection.unparsable = 0

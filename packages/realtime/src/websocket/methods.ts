@@ -93,7 +93,8 @@ async function subscribe(
   const followed = await authorizeSubject(caller.principal, subject)
   const { source, start, head } = await openSource(events, followed, lastEventId)
   const { after, gap } = start
-  const replayedCount = await countReplayed(events, source.stream, { after, through: head.position })
+  const isAtHead = after >= head.position
+  const replayedCount = isAtHead ? 0 : await countReplayed(events, source.stream, { after, through: head.position })
   const subscriptionId = delivery.nextId(caller)
   return {
     result: {

@@ -19,10 +19,9 @@ const MAX_TARGET = 256
 
 /** Records what is done over a WebSocket as the same operation over HTTP is, with its method and the path of the WebSocket. */
 export function withRecords(callMethod: CallMethod, deps: RecordedCallsDeps): CallMethod {
-  return async (caller, method, params) => {
-    const operation = DEEDS[method]
-    if (operation === undefined) return callMethod(caller, method, params)
-    const record = startRecord(deps, { caller, method, operation, params })
+  const callRecorded = async (deed: Deed) => {
+    const { caller, method, operation, params } = deed
+    const record = startRecord(deps, deed)
     const work = async () => {
       await deps.admit?.({ isPrivileged: operation.privileged === true, isPublic: false })
       return callMethod(caller, method, params)
@@ -33,6 +32,12 @@ export function withRecords(callMethod: CallMethod, deps: RecordedCallsDeps): Ca
     })
     await record()
     return outcome
+  }
+
+  return (caller, method, params) => {
+    const operation = DEEDS[method]
+    if (operation === undefined) return callMethod(caller, method, params)
+    return callRecorded({ caller, method, operation, params })
   }
 }
 

@@ -52,6 +52,8 @@ export interface Connection extends Accepted {
   missedPongs: number
   /** Of the first call, later of the closing handshake. */
   cancelTimer: (() => void) | undefined
+  /** Ends what looks whether its token is still good. */
+  unwatchToken: (() => void) | undefined
   /** When its last messages came. */
   readonly received: Taken
   /** What it asks and has no answer to, in order; `undefined` while nobody answers. */
@@ -86,6 +88,7 @@ export const newConnection = (accepted: Accepted): Connection => ({
   unparsable: 0,
   missedPongs: 0,
   cancelTimer: undefined,
+  unwatchToken: undefined,
   received: noneTaken(),
   unanswered: undefined,
   subscriptions: NONE,

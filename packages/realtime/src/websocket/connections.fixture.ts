@@ -175,7 +175,7 @@ export function createWorld(options: WorldOptions = {}) {
       ...{ connectionId: `con_${++ids}`, principal, socket, wire: socket },
       ...{ requestId: 'req-1', clientAddress: '192.0.2.1' },
     })
-    return { socket, connection: handle(connections, connection) }
+    return { socket, record: connection, connection: handle(connections, connection) }
   }
 
   return { ...{ storage, clock, hub, unitOfWork, connect }, rendered: () => rendered }
@@ -205,7 +205,7 @@ export function request(connection: Handle, method: string, params?: object): nu
 
 /** A client that takes everything at once, initialized. */
 export async function connected(world: ReturnType<typeof createWorld>, principal?: Principal) {
-  const { connection, socket } = world.connect(principal)
+  const { connection, socket, record } = world.connect(principal)
   socket.keepTaking()
   const call = async (method: string, params?: object) => {
     const id = request(connection, method, params)
@@ -213,5 +213,5 @@ export async function connected(world: ReturnType<typeof createWorld>, principal
     return socket.frames.find((frame) => frame.id === id) as Frame
   }
   await call('initialize', {})
-  return { connection, socket, call }
+  return { connection, socket, record, call }
 }

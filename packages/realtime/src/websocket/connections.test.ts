@@ -105,6 +105,35 @@ describe('a request', () => {
   })
 })
 
+describe('an idle connection', () => {
+  const UNUSED = { cancelTimer: undefined, unanswered: undefined, behind: undefined }
+  const UNWATCHED = { tooMuch: undefined, noProgress: undefined, unwatchToken: undefined }
+
+  it('holds nothing of what it was busy with, and what it follows only once for all', async () => {
+    const world = createWorld()
+    const clients = await Promise.all([connected(world), connected(world)])
+    for (const { call } of clients) await call('subscription.subscribe', subscribe)
+    await publish(world, 200)
+    await settled()
+
+    for (const { record } of clients) expect(record).toMatchObject({ ...UNUSED, ...UNWATCHED, isPumping: false })
+    const [first, second] = clients.map(({ record }) => record.subscriptions[0])
+    expect(first?.position).toBe(200)
+    expect(first?.source).toBe(second?.source)
+    expect(first?.wake).toBe(second?.wake)
+  })
+
+  it('has no function of its own', async () => {
+    const records = (await Promise.all([connected(createWorld()), connected(createWorld())])).map(
+      ({ record }) => record,
+    )
+
+    for (const record of records) {
+      expect(Object.values(record).filter((value) => typeof value === 'function')).toEqual([])
+    }
+  })
+})
+
 describe('a heartbeat', () => {
   it('ends a connection that has missed two pongs', async () => {
     const { connection, socket } = await connected(createWorld())

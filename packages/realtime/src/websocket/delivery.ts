@@ -1,4 +1,4 @@
-import type { EventFeed, EventSource, FeedPage } from '@berth/core'
+import { createBoundedMap, type EventFeed, type EventSource, type FeedPage } from '@berth/core'
 import type { Connection, Subscription } from './connection.ts'
 import type { Outbox } from './outbox.ts'
 import type { FramesOf } from './page-frames.ts'
@@ -37,7 +37,19 @@ export interface Delivery {
 /** Events of one subscription in a row, so that a busy one does not keep the others waiting. */
 const TURN = 64
 
+const MAX_SHARED_SOURCES = 1_000
+
 export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDeps): Delivery {
+  const sources = createBoundedMap<string, EventSource>(MAX_SHARED_SOURCES)
+
+  /** One object for the many who follow the same subject. */
+  const share = (source: EventSource): EventSource => {
+    const known = sources.get(source.subject)
+    if (known?.epoch === source.epoch) return known
+    sources.set(source.subject, source)
+    return source
+  }
+
   const addBehind = (subscription: Subscription) => {
     const { connection } = subscription
     connection.behind ??= new Set()
@@ -132,7 +144,8 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
 
   return {
     nextId: (connection) => `sub_${++connection.named}`,
-    follow(connection, { subscriptionId, source, after }) {
+    follow(connection, { subscriptionId, source: opened, after }) {
+      const source = share(opened)
       const subscription: Subscription = { id: subscriptionId, source, connection, position: after, wake }
       connection.subscriptions = connection.subscriptions.concat(subscription)
       feed.watch(source, subscription)

@@ -85,6 +85,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
 
   const leave = (connection: Connection) => {
     connections.closed(connection)
+    connection.unwatchToken?.()
     seats.release(connection.principal.tokenId)
   }
 
@@ -149,10 +150,7 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     socket.on('message', onMessage)
     socket.on('pong', onPong)
     if (principal.tokenId === undefined) return
-    socket.once(
-      'close',
-      watchCredential(principal.tokenId, (loss) => connections.close(connection, LOSSES[loss])),
-    )
+    connection.unwatchToken = watchCredential(principal.tokenId, (loss) => connections.close(connection, LOSSES[loss]))
   }
 
   const enter = async (upgrade: Upgrade, protocols: readonly string[]): Promise<Admission> => {

@@ -46,6 +46,8 @@ export interface FakeSocket extends Socket, Wire {
   readonly pings: number
   readonly closed: { readonly code: number; readonly reason: string } | undefined
   readonly isTerminated: boolean
+  /** From now on the client is closing. */
+  startClosing(): void
   /** Takes what was sent, up to so many frames. */
   take(frames?: number): void
   /** From now on takes everything at once. */
@@ -58,6 +60,7 @@ export function createFakeSocket(): FakeSocket {
   let unsent = 0
   let isTaking = false
   let pings = 0
+  let isClosing = false
   let isTerminated = false
   let closed: { code: number; reason: string } | undefined
 
@@ -80,7 +83,10 @@ export function createFakeSocket(): FakeSocket {
 
   return {
     frames,
-    ...{ readyState: 1, OPEN: 1 },
+    OPEN: 1,
+    get readyState() {
+      return isClosing ? 2 : 1
+    },
     unsentBytes: () => unsent,
     get bufferedAmount() {
       return unsent
@@ -95,7 +101,13 @@ export function createFakeSocket(): FakeSocket {
       return isTerminated
     },
     send: (data, onWritten) => accept(typeof data === 'string' ? [data] : messagesOf(data), onWritten),
-    write: (frames, onWritten) => accept(messagesOf(frames), onWritten),
+    write(frames, onWritten) {
+      if (isClosing) throw new Error('nothing may follow a close frame')
+      accept(messagesOf(frames), onWritten)
+    },
+    startClosing() {
+      isClosing = true
+    },
     close(code, reason) {
       closed ??= { code, reason }
     },

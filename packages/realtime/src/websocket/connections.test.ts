@@ -75,6 +75,14 @@ describe('a request', () => {
     expect(socket.closed).toEqual(code('protocol.violation', 4008))
   })
 
+  it('that is JSON makes up for two before it that were not', async () => {
+    const { connection, socket } = await connected(createWorld())
+    for (const text of ['{', '{', '{"jsonrpc":"2.0","id":7,"method":"ping"}', '{', '{']) connection.receive(text)
+    await settled()
+
+    expect(socket.closed).toBeUndefined()
+  })
+
   it('closes 4008 for a binary message, and for none within 10 s', async () => {
     const world = createWorld()
     const { connection, socket } = await connected(world)
@@ -105,6 +113,31 @@ describe('a request', () => {
   })
 })
 
+describe('a connection that ends', () => {
+  it('keeps nothing in memory of what it followed', async () => {
+    const world = createWorld()
+    const { connection, call } = await connected(world)
+    await call('subscription.subscribe', subscribe)
+    await publish(world, 3)
+    expect(world.hub.stats().events).toBe(3)
+
+    connection.closed()
+
+    expect(world.hub.stats().events).toBe(0)
+  })
+
+  it('writes no frame past a WebSocket that has said goodbye', async () => {
+    const world = createWorld()
+    const { socket, call } = await connected(world)
+    await call('subscription.subscribe', subscribe)
+
+    socket.startClosing()
+    await publish(world, 3)
+
+    expect(socket.closed).toBeUndefined()
+  })
+})
+
 describe('an idle connection', () => {
   const UNUSED = { cancelTimer: undefined, unanswered: undefined, behind: undefined }
   const UNWATCHED = { tooMuch: undefined, noProgress: undefined, unwatchToken: undefined }
@@ -121,6 +154,19 @@ describe('an idle connection', () => {
     expect(first?.position).toBe(200)
     expect(first?.source).toBe(second?.source)
     expect(first?.wake).toBe(second?.wake)
+  })
+
+  it('shares nothing with who followed the log of before', async () => {
+    let epoch = 'e1'
+    const world = createWorld({
+      eventsOf: ({ events }) => ({ ...events, head: async () => ({ ...(await events.head()), epoch }) }),
+    })
+    const [before, after] = [await connected(world), await connected(world)]
+    await before.call('subscription.subscribe', subscribe)
+    epoch = 'e2'
+    await after.call('subscription.subscribe', subscribe)
+
+    expect(after.record.subscriptions.map(({ source }) => source.epoch)).toEqual(['e2'])
   })
 
   it('has no function of its own', async () => {

@@ -96,7 +96,7 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
       if (reading !== undefined) return void waitFor(connection, reading)
       connection.isPumping = false
       if (behind.size > 0) outbox.wait(connection)
-      else caughtUp(connection)
+      else connection.behind = undefined
     } catch (error) {
       fail(connection, error)
     }
@@ -115,11 +115,6 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
   const fail = (connection: Connection, error: unknown) => {
     connection.isPumping = false
     onFailed(connection, error)
-  }
-
-  const caughtUp = (connection: Connection) => {
-    connection.behind = undefined
-    outbox.progress(connection)
   }
 
   const wake = (subscription: Subscription) => {

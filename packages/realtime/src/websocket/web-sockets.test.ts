@@ -1,0 +1,81 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createAuthorizeSubject, createEventFeed, createEventHub, createRenderEnvelope } from '@berth/core'
+import { createInMemoryStorage } from '@berth/in-memory'
+import { AppError, noMeter } from '@berth/ports'
+import { createManualClock } from '@berth/testkit'
+import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { LIMITS } from './connections.fixture.ts'
+import { createWebSockets } from './web-sockets.ts'
+
+const cleanUps: (() => void)[] = []
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0)) cleanUp()
+})
+
+const ignore = () => undefined
+
+/** A server whose clients all show the same token. */
+async function start() {
+  const storage = createInMemoryStorage()
+  const clock = createManualClock()
+  const hub = createEventHub()
+  const watching = new Set<(loss: 'revoked') => void>()
+  const webSockets = createWebSockets({
+    ...{ clock, timers: clock, limits: LIMITS, stallMs: 10_000, version: '0.0.0', basePath: '/v1' },
+    ...{ runs: storage.runs, events: storage.events, isReady: () => true },
+    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    feed: createEventFeed({
+      ...{ events: storage.events, hub },
+      render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
+    }),
+    authorizeSubject: createAuthorizeSubject(storage),
+    abortRun: () => Promise.reject(new AppError('run-not-found')),
+    ids: { randomBytes: (length) => new Uint8Array(length) },
+    authenticate: async () => ({ subject: 'alice', tokenId: 'tok_1', scopes: ['admin:*'] }),
+    tickets: { redeem: () => Promise.reject(new AppError('auth-invalid')) },
+    watchCredential(_, onLost) {
+      watching.add(onLost)
+      return () => watching.delete(onLost)
+    },
+  })
+  const server = createServer().listen(0, '127.0.0.1')
+  server.on('upgrade', (incoming, socket, head) => {
+    webSockets.accept({ incoming, socket, head, clientAddress: '127.0.0.1', requestId: 'req-1' })
+  })
+  await once(server, 'listening')
+  cleanUps.push(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const connect = async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws`, 'svc.protocol.v1')
+    cleanUps.push(() => socket.terminate())
+    await once(socket, 'open')
+    return socket
+  }
+  return { webSockets, watching, connect }
+}
+
+describe('an open WebSocket', () => {
+  it('is counted and has its token watched until it closes', async () => {
+    const { webSockets, watching, connect } = await start()
+    const sockets = [await connect(), await connect()]
+    expect([webSockets.size(), watching.size]).toEqual([2, 2])
+
+    sockets[0]?.close()
+
+    await expect.poll(() => [webSockets.size(), watching.size]).toEqual([1, 1])
+  })
+
+  it('is closed when its token is lost, and the others are not', async () => {
+    const { watching, connect } = await start()
+    const [lost, kept] = [await connect(), await connect()]
+
+    const [onLost] = watching
+    onLost?.('revoked')
+
+    expect((await once(lost, 'close'))[0]).toBe(4003)
+    expect(kept.readyState).toBe(WebSocket.OPEN)
+  })
+})

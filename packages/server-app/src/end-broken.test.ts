@@ -1,0 +1,81 @@
+import { type IncomingMessage, request } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Logger } from '@berth/ports'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Listener, listen } from './listener.ts'
+import { createUpgrades, type OnUpgrade } from './upgrades.ts'
+
+const ignore = () => undefined
+const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+const LIMITS = { headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, headerLimitBytes: 16_384, maxHeaders: 100 }
+
+const opened: Listener[] = []
+afterEach(async () => {
+  for (const listener of opened.splice(0)) await listener.close(0)
+})
+
+/** The server's end of a connection that asks for an upgrade. */
+async function connectionOf(onUpgrade: OnUpgrade): Promise<Duplex> {
+  const asked = new Promise<Duplex>((resolve) => {
+    const take: OnUpgrade = (incoming, socket, head) => {
+      onUpgrade(incoming, socket, head)
+      setImmediate(() => resolve(socket))
+    }
+    listen({ answer: () => Promise.reject(new Error('asked for no answer')), onUpgrade: take }, ADDRESS).then(
+      (listener) => {
+        opened.push(listener)
+        const headers = { connection: 'Upgrade', upgrade: 'websocket' }
+        request({ ...{ host: listener.host, port: listener.port }, headers })
+          .on('error', ignore)
+          .end()
+      },
+    )
+  })
+  return asked
+}
+
+const ADDRESS = { host: '127.0.0.1', port: 0, ...LIMITS }
+
+/** Upgrades that are all let in, to a WebSocket that does this to its connection. */
+const upgradesTo = (accept: (socket: Duplex) => void): OnUpgrade =>
+  createUpgrades({
+    app: {
+      admitUpgrade: async () => ({
+        ...{ clientAddress: '127.0.0.1', requestId: 'req-1', settle: async () => undefined },
+        refuse: (error: unknown) => Promise.reject(error),
+      }),
+    },
+    webSockets: {
+      async accept({ socket }) {
+        accept(socket)
+        return { principal: { subject: 'alice', scopes: [] } }
+      },
+    },
+    logger,
+  })
+
+const closing = async (socket: Duplex) => {
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.destroy(new Error('reset by its client'))
+  await closed
+  return socket.errored?.message
+}
+
+describe('a connection that breaks', () => {
+  it('is ended while its upgrade is looked at', async () => {
+    const waiting: OnUpgrade = (_incoming: IncomingMessage) => undefined
+
+    expect(await closing(await connectionOf(waiting))).toBe('reset by its client')
+  })
+
+  it('is ended when nobody else listens to its errors', async () => {
+    expect(await closing(await connectionOf(upgradesTo(ignore)))).toBe('reset by its client')
+  })
+
+  it('is left to the WebSocket that listens to its errors', async () => {
+    const socket = await connectionOf(upgradesTo((taken) => taken.on('error', ignore)))
+
+    expect(socket.listeners('error')).toEqual([ignore])
+    expect(await closing(socket)).toBe('reset by its client')
+  })
+})

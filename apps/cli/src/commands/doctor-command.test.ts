@@ -222,6 +222,7 @@ function makeOutdated(path: string): void {
   for (const kind of ['trigger', 'view', 'index', 'table']) {
     for (const { name, type } of names) if (type === kind) database.exec(`DROP ${kind} IF EXISTS ${name}`)
   }
+  database.exec("DELETE FROM meta WHERE name NOT IN ('epoch', 'trimmed_through', 'clean_shutdown')")
   database.exec('DELETE FROM schema_migrations WHERE version > 1; PRAGMA user_version = 1')
   database.close()
 }

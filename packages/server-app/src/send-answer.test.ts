@@ -199,4 +199,20 @@ describe('a client that ends its half of the connection', () => {
 
     expect(await received).toMatch(/all[\s\S]* of it[\s\S]*0\r\n\r\n$/)
   })
+
+  it('has left a stream of events, which then does not end as if it were whole', async () => {
+    const { socket, received } = dial(
+      await open(async (_, env) => {
+        const ended = hasEnded(env)
+        const events = async function* () {
+          yield new TextEncoder().encode(': hello\n\n')
+          await ended
+        }
+        return new Response(ReadableStream.from(events()), { headers: { 'Content-Type': 'text/event-stream' } })
+      }),
+    )
+    socket.end(POST('Content-Length: 0'))
+
+    expect(await received).not.toMatch(/0\r\n\r\n$/)
+  })
 })

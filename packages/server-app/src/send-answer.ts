@@ -60,17 +60,23 @@ async function stream(incoming: IncomingMessage, outgoing: ServerResponse, answe
   const { status, headers, body } = answer
   const rest = incoming.complete ? undefined : restOf(incoming)
   outgoing.writeHead(status, { ...Object.fromEntries(headers), ...(rest === undefined ? {} : LAST) })
+  let hasLeft = false
   try {
     if (body !== null) {
       outgoing.flushHeaders()
       const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
-      const stop = () => void reader.cancel().catch(() => undefined)
+      const stop = () => {
+        hasLeft = true
+        reader.cancel().catch(() => undefined)
+      }
       const unwatch = whenLeft(incoming, headers, stop)
       outgoing.on('error', stop).once('close', unwatch)
       await pass(reader, outgoing)
     }
     await rest
-    outgoing.end()
+    // What did not come to its end must not look as if it had.
+    if (hasLeft) incoming.socket.destroySoon()
+    else outgoing.end()
   } catch {
     // The head is out: a body that breaks off is all that says so.
     outgoing.destroy()

@@ -64,6 +64,15 @@ describe('an answer', () => {
     expect(await received).toMatch(/^HTTP\/1\.1 413 /)
   })
 
+  it('leaves the connection open for the next of many requests that come at once, with their bodies', async () => {
+    const { socket, received } = dial(await open(async (request) => text(200, `<${new URL(request.url).pathname}>`)))
+    const paths = Array.from({ length: 100 }, (_, index) => `/${index}`)
+    const requests = paths.map((path) => `${POST('Content-Length: 2').replace('/', path)}hi`)
+    socket.write(`${requests.join('')}${POST('Content-Length: 0', CLOSE)}`)
+
+    expect((await received).match(/<.*?>/g)).toEqual([...paths, '/'].map((path) => `<${path}>`))
+  })
+
   it('leaves the connection open for the next request once the body was read', async () => {
     const { socket, received } = dial(
       await open(async (request) => text(200, `<${(await request.arrayBuffer()).byteLength}>`)),

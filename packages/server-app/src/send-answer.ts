@@ -9,7 +9,7 @@ export async function sendAnswer(incoming: IncomingMessage, outgoing: ServerResp
   if (isResponse(answer)) return stream(incoming, outgoing, answer)
   return new Promise((resolve, reject) => {
     if (due.push({ incoming, outgoing, answer, resolve, reject }) === 1) setImmediate(writeDueAnswers)
-    else if (due.length === MOST_DUE) writeDueAnswers()
+    else if (due.length >= MOST_DUE) writeDueToWhole()
   })
 }
 
@@ -30,6 +30,17 @@ let due: Due[] = []
 export function writeDueAnswers(): void {
   const answers = due
   due = []
+  writeAll(answers)
+}
+
+/** Of the request that is being read at this moment the end may be there and not yet seen: its answer waits. */
+function writeDueToWhole(): void {
+  const answers = due.filter(({ incoming }) => incoming.complete)
+  due = due.filter(({ incoming }) => !incoming.complete)
+  writeAll(answers)
+}
+
+function writeAll(answers: readonly Due[]): void {
   for (const { incoming, outgoing, answer, resolve, reject } of answers) {
     try {
       writeAnswer(incoming, outgoing, answer)

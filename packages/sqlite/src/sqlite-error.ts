@@ -31,6 +31,9 @@ export interface SqliteError extends Error {
 export const isSqliteError = (error: unknown): error is SqliteError =>
   error instanceof Error && error.name === 'SqliteError' && 'code' in error && typeof error.code === 'string'
 
+/** Another connection has the lock, whatever for. */
+export const isBusyError = (error: unknown): boolean => isSqliteError(error) && isBusy(error.code)
+
 export const lockedError = (path: string, cause?: unknown): StartError =>
   new StartError('storage-locked', {
     message: `Another process holds the database file ${path}.`,

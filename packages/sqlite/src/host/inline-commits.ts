@@ -1,5 +1,6 @@
 import type { Write } from '@berth/ports'
 import type { Connection } from '../connection.ts'
+import { isBusyError } from '../sqlite-error.ts'
 import { commitGroup, type Settled, type WriteJob } from './commit-group.ts'
 
 export interface InlineCommitsOptions {
@@ -53,7 +54,7 @@ export function createInlineCommits({
       db ??= open()
       const startedAt = now()
       const settled = commitGroup(db, jobs)
-      if (settled.some(isBusy)) return undefined
+      if (settled.some(meetsLock)) return undefined
       note(now() - startedAt)
       return settled
     },
@@ -108,8 +109,4 @@ function textOf(write: Write): number {
 const EVENT_ROW = 1_024
 
 /** Another process has the lock: nobody waits for it here. */
-const isBusy = (settled: Settled): boolean =>
-  'error' in settled &&
-  settled.error instanceof Error &&
-  'code' in settled.error &&
-  settled.error.code === 'SQLITE_BUSY'
+const meetsLock = (settled: Settled): boolean => 'error' in settled && isBusyError(settled.error)

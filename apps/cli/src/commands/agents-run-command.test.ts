@@ -1,10 +1,6 @@
 import type { AgentContext } from '@berth/core'
-import { createLogger } from '@berth/platform-node'
-import { createServer } from '@berth/server-app'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordingTerminal } from '../../test/recording-terminal.ts'
-import { temporaryDir } from '../../test/temporary-dir.ts'
-import { runCli } from '../run-cli.ts'
+import { describe, expect, it } from 'vitest'
+import { served } from '../../test/served.ts'
 
 const sending = Promise.withResolvers<string>()
 const CODE: Readonly<Record<string, (context: AgentContext) => Promise<unknown>>> = {
@@ -21,26 +17,7 @@ const agents = Object.entries(CODE).map(([id, code]) => ({
 }))
 
 describe('berth agents run', () => {
-  const dir = temporaryDir()
-  const server = { port: 0, rateLimit: { perIpRequests: 1_000 } }
-  const config = { auth: { kind: 'none' }, server, storage: { path: ':memory:' } } as const
-  const adapters = { logger: createLogger({ level: 'silent' }) }
-  let url: string
-  let stop: () => Promise<void>
-  beforeAll(async () => {
-    const server = await createServer({ config, adapters, agents })
-    const { port } = await server.start()
-    url = `http://127.0.0.1:${port}/v1`
-    stop = () => server.stop({ force: true })
-  })
-  afterAll(() => stop())
-
-  const openTerminal = () => recordingTerminal({ cwd: dir(), env: { XDG_CONFIG_HOME: dir() } })
-  const berth = (...args: readonly string[]) => berthOn(openTerminal(), ...args)
-  const berthOn = async (terminal: ReturnType<typeof openTerminal>, ...args: readonly string[]) => {
-    const exitCode = await runCli([...args, '--url', url], terminal)
-    return { exitCode, out: terminal.out(), err: terminal.err() }
-  }
+  const { openTerminal, berthOn, berth } = served({ agents })
   const run = (...args: readonly string[]) => berth('agents', 'run', ...args)
 
   it.each([

@@ -1,10 +1,6 @@
 import type { RunContext } from '@berth/core'
-import { createLogger } from '@berth/platform-node'
-import { createServer } from '@berth/server-app'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordingTerminal } from '../../test/recording-terminal.ts'
-import { temporaryDir } from '../../test/temporary-dir.ts'
-import { runCli } from '../run-cli.ts'
+import { describe, expect, it } from 'vitest'
+import { served } from '../../test/served.ts'
 
 const CODE: Readonly<Record<string, (context: RunContext) => Promise<unknown>>> = {
   completes: async () => 'done',
@@ -20,25 +16,7 @@ const workflows = Object.entries(CODE).map(([id, code]) => ({
 }))
 
 describe('berth workflows run', () => {
-  const dir = temporaryDir()
-  const server = { port: 0, rateLimit: { perIpRequests: 1_000 } }
-  const config = { auth: { kind: 'none' }, server, storage: { path: ':memory:' } } as const
-  const adapters = { logger: createLogger({ level: 'silent' }) }
-  let url: string
-  let stop: () => Promise<void>
-  beforeAll(async () => {
-    const server = await createServer({ config, adapters, workflows })
-    const { port } = await server.start()
-    url = `http://127.0.0.1:${port}/v1`
-    stop = () => server.stop({ force: true })
-  })
-  afterAll(() => stop())
-
-  const berth = async (...args: readonly string[]) => {
-    const terminal = recordingTerminal({ cwd: dir(), env: { XDG_CONFIG_HOME: dir() } })
-    const exitCode = await runCli([...args, '--url', url], terminal)
-    return { exitCode, out: terminal.out(), err: terminal.err() }
-  }
+  const { berth } = served({ workflows })
   const run = (...args: readonly string[]) => berth('workflows', 'run', ...args)
 
   it.each([

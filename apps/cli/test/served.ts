@@ -1,0 +1,31 @@
+import { createLogger } from '@berth/platform-node'
+import { createServer, type ServerOptions } from '@berth/server-app'
+import { afterAll, beforeAll } from 'vitest'
+import { runCli } from '../src/run-cli.ts'
+import { recordingTerminal } from './recording-terminal.ts'
+import { temporaryDir } from './temporary-dir.ts'
+
+/** A server with these agents or workflows for all tests of the block, and commands that speak to it. */
+export function served(registered: Pick<ServerOptions, 'agents' | 'workflows'>) {
+  const dir = temporaryDir()
+  const server = { port: 0, rateLimit: { perIpRequests: 1_000 } }
+  const config = { auth: { kind: 'none' }, server, storage: { path: ':memory:' } } as const
+  const adapters = { logger: createLogger({ level: 'silent' }) }
+  let url: string
+  let stop: () => Promise<void>
+  beforeAll(async () => {
+    const server = await createServer({ config, adapters, ...registered })
+    const { port } = await server.start()
+    url = `http://127.0.0.1:${port}/v1`
+    stop = () => server.stop({ force: true })
+  })
+  afterAll(() => stop())
+
+  const openTerminal = () => recordingTerminal({ cwd: dir(), env: { XDG_CONFIG_HOME: dir() } })
+  const berthOn = async (terminal: ReturnType<typeof openTerminal>, ...args: readonly string[]) => {
+    const exitCode = await runCli([...args, '--url', url], terminal)
+    return { exitCode, out: terminal.out(), err: terminal.err() }
+  }
+  const berth = (...args: readonly string[]) => berthOn(openTerminal(), ...args)
+  return { openTerminal, berthOn, berth }
+}

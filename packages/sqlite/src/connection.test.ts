@@ -19,7 +19,7 @@ describe('openConnection', () => {
     const { database } = openConnection(path)
 
     const names = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout', 'wal_autocheckpoint']
-    const more = ['journal_size_limit', 'trusted_schema', 'cell_size_check', 'mmap_size', 'temp_store']
+    const more = ['journal_size_limit', 'trusted_schema', 'cell_size_check', 'mmap_size', 'temp_store', 'page_size']
     const settings = [...names, ...more].map((name) => [name, database.pragma(name, { simple: true })])
     database.close()
 
@@ -28,7 +28,8 @@ describe('openConnection', () => {
       synchronous: 2,
       foreign_keys: 1,
       busy_timeout: 5_000,
-      wal_autocheckpoint: 2_000,
+      wal_autocheckpoint: 4_096,
+      page_size: 2_048,
       journal_size_limit: 67_108_864,
       trusted_schema: 0,
       cell_size_check: 1,

@@ -26,9 +26,11 @@ export function openConnection(path: string, options: ConnectionOptions = {}): C
   const { synchronous = 'full', open = openPlain } = options
   const database = open(path, { timeout: BUSY_TIMEOUT_MS })
   try {
+    database.pragma(`page_size = ${PAGE_BYTES}`)
     database.pragma('journal_mode = WAL')
     database.pragma(`synchronous = ${synchronous}`)
     for (const setting of SETTINGS) database.pragma(setting)
+    database.pragma(`wal_autocheckpoint = ${LOG_BYTES / Number(database.pragma('page_size', { simple: true }))}`)
   } catch (error) {
     database.close()
     throw error
@@ -44,13 +46,18 @@ export function openInlineConnection(path: string, options: ConnectionOptions): 
   return db
 }
 
+/** Of a new file. A commit writes whole pages, mostly for a few dozen bytes each; a file that is there keeps its own size. */
+export const PAGE_BYTES = 2_048
+
+/** How much the write-ahead log holds before it is moved into the file. */
+const LOG_BYTES = 8 * 1024 * 1024
+
 /** How long a statement waits for the lock of another process. */
 export const BUSY_TIMEOUT_MS = 5_000
 const MAX_VARIANTS = 256
 
 const SETTINGS = [
   'foreign_keys = ON',
-  'wal_autocheckpoint = 2000',
   `journal_size_limit = ${64 * 1024 * 1024}`,
   'trusted_schema = OFF',
   'cell_size_check = ON',

@@ -5,6 +5,7 @@ import { toJsonText } from '@berth/ports'
 import { aRun } from '@berth/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PAGE_BYTES } from './connection.ts'
 import { openSqliteStorage } from './open-sqlite-storage.ts'
 
 let directory: string
@@ -15,8 +16,6 @@ beforeEach(() => {
   path = join(directory, 'data.db')
 })
 afterEach(() => rmSync(directory, { recursive: true }))
-
-const PAGE_BYTES = 4_096
 
 /** A database of some hundred pages. */
 async function createDatabase(): Promise<void> {

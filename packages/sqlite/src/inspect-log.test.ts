@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toJsonText } from '@berth/ports'
 import { anEvent } from '@berth/testkit'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createBackup } from './backup.ts'
-import { openConnection } from './connection.ts'
+import { openConnection, PAGE_BYTES } from './connection.ts'
 import { openSqliteStorage } from './open-sqlite-storage.ts'
 import { restoreBackup } from './restore.ts'
 
-const PAGE = 4096
 const HEADER = 32
-const FRAME = 24 + PAGE
+const FRAME = 24 + PAGE_BYTES
 
 let directory: string
 let path: string
@@ -23,8 +23,12 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }))
 
 /** The files as a process leaves them that is killed after so many commits, of so many bytes each. */
-async function leave(commits: number, { bytes = 10, earlier = 0 } = {}): Promise<void> {
+async function leave(commits: number, { bytes = 10, earlier = 0, pageBytes = PAGE_BYTES } = {}): Promise<void> {
   const from = join(directory, 'from.db')
+  const database = new Database(from)
+  database.pragma(`page_size = ${pageBytes}`)
+  database.pragma('journal_mode = WAL')
+  database.close()
   const storage = await openSqliteStorage({ path: from, mode: 'lib' })
   for (let n = 0; n < earlier + commits; n++) {
     if (n === earlier && n > 0) beginAgain(from)
@@ -87,6 +91,16 @@ describe('a log that a killed process has left', () => {
     expect(log().equals(before)).toBe(true)
   })
 
+  it.each(['in its salts', 'in its own checksum'])(
+    'is refused in a file of larger pages when a bit has changed %s',
+    async (place) => {
+      await leave(5, { pageBytes: 2 * PAGE_BYTES })
+      flip(place === 'in its salts' ? 20 : 25)
+
+      await expect(countServed()).rejects.toMatchObject({ kind: 'storage-corrupt' })
+    },
+  )
+
   it('can be given up from the damage on, by a backup that is restored', async () => {
     await leave(5)
     flip(commitsOf(log()).at(-2) ?? 0)
@@ -113,7 +127,7 @@ describe('a log that a killed process has left', () => {
   })
 
   it('loses what was being written when the power went, and nothing else', async () => {
-    await leave(5, { bytes: 3 * PAGE })
+    await leave(5, { bytes: 3 * PAGE_BYTES })
     flip((commitsOf(log()).at(-1) ?? 0) - FRAME + 24)
     expect(await countServed()).toBe(4)
   })

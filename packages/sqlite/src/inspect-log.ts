@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import { PAGE_BYTES } from './connection.ts'
 import { fileSize } from './private-file.ts'
 
 /**
@@ -14,7 +15,7 @@ export function losesCommits(databasePath: string): boolean {
   if (fileSize(path) <= HEADER_BYTES) return false
   const file = openSync(path, 'r')
   try {
-    return behindDamage(readFrames(file))
+    return behindDamage(readFrames(file, pageBytesOf(databasePath)))
   } finally {
     closeSync(file)
   }
@@ -24,7 +25,6 @@ const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 /** Of a log whose checksums are of little-endian words. */
 const MAGIC = 0x377f0682
-const DEFAULT_PAGE_BYTES = 4096
 
 interface Frame {
   /** Of the generation that the log is in: what is left of earlier ones has other salts. */
@@ -45,12 +45,31 @@ function behindDamage(frames: Iterable<Frame>): boolean {
   return false
 }
 
-function* readFrames(file: number): Iterable<Frame> {
+/** As the header of the database says, which is not encrypted here; that of a new file where it says nothing. */
+function pageBytesOf(databasePath: string): number {
+  const field = readHead(databasePath).subarray(16, 18)
+  const bytes = field.length === 2 ? field.readUInt16BE() : 0
+  return bytes >= 512 && Number.isInteger(Math.log2(bytes)) ? bytes : PAGE_BYTES
+}
+
+function readHead(path: string): Buffer {
+  if (fileSize(path) === 0) return Buffer.alloc(0)
+  const file = openSync(path, 'r')
+  try {
+    const head = Buffer.alloc(100)
+    return head.subarray(0, readSync(file, head, 0, head.length, 0))
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** @param defaultPageBytes the size of a page where the header of the log does not verify */
+function* readFrames(file: number, defaultPageBytes: number): Iterable<Frame> {
   const header = Buffer.alloc(HEADER_BYTES)
   readSync(file, header, 0, HEADER_BYTES, 0)
   const isHeaderWhole =
     header.readUInt32BE(0) === MAGIC && checksumOf([0, 0], header.subarray(0, 24)).every(isAt(header, 24))
-  const pageBytes = isHeaderWhole ? header.readUInt32BE(8) : DEFAULT_PAGE_BYTES
+  const pageBytes = isHeaderWhole ? header.readUInt32BE(8) : defaultPageBytes
   const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes)
   let salts = isHeaderWhole ? Buffer.from(header.subarray(16, 24)) : undefined
   let checksum: Checksum = isHeaderWhole ? [header.readUInt32BE(24), header.readUInt32BE(28)] : NEVER

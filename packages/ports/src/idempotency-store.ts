@@ -15,7 +15,10 @@ export interface IdempotencyRecord {
   readonly id: string // principal subject, method and route path as 32 digits of lower-case hex, a colon, the key
   readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body; lower-case hex
   readonly runId?: string | undefined
-  /** Id of the run, the session or the approval whose content the answer holds; its deletion takes the answer along. */
+  /**
+   * Id of the run, the session or the approval whose content the answer holds; its deletion takes the answer along. Where it is
+   * `runId`, that run is there, or comes in the same commit.
+   */
   readonly contentOf?: string | undefined
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs // from here on the record counts as absent, unless it is still executing

@@ -3,7 +3,14 @@ import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { readMeta } from './meta.ts'
 import { compile, from } from './query.ts'
+import { ACTIVE, isOneOf } from './run-store.ts'
 import type { IdempotencyTable } from './schema.ts'
+
+/**
+ * In the words of the partial index. The answer of a run holds that run's content: it is found by that, and the run is there
+ * for as long as the answer is to come.
+ */
+export const IS_OF_NO_RUN = sql<SqlBool>`status is null and coalesce(run_id, '') is not content_of`
 
 export function findIdempotency(db: Connection, { id, now }: { id: string; now: EpochMs }) {
   const row = db.get(selectLive, { id, now })
@@ -12,16 +19,31 @@ export function findIdempotency(db: Connection, { id, now }: { id: string; now: 
 
 /** Ids before schema version 18 were 64 digits; an answer under such an id that is still to come counts whenever it comes. */
 export const holdsHashedIds = (db: Connection, now: EpochMs): boolean =>
-  now < Number(readMeta(db, 'hashed_ids_until')) || db.get(EXECUTING_HASHED, {}) !== undefined
+  now < Number(readMeta(db, 'hashed_ids_until')) || EXECUTING_HASHED.some((query) => db.get(query, {}) !== undefined)
 
-export const EXECUTING_HASHED = compile<object, { key: number }>(() =>
-  from
-    .selectFrom('idempotency')
-    .select('key')
-    .where('status', 'is', null)
-    .where(sql<SqlBool>`length(id) = 64 and instr(id, ':') = 0`)
-    .limit((eb) => eb.lit(1)),
-)
+const IS_HASHED = sql<SqlBool>`length(idempotency.id) = 64 and instr(idempotency.id, ':') = 0`
+
+/** The answers that are no run's to give, and those of the runs that have not ended. */
+export const EXECUTING_HASHED = [
+  compile<object, { key: number }>(() =>
+    from
+      .selectFrom('idempotency')
+      .select('key')
+      .where(IS_OF_NO_RUN)
+      .where(IS_HASHED)
+      .limit((eb) => eb.lit(1)),
+  ),
+  compile<object, { key: number }>(() =>
+    from
+      .selectFrom('runs')
+      .innerJoin('idempotency', 'idempotency.content_of', 'runs.id')
+      .select('idempotency.key')
+      .where(isOneOf(ACTIVE, 'runs.status'))
+      .where('idempotency.status', 'is', null)
+      .where(IS_HASHED)
+      .limit((eb) => eb.lit(1)),
+  ),
+]
 
 const selectLive = compile<{ id: string; now: number }, Selectable<IdempotencyTable>>((place) =>
   from

@@ -1,7 +1,7 @@
 import type { IdempotencyRecord, StoredResponse } from '@berth/ports'
 import { sql } from 'kysely'
 import type { Connection } from './connection.ts'
-import { findIdempotency } from './idempotency-store.ts'
+import { findIdempotency, IS_OF_NO_RUN } from './idempotency-store.ts'
 import { compile, from, placesFor } from './query.ts'
 import type { IdempotencyTable } from './schema.ts'
 import type { WriteAppliers } from './write-applier.ts'
@@ -41,19 +41,23 @@ const reserveRecord = compile<IdempotencyRow & { now: number }, unknown>((place)
     ),
 )
 
-const completeRecord = compile<Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number] | 'run_id'>, unknown>((place) =>
-  from
-    .updateTable('idempotency')
-    .set(placesFor(place, RESPONSE_COLUMNS))
-    .where('run_id', '=', place('run_id'))
-    .where('status', 'is', null),
+export const completeRecord = compile<Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number] | 'run_id'>, unknown>(
+  (place) =>
+    from
+      .updateTable('idempotency')
+      .set(placesFor(place, RESPONSE_COLUMNS))
+      .where(({ and, or, eb }) => {
+        const isOfRun = eb('run_id', '=', place('run_id'))
+        const holdsItsContent = eb('content_of', '=', place('run_id'))
+        return or([and([holdsItsContent, isOfRun, eb('status', 'is', null)]), and([isOfRun, IS_OF_NO_RUN])])
+      }),
 )
 
 export const interruptRecords = compile<Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]>, unknown>((place) =>
   from
     .updateTable('idempotency')
     .set(placesFor(place, RESPONSE_COLUMNS))
-    .where('status', 'is', null)
+    .where(IS_OF_NO_RUN)
     .where(sql<boolean>`(run_id is null or not exists (
       select 1 from run_keys join runs using (key) where run_keys.run_id = idempotency.run_id))`),
 )

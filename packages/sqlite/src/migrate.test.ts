@@ -117,6 +117,22 @@ describe('applyMigrations', () => {
     expect([49, 50].map((at) => holdsHashedIds(db, at as EpochMs))).toEqual(expected)
   })
 
+  it.each([
+    ['is at work', 'running', [true, true]],
+    ['has ended', 'completed', [true, false]],
+  ])('looks for keys of an earlier release while a run they started %s', (_, status, expected) => {
+    applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
+    database.exec(`
+      INSERT INTO run_keys VALUES (1, 'old');
+      INSERT INTO runs (key, id, kind, target_id, owner, status, attempt, created_at, usage, metadata, input)
+        VALUES (1, 'old', 'agent', 'echo', 'alice', '${status}', 1, 0, '{}', '{}', '1');
+      INSERT INTO idempotency (id, run_id, content_of, status, fingerprint, created_at, expires_at)
+        VALUES ('${'a'.repeat(64)}', 'old', 'old', ${status === 'running' ? 'NULL' : 200}, 'f', 0, 50)`)
+    applyMigrations(database, { path, now })
+
+    expect([49, 50].map((at) => holdsHashedIds(db, at as EpochMs))).toEqual(expected)
+  })
+
   it('copies a database that holds data before it changes it, and keeps the copy', () => {
     applyMigrations(database, { path, now, migrations: [notes] })
     database.exec("INSERT INTO notes VALUES ('kept')")

@@ -5,7 +5,7 @@ import { COUNT, READ_AFTER, READ_BEFORE } from './event-log.ts'
 import { FIRST_PENDING, fireListQuery } from './fire-store.ts'
 import { PRUNE_FIRES } from './fire-writes.ts'
 import { EXECUTING_HASHED } from './idempotency-store.ts'
-import { FORGET_ANSWERS, interruptRecords } from './idempotency-writes.ts'
+import { completeRecord, FORGET_ANSWERS, interruptRecords } from './idempotency-writes.ts'
 import type { Query } from './query.ts'
 import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
 import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from './run-store.ts'
@@ -189,7 +189,18 @@ describe('the answers of calls that a crash has cut off', () => {
   })
 
   it('are those of an earlier release too', () => {
-    expect(planOf(EXECUTING_HASHED)).toContain('idempotency_executing')
+    const [ofNoRun, ofRuns] = EXECUTING_HASHED.map(planOf)
+    expect(ofNoRun).toContain('idempotency_executing')
+    expect(ofRuns).toMatch(/runs_active.*idempotency_by_content \(content_of=\?\)/)
+  })
+})
+
+describe('the answer of a run', () => {
+  it('is found by its content, or among the few that hold none', () => {
+    const plan = planOf(completeRecord)
+
+    expect(plan).toContain('idempotency_by_content (content_of=?)')
+    expect(plan).toContain('idempotency_executing (run_id=?)')
   })
 })
 

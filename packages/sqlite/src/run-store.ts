@@ -124,19 +124,19 @@ export function listQuery({ filter, page, visibility }: RunListRequest): Query<L
 }
 
 /** The sets of the partial indexes, in the order of the migration. */
-const ACTIVE: readonly RunStatus[] = ['queued', 'running', 'suspended']
+export const ACTIVE: readonly RunStatus[] = ['queued', 'running', 'suspended']
 const UNSUCCESSFUL: readonly RunStatus[] = ['failed', 'aborted']
 
 /** The planner takes a partial index for one status of its set, and for several only beside the words of its `WHERE`. */
 function hasStatus(statuses: readonly RunStatus[]): readonly RawBuilder<SqlBool>[] {
   if (statuses.length === 0) return [sql`false`]
   const indexed = [ACTIVE, UNSUCCESSFUL].filter((set) => statuses.every((status) => set.includes(status)))
-  return [isOneOf(statuses), ...(statuses.length === 1 ? [] : indexed.map(isOneOf))]
+  return [isOneOf(statuses), ...(statuses.length === 1 ? [] : indexed.map((set) => isOneOf(set)))]
 }
 
-const isOneOf = (statuses: readonly RunStatus[]): RawBuilder<SqlBool> =>
+export const isOneOf = (statuses: readonly RunStatus[], column = 'status'): RawBuilder<SqlBool> =>
   sql`(${sql.join(
-    statuses.map((status) => sql`status = ${sql.lit(status)}`),
+    statuses.map((status) => sql`${sql.ref(column)} = ${sql.lit(status)}`),
     sql` or `,
   )})`
 

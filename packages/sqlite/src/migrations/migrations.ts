@@ -16,6 +16,7 @@ import { sessionLife } from './0015-session-life.ts'
 import { memory } from './0016-memory.ts'
 import { consolidator } from './0017-consolidator.ts'
 import { fewerPages } from './0018-fewer-pages.ts'
+import { answersOfRuns } from './0019-answers-of-runs.ts'
 import type { Migration } from './migration.ts'
 
 /** Every step of the schema, in order. Append only. */
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   memory,
   consolidator,
   fewerPages,
+  answersOfRuns,
 ]

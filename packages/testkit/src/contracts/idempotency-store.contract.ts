@@ -177,6 +177,19 @@ const completeCases: readonly ContractCase[] = [
     },
   },
   {
+    title: 'answers every record that waits for the run, whatever content its answer holds',
+    async run(storage) {
+      const contents = [undefined, 'run_1', 'ses_1']
+      const records = contents.map((contentOf, index) => executing({ id: `key-${index}`, contentOf }))
+      const ofOthers = executing({ id: 'of-others', runId: 'run_2', contentOf: 'run_1' })
+      await commit(storage, ...[...records, ofOthers].map((record) => reserve(record)))
+
+      expect((await commit(storage, complete('run_1'))).counts).toEqual([records.length])
+      for (const record of records) expect(await find(storage, record.id)).toEqual({ ...record, response: RESPONSE })
+      expect(await find(storage, 'of-others')).toEqual(ofOthers)
+    },
+  },
+  {
     title: 'keeps the first answer and ignores a second',
     async run(storage) {
       await commit(storage, reserve(executing()))

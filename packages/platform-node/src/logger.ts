@@ -17,20 +17,22 @@ export interface LoggerOptions {
 
 const SEVERITY = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const
 
+type Severity = 'debug' | 'info' | 'warn' | 'error'
+
 /** Writes each line at once, so that none is lost when the process exits. Whatever looks like a token is cut out. */
 export function createLogger({ level = 'info', json = true, stream = process.stderr }: LoggerOptions = {}): Logger {
   const format = json ? (line: string) => line : formatLogLine
-  const write = (severity: 'debug' | 'info' | 'warn' | 'error', message: string, fields: object): void => {
+  const write = (severity: Severity, message: string, fields: LogFields | undefined, own?: object): void => {
     if (SEVERITY[severity] < SEVERITY[level]) return
-    const entry = { level: severity, time: new Date().toISOString(), ...fields, msg: message }
+    const time = new Date().toISOString()
+    const entry = { level: severity, time, ...withoutOwnKeys(fields), ...own, msg: message }
     stream.write(redactTokens(format(`${JSON.stringify(entry)}\n`)))
   }
   return {
-    debug: (message, fields) => write('debug', message, withoutOwnKeys(fields)),
-    info: (message, fields) => write('info', message, withoutOwnKeys(fields)),
-    warn: (message, fields) => write('warn', message, withoutOwnKeys(fields)),
-    error: (message, error, fields) =>
-      write('error', message, { ...withoutOwnKeys(fields), err: describeError(error) }),
+    debug: (message, fields) => write('debug', message, fields),
+    info: (message, fields) => write('info', message, fields),
+    warn: (message, fields) => write('warn', message, fields),
+    error: (message, error, fields) => write('error', message, fields, { err: describeError(error) }),
   }
 }
 

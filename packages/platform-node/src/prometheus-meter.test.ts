@@ -32,6 +32,24 @@ describe('createPrometheusMeter', () => {
     expect(lines).toContain('svc_run_duration_seconds_sum{kind="agent"} 2')
   })
 
+  it('counts every move, however many come between two readers', async () => {
+    const meter = createPrometheusMeter()
+    for (const count of [1_000, 255, 256]) {
+      for (let n = 0; n < count; n++) meter.count('svc_tool_calls_total', { tool: 'search', outcome: 'ok' })
+      meter.observe('svc_run_duration_seconds', { kind: 'agent' }, 2)
+      meter.gauge('svc_queued_runs', {}, count)
+      await meter.expose()
+    }
+
+    expect(await linesOf(meter)).toEqual(
+      expect.arrayContaining([
+        'svc_tool_calls_total{tool="search",outcome="ok"} 1511',
+        'svc_run_duration_seconds_count{kind="agent"} 3',
+        'svc_queued_runs 256',
+      ]),
+    )
+  })
+
   it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])('takes no %s into a counter', async (by) => {
     const meter = createPrometheusMeter()
 

@@ -32,7 +32,7 @@ export type Aftermath = (run: RunRecord, news?: News) => Promise<void>
 
 export function createAftermath(deps: AftermathDeps & PersistentlyDeps): Aftermath {
   return async (run, { isAlone = false } = {}) => {
-    if (!isTerminal(run.status)) return
+    if (!isTerminal(run.status) || (isAlone && run.parentRunId === undefined)) return
     // Each may be done again: what was done before is found done.
     const parts = isAlone ? [settleParent] : [settleParent, abortChildren, expireApprovals]
     await Promise.all(parts.map((part) => persistently(deps, () => part(deps, run))))

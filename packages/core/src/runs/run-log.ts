@@ -13,22 +13,31 @@ export function createRunLog(logger: Logger, run: Pick<RunRecord, 'id' | 'tracep
 }
 
 /** One line for an execution that begins. Never its input. */
-export const logStart = (logger: Logger, run: RunRecord): void =>
-  createRunLog(logger, run).info('run started', fieldsOf(run))
+export const logStart = (logger: Logger, run: RunRecord): void => logger.info('run started', fieldsOf(run))
 
 /** One line for a run that has ended or is suspended. Never its result, nor the words of its error. */
 export function logOutcome(logger: Logger, run: RunRecord): void {
   const { status, finishReason, startedAt, completedAt, error } = run
   const durationMs = startedAt === undefined || completedAt === undefined ? undefined : completedAt - startedAt
-  const outcome = { finishReason, durationMs, error: error?.code ?? error?.kind }
-  createRunLog(logger, run).info(`run ${status}`, { ...fieldsOf(run), ...outcome })
+  logger.info(`run ${status}`, fieldsOf(run, { finishReason, durationMs, error: error?.code ?? error?.kind }))
 }
 
 /** The trace that a W3C `traceparent` names. */
 export const traceIdOf = (traceparent: string | undefined): string | undefined => traceparent?.split('-')[1]
 
-const fieldsOf = ({ kind, targetId, sessionId, attempt }: RunRecord): LogFields => ({
-  ...(kind === 'agent' ? { agentId: targetId } : { workflowId: targetId }),
-  sessionId,
-  attempt,
-})
+function fieldsOf(run: RunRecord, outcome: LogFields = {}): LogFields {
+  const { id: runId, kind, targetId, sessionId, attempt, traceparent } = run
+  const { finishReason, durationMs, error } = outcome
+  const [agentId, workflowId] = kind === 'agent' ? [targetId, undefined] : [undefined, targetId]
+  return {
+    agentId,
+    workflowId,
+    sessionId,
+    attempt,
+    finishReason,
+    durationMs,
+    error,
+    runId,
+    traceId: traceIdOf(traceparent),
+  }
+}

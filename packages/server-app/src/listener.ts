@@ -7,7 +7,7 @@ import { endBroken } from './end-broken.ts'
 import { toHttpRequest } from './incoming-request.ts'
 import { answerParserError } from './parser-error.ts'
 import { refuse, refuseOn } from './refuse.ts'
-import { sendAnswer } from './send-answer.ts'
+import { noteRequest, sendAnswer } from './send-answer.ts'
 import { createUnanswered, type Unanswered } from './unanswered.ts'
 import { refusalOf, unreadable } from './unreadable-request.ts'
 import type { OnUpgrade } from './upgrades.ts'
@@ -80,6 +80,7 @@ function serve(
   }
 
   const take = (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
+    noteRequest()
     // A connection outlives the listener by one answer: who goes on asking must not hold up its end.
     if (!server.listening) outgoing.shouldKeepAlive = false
     unanswered.add(incoming, outgoing)

@@ -8,10 +8,24 @@ import { isResponse, type Outgoing, type TextAnswer } from '@berth/http'
 export async function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: Outgoing): Promise<void> {
   if (isResponse(answer)) return stream(incoming, outgoing, answer)
   return new Promise((resolve, reject) => {
-    if (due.push({ incoming, outgoing, answer, resolve, reject }) === 1) setImmediate(writeDueAnswers)
+    if (due.push({ incoming, outgoing, answer, resolve, reject }) === 1) writeSoon()
     else if (due.length >= MOST_DUE) writeDueToWhole()
   })
 }
+
+let isReading = false
+
+/** Says that a request has been read, and that others may follow in this turn of the event loop. */
+export function noteRequest(): void {
+  if (isReading) return
+  isReading = true
+  setImmediate(() => {
+    isReading = false
+  })
+}
+
+/** Where nothing is read, all answers that become due together are known once no promise is left to be followed up. */
+const writeSoon = () => void (isReading ? setImmediate(writeDueAnswers) : process.nextTick(writeDueAnswers))
 
 interface Due {
   readonly incoming: IncomingMessage

@@ -7,6 +7,15 @@ export function runKey(tx: Transaction, runId: string): number {
   return tx.lastRun.key
 }
 
+/** The same of a run that is most likely mentioned now. */
+export function runKeyOfNew(tx: Transaction, runId: string): number {
+  if (tx.lastRun?.id === runId) return tx.lastRun.key
+  const { changes, lastInsertRowid } = tx.db.run(insertNewKey, { runId })
+  if (changes === 0) return runKey(tx, runId)
+  tx.lastRun = { id: runId, key: Number(lastInsertRowid) }
+  return tx.lastRun.key
+}
+
 const knownKey = ({ db }: Transaction, runId: string) => db.get(selectKey, { runId })?.key
 
 const newKey = ({ db }: Transaction, runId: string) => Number(db.run(insertKey, { runId }).lastInsertRowid)
@@ -17,4 +26,11 @@ const selectKey = compile<{ runId: string }, { key: number }>((place) =>
 
 const insertKey = compile<{ runId: string }, unknown>((place) =>
   from.insertInto('run_keys').values({ run_id: place('runId') }),
+)
+
+const insertNewKey = compile<{ runId: string }, unknown>((place) =>
+  from
+    .insertInto('run_keys')
+    .values({ run_id: place('runId') })
+    .onConflict((conflict) => conflict.column('run_id').doNothing()),
 )

@@ -1,14 +1,14 @@
 import type { RunChange, RunRecord } from '@berth/ports'
 import { sql } from 'kysely'
 import { compile, from, placesFor } from './query.ts'
-import { runKey } from './run-keys.ts'
+import { runKeyOfNew } from './run-keys.ts'
 import { findAnyRun } from './run-store.ts'
 import type { RunTable } from './schema.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
 export const runWrites: WriteAppliers<'run.insert' | 'run.transition' | 'run.fence'> = {
   'run.insert'(tx, { type, run }) {
-    const { changes } = tx.db.run(insertRun, toRow(run, runKey(tx, run.id)))
+    const { changes } = tx.db.run(insertRun, toRow(run, runKeyOfNew(tx, run.id)))
     return changes === 1 ? 1 : { type, current: findAnyRun(tx.db, run.id) }
   },
   'run.transition'(tx, { type, runId, from: statuses, attempt, change }) {

@@ -41,6 +41,7 @@ export function createEventHub(cache?: HotCache): EventHub {
   return {
     publish(events) {
       published++
+      if (watchers.size === 0) return cache?.skip(events)
       const keys = streamKeysOfEach(events)
       cache?.add(events, keys, isWatched)
       for (const key of touchedBy(keys)) for (const watcher of watchers.get(key) ?? []) watcher.wake(watcher)

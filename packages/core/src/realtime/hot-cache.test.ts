@@ -211,7 +211,8 @@ describe('what the cache answers', () => {
         let toldThrough = 0
         let watched: ReadonlySet<string> = new Set(['run r0', 'run r1', 'run r2', 'run r3'])
         const tell = (events: readonly StoredEvent[]) => {
-          cache.add(events, undefined, (key) => watched.has(key))
+          if (watched.size === 0) cache.skip(events)
+          else cache.add(events, undefined, (key) => watched.has(key))
           toldThrough = Math.max(toldThrough, events.at(-1)?.position ?? 0)
         }
         const append = (run: number) => {

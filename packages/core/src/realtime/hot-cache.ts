@@ -27,6 +27,8 @@ export interface HotCache {
    * @param isKept whether the events of the stream of this key are worth their memory; what is held of others goes
    */
   add(events: readonly StoredEvent[], keys?: StreamKeys, isKept?: (key: string) => boolean): void
+  /** Notes what was made durable while nobody watches any stream. */
+  skip(events: readonly StoredEvent[]): void
   /** Drops what is held of a stream that nobody watches any more. */
   leave(key: string): void
   /** The next events after a position; `undefined` when only the log can tell. */
@@ -166,6 +168,12 @@ export function createHotCache(clock: Clock, limits: HotCacheLimits): HotCache {
         }
       }
       sweep(addedMs)
+    },
+    skip(events) {
+      const position = events.at(-1)?.position ?? 0
+      if (position <= through) return
+      forget(position)
+      through = position
     },
     leave,
     read(stream, { after, limit }) {

@@ -234,14 +234,15 @@ function decide(
   { prepared, writes }: { readonly prepared: Prepared; readonly writes: readonly Write[] },
 ): Decision {
   const { run, place } = prepared
+  const isAwaited = answer === 'outcome'
   const position = place.position()
   const type = run.status === 'running' ? 'run.started' : 'run.queued'
   const event = lifecycleEvent(run, type, { at: run.createdAt, ...(position === undefined ? {} : { position }) })
   return {
     writes: [{ type: 'run.insert', run }, ...writes, { type: 'event.append', events: [event] }],
-    reply: origin?.reply?.(run) ?? acceptedReply(run, deps.basePath, { position }),
+    reply: origin?.reply?.(run) ?? (isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath, { position })),
     runId: run.id,
-    remember: answer === 'accepted',
+    remember: !isAwaited,
     discard: place.leave,
   }
 }

@@ -47,7 +47,7 @@ export function createAttribution(): Attribution {
       return { ...registration, workflow: { id: workflow.id, execute: traced((...call) => workflow.execute(...call)) } }
     },
     runId: () => runs.getStore(),
-    outside: (fn) => runs.run(undefined, fn),
+    outside: (fn) => (runs.getStore() === undefined ? fn() : runs.run(undefined, fn)),
   }
 }
 

@@ -34,8 +34,6 @@ export interface Budget {
   countChild(call: Pick<StepRecord, 'seq' | 'usage'>): void
   /** Whether nothing is left before the run does anything. */
   readonly isSpent: boolean
-  /** Rejects as soon as more was used than allowed, by whomever of the family. */
-  readonly exhaustion: Promise<never>
   /** By the run and by its children that have ended. */
   used(): RunUsage
   /** The same as the records have it now, where that is what others of its family may still use. */
@@ -60,14 +58,15 @@ export interface BudgetParts {
   readonly recorded: readonly StepRecord[]
   /** Shared with every run below and above; none when nothing is limited. */
   readonly account: FamilyAccount | undefined
+  /** Called as soon as more was used than allowed, by whomever of the family. */
+  readonly onExhausted: (error: AppError) => void
 }
 
 /** While it executes, the record of a run holds its own usage; what children have used is in the calls they settled. */
-export function createBudget(deps: BudgetDeps, run: RunRecord, { journal, recorded, account }: BudgetParts): Budget {
+export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetParts): Budget {
+  const { journal, recorded, account, onExhausted } = parts
   const { clock, runMeter, steps } = deps
   const { tokens, costUsd, toolCalls } = account?.limits ?? {}
-  const { promise: exhaustion, reject: exhaust } = Promise.withResolvers<never>()
-  exhaustion.catch(() => undefined)
   let own = run.usage
   let ofChildren = NO_USAGE
   let hasChildren = recorded.some(({ childRunId }) => childRunId !== undefined)
@@ -85,7 +84,7 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, { journal, record
   const refuse = (what: string) => {
     const error = new AppError('budget-exhausted', { message: `the budget of ${what} is used up` })
     account?.exhaust(what)
-    exhaust(error)
+    onExhausted(error)
     return error
   }
 
@@ -106,7 +105,6 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, { journal, record
   if (spent !== undefined) refuse(spent)
 
   return {
-    exhaustion,
     isSpent: spent !== undefined,
     used: total,
     async usedAtEnd() {

@@ -93,16 +93,15 @@ export async function startExecution(
   const suspension = readSuspension(run)
   const read = () => persistently(deps, () => steps.list(run.id))
   const recorded = isFirst ? [] : await read()
+  const { promise: breach, reject: breakOff } = Promise.withResolvers<never>()
   const ledger = createLedger({
-    recorded,
-    throughSeq: suspension?.throughSeq ?? 0,
-    timers,
-    read,
+    ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, timers, read },
+    onDiverged: breakOff,
   })
   const journal = createJournal(deps, run)
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
   const { account, leave } = limitsUsage(run.budget) ? await deps.families.join(run, recorded) : UNLIMITED
-  const budget = createBudget(deps, run, { journal, recorded, account })
+  const budget = createBudget(deps, run, { journal, recorded, account, onExhausted: breakOff })
   const scope: CallScope = { ...sharedBy(deps), run, journal, ledger, signal, budget, span }
   const context = createRunContext(scope, { logger, resume, callChild, services })
 
@@ -115,7 +114,7 @@ export async function startExecution(
     usedAtEnd: budget.usedAtEnd,
     leave,
     isAlone: () => isFirst && ledger.lastSeq() === 0,
-    verdict: Promise.race([...ways, broken(ledger, budget)]),
+    verdict: Promise.race([...ways, broken(breach, budget)]),
     notify: () =>
       void ledger.refresh().catch((error: unknown) => logger.error('waits not read', error, { runId: run.id })),
   }
@@ -199,13 +198,8 @@ export function endOf({ end, refusal }: Extract<Verdict, { readonly kind: 'end' 
 }
 
 /** What ends a run whatever its code does with the exception. */
-async function broken(ledger: Ledger, budget: Budget): Promise<Verdict> {
-  try {
-    return await Promise.race([ledger.divergence, budget.exhaustion])
-  } catch (error) {
-    return { kind: 'end', end: { ...failureOf(error), usage: budget.used() } }
-  }
-}
+const broken = (breach: Promise<never>, budget: Budget): Promise<Verdict> =>
+  breach.catch((error: unknown) => ({ kind: 'end', end: { ...failureOf(error), usage: budget.used() } }))
 
 interface Blocking {
   readonly run: RunRecord

@@ -37,8 +37,6 @@ export interface Ledger {
   isReplaying(): boolean
   /** The last place that was taken, in this execution or in an earlier one. */
   lastSeq(): number
-  /** Rejects when the code no longer calls what is recorded. */
-  readonly divergence: Promise<never>
   /** @throws AppError `workflow-divergence` when the code has ended without calling all that is recorded */
   finish(): Promise<void>
 }
@@ -50,16 +48,16 @@ export interface LedgerParts {
   readonly timers: Timers
   /** Every call of the run as it is recorded now. */
   readonly read: () => Promise<readonly StepRecord[]>
+  /** Called when the code no longer calls what is recorded. */
+  readonly onDiverged: (error: AppError) => void
 }
 
-export function createLedger({ recorded: all, throughSeq, timers, read }: LedgerParts): Ledger {
+export function createLedger({ recorded: all, throughSeq, timers, read, onDiverged }: LedgerParts): Ledger {
   const recorded = all.filter(({ seq }) => seq > throughSeq)
   const lastRecorded = recorded.reduce((last, { seq }) => Math.max(last, seq), throughSeq)
   const records = new Map(recorded.map((step) => [step.seq, step]))
   const deliveries = createDeliveries(recorded, () => check())
   const waiting = new Set<number>()
-  const { promise: divergence, reject: diverge } = Promise.withResolvers<never>()
-  divergence.catch(() => undefined)
   let onBlocked: ((seqs: readonly number[]) => void) | undefined
   let early: Call[] = []
   let nextSeq = throughSeq + 1
@@ -112,12 +110,11 @@ export function createLedger({ recorded: all, throughSeq, timers, read }: Ledger
       message,
       hint: 'keep the calls of running code in their order',
     })
-    diverge(error)
+    onDiverged(error)
     return error
   }
 
   return {
-    divergence,
     refresh,
     breathe: deliveries.breathe,
     isReplaying: () => nextSeq <= lastRecorded,

@@ -6,7 +6,7 @@ import type { CreateStage } from './stage.ts'
 /** Recognizes a request that was sent before by its Idempotency-Key, and answers it again. */
 export const createIdempotency: CreateStage =
   ({ config, keyRequest, recall }) =>
-  async (exchange) => {
+  (exchange) => {
     const { head, route, principal, json, headers } = exchange
     if (route?.mounted.operation.idempotent !== true) return undefined
 

@@ -8,7 +8,6 @@ import { anEvent } from '@berth/testkit'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createBackup, verifyBackup } from './backup.ts'
 import { checkDatabase } from './check-database.ts'
-import { databaseOpener } from './open-database.ts'
 import { openSqliteStorage, type SqliteStorage } from './open-sqlite-storage.ts'
 import { restoreBackup } from './restore.ts'
 import { vacuum } from './vacuum.ts'
@@ -208,29 +207,5 @@ describe('vacuum', () => {
 
     expect(bytesBefore).toBeGreaterThan(1_000_000)
     expect(bytesAfter).toBeLessThan(bytesBefore / 2)
-  })
-
-  it.each([
-    ['gives a file of larger pages those of a new one', undefined, 2_048],
-    ['leaves the pages of an encrypted file as they are', encryption, 4_096],
-  ])('%s', async (_, encryption, pageBytes) => {
-    const open = await databaseOpener(encryption)
-    const old = open(path)
-    old.pragma('page_size = 4096')
-    old.pragma('journal_mode = WAL')
-    old.close()
-    await (await filled(4, { encryption })).close()
-    const read = (name: string) => {
-      const database = open(path)
-      const value = database.pragma(name, { simple: true })
-      database.close()
-      return value
-    }
-    expect(read('page_size')).toBe(4_096)
-
-    await vacuum(path, { encryption })
-
-    expect([read('page_size'), read('journal_mode'), read('integrity_check')]).toEqual([pageBytes, 'wal', 'ok'])
-    expect((await contentOf({ encryption })).events).toBe(4)
   })
 })

@@ -1,4 +1,4 @@
-import { openConnection, PAGE_BYTES } from './connection.ts'
+import { openConnection } from './connection.ts'
 import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { takeLease } from './lease.ts'
@@ -7,8 +7,7 @@ import { fileSize, preparePath } from './private-file.ts'
 import { translateStartError } from './sqlite-error.ts'
 
 /**
- * Gives the space of deleted rows back to the disk, and a file of larger pages those of a new one, unless it is encrypted; for a
- * moment the database is there twice. Sizes in bytes.
+ * Gives the space of deleted rows back to the disk; for a moment the database is there twice. Sizes in bytes.
  *
  * @throws StartError `storage-locked` while a server holds the file
  */
@@ -24,11 +23,7 @@ export async function vacuum(
     const bytesBefore = fileSize(file)
     const { database } = openConnection(file, { open })
     try {
-      // Pages change their size only without a write-ahead log.
-      database.pragma('journal_mode = DELETE')
-      database.pragma(`page_size = ${PAGE_BYTES}`)
       database.exec('VACUUM')
-      database.pragma('journal_mode = WAL')
       database.pragma('wal_checkpoint(TRUNCATE)')
     } finally {
       database.close()

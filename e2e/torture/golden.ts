@@ -35,17 +35,20 @@ export interface Contents {
 
 export function readContents(database: DatabaseSync): Contents {
   const all = (sql: string) => database.prepare(sql).all() as Row[]
-  const tables = all("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+  const tables = all(`SELECT name FROM sqlite_schema WHERE type = 'table' AND ${OURS}`)
   const names = tables.map(({ name }) => String(name)).filter((name) => !name.startsWith('fact_words'))
   return {
     version: Number(all('PRAGMA user_version')[0]?.user_version),
     applied: all('SELECT version FROM schema_migrations ORDER BY version').map(({ version }) => Number(version)),
-    schema: all('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name').map(({ sql }) =>
+    schema: all(`SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND ${OURS} ORDER BY type, name`).map(({ sql }) =>
       String(sql),
     ),
     rows: Object.fromEntries(names.map((name) => [name, all(`SELECT * FROM "${name}" ORDER BY 1`).map(plain)])),
   }
 }
+
+/** An empty table of SQLite's own is left out of a copy. */
+const OURS = "name NOT LIKE 'sqlite_%'"
 
 const plain = (row: Row): Row => ({ ...row })
 

@@ -64,7 +64,7 @@ const SETTINGS = [
   'mmap_size = 0',
   'temp_store = MEMORY',
   // A commit that splits a page walks over all that is cached; the hot pages are few.
-  'cache_size = -4000',
+  'cache_size = -2000',
 ]
 
 function createConnection(database: Database.Database): Connection {

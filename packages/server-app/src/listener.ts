@@ -7,7 +7,7 @@ import { endBroken } from './end-broken.ts'
 import { toHttpRequest } from './incoming-request.ts'
 import { answerParserError } from './parser-error.ts'
 import { refuse, refuseOn } from './refuse.ts'
-import { noteRequest, sendAnswer } from './send-answer.ts'
+import { sendAnswer } from './send-answer.ts'
 import { createUnanswered, type Unanswered } from './unanswered.ts'
 import { refusalOf, unreadable } from './unreadable-request.ts'
 import type { OnUpgrade } from './upgrades.ts'
@@ -76,11 +76,10 @@ function serve(
   const pass = async (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
     const request = toHttpRequest(incoming, hostname, callForBody)
     if (request === undefined) return refuse(incoming, outgoing, unreadable('header host: is not written like a name'))
-    await sendAnswer(incoming, outgoing, await answer(request, { incoming, outgoing }))
+    await sendAnswer(incoming, outgoing, answer(request, { incoming, outgoing }))
   }
 
   const take = (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
-    noteRequest()
     // A connection outlives the listener by one answer: who goes on asking must not hold up its end.
     if (!server.listening) outgoing.shouldKeepAlive = false
     unanswered.add(incoming, outgoing)

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpEnv } from '@berth/http'
 import { describe, expect, it } from 'vitest'
+import { turn } from './fault-machine.fixture.ts'
 import { CLOSE, dial, HOST, open } from './listener.fixture.ts'
 
 const POST = (...fields: string[]) => ['POST / HTTP/1.1', HOST, ...fields, '', ''].join('\r\n')
@@ -62,6 +63,27 @@ describe('an answer', () => {
     socket.write(POST('Content-Length: 2', 'Expect: 100-continue'))
 
     expect(await received).toMatch(/^HTTP\/1\.1 413 /)
+  })
+
+  it('is written at once when no other is coming, else with those that come in the same turn', async () => {
+    const taken: { readonly outgoing: ServerResponse; readonly answer: () => void }[] = []
+    const listener = await open(async (_, env) => {
+      const outgoing = env?.outgoing as ServerResponse
+      await new Promise<void>((answer) => taken.push({ outgoing, answer }))
+      return text(200, 'here')
+    })
+    const clients = [dial(listener), dial(listener)]
+    for (const { socket } of clients) socket.write(POST('Content-Length: 0', CLOSE))
+    await expect.poll(() => taken.length).toBe(2)
+    const isWrittenAtOnce = async ({ outgoing, answer }: (typeof taken)[number]) => {
+      await turn()
+      answer()
+      await new Promise<void>((resolve) => queueMicrotask(() => process.nextTick(resolve)))
+      return outgoing.headersSent
+    }
+
+    expect([await isWrittenAtOnce(taken[0] as never), await isWrittenAtOnce(taken[1] as never)]).toEqual([false, true])
+    for (const { received } of clients) expect(await received).toMatch(/here$/)
   })
 
   it('leaves the connection open for the next of many requests that come at once, with their bodies', async () => {

@@ -2,10 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isResponse, type Outgoing, type TextAnswer } from '@berth/http'
 
 /**
- * Sends an answer. To a client that is still sending it says that the connection ends; what comes is read for a moment
- * before it does, so that the client gets to see the answer.
+ * Sends the answer that is coming. To a client that is still sending it says that the connection ends; what comes is read for
+ * a moment before it does, so that the client gets to see the answer.
  */
-export async function sendAnswer(incoming: IncomingMessage, outgoing: ServerResponse, answer: Outgoing): Promise<void> {
+export async function sendAnswer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  coming: Promise<Outgoing>,
+): Promise<void> {
+  const answer = await noted(coming)
   if (isResponse(answer)) return stream(incoming, outgoing, answer)
   return new Promise((resolve, reject) => {
     if (due.push({ incoming, outgoing, answer, resolve, reject }) === 1) writeSoon()
@@ -13,10 +18,22 @@ export async function sendAnswer(incoming: IncomingMessage, outgoing: ServerResp
   })
 }
 
+/** How many answers are coming. */
+let underWay = 0
+/** Whether a request was read in this turn of the event loop, so that others may follow. */
 let isReading = false
 
-/** Says that a request has been read, and that others may follow in this turn of the event loop. */
-export function noteRequest(): void {
+async function noted(coming: Promise<Outgoing>): Promise<Outgoing> {
+  noteReading()
+  underWay++
+  try {
+    return await coming
+  } finally {
+    underWay--
+  }
+}
+
+function noteReading(): void {
   if (isReading) return
   isReading = true
   setImmediate(() => {
@@ -24,8 +41,11 @@ export function noteRequest(): void {
   })
 }
 
-/** Where nothing is read, all answers that become due together are known once no promise is left to be followed up. */
-const writeSoon = () => void (isReading ? setImmediate(writeDueAnswers) : process.nextTick(writeDueAnswers))
+/** At the end of the turn with those that come by then; at once where there is no other to wait for. */
+function writeSoon(): void {
+  if (isReading || underWay > 0) setImmediate(writeDueAnswers)
+  else process.nextTick(writeDueAnswers)
+}
 
 interface Due {
   readonly incoming: IncomingMessage

@@ -91,15 +91,15 @@ describe('a log that a killed process has left', () => {
     expect(log().equals(before)).toBe(true)
   })
 
-  it.each(['in its salts', 'in its own checksum'])(
-    'is refused in a file of larger pages when a bit has changed %s',
-    async (place) => {
-      await leave(5, { pageBytes: 2 * PAGE_BYTES })
-      flip(place === 'in its salts' ? 20 : 25)
+  it.each([
+    ['in its salts', 20],
+    ['in its own checksum', 25],
+  ])('is refused in a file of larger pages when a bit has changed %s', async (_, place) => {
+    await leave(5, { pageBytes: 2 * PAGE_BYTES })
+    flip(place)
 
-      await expect(countServed()).rejects.toMatchObject({ kind: 'storage-corrupt' })
-    },
-  )
+    await expect(countServed()).rejects.toMatchObject({ kind: 'storage-corrupt' })
+  })
 
   it('can be given up from the damage on, by a backup that is restored', async () => {
     await leave(5)

@@ -15,7 +15,7 @@ export function losesCommits(databasePath: string): boolean {
   if (fileSize(path) <= HEADER_BYTES) return false
   const file = openSync(path, 'r')
   try {
-    return behindDamage(readFrames(file, pageBytesOf(databasePath)))
+    return behindDamage(readFrames(file))
   } finally {
     closeSync(file)
   }
@@ -45,31 +45,29 @@ function behindDamage(frames: Iterable<Frame>): boolean {
   return false
 }
 
-/** As the header of the database says, which is not encrypted here; that of a new file where it says nothing. */
-function pageBytesOf(databasePath: string): number {
-  const field = readHead(databasePath).subarray(16, 18)
-  const bytes = field.length === 2 ? field.readUInt16BE() : 0
-  return bytes >= 512 && Number.isInteger(Math.log2(bytes)) ? bytes : PAGE_BYTES
-}
+/** The sizes that SQLite has. */
+const PAGE_SIZES = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536]
 
-function readHead(path: string): Buffer {
-  if (fileSize(path) === 0) return Buffer.alloc(0)
-  const file = openSync(path, 'r')
-  try {
-    const head = Buffer.alloc(100)
-    return head.subarray(0, readSync(file, head, 0, head.length, 0))
-  } finally {
-    closeSync(file)
+/**
+ * As far as the second frame, which has the salts of the first; of a single commit nothing can be lost. The database itself is
+ * never opened: closing it would drop the locks that SQLite holds on it in this process.
+ */
+function pageBytesOf(file: number): number {
+  const saltsAt = (frame: number) => {
+    const salts = Buffer.alloc(8)
+    readSync(file, salts, 0, salts.length, frame + 8)
+    return salts
   }
+  const first = saltsAt(HEADER_BYTES)
+  return PAGE_SIZES.find((bytes) => saltsAt(HEADER_BYTES + FRAME_HEADER_BYTES + bytes).equals(first)) ?? PAGE_BYTES
 }
 
-/** @param defaultPageBytes the size of a page where the header of the log does not verify */
-function* readFrames(file: number, defaultPageBytes: number): Iterable<Frame> {
+function* readFrames(file: number): Iterable<Frame> {
   const header = Buffer.alloc(HEADER_BYTES)
   readSync(file, header, 0, HEADER_BYTES, 0)
   const isHeaderWhole =
     header.readUInt32BE(0) === MAGIC && checksumOf([0, 0], header.subarray(0, 24)).every(isAt(header, 24))
-  const pageBytes = isHeaderWhole ? header.readUInt32BE(8) : defaultPageBytes
+  const pageBytes = isHeaderWhole ? header.readUInt32BE(8) : pageBytesOf(file)
   const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes)
   let salts = isHeaderWhole ? Buffer.from(header.subarray(16, 24)) : undefined
   let checksum: Checksum = isHeaderWhole ? [header.readUInt32BE(24), header.readUInt32BE(28)] : NEVER

@@ -28,17 +28,18 @@ export function createPrometheusMeter(): ReadableMeter {
   const textOf = createTextOf()
   let kept: Kept[] = []
 
-  for (const [name, { type, help, labels, buckets }] of Object.entries<MetricSpec>(METRICS)) {
-    const options = { name, help, labelNames: [...labels], registers: [registry] }
+  for (const [name, { type, help, labels: labelNames, buckets }] of Object.entries<MetricSpec>(METRICS)) {
+    const options = { name, help, labelNames: [...labelNames], registers: [registry] }
     if (type === 'histogram') {
       const metric = new Histogram({ ...options, ...(buckets === undefined ? {} : { buckets: [...buckets] }) })
       const text = () => registry.getSingleMetricAsString(name)
-      metrics.set(name, { move: (by, value) => metric.observe(by, value), text })
+      metrics.set(name, { move: (labels, value) => metric.observe(labels, value), text })
+    } else if (type === 'gauge') {
+      const metric = new Gauge(options)
+      metrics.set(name, { move: (labels, value) => metric.set(labels, value), text: () => textOf(metric) })
     } else {
-      const metric = type === 'counter' ? new Counter(options) : new Gauge(options)
-      const move: Move =
-        metric instanceof Gauge ? (by, value) => metric.set(by, value) : (by, value) => metric.inc(by, value)
-      metrics.set(name, { move, text: () => textOf(metric) })
+      const metric = new Counter(options)
+      metrics.set(name, { move: (labels, value) => metric.inc(labels, value), text: () => textOf(metric) })
     }
   }
 

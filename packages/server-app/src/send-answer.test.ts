@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { HttpEnv } from '@berth/http'
 import { describe, expect, it } from 'vitest'
-import { turn } from './fault-machine.fixture.ts'
 import { CLOSE, dial, HOST, open } from './listener.fixture.ts'
 
 const POST = (...fields: string[]) => ['POST / HTTP/1.1', HOST, ...fields, '', ''].join('\r\n')

@@ -32,10 +32,11 @@ export type Aftermath = (run: RunRecord, news?: News) => Promise<void>
 
 export function createAftermath(deps: AftermathDeps & PersistentlyDeps): Aftermath {
   return async (run, { isAlone = false } = {}) => {
-    if (!isTerminal(run.status) || (isAlone && run.parentRunId === undefined)) return
+    if (!isTerminal(run.status)) return
+    const ofParent = run.parentRunId === undefined ? [] : [settleParent]
+    const ofOthers = isAlone ? [] : [abortChildren, expireApprovals]
     // Each may be done again: what was done before is found done.
-    const parts = isAlone ? [settleParent] : [settleParent, abortChildren, expireApprovals]
-    await Promise.all(parts.map((part) => persistently(deps, () => part(deps, run))))
+    await Promise.all([...ofParent, ...ofOthers].map((part) => persistently(deps, () => part(deps, run))))
   }
 }
 

@@ -25,18 +25,14 @@ export function logOutcome(logger: Logger, run: RunRecord): void {
 /** The trace that a W3C `traceparent` names. */
 export const traceIdOf = (traceparent: string | undefined): string | undefined => traceparent?.split('-')[1]
 
-function fieldsOf(run: RunRecord, outcome: LogFields = {}): LogFields {
+function fieldsOf(run: RunRecord, outcome?: LogFields): LogFields {
   const { id: runId, kind, targetId, sessionId, attempt, traceparent } = run
-  const { finishReason, durationMs, error } = outcome
-  const [agentId, workflowId] = kind === 'agent' ? [targetId, undefined] : [undefined, targetId]
   return {
-    agentId,
-    workflowId,
+    agentId: kind === 'agent' ? targetId : undefined,
+    workflowId: kind === 'workflow' ? targetId : undefined,
     sessionId,
     attempt,
-    finishReason,
-    durationMs,
-    error,
+    ...outcome,
     runId,
     traceId: traceIdOf(traceparent),
   }

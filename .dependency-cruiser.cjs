@@ -50,7 +50,7 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.tests.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['berth-source', 'import', 'require', 'node', 'default', 'types'],
+      conditionNames: ['perdure-source', 'import', 'require', 'node', 'default', 'types'],
     },
   },
 }

@@ -19,7 +19,7 @@ const summary: Reporter = {
   },
 }
 
-const conditions = ['berth-source', 'module', 'node', 'development|production']
+const conditions = ['perdure-source', 'module', 'node', 'development|production']
 
 /** Nothing asserts a time: a slow machine only needs longer. */
 const PATIENT = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }

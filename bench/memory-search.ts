@@ -1,10 +1,10 @@
-// node --conditions=berth-source bench/memory-search.ts
+// node --conditions=perdure-source bench/memory-search.ts
 // Latency and ranking quality of search over 20,004 facts in a file; prints one JSON object.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSqliteStorage } from '@berth/sqlite'
-import { createHashEmbedder } from '@berth/testkit'
+import { openSqliteStorage } from '@perdure/sqlite'
+import { createHashEmbedder } from '@perdure/testkit'
 import {
   type Labelled,
   MEANINGS,
@@ -15,7 +15,7 @@ import {
 
 const PEOPLE = 1_667
 const { facts, sameWords, otherWords } = makeCorpus(PEOPLE)
-const directory = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+const directory = mkdtempSync(join(tmpdir(), 'perdure-bench-'))
 const storage = await openSqliteStorage({ path: join(directory, 'data.db') })
 const embedder = createHashEmbedder({ dimensions: 256, synonyms: MEANINGS })
 

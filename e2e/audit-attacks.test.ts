@@ -21,7 +21,7 @@ const KEYS: AuditKeys = [Buffer.from('the key of the head and the checkpoints')]
 const STRANGER = Buffer.from('a key of somebody else')
 const encryption = { passphrase: Buffer.from('passphrase') }
 
-const directory = mkdtempSync(join(tmpdir(), 'berth-audit-attacks-'))
+const directory = mkdtempSync(join(tmpdir(), 'perdure-audit-attacks-'))
 const path = join(directory, 'audit.db')
 const checkpoints = createCheckpointFile({ path: join(directory, 'checkpoints'), keys: KEYS })
 const random = createRandom(SEED)
@@ -279,7 +279,7 @@ describe(`an audit file of ${ENTRIES} entries with ten checkpoints`, () => {
   })
 
   it('reports a checkpoint that no key of ours has signed', async () => {
-    const line = `berth.audit 5 ${'A'.repeat(43)}= 2026-01-01T00:00:00.000Z — berth.audit ${'A'.repeat(92)}\n`
+    const line = `perdure.audit 5 ${'A'.repeat(43)}= 2026-01-01T00:00:00.000Z — perdure.audit ${'A'.repeat(92)}\n`
     appendFileSync(join(directory, 'checkpoints'), line)
 
     expect(await verify()).toMatchObject({ ok: false, reason: 'checkpoint-forged' })

@@ -10,7 +10,7 @@ import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
 const ENTRIES = 100_000
 const PAGE = 500
 const KEYS: AuditKeys = NO_AUDIT_KEY
-const directory = mkdtempSync(join(tmpdir(), 'berth-audit-verify-'))
+const directory = mkdtempSync(join(tmpdir(), 'perdure-audit-verify-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
 it(`verifies ${ENTRIES} entries a page at a time, and lets others have a turn after each`, async () => {

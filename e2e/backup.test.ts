@@ -6,28 +6,32 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   BINARY,
   bearer,
-  berth,
   createPlace,
   createToken,
   OPS_CONFIG,
   type Place,
+  perdure,
   startServer,
-} from './berth-process.ts'
+} from './perdure-process.ts'
 
 const SERVE = ['server', '--config', OPS_CONFIG]
 /** So large that copying them takes a moment. */
 const LARGE = { count: 12, input: 'x'.repeat(400_000) }
 
-const audited = { BERTH_AUDIT_ENABLED: 'true', BERTH_AUDIT_PASSPHRASE_REF: 'env:E2E_AUDIT', E2E_AUDIT: 'audit secret' }
+const audited = {
+  PERDURE_AUDIT_ENABLED: 'true',
+  PERDURE_AUDIT_PASSPHRASE_REF: 'env:E2E_AUDIT',
+  E2E_AUDIT: 'audit secret',
+}
 const encrypted = {
-  BERTH_STORAGE_ENCRYPTION_ENABLED: 'true',
-  BERTH_STORAGE_ENCRYPTION_PASSPHRASE_REF: 'env:E2E_PASSPHRASE',
+  PERDURE_STORAGE_ENCRYPTION_ENABLED: 'true',
+  PERDURE_STORAGE_ENCRYPTION_PASSPHRASE_REF: 'env:E2E_PASSPHRASE',
   E2E_PASSPHRASE: 'storage secret',
 }
 
 function auditedPlace(over: NodeJS.ProcessEnv): Place {
   const { dir, env } = createPlace({ ...audited, ...over })
-  return { dir, env: { ...env, BERTH_AUDIT_PATH: join(dir, 'audit.db') } }
+  return { dir, env: { ...env, PERDURE_AUDIT_PATH: join(dir, 'audit.db') } }
 }
 
 async function open(place: Place, token: string) {
@@ -114,7 +118,7 @@ describe.each(process.env.E2E_LONG === undefined ? DATABASES.slice(0, 1) : DATAB
 
       const before = [...work.acknowledged]
       const create = ['backup', 'create', '--out', out, '--verify', '--json', '--config', OPS_CONFIG]
-      const created = await berth(place, create)
+      const created = await perdure(place, create)
       await work.end()
       await server.kill('SIGTERM')
       expect([created.code, created.stderr]).toEqual([0, ''])
@@ -123,7 +127,7 @@ describe.each(process.env.E2E_LONG === undefined ? DATABASES.slice(0, 1) : DATAB
       expect(work.acknowledged.length).toBeGreaterThan(before.length)
 
       const elsewhere = auditedPlace(over)
-      const restored = await berth(elsewhere, ['restore', out, '--config', OPS_CONFIG])
+      const restored = await perdure(elsewhere, ['restore', out, '--config', OPS_CONFIG])
       expect([restored.code, restored.stderr]).toEqual([0, ''])
       const next = await open(elsewhere, token)
       const completed = await completedRuns(next.call)

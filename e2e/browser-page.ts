@@ -13,12 +13,12 @@ export const hasChromium = existsSync(CHROMIUM)
 export interface BrowserPage {
   readonly origin: string
   readonly context: BrowserContext
-  /** A fresh page with `window.berth` of the fixture. */
+  /** A fresh page with `window.perdure` of the fixture. */
   load(): Promise<Page>
   close(): Promise<void>
 }
 
-const HTML = '<!doctype html><meta charset="utf-8"><title>berth</title><script type="module" src="/page.js"></script>'
+const HTML = '<!doctype html><meta charset="utf-8"><title>perdure</title><script type="module" src="/page.js"></script>'
 export const CHROMIUM_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -38,7 +38,7 @@ interface PageSource {
 
 const FIXTURE: PageSource = {
   entry: join(import.meta.dirname, 'fixtures/browser-page.mjs'),
-  conditionNames: ['berth-source', 'import', 'default'],
+  conditionNames: ['perdure-source', 'import', 'default'],
 }
 
 async function bundlePage({ entry, conditionNames }: PageSource): Promise<string> {
@@ -55,7 +55,7 @@ async function bundlePage({ entry, conditionNames }: PageSource): Promise<string
 
 /** A browser with a profile of its own, which goes with it. */
 export async function launchChromium(): Promise<BrowserContext> {
-  const profile = mkdtempSync(join(tmpdir(), 'berth-chromium-'))
+  const profile = mkdtempSync(join(tmpdir(), 'perdure-chromium-'))
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: CHROMIUM,
     headless: true,
@@ -82,7 +82,7 @@ export async function openBrowserPage(source = FIXTURE): Promise<BrowserPage> {
     async load() {
       const page = await context.newPage()
       await page.goto(origin)
-      await page.waitForFunction('window.berth !== undefined')
+      await page.waitForFunction('window.perdure !== undefined')
       return page
     },
     async close() {

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ConnectionChange, createRestClient, type SubscriptionItem } from '../packages/client/src/index.ts'
-import { berth, CLIENT_CONFIG, createPlace, type Place, type RunningServer, startServer } from './berth-process.ts'
 import { type BrowserPage, CHROMIUM, hasChromium, openBrowserPage } from './browser-page.ts'
 import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts'
+import { CLIENT_CONFIG, createPlace, type Place, perdure, type RunningServer, startServer } from './perdure-process.ts'
 
 /** What the page tells, as JSON. */
 interface PageState {
@@ -33,22 +33,22 @@ const start = async () => {
 
 const mint = async (scopes: string): Promise<MintedToken> => {
   const options = ['--scopes', scopes, '--name', 'page', '--subject', 'page', '--config', CLIENT_CONFIG, '--json']
-  return JSON.parse((await berth(place, ['token', 'create', ...options])).stdout)
+  return JSON.parse((await perdure(place, ['token', 'create', ...options])).stdout)
 }
 
 const evaluate = <Result>(expression: string): Promise<Result> => page.evaluate(expression)
-const stateOf = () => evaluate<PageState>('window.berth.state')
+const stateOf = () => evaluate<PageState>('window.perdure.state')
 const baseUrl = () => `${proxy.origin}/v1`
 
 const open = (options: { readonly token?: string; readonly ticket?: string }) =>
-  evaluate(`window.berth.open(${JSON.stringify({ baseUrl: baseUrl(), ...options })})`)
+  evaluate(`window.perdure.open(${JSON.stringify({ baseUrl: baseUrl(), ...options })})`)
 
 const follow = (subject: string, options = {}) =>
-  evaluate(`void window.berth.follow(${JSON.stringify(subject)}, ${JSON.stringify(options)})`)
+  evaluate(`void window.perdure.follow(${JSON.stringify(subject)}, ${JSON.stringify(options)})`)
 
 const run = (agentId: string, input: object) =>
   evaluate<{ readonly runId: string }>(
-    `window.berth.run(${JSON.stringify(agentId)}, ${JSON.stringify({ input, sessionId: 'browser' })})`,
+    `window.perdure.run(${JSON.stringify(agentId)}, ${JSON.stringify({ input, sessionId: 'browser' })})`,
   )
 
 const typesOf = ({ items }: PageState) => items.map((item) => (item.type === 'event' ? item.event.type : item.type))
@@ -62,8 +62,8 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     browser = await openBrowserPage()
     proxy = await createLossyNetwork()
     place = createPlace({
-      BERTH_SERVER_CORS_ALLOW_ORIGINS: browser.origin,
-      BERTH_REALTIME_STALL_MS: '700',
+      PERDURE_SERVER_CORS_ALLOW_ORIGINS: browser.origin,
+      PERDURE_REALTIME_STALL_MS: '700',
     })
     admin = await mint('admin:*')
     await start()
@@ -136,7 +136,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     await follow(SUBJECT, { transport: 'websocket' })
     await expect.poll(async () => (await stateOf()).changes.at(-1)?.state).toBe('open')
 
-    await berth(place, ['token', 'revoke', mine.id, '--config', CLIENT_CONFIG, '--json'])
+    await perdure(place, ['token', 'revoke', mine.id, '--config', CLIENT_CONFIG, '--json'])
 
     await expect.poll(seenCodes).toContain(4003)
     await expect.poll(async () => (await stateOf()).ending).toMatchObject({ error: 'auth-revoked', status: 401 })
@@ -156,8 +156,8 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     const url = JSON.stringify(`${baseUrl().replace('http', 'ws')}/ws`)
     const pings = JSON.stringify(Array.from({ length: 150 }, (_, id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`))
 
-    const flood = await evaluate(`window.berth.closedWith(${url}, ${pings})`)
-    const noise = await evaluate(`window.berth.closedWith(${url}, ['no', 'json', 'here'])`)
+    const flood = await evaluate(`window.perdure.closedWith(${url}, ${pings})`)
+    const noise = await evaluate(`window.perdure.closedWith(${url}, ['no', 'json', 'here'])`)
 
     expect(flood).toEqual({ code: 4005, reason: 'rate.limited' })
     expect(noise).toEqual({ code: 4008, reason: 'protocol.violation' })

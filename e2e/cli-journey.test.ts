@@ -9,19 +9,19 @@ import {
   type Place,
   type RunningServer,
   removeFolder,
-  berth as runBinary,
+  perdure as runBinary,
   startServer,
-} from './berth-process.ts'
+} from './perdure-process.ts'
 
 let place: Place
 let server: RunningServer
 
 beforeAll(async () => {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-cli-')))
-  const { BERTH_URL: _, BERTH_TOKEN: __, ...env } = process.env
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-cli-')))
+  const { PERDURE_URL: _, PERDURE_TOKEN: __, ...env } = process.env
   place = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
-  expect((await berth('init', '--yes')).code).toBe(0)
-  copyFileSync(join(import.meta.dirname, 'fixtures/cli.config.mjs'), join(dir, 'berth.config.mjs'))
+  expect((await perdure('init', '--yes')).code).toBe(0)
+  copyFileSync(join(import.meta.dirname, 'fixtures/cli.config.mjs'), join(dir, 'perdure.config.mjs'))
   server = await startServer(place, ['dev'])
 })
 
@@ -30,17 +30,24 @@ afterAll(async () => {
   removeFolder(place.dir)
 })
 
-const berth = (...args: readonly string[]) => runBinary(place, args)
+const perdure = (...args: readonly string[]) => runBinary(place, args)
 
 async function json(...args: readonly string[]) {
-  const { stdout, stderr, code } = await berth(...args, '--json')
+  const { stdout, stderr, code } = await perdure(...args, '--json')
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout)
 }
 
 describe('a journey through the command line alone', () => {
-  it('runs an agent of the server that berth dev has started here', async () => {
-    const { code, stdout, stderr } = await berth('agents', 'run', 'echo', '--input', '{"text":"hi there"}', '--stream')
+  it('runs an agent of the server that perdure dev has started here', async () => {
+    const { code, stdout, stderr } = await perdure(
+      'agents',
+      'run',
+      'echo',
+      '--input',
+      '{"text":"hi there"}',
+      '--stream',
+    )
 
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi there\n' })
     expect(stderr).toMatch(/✓ run_\w+ {2}completed/)
@@ -48,21 +55,21 @@ describe('a journey through the command line alone', () => {
 
   it('tails and traces what has run, and exports it', async () => {
     const { runId } = await json('agents', 'run', 'echo', '--input', 'one two three')
-    const { stdout } = await berth('runs', 'tail', runId, '--follow')
+    const { stdout } = await perdure('runs', 'tail', runId, '--follow')
     const types = stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line).type)
 
     expect(types).toEqual(['run.started', 'text.delta', 'text.delta', 'text.delta', 'run.completed'])
-    expect((await berth('runs', 'trace', runId)).stdout).toMatch(/^agent echo +█+/)
+    expect((await perdure('runs', 'trace', runId)).stdout).toMatch(/^agent echo +█+/)
     expect((await json('runs', 'export', runId)).events).toHaveLength(5)
     expect((await json('runs', 'list', '--agent', 'echo')).items[0].id).toBe(runId)
   })
 
   it('shows how things are, and how fast an agent runs', async () => {
     const { health, runs } = await json('top')
-    const { stdout } = await berth('top')
+    const { stdout } = await perdure('top')
     const report = await json('bench', 'echo', '--connections', '2', '--duration', '1ms', '--input', 'quick')
 
     expect([health.status, runs[0].agentId]).toEqual(['ok', 'echo'])
@@ -71,7 +78,7 @@ describe('a journey through the command line alone', () => {
   })
 
   it('approves what a run waits for; another decision is a conflict', async () => {
-    const asked = await berth('agents', 'run', 'careful', '--json')
+    const asked = await perdure('agents', 'run', 'careful', '--json')
     const { runId, status } = JSON.parse(asked.stdout)
     const { items } = await json('approvals', 'list', '--run', runId)
 
@@ -80,8 +87,8 @@ describe('a journey through the command line alone', () => {
       titles: ['Send the mail?'],
     })
     expect(await json('approvals', 'approve', items[0].id, '--reason', 'fine')).toMatchObject({ status: 'granted' })
-    expect((await berth('runs', 'tail', runId, '--follow')).stdout).toContain('"result":{"sent":true}')
-    const late = await berth('approvals', 'deny', items[0].id, '--json')
+    expect((await perdure('runs', 'tail', runId, '--follow')).stdout).toContain('"result":{"sent":true}')
+    const late = await perdure('approvals', 'deny', items[0].id, '--json')
     expect(late.code).toBe(6)
     expect(JSON.parse(late.stdout)).toMatchObject({ error: 'approval-resolved', requestId: expect.any(String) })
   })
@@ -90,21 +97,21 @@ describe('a journey through the command line alone', () => {
     const { runId } = await json('agents', 'run', 'patient', '--detach')
 
     expect(await json('runs', 'abort', runId, '--reason', 'enough')).toMatchObject({ status: 'aborted' })
-    expect((await berth('runs', 'abort', runId)).code).toBe(0)
+    expect((await perdure('runs', 'abort', runId)).code).toBe(0)
   })
 
   it('exits 1 when the run fails', async () => {
-    expect((await berth('agents', 'run', 'broken')).code).toBe(1)
+    expect((await perdure('agents', 'run', 'broken')).code).toBe(1)
   })
 
   it('exits 2 on an unknown flag, 3 without a server, 4 without a right token, 1 for what is not there', async () => {
     const scoped = (await json('api', 'tokens.create', '-f', 'name=r', '-f', 'scopes=["agents:read"]')).token
     const codes = [
-      await berth('runs', 'list', '--stauts', 'failed'),
-      await berth('runs', 'list', '--url', 'http://127.0.0.1:1/v1'),
-      await berth('runs', 'list', '--token', 'berth_live_v1_wrong'),
-      await berth('agents', 'run', 'echo', '--token', scoped),
-      await berth('runs', 'show', 'run_none'),
+      await perdure('runs', 'list', '--stauts', 'failed'),
+      await perdure('runs', 'list', '--url', 'http://127.0.0.1:1/v1'),
+      await perdure('runs', 'list', '--token', 'perdure_live_v1_wrong'),
+      await perdure('agents', 'run', 'echo', '--token', scoped),
+      await perdure('runs', 'show', 'run_none'),
     ].map(({ code }) => code)
 
     expect(codes).toEqual([2, 3, 4, 4, 1])
@@ -112,16 +119,16 @@ describe('a journey through the command line alone', () => {
 
   it('exits 5 on an audit chain that was changed, and finds which entry', async () => {
     const { runId } = await json('agents', 'run', 'echo', '--input', 'hi')
-    expect((await berth('runs', 'replay', runId)).code).toBe(0)
+    expect((await perdure('runs', 'replay', runId)).code).toBe(0)
     const file = join(place.dir, 'audit.ndjson')
-    writeFileSync(file, (await berth('audit', 'export')).stdout)
-    expect((await berth('audit', 'verify')).code).toBe(0)
-    expect((await berth('audit', 'verify', '--file', 'audit.ndjson')).code).toBe(0)
+    writeFileSync(file, (await perdure('audit', 'export')).stdout)
+    expect((await perdure('audit', 'verify')).code).toBe(0)
+    expect((await perdure('audit', 'verify', '--file', 'audit.ndjson')).code).toBe(0)
 
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
     const changed = lines.map((line, at) => (at === 1 ? line.replace(/"at":"\d{4}/, '"at":"1999') : line))
     writeFileSync(file, `${changed.join('\n')}\n`)
-    const { code, stdout } = await berth('audit', 'verify', '--file', 'audit.ndjson', '--json')
+    const { code, stdout } = await perdure('audit', 'verify', '--file', 'audit.ndjson', '--json')
     expect(code).toBe(5)
     expect(JSON.parse(stdout)).toMatchObject({ ok: false, firstBadSeq: 2, reason: 'entry-altered' })
   })

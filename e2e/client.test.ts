@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type BerthClient, createClient, type Event, type SubscriptionItem } from '../packages/client/src/index.ts'
+import { createClient, type Event, type PerdureClient, type SubscriptionItem } from '../packages/client/src/index.ts'
 import { createRandom } from '../packages/testkit/src/random.ts'
+import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts'
 import {
   CLIENT_CONFIG,
   createPlace,
@@ -8,8 +9,7 @@ import {
   type Place,
   type RunningServer,
   startServer,
-} from './berth-process.ts'
-import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts'
+} from './perdure-process.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000)
 const KILLS = Number(process.env.E2E_KILLS ?? 6)
@@ -23,7 +23,7 @@ interface World {
   server: RunningServer
 }
 
-const open: { client: BerthClient[]; worlds: World[] } = { client: [], worlds: [] }
+const open: { client: PerdureClient[]; worlds: World[] } = { client: [], worlds: [] }
 
 afterEach(async () => {
   for (const client of open.client.splice(0)) client.close()
@@ -38,7 +38,7 @@ const portOf = (server: RunningServer) => Number(new URL(server.url).port)
 
 async function createWorld(): Promise<World> {
   console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
-  const place = createPlace({ BERTH_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '1000' })
+  const place = createPlace({ PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '1000' })
   const token = await createToken(place)
   const [server, proxy] = [await start(place), await createLossyNetwork()]
   proxy.target(portOf(server))
@@ -53,14 +53,14 @@ async function restart(world: World, signal: NodeJS.Signals): Promise<void> {
   world.proxy.target(portOf(world.server))
 }
 
-function clientOf({ proxy, token }: World): BerthClient {
+function clientOf({ proxy, token }: World): PerdureClient {
   const client = createClient({ baseUrl: `${proxy.origin}/v1`, token, maxRetries: 1_000, timeoutMs: 240_000 })
   open.client.push(client)
   return client
 }
 
 /** Straight to the server that runs now, with nothing in between. */
-function directClientOf({ server, token }: World): BerthClient {
+function directClientOf({ server, token }: World): PerdureClient {
   const client = createClient({ baseUrl: server.url, token })
   open.client.push(client)
   return client
@@ -114,7 +114,7 @@ describe('a client', () => {
     expect(await client.agents.abort('teller')).toEqual({ aborted: [] })
     expect(await (await client.metrics.get()).text()).toContain('svc_build_info')
     await expect(client.approvals.resolve('apr_none', { granted: true })).rejects.toMatchObject({
-      name: 'BerthError',
+      name: 'PerdureError',
       error: 'approval-not-found',
       status: 404,
       requestId: expect.stringMatching(/^req_/),
@@ -158,7 +158,7 @@ interface Reader {
   readonly ended: Promise<void>
 }
 
-function follow(client: BerthClient, { sessionId, lastEventId }: Followed, transport: 'websocket' | 'sse'): Reader {
+function follow(client: PerdureClient, { sessionId, lastEventId }: Followed, transport: 'websocket' | 'sse'): Reader {
   const items: SubscriptionItem[] = []
   const read = async () => {
     const subscription = client.subscribe(`session:${sessionId}/events`, { transport, lastEventId })
@@ -242,7 +242,7 @@ describe('many clients over connections that are cut, and a server that restarts
 const unknown: Followed = { sessionId: '', lastEventId: '' }
 
 /** Everything that is recorded of a session after a cursor: read page by page, not followed. */
-async function recordedOf(client: BerthClient, { sessionId, lastEventId }: Followed) {
+async function recordedOf(client: PerdureClient, { sessionId, lastEventId }: Followed) {
   const recorded: Event[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = { limit: 200, order: 'asc', ...(cursor === undefined ? {} : { cursor }) } as const

@@ -40,12 +40,12 @@ export const versionOf = (name: string): string => new RegExp(`^  "?${name}"?: (
 
 /** Packs everything into a folder of its own. */
 export function packAll(): readonly Packed[] {
-  return packPackages(join(mkdtempSync(join(tmpdir(), 'berth-tarballs-')), 'tarballs'))
+  return packPackages(join(mkdtempSync(join(tmpdir(), 'perdure-tarballs-')), 'tarballs'))
 }
 
 /** Makes an empty folder with an empty home, and installs there. No script of any package runs. */
 export async function createConsumerProject(wanted: Wanted): Promise<ConsumerProject> {
-  const place = mkdtempSync(join(tmpdir(), 'berth-consumer-'))
+  const place = mkdtempSync(join(tmpdir(), 'perdure-consumer-'))
   const [dir, home] = [join(place, 'project'), join(place, 'home')]
   cpSync(SOURCES, dir, { recursive: true })
   const env = consumerEnvironment(home)
@@ -62,7 +62,7 @@ export async function createConsumerProject(wanted: Wanted): Promise<ConsumerPro
 /** Nothing of this repository, of its package manager or of who runs the tests, but the cache of what was downloaded before. */
 export function consumerEnvironment(home: string): NodeJS.ProcessEnv {
   mkdirSync(home, { recursive: true })
-  const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|pnpm_|berth_|node_path|vitest)/i.test(name))
+  const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|pnpm_|perdure_|node_path|vitest)/i.test(name))
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
   const cache = process.env.npm_config_cache ?? join(homedir(), '.npm')
   return { ...Object.fromEntries(kept), PATH, HOME: home, npm_config_cache: cache, NO_COLOR: '1' }
@@ -96,7 +96,7 @@ function tarballsOf({ packed, own }: Wanted): Readonly<Record<string, string>> {
   for (const name of names) {
     const found = packed.find((one) => nameOf(one) === name)
     for (const needed of Object.keys(found?.manifest.dependencies ?? {}))
-      if (needed.startsWith('@berth/')) names.add(needed)
+      if (needed.startsWith('@perdure/')) names.add(needed)
   }
   return Object.fromEntries(
     packed.filter((one) => names.has(nameOf(one))).map((one) => [nameOf(one), `file:${one.tarball}`]),

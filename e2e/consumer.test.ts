@@ -52,9 +52,9 @@ describe.each(names)('the tarball of %s', (name) => {
 
   it('holds what was built, its README, the licence and nothing else', () => {
     const { files } = packedOf(name)
-    const ofCommand = name === '@berth/cli' ? /^(?:bin|templates|dist\/deploy)\// : /^$/
+    const ofCommand = name === '@perdure/cli' ? /^(?:bin|templates|dist\/deploy)\// : /^$/
     const rest = files.filter((path) => !/^dist\/.+\.(?:c?js|d\.ts)$/.test(path) && !ofCommand.test(path))
-    const notices = name === '@berth/sqlite' || name === '@berth/platform-node' ? ['dist/THIRD-PARTY-LICENSES'] : []
+    const notices = name === '@perdure/sqlite' || name === '@perdure/platform-node' ? ['dist/THIRD-PARTY-LICENSES'] : []
 
     expect(rest).toEqual(['LICENSE', 'README.md', ...notices, 'package.json'])
     expect(files).toContain('dist/index.js')
@@ -66,7 +66,7 @@ describe.each(names)('the tarball of %s', (name) => {
     const manifest: Manifest = JSON.parse(read('package.json'))
 
     expect(manifest.exports).toEqual({ '.': { types: './dist/index.d.ts', default: './dist/index.js' } })
-    expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:|berth-source"/)
+    expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:|perdure-source"/)
   })
 
   it('imports nothing that it does not declare', () => {
@@ -90,10 +90,10 @@ const bytesOf = (paths: readonly string[]): number =>
 
 describe.runIf(INSTALLER === 'npm')('an installation', () => {
   it('of the server is small, and runs no script', () => {
-    const installed = closureOf(project.dir, '@berth/server-app')
+    const installed = closureOf(project.dir, '@perdure/server-app')
     const paths = [...installed.keys()]
     const megabytes = Math.round(bytesOf(paths) / 1e6)
-    console.log(`@berth/server-app: ${installed.size} packages, ${megabytes} MB`)
+    console.log(`@perdure/server-app: ${installed.size} packages, ${megabytes} MB`)
 
     expect(paths).toContain('node_modules/better-sqlite3')
     expect(installed.size).toBeLessThanOrEqual(40)
@@ -101,12 +101,16 @@ describe.runIf(INSTALLER === 'npm')('an installation', () => {
   })
 
   it('of the domain and its reference storage alone runs an agent', async () => {
-    const alone = await createConsumerProject({ installer: 'npm', packed, own: ['@berth/core', '@berth/in-memory'] })
+    const alone = await createConsumerProject({
+      installer: 'npm',
+      packed,
+      own: ['@perdure/core', '@perdure/in-memory'],
+    })
 
     const { outcome, events } = JSON.parse((await alone.node('domain.mjs')).stdout)
 
-    expect([...closureOf(alone.dir, '@berth/core').keys()].sort()).toEqual(
-      ['@berth/core', '@berth/ports', '@berth/protocol', '@standard-schema/spec', 'valibot'].map(
+    expect([...closureOf(alone.dir, '@perdure/core').keys()].sort()).toEqual(
+      ['@perdure/core', '@perdure/ports', '@perdure/protocol', '@standard-schema/spec', 'valibot'].map(
         (name) => `node_modules/${name}`,
       ),
     )
@@ -136,8 +140,8 @@ describe(`a project outside of the workspace, installed with ${INSTALLER}`, () =
   })
 
   it('starts the command, which listens and stops', async () => {
-    const args = ['--no-install', 'berth', 'server', '--port', '0', '--json']
-    const env = { ...project.env, BERTH_AUTH_KIND: 'none' }
+    const args = ['--no-install', 'perdure', 'server', '--port', '0', '--json']
+    const env = { ...project.env, PERDURE_AUTH_KIND: 'none' }
     const server = await startProcess({ command: 'npx', args, cwd: project.dir, env }, /"port":(\d+)/)
     onTestFinished(async () => void (await server.stop()))
 
@@ -150,8 +154,8 @@ describe(`a project outside of the workspace, installed with ${INSTALLER}`, () =
     const entry = join(project.dir, 'page.mjs')
     const browser = await openBrowserPage({ entry, conditionNames: ['import', 'default'] })
     onTestFinished(() => browser.close())
-    const env = { ...project.env, BERTH_SERVER_CORS_ALLOW_ORIGINS: browser.origin, BERTH_SERVER_PORT: '0' }
-    const command = join(project.dir, 'node_modules/.bin/berth')
+    const env = { ...project.env, PERDURE_SERVER_CORS_ALLOW_ORIGINS: browser.origin, PERDURE_SERVER_PORT: '0' }
+    const command = join(project.dir, 'node_modules/.bin/perdure')
     const server = await startProcess({ command, args: ['dev', '--json'], cwd: project.dir, env }, /\{"event":.*\}\n/)
     onTestFinished(async () => void (await server.stop()))
     const { host, port, token } = JSON.parse(server.match[0])
@@ -166,7 +170,7 @@ describe(`a project outside of the workspace, installed with ${INSTALLER}`, () =
 describe('the example of', () => {
   it.each(Object.entries(EXAMPLES))('%s does what it says', async (name, { run, prints }) => {
     const example = exampleOf(join(root, packages.find(({ manifest }) => manifest.name === name)!.folder, 'README.md'))
-    const path = join(project.dir, `${name.replace('@berth/', '')}-example.${example.language}`)
+    const path = join(project.dir, `${name.replace('@perdure/', '')}-example.${example.language}`)
     writeFileSync(path, example.code)
 
     expect(await run({ project, path })).toMatch(prints)

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { DockerfileParser } from 'dockerfile-ast'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { BINARY, berth, createPlace, LEDGER_CONFIG, type Place } from './berth-process.ts'
+import { BINARY, createPlace, LEDGER_CONFIG, type Place, perdure } from './perdure-process.ts'
 
 /** How a server is run, with the folders of the machine that it would run on. */
 interface Deployed {
@@ -17,7 +17,7 @@ interface Deployed {
 }
 
 const print = async (place: Place, what: string): Promise<string> => {
-  const { stdout, stderr } = await berth(place, ['deploy', 'print', what])
+  const { stdout, stderr } = await perdure(place, ['deploy', 'print', what])
   if (stdout === '') throw new Error(stderr)
   return stdout
 }
@@ -57,15 +57,15 @@ function place({ command, env, folders: [project, data] }: Deployed, { dir, env:
       .replaceAll(data, join(dir, 'data'))
       .replaceAll('%d', join(dir, 'keys'))
   for (const folder of ['project/node_modules/.bin', 'data', 'keys']) mkdirSync(join(dir, folder), { recursive: true })
-  symlinkSync(BINARY, join(dir, 'project/node_modules/.bin/berth'))
-  writeFileSync(join(dir, 'project/berth.config.mjs'), `export { default } from '${pathToFileURL(LEDGER_CONFIG)}'\n`)
+  symlinkSync(BINARY, join(dir, 'project/node_modules/.bin/perdure'))
+  writeFileSync(join(dir, 'project/perdure.config.mjs'), `export { default } from '${pathToFileURL(LEDGER_CONFIG)}'\n`)
   writeFileSync(join(dir, 'keys/pepper'), 'p'.repeat(40), { mode: 0o600 })
-  const { BERTH_STORAGE_PATH: _, ...inherited } = base
+  const { PERDURE_STORAGE_PATH: _, ...inherited } = base
   const set = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, here(value)]))
   const path = `${set.PATH?.replace('$PATH', '') ?? ''}${dirname(process.execPath)}:${base.PATH}`
   const options: SpawnOptions = {
     cwd: join(dir, 'project'),
-    env: { ...inherited, ...set, PATH: path, BERTH_SERVER_HOST: '127.0.0.1', BERTH_SERVER_PORT: '0' },
+    env: { ...inherited, ...set, PATH: path, PERDURE_SERVER_HOST: '127.0.0.1', PERDURE_SERVER_PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   }
   const [file = '', ...args] = command.map(here)
@@ -82,7 +82,7 @@ async function start(deployed: Deployed) {
   const [line] = await Promise.race([once(lines, 'line'), exited])
   const { host, port, basePath } = JSON.parse(line)
   const run = async (script: string) => {
-    const env = { ...options.env, BERTH_URL: `http://${host}:${port}${basePath}` }
+    const env = { ...options.env, PERDURE_URL: `http://${host}:${port}${basePath}` }
     const [code] = await once(spawn('sh', ['-c', script], { ...options, env }), 'exit')
     return code as number
   }
@@ -95,12 +95,12 @@ async function start(deployed: Deployed) {
   }
 }
 
-describe('what berth deploy print prints', () => {
+describe('what perdure deploy print prints', () => {
   it('runs the server of the Dockerfile; its health check and the probes of Kubernetes find it ready, until it is gone', async () => {
     const here = createPlace()
     const deployed = await dockerfile(here)
     const server = await start(deployed)
-    expect(deployed.healthCheck).toMatch(/^berth health /)
+    expect(deployed.healthCheck).toMatch(/^perdure health /)
 
     const kubernetes = await print(here, 'kubernetes')
     const paths = [...kubernetes.matchAll(/httpGet: \{ path: (?<path>\S+),/g)].map(({ groups }) => groups?.path)
@@ -122,4 +122,4 @@ describe('what berth deploy print prints', () => {
   })
 })
 
-const headOf = (dir: string) => readFileSync(join(dir, 'data/berth.db')).subarray(0, 15).toString()
+const headOf = (dir: string) => readFileSync(join(dir, 'data/perdure.db')).subarray(0, 15).toString()

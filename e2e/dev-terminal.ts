@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stripVTControlCharacters } from 'node:util'
 import { expect } from 'vitest'
-import { BINARY, type Place } from './berth-process.ts'
+import { BINARY, type Place } from './perdure-process.ts'
 
-/** `berth dev` in a terminal of its own, as somebody who sits before it sees it. */
+/** `perdure dev` in a terminal of its own, as somebody who sits before it sees it. */
 export interface DevTerminal {
   /** What was shown so far, without colours and cursor movements. */
   screen(): string
@@ -39,7 +39,7 @@ export function openDevTerminal({ dir, env }: Place, args: readonly string[] = [
   }
 }
 
-/** The processes that serve for `berth dev` in this folder. */
+/** The processes that serve for `perdure dev` in this folder. */
 export async function serverProcesses({ dir }: Place): Promise<readonly number[]> {
   const { readdir, readFile, readlink } = await import('node:fs/promises')
   const found = await Promise.all(

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createClient, type Event } from '../packages/client/src/index.ts'
-import { berth, type Place, type RunningServer, removeFolder, startServer } from './berth-process.ts'
 import { openDevTerminal, serverProcesses } from './dev-terminal.ts'
+import { type Place, perdure, type RunningServer, removeFolder, startServer } from './perdure-process.ts'
 
 const CONFIG = `
 import { say } from './agents/say.mjs'
@@ -22,15 +22,15 @@ export const say = { id: 'say', description: '', agent: { id: 'say', run } }
 `
 
 function createProject() {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-dev-')))
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-dev-')))
   onTestFinished(() => removeFolder(dir))
-  const { BERTH_URL: _, BERTH_TOKEN: __, NO_COLOR: ___, FORCE_COLOR: ____, ...env } = process.env
+  const { PERDURE_URL: _, PERDURE_TOKEN: __, NO_COLOR: ___, FORCE_COLOR: ____, ...env } = process.env
   const place: Place = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
   const save = (file: string, text: string) => writeFileSync(join(dir, file), text)
   mkdirSync(join(dir, 'agents'))
   save('agents/say.mjs', agent('one'))
-  save('berth.config.mjs', CONFIG)
-  const says = async () => JSON.parse((await berth(place, ['agents', 'run', 'say', '--json'])).stdout).result
+  save('perdure.config.mjs', CONFIG)
+  const says = async () => JSON.parse((await perdure(place, ['agents', 'run', 'say', '--json'])).stdout).result
   const tokenOf = (): string => JSON.parse(readFileSync(join(dir, '.graphorin/dev-session.json'), 'utf8')).token
   const loop = async (server: RunningServer) => {
     const headers = { authorization: `Bearer ${tokenOf()}`, 'content-type': 'application/json' }
@@ -45,7 +45,7 @@ function createProject() {
 const restarts = (server: RunningServer, count: number) =>
   expect.poll(server.stderr, { interval: 20 }).toMatch(new RegExp(`^(?:[^]*?↻ restarted in \\d+ ms){${count}}`))
 
-describe('berth dev', () => {
+describe('perdure dev', () => {
   it('serves what was saved, at the same address, and lets open streams read on', async () => {
     const { place, save, says, tokenOf } = createProject()
     const server = await startServer(place, ['dev'])
@@ -89,7 +89,7 @@ describe('berth dev', () => {
     expect(server.stderr()).toContain(`hint: fix ${join(place.dir, 'agents/say.mjs')}:1`)
     expect(await says()).toBe('one')
 
-    save('berth.config.mjs', CONFIG.replace('./agents/say.mjs', './agents/new.mjs'))
+    save('perdure.config.mjs', CONFIG.replace('./agents/say.mjs', './agents/new.mjs'))
     await expect.poll(server.stderr).toContain('agents/new.mjs')
     save('agents/new.mjs', agent('new'))
     await restarts(server, 1)
@@ -122,8 +122,8 @@ describe('berth dev', () => {
 
   it('refuses a first configuration that is broken, with its exit code and one JSON document', async () => {
     const { place, save } = createProject()
-    save('berth.config.mjs', 'export default { server: { prot: 1 } }')
-    const { code, stdout, stderr } = await berth(place, ['dev', '--json'])
+    save('perdure.config.mjs', 'export default { server: { prot: 1 } }')
+    const { code, stdout, stderr } = await perdure(place, ['dev', '--json'])
 
     expect(code).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({ error: 'config-invalid' })
@@ -132,7 +132,7 @@ describe('berth dev', () => {
   })
 })
 
-describe('berth dev in a terminal', () => {
+describe('perdure dev in a terminal', () => {
   it('obeys its keys', async () => {
     const { place, tokenOf, says } = createProject()
     const opened = join(place.dir, 'opened.txt')
@@ -140,7 +140,7 @@ describe('berth dev in a terminal', () => {
     const env = { ...place.env, BROWSER: join(place.dir, 'browser.sh') }
     const terminal = openDevTerminal({ ...place, env })
     onTestFinished(terminal.kill)
-    await terminal.shows('watching berth.config.mjs, agents/**   ·   o open  t token  r restart  c clear  q quit')
+    await terminal.shows('watching perdure.config.mjs, agents/**   ·   o open  t token  r restart  c clear  q quit')
     const first = tokenOf()
     expect(terminal.screen()).toContain(first)
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { bearer, createPlace, createToken, OPS_CONFIG, startServer } from './berth-process.ts'
+import { bearer, createPlace, createToken, OPS_CONFIG, startServer } from './perdure-process.ts'
 
 /** A disk of 24 MiB. @throws where this process may not mount one: the test must not pass without it */
 function mountSmallDisk(path: string): void {
@@ -18,7 +18,7 @@ describe('a disk that is full', () => {
     mountSmallDisk(disk)
     const gate = join(base.dir, 'gate')
     const path = join(disk, 'data.db')
-    const place = { ...base, env: { ...base.env, BERTH_STORAGE_PATH: path, E2E_GATE: gate } }
+    const place = { ...base, env: { ...base.env, PERDURE_STORAGE_PATH: path, E2E_GATE: gate } }
     const token = await createToken(place)
     const filler = join(disk, 'filler')
     writeFileSync(filler, Buffer.alloc(4 * 1024 * 1024))

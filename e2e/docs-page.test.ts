@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CLIENT_CONFIG, createPlace, createToken, type RunningServer, startServer } from './berth-process.ts'
 import { CHROMIUM, CHROMIUM_FLAGS, hasChromium } from './browser-page.ts'
+import { CLIENT_CONFIG, createPlace, createToken, type RunningServer, startServer } from './perdure-process.ts'
 
 /** A folder for pictures of the page, to be looked at by people. */
 const PICTURES = process.env.DOCS_PAGE_PICTURES
@@ -43,7 +43,7 @@ async function openOperation(id: string) {
 
 describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chromium (${CHROMIUM})`, () => {
   beforeAll(async () => {
-    const place = createPlace({ BERTH_SERVER_RATE_LIMIT_PER_IP_REQUESTS: '10000' })
+    const place = createPlace({ PERDURE_SERVER_RATE_LIMIT_PER_IP_REQUESTS: '10000' })
     token = await createToken(place)
     server = await startServer(place, ['server', '--config', CLIENT_CONFIG])
     browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: CHROMIUM_FLAGS })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createToken } from './berth-process.ts'
 import { eventually, startDurableServer } from './durable-server.ts'
+import { createToken } from './perdure-process.ts'
 
 const TOOLS = ['anvil', 'bellows', 'chisel']
 const ORDERS = [

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { bearer, createPlace, createToken, DURABLE_CONFIG, type Place, startServer } from './berth-process.ts'
+import { bearer, createPlace, createToken, DURABLE_CONFIG, type Place, startServer } from './perdure-process.ts'
 
 /** What the tests read of the answers about runs; which fields are there depends on the route. */
 export interface Shown {

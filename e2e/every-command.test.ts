@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { COMMANDS, type CommandSpec, EXIT_CODES } from '../apps/cli/src/index.ts'
-import { BINARY } from './berth-process.ts'
+import { BINARY } from './perdure-process.ts'
 
-const dir = mkdtempSync(join(tmpdir(), 'berth-commands-'))
+const dir = mkdtempSync(join(tmpdir(), 'perdure-commands-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const wordsOf = ({ path, target, arguments: given = [], flags = [] }: CommandSpec): readonly string[] => [
@@ -27,8 +27,15 @@ const byPath = [...SAMPLE].map((command) => [command.path, command] as const)
 
 /** Runs a shell line with the command as `"$@"` and answers the exit code of the command itself. */
 function inShell(line: string, command: CommandSpec) {
-  const words = ['-c', `${line}; echo "exit \${PIPESTATUS[0]}"`, 'berth', process.execPath, BINARY, ...wordsOf(command)]
-  const env = { ...process.env, XDG_CONFIG_HOME: dir, BERTH_URL: '', BERTH_TOKEN: '' }
+  const words = [
+    '-c',
+    `${line}; echo "exit \${PIPESTATUS[0]}"`,
+    'perdure',
+    process.execPath,
+    BINARY,
+    ...wordsOf(command),
+  ]
+  const env = { ...process.env, XDG_CONFIG_HOME: dir, PERDURE_URL: '', PERDURE_TOKEN: '' }
   const { stdout, stderr } = spawnSync('bash', words, { cwd: dir, env, encoding: 'utf8', input: '' })
   return { exitCode: Number(/exit (\d+)\n$/.exec(stdout)?.[1]), stderr }
 }
@@ -36,7 +43,7 @@ function inShell(line: string, command: CommandSpec) {
 const codesOf = ({ exits = [] }: CommandSpec): readonly number[] =>
   (['ok', 'failed', 'usage', ...exits] as const).map((exit) => EXIT_CODES[exit].code)
 
-describe.each(byPath)('the process of berth %s', (_, command) => {
+describe.each(byPath)('the process of perdure %s', (_, command) => {
   it('needs no stdin, and is silent when its reader has seen enough or nobody reads at all', () => {
     const alone = inShell('"$@" <&-', command)
     expect(codesOf(command)).toContain(alone.exitCode)

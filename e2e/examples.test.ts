@@ -15,18 +15,18 @@ const names = readdirSync(EXAMPLES, { withFileTypes: true })
 interface Started {
   readonly server: StartedProcess
   /** A command of its README, in its folder: what it wrote as JSON. */
-  berth(...args: string[]): Promise<{ readonly [name: string]: unknown }>
+  perdure(...args: string[]): Promise<{ readonly [name: string]: unknown }>
 }
 
 /** The start script of an example, in a copy of its folder, on free ports. */
 async function start(name: string, until: RegExp): Promise<Started> {
-  const cwd = mkdtempSync(join(tmpdir(), `berth-example-${name}-`))
+  const cwd = mkdtempSync(join(tmpdir(), `perdure-example-${name}-`))
   const from = join(EXAMPLES, name)
   const bin = join(from, 'node_modules/.bin')
   cpSync(from, cwd, { recursive: true, filter: (path) => !/[\\/](?:node_modules|\.graphorin)(?:$|[\\/])/.test(path) })
   symlinkSync(join(from, 'node_modules'), join(cwd, 'node_modules'))
   const PATH = [bin, dirname(process.execPath), process.env.PATH].join(delimiter)
-  const env = { ...process.env, PATH, BERTH_SERVER_PORT: '0', PORT: '0', API_PORT: '0' }
+  const env = { ...process.env, PATH, PERDURE_SERVER_PORT: '0', PORT: '0', API_PORT: '0' }
   const { scripts } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'))
   const server = await startProcess({ command: 'sh', args: ['-c', `exec ${scripts.start}`], cwd, env }, until)
   onTestFinished(async () => {
@@ -34,8 +34,8 @@ async function start(name: string, until: RegExp): Promise<Started> {
   })
   return {
     server,
-    async berth(...args) {
-      const { stdout } = await promisify(execFile)(join(bin, 'berth'), [...args, '--json'], { cwd, env })
+    async perdure(...args) {
+      const { stdout } = await promisify(execFile)(join(bin, 'perdure'), [...args, '--json'], { cwd, env })
       return JSON.parse(stdout)
     },
   }
@@ -45,52 +45,52 @@ const DEV = /API\s+http:\S+/
 
 const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
   async 'hello-agent'() {
-    const { berth } = await start('hello-agent', DEV)
+    const { perdure } = await start('hello-agent', DEV)
 
-    const run = await berth('agents', 'run', 'hello', '--input', '{"name":"Ann"}')
+    const run = await perdure('agents', 'run', 'hello', '--input', '{"name":"Ann"}')
 
     expect(run).toMatchObject({ status: 'completed', result: { greeting: `Hello Ann, this is run ${run.runId}.` } })
-    expect(await berth('runs', 'list')).toMatchObject({ items: [{ id: run.runId, agentId: 'hello' }] })
+    expect(await perdure('runs', 'list')).toMatchObject({ items: [{ id: run.runId, agentId: 'hello' }] })
   },
 
   async 'ai-sdk-agent'() {
-    const { berth } = await start('ai-sdk-agent', DEV)
+    const { perdure } = await start('ai-sdk-agent', DEV)
 
-    const run = await berth('agents', 'run', 'weather', '--input', '{"question":"How cold is it in Oslo?"}')
+    const run = await perdure('agents', 'run', 'weather', '--input', '{"question":"How cold is it in Oslo?"}')
 
     expect(run).toMatchObject({ status: 'completed', result: { answer: 'In Oslo it is 4 degrees.' } })
     expect(run.usage).toMatchObject({ inputTokens: 40, outputTokens: 10 })
-    const shown = JSON.stringify(await berth('runs', 'export', String(run.runId)))
+    const shown = JSON.stringify(await perdure('runs', 'export', String(run.runId)))
     expect(shown).toContain('tool.execute.end')
     expect(shown).toContain('text.delta')
   },
 
   async approvals() {
-    const { berth } = await start('approvals', DEV)
+    const { perdure } = await start('approvals', DEV)
     const input = JSON.stringify({ order: 'A-17', amount: 400 })
 
-    const run = await berth('workflows', 'run', 'refund', '--input', input)
-    const pending = async () => (await berth('approvals', 'list')).items as readonly { readonly id: string }[]
+    const run = await perdure('workflows', 'run', 'refund', '--input', input)
+    const pending = async () => (await perdure('approvals', 'list')).items as readonly { readonly id: string }[]
     await expect.poll(pending).toHaveLength(1)
     const [{ id = '' } = {}] = await pending()
-    await berth('approvals', 'approve', id, '--reason', 'as promised')
+    await perdure('approvals', 'approve', id, '--reason', 'as promised')
 
     const result = { order: 'A-17', paid: 400, payment: expect.any(String) }
-    await expect.poll(() => berth('runs', 'show', String(run.runId))).toMatchObject({ status: 'completed', result })
+    await expect.poll(() => perdure('runs', 'show', String(run.runId))).toMatchObject({ status: 'completed', result })
   },
 
   async 'cron-digest'() {
-    const { berth } = await start('cron-digest', DEV)
+    const { perdure } = await start('cron-digest', DEV)
     for (const note of ['no paper', 'the door squeaks']) {
-      await berth('agents', 'run', 'note', '--session', 'inbox', '--input', JSON.stringify({ note }))
+      await perdure('agents', 'run', 'note', '--session', 'inbox', '--input', JSON.stringify({ note }))
     }
 
-    const next = await berth('triggers', 'next', 'morning', '--count', '3')
-    const { runId } = await berth('triggers', 'fire', 'morning')
+    const next = await perdure('triggers', 'next', 'morning', '--count', '3')
+    const { runId } = await perdure('triggers', 'fire', 'morning')
 
     expect(JSON.stringify(next)).toMatch(/T0[67]:00:00/)
     await expect
-      .poll(() => berth('runs', 'show', String(runId)))
+      .poll(() => perdure('runs', 'show', String(runId)))
       .toMatchObject({ status: 'completed', result: { digest: '2 notes: no paper; the door squeaks' } })
   },
 

@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import type { Place } from './berth-process.ts'
+import type { Place } from './perdure-process.ts'
 
 /** Gives a process a wall clock of its own, in UTC; its monotonic clock stays that of the machine. */
 export function clockAt(place: Place, instant: string): Place {

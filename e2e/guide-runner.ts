@@ -1,15 +1,15 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { removeFolder } from './berth-process.ts'
 import { type GuideBlock, guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
 import { type GuideShell, openGuideShell } from './guide-shell.ts'
+import { removeFolder } from './perdure-process.ts'
 import { unusedPort } from './unused-port.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** What Node.js keeps of the modules that it has compiled, so that each `berth` starts sooner. */
-const compiled = mkdtempSync(join(tmpdir(), 'berth-guides-compiled-'))
+/** What Node.js keeps of the modules that it has compiled, so that each `perdure` starts sooner. */
+const compiled = mkdtempSync(join(tmpdir(), 'perdure-guides-compiled-'))
 export const forgetCompiled = () => removeFolder(compiled)
 
 export interface GuideReport {
@@ -21,7 +21,7 @@ export interface GuideReport {
 
 /**
  * Executes the blocks of a guide in order, as somebody would who types them: in one shell, in an empty folder, where the packages are
- * installed and `berth` is a command. Rejects with the line of the first block that fails, that shows an error the guide does not
+ * installed and `perdure` is a command. Rejects with the line of the first block that fails, that shows an error the guide does not
  * speak of, or whose output is not what the `text` block after it says.
  *
  * @param installed `node_modules` of a project that has the packed packages; those of the workspace when missing
@@ -30,7 +30,7 @@ export async function runGuide(path: string, installed?: string): Promise<GuideR
   const document = readFileSync(join(root, path), 'utf8')
   const blocks = guideBlocks(document)
   const port = await unusedPort()
-  const place = mkdtempSync(join(tmpdir(), 'berth-guide-'))
+  const place = mkdtempSync(join(tmpdir(), 'perdure-guide-'))
   const folder = emptyFolder(place, installed)
   const shell = openGuideShell(place, { cwd: folder, env: environmentOf(place, port, installed), prelude: PRELUDE })
   const guide: Guide = { document, shell, port, token: '' }
@@ -74,7 +74,7 @@ async function execute(guide: Guide, block: GuideBlock, before: string): Promise
     throw new Error(`a block of ${block.language} needs file=<name> or more=<name>, to be executed by a later one`)
   if (block.isServer) {
     const output = await shell.serve(text)
-    guide.token = /berth_local_v1_\w+/.exec(output)?.[0] ?? guide.token
+    guide.token = /perdure_local_v1_\w+/.exec(output)?.[0] ?? guide.token
     return output
   }
   if (block.isStopped) await shell.interrupt()
@@ -102,9 +102,9 @@ function emptyFolder(place: string, installed: string | undefined): string {
 }
 
 function linkWorkspace(modules: string): void {
-  mkdirSync(join(modules, '@berth'), { recursive: true })
+  mkdirSync(join(modules, '@perdure'), { recursive: true })
   for (const name of readdirSync(join(root, 'packages'))) {
-    symlinkSync(join(root, 'packages', name), join(modules, '@berth', name))
+    symlinkSync(join(root, 'packages', name), join(modules, '@perdure', name))
   }
   for (const [name, at] of INSTALLED) {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
@@ -127,13 +127,13 @@ export const INSTALLED = [
 
 function environmentOf(place: string, port: number, installed: string | undefined): NodeJS.ProcessEnv {
   const modules = installed ?? join(root, 'node_modules')
-  const own = Object.entries(process.env).filter(([name]) => !/^(BERTH_|VITEST|NODE_OPTIONS$)/.test(name))
+  const own = Object.entries(process.env).filter(([name]) => !/^(PERDURE_|VITEST|NODE_OPTIONS$)/.test(name))
   return {
     ...Object.fromEntries(own),
     HOME: place,
     PATH: `${join(modules, '.bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
-    GUIDE_BERTH: join(modules, '@berth/cli/bin/berth.js'),
-    BERTH_SERVER_PORT: String(port),
+    GUIDE_PERDURE: join(modules, '@perdure/cli/bin/perdure.js'),
+    PERDURE_SERVER_PORT: String(port),
     NO_COLOR: '1',
     NODE_COMPILE_CACHE: compiled,
   }
@@ -144,7 +144,7 @@ const PRELUDE = `
 npm() {
   [ "$1" = start ] || { echo "only npm start, not npm $*" >&2; return 1; }
   shift; [ "$1" != -- ] || shift
-  node "$GUIDE_BERTH" dev --demo "$@"
+  node "$GUIDE_PERDURE" dev --demo "$@"
 }
 pgrep() { command pgrep -s 0 "$@"; }
 `

@@ -1,7 +1,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bearer, berth, bodyOf, createPlace, createToken, LEDGER_CONFIG, startServer } from './berth-process.ts'
+import { bearer, bodyOf, createPlace, createToken, LEDGER_CONFIG, perdure, startServer } from './perdure-process.ts'
 
 const start = async (over: NodeJS.ProcessEnv = {}) => {
   const place = createPlace(over)
@@ -18,7 +18,7 @@ const start = async (over: NodeJS.ProcessEnv = {}) => {
   return { place, token, server, post, get }
 }
 
-describe('berth server', () => {
+describe('perdure server', () => {
   it('prints one line on stdout, with the real port', async () => {
     const { server } = await start()
 
@@ -29,12 +29,12 @@ describe('berth server', () => {
   it('keeps its database to itself', async () => {
     const { place, server } = await start()
 
-    expect(statSync(place.env.BERTH_STORAGE_PATH ?? '').mode & 0o777).toBe(0o600)
+    expect(statSync(place.env.PERDURE_STORAGE_PATH ?? '').mode & 0o777).toBe(0o600)
     await server.kill('SIGTERM')
   })
 
   it('lets runs in flight end on SIGTERM, answers them and exits 0', async () => {
-    const { server, post, get, place } = await start({ BERTH_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '60000' })
+    const { server, post, get, place } = await start({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '60000' })
     const gate = join(place.dir, 'gate')
     const answers = Promise.all([1, 2, 3].map(() => post('/agents/gated/run', { input: { gate } }).then(bodyOf)))
     await expect.poll(async () => (await bodyOf(get('/agents/gated/state'))).running).toBe(3)
@@ -45,7 +45,7 @@ describe('berth server', () => {
     expect(await ended).toEqual({ code: 0, signal: null })
 
     expect((await answers).map(({ status }) => status)).toEqual(['completed', 'completed', 'completed'])
-    expect(existsSync(`${place.env.BERTH_STORAGE_PATH}-wal`)).toBe(false)
+    expect(existsSync(`${place.env.PERDURE_STORAGE_PATH}-wal`)).toBe(false)
   })
 
   it('aborts what ignores its signal when the drain time is over, and exits 0', async () => {
@@ -61,7 +61,7 @@ describe('berth server', () => {
   })
 
   it('stops at once on the second signal and keeps the state', async () => {
-    const { server, post, get, place, token } = await start({ BERTH_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '600000' })
+    const { server, post, get, place, token } = await start({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '600000' })
     const { runId } = await bodyOf(post('/agents/deaf/stream', {}))
     const ended = server.kill('SIGTERM')
     await expect.poll(async () => (await get('/health/ready')).status).toBe(503)
@@ -81,7 +81,7 @@ describe('berth server', () => {
   it('refuses a second process on the same file with a typed error', async () => {
     const { server, place } = await start()
 
-    const second = await berth(place, ['server', '--config', LEDGER_CONFIG])
+    const second = await perdure(place, ['server', '--config', LEDGER_CONFIG])
 
     expect(second.code).toBe(2)
     expect(second.stderr).toContain('error[storage-locked]')

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createRandom } from '../packages/testkit/src/random.ts'
-import { bearer, createPlace, createToken, type RunningServer, startServer } from './berth-process.ts'
 import { eventually } from './durable-server.ts'
+import { bearer, createPlace, createToken, type RunningServer, startServer } from './perdure-process.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000)
 const SERVE = ['server', '--config', join(import.meta.dirname, 'fixtures/memory.config.mjs')]

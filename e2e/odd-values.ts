@@ -98,7 +98,7 @@ export const ODD_HEADERS: Readonly<Record<string, readonly string[]>> = {
   Cookie: ['a=b', '=', ';;', 'x'.repeat(4_000)],
   'X-Forwarded-For': ['1.2.3.4', '::1', 'x', '1.2.3.4, 5.6.7.8'],
   'Content-Encoding': ['gzip', 'identity', 'br', ''],
-  Authorization: ['Bearer', 'Bearer x', 'Basic eDp5', 'Bearer berth_test_v1_x', ''],
+  Authorization: ['Bearer', 'Bearer x', 'Basic eDp5', 'Bearer perdure_test_v1_x', ''],
   Upgrade: ['websocket', 'h2c', 'x'],
   Expect: ['100-continue', 'x'],
   Range: ['bytes=0-1'],

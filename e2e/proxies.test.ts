@@ -4,11 +4,11 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { bearer, createPlace, createToken, DURABLE_CONFIG, startServer } from './berth-process.ts'
+import { bearer, createPlace, createToken, DURABLE_CONFIG, startServer } from './perdure-process.ts'
 import { type StartProxy, startBareNginx, startPrintedCaddy, startPrintedNginx } from './proxies.ts'
 
 async function behind(startProxy: StartProxy) {
-  const place = createPlace({ BERTH_SERVER_TRUST_PROXY: '1' })
+  const place = createPlace({ PERDURE_SERVER_TRUST_PROXY: '1' })
   const token = await createToken(place)
   const server = await startServer(place, ['server', '--config', DURABLE_CONFIG])
   const proxy = await startProxy(place, server.url)
@@ -58,7 +58,7 @@ describe('a server behind nginx with default settings', () => {
 describe.each([
   ['nginx', startPrintedNginx],
   ['Caddy', startPrintedCaddy],
-])('a server behind %s as berth deploy print configures it', (_, startProxy) => {
+])('a server behind %s as perdure deploy print configures it', (_, startProxy) => {
   let server: Behind
   beforeAll(async () => {
     server = await behind(startProxy)

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { vi } from 'vitest'
-import { berth, type Place } from './berth-process.ts'
+import { type Place, perdure } from './perdure-process.ts'
 import { unusedPort } from './unused-port.ts'
 
 const NGINX = '/usr/sbin/nginx'
@@ -25,7 +25,7 @@ export const startBareNginx: StartProxy = (place, target) =>
     (port, upstream) => `server { listen ${port}; location / { proxy_pass http://${upstream}; } }`,
   )
 
-/** nginx with what `berth deploy print nginx` prints. */
+/** nginx with what `perdure deploy print nginx` prints. */
 export const startPrintedNginx: StartProxy = async (place, target) => {
   const printed = await print(place, 'nginx')
   return startNginx(place, target, (port, upstream) =>
@@ -33,18 +33,18 @@ export const startPrintedNginx: StartProxy = async (place, target) => {
   )
 }
 
-/** Caddy with what `berth deploy print caddy` prints. */
+/** Caddy with what `perdure deploy print caddy` prints. */
 export const startPrintedCaddy: StartProxy = async (place, target) => {
   needs(CADDY, 'caddy')
   const folder = join(place.dir, 'caddy')
   mkdirSync(folder)
   const port = await unusedPort()
-  writeFileSync(join(folder, 'Berthfile'), await print(place, 'caddy'))
+  writeFileSync(join(folder, 'Perdurefile'), await print(place, 'caddy'))
   const main = join(folder, 'Caddyfile')
-  writeFileSync(main, '{\n\tadmin off\n\tdefault_bind 127.0.0.1\n}\nimport Berthfile\n')
+  writeFileSync(main, '{\n\tadmin off\n\tdefault_bind 127.0.0.1\n}\nimport Perdurefile\n')
   const env = {
     ...{ ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-    ...{ BERTH_SITE: `http://127.0.0.1:${port}`, BERTH_UPSTREAM: new URL(target).host },
+    ...{ PERDURE_SITE: `http://127.0.0.1:${port}`, PERDURE_UPSTREAM: new URL(target).host },
   }
   const caddy = spawn(CADDY, ['run', '--config', main, '--adapter', 'caddyfile'], {
     env,
@@ -100,7 +100,7 @@ async function reachable(
 }
 
 async function print(place: Place, what: string): Promise<string> {
-  const { code, stdout, stderr } = await berth(place, ['deploy', 'print', what])
+  const { code, stdout, stderr } = await perdure(place, ['deploy', 'print', what])
   if (code !== 0) throw new Error(stderr)
   return stdout
 }

@@ -30,7 +30,7 @@ const asProgram =
 
 /** Runs until it listens, then ends it. */
 async function asServer({ project, path }: Place): Promise<string> {
-  const env = { ...project.env, PORT: '0', BERTH_PEPPER: 'p'.repeat(40) }
+  const env = { ...project.env, PORT: '0', PERDURE_PEPPER: 'p'.repeat(40) }
   const server = await startProcess(
     { command: process.execPath, args: [path], cwd: project.dir, env },
     /listening on .+\n/,
@@ -49,7 +49,7 @@ async function asTest({ project, path }: Place): Promise<string> {
 async function asClient({ project, path }: Place): Promise<string> {
   const dir = join(project.dir, 'served')
   mkdirSync(dir)
-  const command = join(project.dir, 'node_modules/.bin/berth')
+  const command = join(project.dir, 'node_modules/.bin/perdure')
   const args = ['dev', '--port', '0', '--json']
   const server = await startProcess({ command, args, cwd: dir, env: project.env }, /\{"event":.*\}\n/)
   try {
@@ -63,7 +63,7 @@ async function asClient({ project, path }: Place): Promise<string> {
 
 async function asShell({ project, path }: Place): Promise<string> {
   const PATH = `${join(project.dir, 'node_modules/.bin')}:${project.env.PATH}`
-  const env = { ...project.env, PATH, BERTH_SERVER_PORT: '0' }
+  const env = { ...project.env, PATH, PERDURE_SERVER_PORT: '0' }
   const dev = await startProcess({ command: 'sh', args: [path], cwd: project.dir, env }, /API\s+http:\S+/)
   try {
     const rest = [...readFileSync(join(root, 'apps/cli/README.md'), 'utf8').matchAll(/\n```sh\n(.*?)\n```/gs)]
@@ -80,13 +80,13 @@ async function asShell({ project, path }: Place): Promise<string> {
 
 /** How the example of each package is run, and what it must print. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
-  '@berth/cli': { run: asShell, prints: /^RUN\s+OF\s.+\nrun_\w+\s+echo\s+completed/m },
-  '@berth/client': { run: asClient, prints: /^run\.started .*\n(?:.*\n)*run\.completed / },
-  '@berth/core': { run: asProgram(), prints: /^Hello Ann\n$/ },
-  '@berth/http': { run: asProgram(), prints: /^3\.1\.1 agents\.run\n$/ },
-  '@berth/in-memory': { run: asProgram(), prints: /^position 1\n\{\n {2}id: 'ses-1'/ },
-  '@berth/mcp': { run: asProgram(process.execPath, TOOLS_SERVER), prints: /^tool: add\n(?:.*\n)*.*heard: 'hello'/ },
-  '@berth/platform-node': {
+  '@perdure/cli': { run: asShell, prints: /^RUN\s+OF\s.+\nrun_\w+\s+echo\s+completed/m },
+  '@perdure/client': { run: asClient, prints: /^run\.started .*\n(?:.*\n)*run\.completed / },
+  '@perdure/core': { run: asProgram(), prints: /^Hello Ann\n$/ },
+  '@perdure/http': { run: asProgram(), prints: /^3\.1\.1 agents\.run\n$/ },
+  '@perdure/in-memory': { run: asProgram(), prints: /^position 1\n\{\n {2}id: 'ses-1'/ },
+  '@perdure/mcp': { run: asProgram(process.execPath, TOOLS_SERVER), prints: /^tool: add\n(?:.*\n)*.*heard: 'hello'/ },
+  '@perdure/platform-node': {
     async run(place) {
       mkdirSync(join(place.project.dir, 'secrets'))
       writeFileSync(join(place.project.dir, 'secrets/pepper'), 'p'.repeat(40), { mode: 0o600 })
@@ -94,16 +94,16 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     },
     prints: /^run_[0-9A-HJKMNP-TV-Z]{26}\n$/,
   },
-  '@berth/ports': {
+  '@perdure/ports': {
     run: asProgram(),
     prints: /^session\.insert \+ session\.touch is durable\nsession\.insert met a conflict at write 0\n$/,
   },
-  '@berth/protocol': {
+  '@perdure/protocol': {
     run: asProgram(),
     prints: /^POST \/agents\/:agentId\/run 400 401 .*\n(?:.*\n)*agent:echo\/runs\/run_1\/events\nrun_1\nundefined\n$/m,
   },
-  '@berth/realtime': { run: asProgram(), prints: /retry: 1000(?:.*\n)*event: note\.taken/ },
-  '@berth/server-app': { run: asServer, prints: /^listening on http:\/\/127\.0\.0\.1:\d+\/v1\nexit 0$/ },
-  '@berth/sqlite': { run: asProgram(), prints: /^true \[\n(?:.*\n)*.*position: 1/ },
-  '@berth/testkit': { run: asTest, prints: /Tests\s+\d{3} passed/ },
+  '@perdure/realtime': { run: asProgram(), prints: /retry: 1000(?:.*\n)*event: note\.taken/ },
+  '@perdure/server-app': { run: asServer, prints: /^listening on http:\/\/127\.0\.0\.1:\d+\/v1\nexit 0$/ },
+  '@perdure/sqlite': { run: asProgram(), prints: /^true \[\n(?:.*\n)*.*position: 1/ },
+  '@perdure/testkit': { run: asTest, prints: /Tests\s+\d{3} passed/ },
 }

@@ -1,4 +1,4 @@
-import { bearer } from './berth-process.ts'
+import { bearer } from './perdure-process.ts'
 
 /** One thing that a subscriber was told. */
 export type Told =

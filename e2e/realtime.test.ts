@@ -1,7 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createRandom } from '../packages/testkit/src/random.ts'
-import { bearer, createPlace, createToken, REALTIME_CONFIG, type RunningServer, startServer } from './berth-process.ts'
 import { openCuttingProxy } from './cutting-proxy.ts'
+import {
+  bearer,
+  createPlace,
+  createToken,
+  REALTIME_CONFIG,
+  type RunningServer,
+  startServer,
+} from './perdure-process.ts'
 import { followBySse, followByWebSocket, gapsOf, idsOf, type Told } from './realtime-client.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000)

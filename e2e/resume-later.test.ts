@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { bearer, createPlace, createToken, LEDGER_CONFIG, startServer } from './berth-process.ts'
 import { clockAt } from './faked-clock.ts'
+import { bearer, createPlace, createToken, LEDGER_CONFIG, startServer } from './perdure-process.ts'
 
 interface Heard {
   readonly id: string

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bearer, berth, bodyOf, createPlace, createToken, LEDGER_CONFIG, startServer } from './berth-process.ts'
+import { bearer, bodyOf, createPlace, createToken, LEDGER_CONFIG, perdure, startServer } from './perdure-process.ts'
 
 /** A server, and streams of a run that does not end, each held open by a token of its own. */
 async function openStreams(count: number) {
@@ -51,7 +51,7 @@ describe('a revoked token', () => {
     const [lost, kept] = streams
     if (lost === undefined || kept === undefined) throw new Error('two streams were asked for')
 
-    const revoked = await berth(place, ['token', 'revoke', lost.id, '--config', LEDGER_CONFIG])
+    const revoked = await perdure(place, ['token', 'revoke', lost.id, '--config', LEDGER_CONFIG])
     const revokedAt = performance.now()
     expect(revoked.code).toBe(0)
     await lost.ended
@@ -76,7 +76,7 @@ describe('a revoked token', () => {
     const withChild = () => fetch(`${server.url}/agents`, { headers: bearer(child.token) })
     expect((await withChild()).status).toBe(200)
 
-    await berth(place, ['token', 'revoke', parent.id, '--config', LEDGER_CONFIG])
+    await perdure(place, ['token', 'revoke', parent.id, '--config', LEDGER_CONFIG])
 
     expect((await withChild()).status).toBe(401)
     await server.kill('SIGKILL')

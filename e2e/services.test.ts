@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bearer, createPlace, createToken, startServer } from './berth-process.ts'
+import { bearer, createPlace, createToken, startServer } from './perdure-process.ts'
 
 const CONFIG = join(import.meta.dirname, 'fixtures/services.config.mjs')
 const ARGS = ['server', '--config', CONFIG]

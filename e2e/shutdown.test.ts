@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
+import { fillOldDatabase, NEW_VERSION, OLD_ROWS, OLD_VERSION, objectsThrough, schemaOf } from './old-database.ts'
 import {
   BINARY,
   bearer,
@@ -16,8 +17,7 @@ import {
   REALTIME_CONFIG,
   type RunningServer,
   startServer,
-} from './berth-process.ts'
-import { fillOldDatabase, NEW_VERSION, OLD_ROWS, OLD_VERSION, objectsThrough, schemaOf } from './old-database.ts'
+} from './perdure-process.ts'
 
 const RUNS = 50
 /** The promised times are kept by timers, which tests with a clock of their own show; a busy machine ends a process later. */
@@ -29,7 +29,7 @@ const FORCED_MS = 2_000 * SLOWNESS
 
 async function start(drainTimeoutMs: number) {
   const place = createPlace({
-    ...{ BERTH_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: String(drainTimeoutMs), BERTH_AUTH_KIND: 'none' },
+    ...{ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: String(drainTimeoutMs), PERDURE_AUTH_KIND: 'none' },
   })
   const server = await startServer(place)
   onTestFinished(() => void server.process.kill('SIGKILL'))
@@ -56,7 +56,7 @@ interface Outcome {
 
 /** What stands of every run in the database. */
 function outcomesIn({ env }: Place): readonly Outcome[] {
-  const database = new DatabaseSync(env.BERTH_STORAGE_PATH ?? '', { readOnly: true })
+  const database = new DatabaseSync(env.PERDURE_STORAGE_PATH ?? '', { readOnly: true })
   const rows = database.prepare('SELECT status, finish_reason FROM runs').all()
   database.close()
   return rows.map((row) => ({ ...row })) as unknown as readonly Outcome[]
@@ -148,7 +148,7 @@ describe('a server that is told to stop', () => {
 
   it('closes a thousand WebSockets with 4007 and ends a hundred streams', async () => {
     const drainTimeoutMs = 0
-    const place = createPlace({ BERTH_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: String(drainTimeoutMs) })
+    const place = createPlace({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: String(drainTimeoutMs) })
     const token = await createToken(place)
     const server = await startServer(place, ['server', '--config', REALTIME_CONFIG])
     onTestFinished(() => void server.process.kill('SIGKILL'))
@@ -196,7 +196,7 @@ describe('a server that is stopped while it migrates', () => {
     ['SIGKILL', 'writes the new schema'],
   ] as const)('by %s when it %s, leaves a schema that is the old or a newer one, whole', async (signal, moment) => {
     const place = createPlace()
-    const path = place.env.BERTH_STORAGE_PATH ?? ''
+    const path = place.env.PERDURE_STORAGE_PATH ?? ''
     fillOldDatabase(path)
     const server = spawn(process.execPath, [BINARY, 'server', '--config', LEDGER_CONFIG], {
       ...{ env: place.env, cwd: place.dir, stdio: 'ignore' },

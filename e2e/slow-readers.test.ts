@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { bearer, createPlace, createToken, REALTIME_CONFIG, startServer } from './berth-process.ts'
+import { bearer, createPlace, createToken, REALTIME_CONFIG, startServer } from './perdure-process.ts'
 import { followByWebSocket, gapsOf, idsOf } from './realtime-client.ts'
 
 /** The large form: E2E_READERS_SCALE=10 has 900 quick readers and 100 slow ones. */
@@ -52,7 +52,7 @@ function openSlowReader(url: string, token: string): SlowReader {
 
 describe('readers that take nothing', () => {
   it('are cut off and read on by their cursor, while the others hear everything', async () => {
-    const place = createPlace({ BERTH_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '2000' })
+    const place = createPlace({ PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '2000' })
     const token = await createToken(place)
     const server = await startServer(place, ['server', '--config', REALTIME_CONFIG])
     onTestFinished(() => void server.process.kill('SIGKILL'))

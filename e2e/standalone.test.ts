@@ -14,7 +14,7 @@ let dir: string
 let env: NodeJS.ProcessEnv
 
 const serve = async (...args: string[]): Promise<StartedProcess> => {
-  const command = join(dir, 'node_modules/.bin/berth')
+  const command = join(dir, 'node_modules/.bin/perdure')
   const server = await startProcess({ command, args: [...args, '--json'], cwd: dir, env }, /\{"event":.*\}\n/)
   onTestFinished(async () => void (await server.stop()))
   return server
@@ -28,10 +28,10 @@ const post = async (url: string, body: object): Promise<{ readonly [name: string
 }
 
 beforeAll(async () => {
-  const place = mkdtempSync(join(tmpdir(), 'berth-alone-'))
+  const place = mkdtempSync(join(tmpdir(), 'perdure-alone-'))
   dir = place
   const tarball = await packStandalone(join(place, 'tarball'))
-  env = { ...consumerEnvironment(join(place, 'home')), BERTH_AUTH_KIND: 'none', BERTH_SERVER_PORT: '0' }
+  env = { ...consumerEnvironment(join(place, 'home')), PERDURE_AUTH_KIND: 'none', PERDURE_SERVER_PORT: '0' }
   writeFileSync(join(dir, 'package.json'), '{ "private": true }')
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', tarball], {
     cwd: dir,
@@ -45,14 +45,14 @@ describe('the standalone tarball', () => {
     const installed = Object.keys(packages).filter((path) => path !== '')
 
     expect(installed.map((path) => path.replace('node_modules/', '')).sort()).toEqual([
-      '@berth/standalone',
+      '@perdure/standalone',
       'better-sqlite3',
       'node-addon-api',
     ])
   })
 
   it('names the licence of everything that is in it', () => {
-    const text = readFileSync(join(dir, 'node_modules/@berth/standalone/THIRD-PARTY-LICENSES'), 'utf8')
+    const text = readFileSync(join(dir, 'node_modules/@perdure/standalone/THIRD-PARTY-LICENSES'), 'utf8')
 
     for (const name of ['hono', 'kysely', 'valibot', 'ws', 'zod']) expect(text).toContain(`\n${name} `)
   })
@@ -79,10 +79,10 @@ describe('the standalone tarball', () => {
   })
 
   it('has its templates and its help', async () => {
-    const berth = (...args: string[]) => run('npx', ['--no-install', 'berth', ...args], { cwd: dir, env })
+    const perdure = (...args: string[]) => run('npx', ['--no-install', 'perdure', ...args], { cwd: dir, env })
 
-    expect((await berth('init', 'hello', '--yes')).stdout).toContain('berth.config')
-    expect((await berth('deploy', 'print', 'nginx')).stdout).toContain('proxy_pass')
-    expect((await berth('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect((await perdure('init', 'hello', '--yes')).stdout).toContain('perdure.config')
+    expect((await perdure('deploy', 'print', 'nginx')).stdout).toContain('proxy_pass')
+    expect((await perdure('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 })

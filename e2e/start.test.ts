@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createPlace, startServer } from './berth-process.ts'
+import { createPlace, startServer } from './perdure-process.ts'
 
 const HOOK = pathToFileURL(join(import.meta.dirname, 'fixtures/loaded-files.mjs')).href
 
@@ -30,7 +30,7 @@ describe('a server that starts', () => {
     expect(server.length).toBeLessThan(65)
   })
 
-  it('leaves out what it may need later: cron, WebSockets, its own client, YAML, MCP, the watcher of berth dev', () => {
+  it('leaves out what it may need later: cron, WebSockets, its own client, YAML, MCP, the watcher of perdure dev', () => {
     expect(packagesOf(server)).toEqual(['@valibot/to-json-schema', 'better-sqlite3', 'commander', 'hono', 'valibot'])
   })
 

@@ -2,18 +2,18 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Place, removeFolder, berth as runBinary, startServer } from './berth-process.ts'
+import { type Place, removeFolder, perdure as runBinary, startServer } from './perdure-process.ts'
 
 const CLI = join(import.meta.dirname, '../apps/cli')
 
 /** A project of a template, served, with what its package.json asks for. */
 async function serveTemplate(template: string) {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-template-')))
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-template-')))
   onTestFinished(() => removeFolder(dir))
-  const { BERTH_URL: _, BERTH_TOKEN: __, AI_GATEWAY_API_KEY: ___, ...env } = process.env
+  const { PERDURE_URL: _, PERDURE_TOKEN: __, AI_GATEWAY_API_KEY: ___, ...env } = process.env
   const place: Place = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
-  const berth = (...args: readonly string[]) => runBinary(place, args)
-  expect(await berth('init', '--template', template, '--yes')).toMatchObject({ code: 0 })
+  const perdure = (...args: readonly string[]) => runBinary(place, args)
+  expect(await perdure('init', '--template', template, '--yes')).toMatchObject({ code: 0 })
   if (template === 'ai-sdk') {
     mkdirSync(join(dir, 'node_modules'))
     symlinkSync(join(CLI, 'node_modules/ai'), join(dir, 'node_modules/ai'))
@@ -21,17 +21,17 @@ async function serveTemplate(template: string) {
   const server = await startServer(place, ['dev', '--no-watch', '--port', '0'])
   onTestFinished(async () => void (await server.kill('SIGTERM')))
   const json = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await berth(...args, '--json')
+    const { code, stdout, stderr } = await perdure(...args, '--json')
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
     return JSON.parse(stdout)
   }
-  return { place, berth, json }
+  return { place, perdure, json }
 }
 
-describe('the templates of berth init', () => {
+describe('the templates of perdure init', () => {
   it('basic answers', async () => {
-    const { berth } = await serveTemplate('basic')
-    const { code, stdout } = await berth('agents', 'run', 'echo', '--input', '{"text":"hi"}', '--stream')
+    const { perdure } = await serveTemplate('basic')
+    const { code, stdout } = await perdure('agents', 'run', 'echo', '--input', '{"text":"hi"}', '--stream')
 
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' })
   })
@@ -49,8 +49,8 @@ describe('the templates of berth init', () => {
   })
 
   it('ai-sdk streams the words of its mock model without a key, and counts its tokens', async () => {
-    const { berth, json } = await serveTemplate('ai-sdk')
-    const { code, stdout } = await berth('agents', 'run', 'assistant', '--input', '{"text":"hi there"}', '--stream')
+    const { perdure, json } = await serveTemplate('ai-sdk')
+    const { code, stdout } = await perdure('agents', 'run', 'assistant', '--input', '{"text":"hi there"}', '--stream')
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'You said: hi there\n' })
 
     const [run] = (await json('runs', 'list')).items

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createPlace, startServer } from './berth-process.ts'
 import { clockAt } from './faked-clock.ts'
+import { createPlace, startServer } from './perdure-process.ts'
 
 const CONFIG = join(import.meta.dirname, 'fixtures/triggers.config.mjs')
 const ARGS = ['server', '--config', CONFIG]

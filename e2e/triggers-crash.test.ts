@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createPlace, startServer } from './berth-process.ts'
+import { createPlace, startServer } from './perdure-process.ts'
 
 const ARGS = ['server', '--config', join(import.meta.dirname, 'fixtures/triggers.config.mjs')]
 const RULE = { id: 'beat', kind: 'interval', intervalMs: 1_000, catchUp: 'all', maxCatchUp: 100, overlap: 'allow' }

@@ -11,7 +11,7 @@ async function bundle(...names: string[]) {
   const build = await rolldown({
     input: 'entry.ts',
     platform: 'browser',
-    resolve: { conditionNames: ['berth-source', 'import', 'default'] },
+    resolve: { conditionNames: ['perdure-source', 'import', 'default'] },
     plugins: [
       {
         name: 'entry',
@@ -29,7 +29,7 @@ async function bundle(...names: string[]) {
 
 describe('the client in a browser', () => {
   it('brings one package along, no validation library and nothing of Node', async () => {
-    const { text, imports, gzipBytes } = await bundle('createClient', 'BerthError')
+    const { text, imports, gzipBytes } = await bundle('createClient', 'PerdureError')
 
     expect(text).toContain('eventsource-parser')
     expect(text).not.toMatch(/valibot|packages[\\/]protocol/)

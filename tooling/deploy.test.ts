@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { configFields } from '@berth/protocol'
+import { configFields } from '@perdure/protocol'
 import { DockerfileParser } from 'dockerfile-ast'
 import { validate } from 'dockerfile-utils'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -12,7 +12,7 @@ const DEPLOY = join(import.meta.dirname, '../deploy')
 const text = (file: string) => readFileSync(join(DEPLOY, file), 'utf8')
 
 const dockerfile = text('Dockerfile')
-const unit = text('berth.service')
+const unit = text('perdure.service')
 const nginx = text('nginx.conf')
 const caddyfile = text('Caddyfile')
 
@@ -27,7 +27,7 @@ function yaml<Document>(file: string): readonly Document[] {
 interface Compose {
   readonly services: Readonly<
     Record<
-      'berth' | 'caddy',
+      'perdure' | 'caddy',
       {
         readonly stop_grace_period?: string
         readonly environment: Readonly<Record<string, string>>
@@ -113,10 +113,10 @@ describe('what deploy holds', () => {
   it('gives the server as long to stop as it may take by default', () => {
     expect({
       systemd: directive('TimeoutStopSec').map(Number),
-      compose: [Number.parseInt(services.berth.stop_grace_period ?? '', 10)],
+      compose: [Number.parseInt(services.perdure.stop_grace_period ?? '', 10)],
       kubernetes: [pod.terminationGracePeriodSeconds],
     }).toEqual({ systemd: [PATIENCE_SECONDS], compose: [PATIENCE_SECONDS], kubernetes: [PATIENCE_SECONDS] })
-    expect(services.berth.stop_grace_period).toMatch(/^\d+s$/)
+    expect(services.perdure.stop_grace_period).toMatch(/^\d+s$/)
     expect(directive('KillSignal')).toEqual(['SIGTERM'])
   })
 
@@ -124,22 +124,22 @@ describe('what deploy holds', () => {
     const port = defaultOf('server.port')
 
     expect(directive('EXPOSE', dockerfile)).toEqual([String(port)])
-    expect(services.berth.expose).toEqual([String(port)])
-    expect(services.caddy.environment.BERTH_UPSTREAM).toBe(`berth:${port}`)
+    expect(services.perdure.expose).toEqual([String(port)])
+    expect(services.caddy.environment.PERDURE_UPSTREAM).toBe(`perdure:${port}`)
     expect(container.ports).toEqual([{ name: 'http', containerPort: port }])
     expect(ofKind('Service').spec.ports.map(({ targetPort }) => targetPort)).toEqual(['http'])
-    expect(caddyfile).toContain(`{$BERTH_UPSTREAM:127.0.0.1:${port}}`)
+    expect(caddyfile).toContain(`{$PERDURE_UPSTREAM:127.0.0.1:${port}}`)
     expect(directive('server', nginx)).toContain(`127.0.0.1:${port}`)
   })
 
   it('sets only variables that are fields, or that a reference names', () => {
     const fields = new Set(configFields.map(({ env }) => env))
-    const ofProxy = ['BERTH_SITE', 'BERTH_UPSTREAM']
+    const ofProxy = ['PERDURE_SITE', 'PERDURE_UPSTREAM']
     const sources = [dockerfile, unit, text('compose.yaml'), text('kubernetes.yaml'), caddyfile]
-    const named = new Set(sources.flatMap((source) => source.match(/(?<!env:)\bBERTH_[A-Z_]+\b/g) ?? []))
-    const referenced = sources.flatMap((source) => source.match(/(?<=env:)BERTH_[A-Z_]+\b/g) ?? [])
+    const named = new Set(sources.flatMap((source) => source.match(/(?<!env:)\bPERDURE_[A-Z_]+\b/g) ?? []))
+    const referenced = sources.flatMap((source) => source.match(/(?<=env:)PERDURE_[A-Z_]+\b/g) ?? [])
     // An example of what Kubernetes would set by itself.
-    named.delete('BERTH_SERVER_PORT')
+    named.delete('PERDURE_SERVER_PORT')
 
     expect([...named].filter((name) => !fields.has(name)).toSorted()).toEqual([...ofProxy, ...referenced].toSorted())
   })
@@ -173,8 +173,8 @@ describe('the Dockerfile', () => {
       instructions.filter((one) => one.getKeyword() === keyword).map((one) => one.getArgumentsContent())
 
     expect(argumentsOf('USER')).toEqual(['node'])
-    expect(argumentsOf('ENTRYPOINT')).toEqual(['["berth"]'])
-    expect(argumentsOf('HEALTHCHECK')).toEqual([expect.stringContaining('CMD berth health ')])
+    expect(argumentsOf('ENTRYPOINT')).toEqual(['["perdure"]'])
+    expect(argumentsOf('HEALTHCHECK')).toEqual([expect.stringContaining('CMD perdure health ')])
   })
 })
 
@@ -183,8 +183,8 @@ describe('compose.yaml', () => {
     const mounted = Object.values(services).flatMap((service) => service.volumes.map((volume) => volume.split(':')[0]))
 
     expect(mounted.filter((name) => !name?.startsWith('./')).toSorted()).toEqual(Object.keys(volumes).toSorted())
-    expect(services.berth.secrets).toEqual(Object.keys(secrets))
-    expect(Object.keys(services.caddy.depends_on ?? {})).toEqual(['berth'])
+    expect(services.perdure.secrets).toEqual(Object.keys(secrets))
+    expect(Object.keys(services.caddy.depends_on ?? {})).toEqual(['perdure'])
   })
 })
 
@@ -207,7 +207,7 @@ describe('kubernetes.yaml', () => {
 
   it('mounts the disk where the image keeps its files', () => {
     expect(container.volumeMounts.map(({ mountPath }) => mountPath)).toContain('/data')
-    expect(dockerfile).toContain('BERTH_STORAGE_PATH=/data/')
+    expect(dockerfile).toContain('PERDURE_STORAGE_PATH=/data/')
   })
 
   it('asks within the rate that the server answers, and gives a start as long as a large file takes', () => {
@@ -232,17 +232,17 @@ describe('kubernetes.yaml', () => {
   })
 })
 
-describe('berth.service', () => {
+describe('perdure.service', () => {
   /** The unit with its command where there is one, since the analyzer looks for it. */
   function placedUnit(): string {
-    const root = mkdtempSync(join(tmpdir(), 'berth-unit-'))
+    const root = mkdtempSync(join(tmpdir(), 'perdure-unit-'))
     onTestFinished(() => rmSync(root, { recursive: true }))
-    const command = join(root, 'opt/berth/node_modules/.bin/berth')
+    const command = join(root, 'opt/perdure/node_modules/.bin/perdure')
     mkdirSync(dirname(command), { recursive: true })
     writeFileSync(command, '#!/bin/sh\n')
     chmodSync(command, 0o755)
-    const path = join(root, 'berth.service')
-    writeFileSync(path, unit.replaceAll('/opt/berth', join(root, 'opt/berth')))
+    const path = join(root, 'perdure.service')
+    writeFileSync(path, unit.replaceAll('/opt/perdure', join(root, 'opt/perdure')))
     return path
   }
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { configFields, ERRORS, EVENTS, METRICS, OPERATIONS, SCOPES, SUBJECTS } from '@berth/protocol'
+import { configFields, ERRORS, EVENTS, METRICS, OPERATIONS, SCOPES, SUBJECTS } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { clientTables } from './derive/client-tables.ts'
 import { docsPageAssets } from './derive/docs-page-assets.ts'

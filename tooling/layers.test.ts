@@ -16,7 +16,7 @@ interface Violation {
 let copy: string
 
 beforeAll(() => {
-  copy = mkdtempSync(join(tmpdir(), 'berth-layers-'))
+  copy = mkdtempSync(join(tmpdir(), 'perdure-layers-'))
   const filter = (source: string) => !/[\\/](dist|\.turbo)$/.test(source)
   for (const entry of [
     'packages',
@@ -51,7 +51,7 @@ const PLANTED = [
   ['layer-http', 'packages/http/src/planted-layer.ts', "import '../../sqlite/src/index.ts'"],
   ['layer-in-memory', 'packages/in-memory/src/planted-layer.ts', "import '../../core/src/index.ts'"],
   ['layer-core', 'packages/core/src/planted-layer.ts', "import '../../in-memory/src/index.ts'"],
-  ['no-unresolvable', 'packages/ports/src/planted-undeclared.ts', "import '@berth/sqlite'"],
+  ['no-unresolvable', 'packages/ports/src/planted-undeclared.ts', "import '@perdure/sqlite'"],
   ['no-circular', 'packages/realtime/src/planted-a.ts', "import './planted-b.ts'\nexport const a = 1"],
   [
     'no-circular',

@@ -1,18 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { METRICS, type MetricSpec } from '@berth/protocol'
+import { METRICS, type MetricSpec } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 
 const DEPLOY = join(import.meta.dirname, '../deploy')
-const RULES = join(DEPLOY, 'prometheus/berth.rules.yml')
+const RULES = join(DEPLOY, 'prometheus/perdure.rules.yml')
 
 interface Panel {
   readonly title: string
   readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[]
 }
 
-const dashboard = JSON.parse(readFileSync(join(DEPLOY, 'grafana/berth.json'), 'utf8')) as {
+const dashboard = JSON.parse(readFileSync(join(DEPLOY, 'grafana/perdure.json'), 'utf8')) as {
   readonly panels: readonly Panel[]
 }
 const rules = readFileSync(RULES, 'utf8').split('\n')

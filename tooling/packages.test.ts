@@ -39,7 +39,7 @@ function driftOf({ folder, manifest }: (typeof packages)[number], version: strin
   })
 }
 
-const isOwn = (name: string): boolean => name.startsWith('@berth/')
+const isOwn = (name: string): boolean => name.startsWith('@perdure/')
 const ownNames = (ranges: Readonly<Record<string, string>> = {}) => Object.keys(ranges).filter(isOwn)
 
 function rangesOf(manifest: Manifest, isMeant: (name: string) => boolean): readonly string[] {
@@ -49,7 +49,7 @@ function rangesOf(manifest: Manifest, isMeant: (name: string) => boolean): reado
 
 /** The entry point without the condition that leads to the sources. */
 const withoutSource = ({ exports }: Manifest) => {
-  const { 'berth-source': _, ...published } = exports['.'] as Readonly<Record<string, string>>
+  const { 'perdure-source': _, ...published } = exports['.'] as Readonly<Record<string, string>>
   return { '.': published }
 }
 
@@ -72,7 +72,7 @@ describe('the packages', () => {
       engines: { node: '>=18' },
       exports: { ...manifest.exports, './x': {} },
     }
-    const dependencies = { ...manifest.dependencies, '@berth/protocol': '^0.1.0', valibot: '^1.0.0' }
+    const dependencies = { ...manifest.dependencies, '@perdure/protocol': '^0.1.0', valibot: '^1.0.0' }
 
     const found = driftOf({ folder, manifest: { ...drifted, dependencies } }, version)
 
@@ -97,7 +97,7 @@ describe('the packages', () => {
   it('are released together', () => {
     const config = JSON.parse(readFileSync(join(root, '.changeset/config.json'), 'utf8'))
 
-    expect(config).toMatchObject({ fixed: [['@berth/*']], access: 'public' })
+    expect(config).toMatchObject({ fixed: [['@perdure/*']], access: 'public' })
   })
 
   it.each(packages.map(({ folder }) => folder))(

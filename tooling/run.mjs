@@ -30,15 +30,15 @@ if (task === 'test') {
   pnpm('exec', 'vitest', 'run', ...rest)
 } else if (task === 'bench') {
   pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only')
-  pnpm('--filter', '@berth/bench', 'run', 'bench', ...rest)
+  pnpm('--filter', '@perdure/bench', 'run', 'bench', ...rest)
 } else if (task === 'torture') {
   pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only')
   pnpm('exec', 'node', 'e2e/torture/main.ts', ...rest)
 } else {
-  pnpm('exec', 'turbo', 'run', 'build', '--filter=@berth/cli...', '--output-logs=errors-only')
+  pnpm('exec', 'turbo', 'run', 'build', '--filter=@perdure/cli...', '--output-logs=errors-only')
   const bundled = join(root, 'node_modules/.bin', isWindows ? 'node.exe' : 'node')
   const node = existsSync(bundled) ? bundled : process.execPath
-  const child = spawn(node, [join(root, 'apps/cli/bin/berth.js'), 'dev', '--demo', ...rest], {
+  const child = spawn(node, [join(root, 'apps/cli/bin/perdure.js'), 'dev', '--demo', ...rest], {
     stdio: 'inherit',
     env: process.env,
   })

@@ -17,7 +17,7 @@ const published = ['packages', 'apps'].flatMap((folder) =>
   readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
 )
 const manifestOf = (path: string): Manifest => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'))
-const foreign = (names: object = {}) => Object.keys(names).filter((name) => !name.startsWith('@berth/'))
+const foreign = (names: object = {}) => Object.keys(names).filter((name) => !name.startsWith('@perdure/'))
 
 const everything = new Set(published.flatMap((path) => [...broughtAlong(lockfile, path)]))
 const manifests = installedManifests(root)

@@ -1,4 +1,4 @@
-import { RUN, startBerth } from '../harness/berth.ts'
+import { RUN, startPerdure } from '../harness/perdure.ts'
 import { alternate } from '../harness/rounds.ts'
 import { inFolder } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
@@ -10,15 +10,15 @@ export const auditedRuns: BenchCase = {
   run: (effort) =>
     inFolder((plainFolder) =>
       inFolder(async (folder) => {
-        const plain = await startBerth({ folder: plainFolder })
-        const audited = await startBerth({
+        const plain = await startPerdure({ folder: plainFolder })
+        const audited = await startPerdure({
           folder,
           env: {
-            BERTH_AUDIT_ENABLED: 'true',
-            BERTH_AUDIT_PATH: `${folder}/audit.db`,
-            BERTH_AUDIT_PASSPHRASE_REF: 'env:BENCH_PASSPHRASE',
+            PERDURE_AUDIT_ENABLED: 'true',
+            PERDURE_AUDIT_PATH: `${folder}/audit.db`,
+            PERDURE_AUDIT_PASSPHRASE_REF: 'env:BENCH_PASSPHRASE',
             BENCH_PASSPHRASE: 'a passphrase of the bench, thirty-two bytes and more',
-            BERTH_AUDIT_KEY_REF: 'env:BENCH_AUDIT_KEY',
+            PERDURE_AUDIT_KEY_REF: 'env:BENCH_AUDIT_KEY',
             BENCH_AUDIT_KEY: 'a key of the bench, thirty-two bytes and more',
           },
         })
@@ -27,7 +27,7 @@ export const auditedRuns: BenchCase = {
         try {
           const figures = await alternate(effort.rounds, { floor: () => onPlain(64), subject: () => onAudited(64) })
           const variant = 'keyed run, 64 connections, audited'
-          const note = 'floor: Berth without'
+          const note = 'floor: Perdure without'
           return [{ case: 'F8', variant, unit: 'runs/s', ...figures, goal: { atLeast: 0.7 }, note }]
         } finally {
           await Promise.all([plain.stop(), audited.stop()])

@@ -1,4 +1,4 @@
-import { startBerth } from '../harness/berth.ts'
+import { startPerdure } from '../harness/perdure.ts'
 import { alternate, type Comparison } from '../harness/rounds.ts'
 import { inFolder, type ServerProcess, startFloor } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
@@ -29,13 +29,13 @@ export const coldStarts: BenchCase = {
       let starts = 0
       const measure = async (kind: 'floor' | 'subject') => {
         const env = { FLOOR_DATABASE: `${folder}/floor-${starts++}.db`, FLOOR_GROUPED: '1' }
-        const start = kind === 'floor' ? () => startFloor('hono-sqlite', env) : () => startBerth({ folder })
+        const start = kind === 'floor' ? () => startFloor('hono-sqlite', env) : () => startPerdure({ folder })
         const { readyMs, rss } = await coldStart(start, kind === 'floor' ? '/' : '/v1/health')
         memory[kind].push(rss / 1_048_576)
         return readyMs
       }
       // The first start makes the database, which happens once in the life of a server.
-      await coldStart(() => startBerth({ folder }), '/v1/health')
+      await coldStart(() => startPerdure({ folder }), '/v1/health')
       const times = await alternate(rounds, { floor: () => measure('floor'), subject: () => measure('subject') })
       const rows: Comparison[] = [
         { case: 'F6', variant: 'cold start to first 200', unit: 'ms', ...times, goal: { atMost: 2 } },

@@ -1,4 +1,4 @@
-import { startBerth } from '../harness/berth.ts'
+import { startPerdure } from '../harness/perdure.ts'
 import { alternate } from '../harness/rounds.ts'
 import { inFolder, type ServerProcess } from '../harness/server-process.ts'
 import { openSockets, type SocketClients } from '../harness/sockets.ts'
@@ -17,9 +17,9 @@ const TRICKLE = { events: 300, bytes: 1_000, everyMs: 50 }
 
 const SETTLING_MS = 15_000
 
-async function lateness(berth: ServerProcess, listening: SocketClients): Promise<number> {
-  await post(berth, TALK, { input: FLOOD, sessionId: 'flooded' })
-  const trickle = () => post(berth, TALK, { input: TRICKLE, sessionId: 'bench' })
+async function lateness(perdure: ServerProcess, listening: SocketClients): Promise<number> {
+  await post(perdure, TALK, { input: FLOOD, sessionId: 'flooded' })
+  const trickle = () => post(perdure, TALK, { input: TRICKLE, sessionId: 'bench' })
   return (await listening.hear(TRICKLE.events, trickle)).p99Ms
 }
 
@@ -28,25 +28,25 @@ export const deafSockets: BenchCase = {
   title: `${LISTENING} WebSockets that listen, beside ${DEAF} that read nothing`,
   run: (effort) =>
     inFolder(async (folder) => {
-      const berth = await startBerth({ folder, env: MANY })
-      for (const id of ['bench', 'flooded']) await post(berth, '/v1/sessions', { id })
-      const plan = { url: `ws://127.0.0.1:${berth.port}/v1/ws`, protocols: PROTOCOLS }
+      const perdure = await startPerdure({ folder, env: MANY })
+      for (const id of ['bench', 'flooded']) await post(perdure, '/v1/sessions', { id })
+      const plan = { url: `ws://127.0.0.1:${perdure.port}/v1/ws`, protocols: PROTOCOLS }
       const listening = await openSockets({ ...plan, sockets: LISTENING, subjects: [SUBJECT] })
       const memory = { floor: [] as number[], subject: [] as number[] }
       try {
         const figures = await alternate(effort.rounds, {
           async floor() {
-            const p99 = await lateness(berth, listening)
+            const p99 = await lateness(perdure, listening)
             await pause(SETTLING_MS)
-            memory.floor.push(berth.rss() / 2 ** 20)
+            memory.floor.push(perdure.rss() / 2 ** 20)
             return p99
           },
           async subject() {
             const deaf = await openSockets({ ...plan, sockets: DEAF, subjects: [SUBJECT, FLOODED], isDeaf: true })
-            const p99 = await lateness(berth, listening)
+            const p99 = await lateness(perdure, listening)
             await deaf.close()
             await pause(SETTLING_MS)
-            memory.subject.push(berth.rss() / 2 ** 20)
+            memory.subject.push(perdure.rss() / 2 ** 20)
             return p99
           },
         })
@@ -57,7 +57,7 @@ export const deafSockets: BenchCase = {
         ]
       } finally {
         await listening.close()
-        await berth.stop('SIGKILL')
+        await perdure.stop('SIGKILL')
       }
     }),
 }

@@ -1,5 +1,5 @@
-import { JSON_HEADERS, RUN, RUN_BODY, startBerth } from '../harness/berth.ts'
 import { sendLoad } from '../harness/load.ts'
+import { JSON_HEADERS, RUN, RUN_BODY, startPerdure } from '../harness/perdure.ts'
 import { alternate, type Comparison, median } from '../harness/rounds.ts'
 import { inFolder, type ServerProcess, startFloor } from '../harness/server-process.ts'
 import type { BenchCase, Effort } from './bench-case.ts'
@@ -26,19 +26,19 @@ export const durableRuns: BenchCase = {
       const floor = await startFloor('hono-sqlite', { FLOOR_DATABASE: `${folder}/floor.db`, FLOOR_GROUPED: '1' })
       const naive = await startFloor('hono-sqlite', { FLOOR_DATABASE: `${folder}/naive.db` })
       const raw = await startFloor('raw-http')
-      const berth = await startBerth({ folder })
+      const perdure = await startPerdure({ folder })
       const onFloor = keyedRuns(floor, '/', effort)
       const onNaive = keyedRuns(naive, '/', effort)
       const onRaw = keyedRuns(raw, '/', effort)
-      const onBerth = keyedRuns(berth, RUN, effort)
+      const onPerdure = keyedRuns(perdure, RUN, effort)
       const rows: Comparison[] = []
       try {
         // Of what one client alone sends, V8 would still be compiling parts after all rounds.
-        for (const onServer of [onFloor, onNaive, onBerth]) await onServer(64)
+        for (const onServer of [onFloor, onNaive, onPerdure]) await onServer(64)
         for (const connections of [1, 16, 64]) {
           const keyed = await alternate(effort.rounds, {
             floor: () => onFloor(connections),
-            subject: () => onBerth(connections),
+            subject: () => onPerdure(connections),
           })
           const variant = `keyed run, ${connections} connections`
           rows.push({ case: 'F1', variant, unit: 'runs/s', ...keyed, goal: { atLeast: 0.6 } })
@@ -59,8 +59,8 @@ export const durableRuns: BenchCase = {
           })
         }
         const unkeyed = await alternate(effort.rounds, {
-          floor: () => onBerth(64),
-          subject: () => onBerth(64, false),
+          floor: () => onPerdure(64),
+          subject: () => onPerdure(64, false),
         })
         const note = `floor: keyed, ${Math.round(median(unkeyed.floor))}/s`
         rows.push({
@@ -72,7 +72,7 @@ export const durableRuns: BenchCase = {
           note,
         })
       } finally {
-        await Promise.all([floor, naive, raw, berth].map(({ stop }) => stop()))
+        await Promise.all([floor, naive, raw, perdure].map(({ stop }) => stop()))
       }
       return rows
     }),

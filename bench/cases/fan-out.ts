@@ -1,4 +1,4 @@
-import { JSON_HEADERS, startBerth } from '../harness/berth.ts'
+import { JSON_HEADERS, startPerdure } from '../harness/perdure.ts'
 import { alternate, type Comparison } from '../harness/rounds.ts'
 import { inFolder, type ServerProcess, startFloor } from '../harness/server-process.ts'
 import { openSockets, type SocketPlan } from '../harness/sockets.ts'
@@ -7,8 +7,8 @@ import type { BenchCase, Effort } from './bench-case.ts'
 const EVENTS = 1_000
 export const TALK = '/v1/agents/talk/run'
 export const MANY = {
-  BERTH_REALTIME_WEB_SOCKET_MAX_CONNECTIONS: '20000',
-  BERTH_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '20000',
+  PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS: '20000',
+  PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '20000',
 }
 export const SUBJECT = 'session:bench/events'
 export const PROTOCOLS = ['svc.protocol.v1']
@@ -23,33 +23,33 @@ export const post = async ({ port }: ServerProcess, path: string, body: object) 
 
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-const BERTH = (port: number) => ({ url: `ws://127.0.0.1:${port}/v1/ws`, protocols: PROTOCOLS, subjects: [SUBJECT] })
+const PERDURE = (port: number) => ({ url: `ws://127.0.0.1:${port}/v1/ws`, protocols: PROTOCOLS, subjects: [SUBJECT] })
 const FLOOR = (port: number) => ({ url: `ws://127.0.0.1:${port}/`, protocols: [] })
 
 /** Both servers, with a session to follow. */
-async function withServers<T>(use: (floor: ServerProcess, berth: ServerProcess) => Promise<T>): Promise<T> {
+async function withServers<T>(use: (floor: ServerProcess, perdure: ServerProcess) => Promise<T>): Promise<T> {
   return inFolder(async (folder) => {
     const floor = await startFloor('ws-fanout')
-    const berth = await startBerth({ folder, env: MANY })
+    const perdure = await startPerdure({ folder, env: MANY })
     try {
-      await post(berth, '/v1/sessions', { id: 'bench' })
-      return await use(floor, berth)
+      await post(perdure, '/v1/sessions', { id: 'bench' })
+      return await use(floor, perdure)
     } finally {
-      await Promise.all([floor.stop('SIGKILL'), berth.stop('SIGKILL')])
+      await Promise.all([floor.stop('SIGKILL'), perdure.stop('SIGKILL')])
     }
   })
 }
 
 const compare = (sockets: number, { rounds }: Effort): Promise<Comparison> =>
-  withServers(async (floor, berth) => {
+  withServers(async (floor, perdure) => {
     const onFloor = await openSockets({ ...FLOOR(floor.port), sockets })
-    const onBerth = await openSockets({ ...BERTH(berth.port), sockets })
+    const onPerdure = await openSockets({ ...PERDURE(perdure.port), sockets })
     const run = { input: { events: EVENTS }, sessionId: 'bench' }
     const perSecond = (ms: number) => (EVENTS * sockets) / (ms / 1_000)
     try {
       const figures = await alternate(rounds, {
         floor: async () => perSecond((await onFloor.hear(EVENTS, () => post(floor, '/', { events: EVENTS }))).ms),
-        subject: async () => perSecond((await onBerth.hear(EVENTS, () => post(berth, TALK, run))).ms),
+        subject: async () => perSecond((await onPerdure.hear(EVENTS, () => post(perdure, TALK, run))).ms),
       })
       return {
         case: 'F5',
@@ -59,12 +59,12 @@ const compare = (sockets: number, { rounds }: Effort): Promise<Comparison> =>
         goal: { atLeast: 0.6 },
       }
     } finally {
-      await Promise.all([onFloor.close(), onBerth.close()])
+      await Promise.all([onFloor.close(), onPerdure.close()])
     }
   })
 
 const weigh = (sockets: number): Promise<Comparison> =>
-  withServers(async (floor, berth) => {
+  withServers(async (floor, perdure) => {
     /** What all of them cost on the average, what the heap grows by included. */
     const perSocket = async (server: ServerProcess, plan: Omit<SocketPlan, 'sockets'>) => {
       const before = server.rss()
@@ -77,7 +77,7 @@ const weigh = (sockets: number): Promise<Comparison> =>
     const variant = `memory of an idle socket, of ${sockets}`
     const figures = {
       floor: await perSocket(floor, FLOOR(floor.port)),
-      subject: await perSocket(berth, BERTH(berth.port)),
+      subject: await perSocket(perdure, PERDURE(perdure.port)),
     }
     return { case: 'F5', variant, unit: 'KiB', ...figures, goal: { atMost: 2 } }
   })

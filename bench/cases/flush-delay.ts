@@ -1,5 +1,5 @@
-import { JSON_HEADERS, RUN, RUN_BODY, startBerth } from '../harness/berth.ts'
 import { sendLoad } from '../harness/load.ts'
+import { JSON_HEADERS, RUN, RUN_BODY, startPerdure } from '../harness/perdure.ts'
 import type { Comparison } from '../harness/rounds.ts'
 import { inFolder } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
@@ -23,9 +23,9 @@ export const flushDelay: BenchCase = {
   title: 'a disk whose flushes take 20 ms',
   run: ({ durationMs, warmUpMs }) =>
     inFolder(async (folder) => {
-      const berth = await startBerth({ folder, command: SLOW })
+      const perdure = await startPerdure({ folder, command: SLOW })
       try {
-        const shared = { port: berth.port, durationMs: durationMs * 2, warmUpMs }
+        const shared = { port: perdure.port, durationMs: durationMs * 2, warmUpMs }
         const runs = sendLoad({
           ...shared,
           path: RUN,
@@ -35,7 +35,7 @@ export const flushDelay: BenchCase = {
           keyed: true,
         })
         const health = await sendLoad({ ...shared, method: 'GET', path: '/v1/health', connections: 1 })
-        const loopMs = await loopDelayP99(berth.port)
+        const loopMs = await loopDelayP99(perdure.port)
         const { perSecond } = await runs
         const note = `${Math.round(perSecond)} keyed runs/s meanwhile`
         const rows: Comparison[] = [
@@ -52,7 +52,7 @@ export const flushDelay: BenchCase = {
         ]
         return rows
       } finally {
-        await berth.stop()
+        await perdure.stop()
       }
     }),
 }

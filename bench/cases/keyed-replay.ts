@@ -1,5 +1,5 @@
-import { JSON_HEADERS, RUN, RUN_BODY, startBerth } from '../harness/berth.ts'
 import { sendLoad } from '../harness/load.ts'
+import { JSON_HEADERS, RUN, RUN_BODY, startPerdure } from '../harness/perdure.ts'
 import { alternate } from '../harness/rounds.ts'
 import { inFolder, startFloor } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
@@ -12,13 +12,13 @@ export const keyedReplay: BenchCase = {
   run: (effort) =>
     inFolder(async (folder) => {
       const floor = await startFloor('hono-echo')
-      const berth = await startBerth({ folder })
+      const perdure = await startPerdure({ folder })
       const { durationMs, warmUpMs } = effort
       const shared = { headers: JSON_HEADERS, connections: 64, durationMs, warmUpMs }
       try {
         await sendLoad({
           ...shared,
-          port: berth.port,
+          port: perdure.port,
           path: RUN,
           body: RUN_BODY,
           keyed: true,
@@ -29,7 +29,7 @@ export const keyedReplay: BenchCase = {
           floor: async () => (await sendLoad({ ...shared, port: floor.port, path: '/', body: RUN_BODY })).perSecond,
           subject: async () => {
             const repeated = { path: RUN, body: RUN_BODY, keyed: true, repeatKey: true, keys: KEYS }
-            return (await sendLoad({ ...shared, port: berth.port, ...repeated })).perSecond
+            return (await sendLoad({ ...shared, port: perdure.port, ...repeated })).perSecond
           },
         })
         return [
@@ -42,7 +42,7 @@ export const keyedReplay: BenchCase = {
           },
         ]
       } finally {
-        await Promise.all([floor.stop(), berth.stop()])
+        await Promise.all([floor.stop(), perdure.stop()])
       }
     }),
 }

@@ -1,5 +1,5 @@
-import { JSON_HEADERS, RUN, RUN_BODY, startBerth } from '../harness/berth.ts'
 import { sendLoad } from '../harness/load.ts'
+import { JSON_HEADERS, RUN, RUN_BODY, startPerdure } from '../harness/perdure.ts'
 import type { Comparison } from '../harness/rounds.ts'
 import { inFolder } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
@@ -9,7 +9,7 @@ const BOUNDED = '--max-semi-space-size=16 --max-old-space-size=512'
 
 const grow = (nodeOptions: string, [few, many]: readonly [number, number]): Promise<Comparison> =>
   inFolder(async (folder) => {
-    const berth = await startBerth({ folder, env: { NODE_OPTIONS: nodeOptions } })
+    const perdure = await startPerdure({ folder, env: { NODE_OPTIONS: nodeOptions } })
     let done = 0
     const runUntil = async (runs: number) => {
       while (done < runs) {
@@ -21,17 +21,17 @@ const grow = (nodeOptions: string, [few, many]: readonly [number, number]): Prom
           keyed: true,
           firstKey: done,
         }
-        const { nextKey } = await sendLoad({ port: berth.port, ...load, durationMs: 1_000, warmUpMs: 0 })
+        const { nextKey } = await sendLoad({ port: perdure.port, ...load, durationMs: 1_000, warmUpMs: 0 })
         done = nextKey
       }
-      return berth.rss() / 1_048_576
+      return perdure.rss() / 1_048_576
     }
     try {
       const figures = { floor: [await runUntil(few)], subject: [await runUntil(many)] }
       const variant = `after ${many} runs${nodeOptions === '' ? '' : `, ${nodeOptions}`}`
       return { case: 'F12', variant, unit: 'MiB', ...figures, goal: { atMost: 1.25 }, note: `floor: after ${few}` }
     } finally {
-      await berth.stop()
+      await perdure.stop()
     }
   })
 

@@ -1,4 +1,4 @@
-import { JSON_HEADERS, RUN_BODY, startBerth } from '../harness/berth.ts'
+import { JSON_HEADERS, RUN_BODY, startPerdure } from '../harness/perdure.ts'
 import { median } from '../harness/rounds.ts'
 import { inFolder } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
@@ -12,8 +12,8 @@ export const scrapes: BenchCase = {
   title: `a scrape of ${SERIES} series`,
   run: () =>
     inFolder(async (folder) => {
-      const berth = await startBerth({ folder, env: { BENCH_AGENTS: String(SERIES) } })
-      const url = `http://127.0.0.1:${berth.port}/v1`
+      const perdure = await startPerdure({ folder, env: { BENCH_AGENTS: String(SERIES) } })
+      const url = `http://127.0.0.1:${perdure.port}/v1`
       try {
         let next = 0
         const runAgents = async () => {
@@ -38,7 +38,7 @@ export const scrapes: BenchCase = {
         const subject = [median(times)]
         return [{ case: 'F11', variant: 'scrape', unit: 'ms', floor: [BUDGET_MS], subject, goal: { atMost: 1 }, note }]
       } finally {
-        await berth.stop()
+        await perdure.stop()
       }
     }),
 }

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { RUN, startBerth } from '../harness/berth.ts'
+import { RUN, startPerdure } from '../harness/perdure.ts'
 import { alternate, type Comparison } from '../harness/rounds.ts'
 import { inFolder } from '../harness/server-process.ts'
 import { storeRuns } from '../harness/stored-runs.ts'
@@ -14,8 +14,8 @@ const folderIn = (folder: string, name: string) => {
 
 const compareRuns = async (folder: string, runs: number, effort: Effort): Promise<Comparison> => {
   const bytes = await storeRuns(folderIn(folder, `${runs}`), { runs, running: 0 })
-  const empty = await startBerth({ folder: folderIn(folder, `none-${runs}`) })
-  const full = await startBerth({ folder: `${folder}/${runs}` })
+  const empty = await startPerdure({ folder: folderIn(folder, `none-${runs}`) })
+  const full = await startPerdure({ folder: `${folder}/${runs}` })
   const onEmpty = keyedRuns(empty, RUN, effort)
   const onFull = keyedRuns(full, RUN, effort)
   try {
@@ -53,14 +53,14 @@ export const recovery: BenchCase = {
   run: ({ rounds }) =>
     inFolder(async (folder) => {
       const empty = folderIn(folder, 'empty')
-      await coldStart(() => startBerth({ folder: empty }), '/v1/health')
+      await coldStart(() => startPerdure({ folder: empty }), '/v1/health')
       let starts = 0
       const figures = await alternate(Math.min(rounds, 3), {
-        floor: async () => (await coldStart(() => startBerth({ folder: empty }), '/v1/health')).readyMs,
+        floor: async () => (await coldStart(() => startPerdure({ folder: empty }), '/v1/health')).readyMs,
         subject: async () => {
           const full = folderIn(folder, `full-${starts++}`)
           await storeRuns(full, { runs: 100_000, running: 1_000 })
-          return (await coldStart(() => startBerth({ folder: full }), '/v1/health')).readyMs
+          return (await coldStart(() => startPerdure({ folder: full }), '/v1/health')).readyMs
         },
       })
       return [{ case: 'F10', variant: '100,000 runs, 1,000 running', unit: 'ms', ...figures, goal: { atMost: 3 } }]

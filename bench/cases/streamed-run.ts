@@ -1,4 +1,4 @@
-import { JSON_HEADERS, startBerth } from '../harness/berth.ts'
+import { JSON_HEADERS, startPerdure } from '../harness/perdure.ts'
 import { alternate, type Comparison } from '../harness/rounds.ts'
 import { inFolder, type ServerProcess, startFloor } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
@@ -37,10 +37,10 @@ export const streamedRun: BenchCase = {
   run: ({ rounds }) =>
     inFolder(async (folder) => {
       const floor = await startFloor('sse-stream', { FLOOR_DATABASE: `${folder}/floor.db` })
-      const berth = await startBerth({ folder })
+      const perdure = await startPerdure({ folder })
       const first = { floor: [] as number[], subject: [] as number[] }
       const measure = async (kind: 'floor' | 'subject') => {
-        const server = kind === 'floor' ? floor : berth
+        const server = kind === 'floor' ? floor : perdure
         const path = kind === 'floor' ? '/' : '/v1/agents/talk/stream'
         let totalMs = 0
         for (let count = 0; count < STREAMS; count++) {
@@ -60,7 +60,7 @@ export const streamedRun: BenchCase = {
         ]
         return rows
       } finally {
-        await Promise.all([floor.stop(), berth.stop()])
+        await Promise.all([floor.stop(), perdure.stop()])
       }
     }),
 }

@@ -19,7 +19,7 @@ export function toTable(comparisons: readonly Comparison[]): string {
     verdict(comparison) ?? '',
     comparison.note ?? '',
   ])
-  const all = [['', 'case', 'unit', 'floor', 'Berth', 'ratio', 'goal', '', 'note'], ...rows]
+  const all = [['', 'case', 'unit', 'floor', 'Perdure', 'ratio', 'goal', '', 'note'], ...rows]
   const [head = [], ...body] = all.map((row) => `| ${row.join(' | ')} |`)
   return [head, `|${'---|'.repeat(9)}`, ...body].join('\n')
 }

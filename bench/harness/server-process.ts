@@ -22,7 +22,7 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Starts a server that prints a line with its port; every floor and Berth itself do. */
+/** Starts a server that prints a line with its port; every floor and Perdure itself do. */
 export async function startProcess({ command, args, env = {} }: Start): Promise<ServerProcess> {
   const startedAt = performance.now()
   const [file = process.execPath, ...first] = command ?? []
@@ -62,7 +62,7 @@ export const startFloor = (name: string, env: Readonly<Record<string, string>> =
 
 /** A folder that is gone after the work. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  const folder = mkdtempSync(join(tmpdir(), 'perdure-bench-'))
   try {
     return await work(folder)
   } finally {

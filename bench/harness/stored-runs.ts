@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EpochMs, RunRecord, Write } from '@berth/ports'
-import { toJsonText } from '@berth/ports'
-import { openSqliteStorage } from '@berth/sqlite'
-import { anEvent, anIdempotencyRecord, aRun } from '@berth/testkit'
+import type { EpochMs, RunRecord, Write } from '@perdure/ports'
+import { toJsonText } from '@perdure/ports'
+import { openSqliteStorage } from '@perdure/sqlite'
+import { anEvent, anIdempotencyRecord, aRun } from '@perdure/testkit'
 
 const BATCH = 500
 

@@ -16,7 +16,7 @@ const JUMPS = [2 * HOUR, -HOUR, 24 * HOUR, -90, 90, -25 * HOUR]
 export function createJumpingClock() {
   const [library] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
   if (library === undefined) throw new Error('libfaketime is missing: apt-get install libfaketime')
-  const file = join(mkdtempSync(join(tmpdir(), 'berth-clock-')), 'offset')
+  const file = join(mkdtempSync(join(tmpdir(), 'perdure-clock-')), 'offset')
   let offset = 0
   const write = () => writeFileSync(file, `${offset < 0 ? '' : '+'}${offset}s`)
   write()

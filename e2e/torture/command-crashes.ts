@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { createRandom } from '../../packages/testkit/src/random.ts'
-import { berth, type Place } from '../berth-process.ts'
+import { type Place, perdure } from '../perdure-process.ts'
 import { inspectCopy, withCopy } from './database-copy.ts'
 import { readContents } from './golden.ts'
 import { playScenario } from './scenario.ts'
@@ -79,8 +79,8 @@ export async function crashCommands({ seed, points, onPoint }: CommandCrashOptio
 async function giveAgain(place: Place, { args, out }: Attacked): Promise<readonly string[]> {
   const isThere = out !== undefined && existsSync(join(place.dir, out))
   const again = isThere ? ['backup', 'verify', out] : args
-  const { code, stderr } = await berth(place, [...again, ...CONFIG])
-  return code === 0 ? [] : [`berth ${again.join(' ')} ended with ${code}: ${stderr}`]
+  const { code, stderr } = await perdure(place, [...again, ...CONFIG])
+  return code === 0 ? [] : [`perdure ${again.join(' ')} ended with ${code}: ${stderr}`]
 }
 
 /** A database with its log, as a killed server leaves it, and a copy of how it was a while before. */
@@ -89,7 +89,7 @@ async function makeBase(seed: number) {
   const { place, databasePath } = world
   try {
     await playScenario(world, 'one')
-    const { code, stderr } = await berth(place, ['backup', 'create', '--out', COPY, ...CONFIG])
+    const { code, stderr } = await perdure(place, ['backup', 'create', '--out', COPY, ...CONFIG])
     if (code !== 0) throw new Error(stderr)
     await playScenario(world, 'two')
     await world.kill()
@@ -106,7 +106,7 @@ function rowsOf(path: string) {
 }
 
 function copyOf({ dir, env }: Place): Place {
-  const to = mkdtempSync(join(tmpdir(), 'berth-command-'))
+  const to = mkdtempSync(join(tmpdir(), 'perdure-command-'))
   cpSync(dir, to, { recursive: true })
-  return { dir: to, env: { ...env, BERTH_STORAGE_PATH: join(to, 'data.db') } }
+  return { dir: to, env: { ...env, PERDURE_STORAGE_PATH: join(to, 'data.db') } }
 }

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSyn
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createRandom } from '../../packages/testkit/src/random.ts'
-import { bearer, createPlace, type Place, type RunningServer, startServer } from '../berth-process.ts'
+import { bearer, createPlace, type Place, type RunningServer, startServer } from '../perdure-process.ts'
 import { createAuditedPlace } from './audited-place.ts'
 import { auditDamages, type Damage, type DamageCounts, fileDamages, logDamages } from './damages.ts'
 import { inspectCopy, withCopy } from './database-copy.ts'
@@ -61,8 +61,8 @@ export async function damageFiles({ seed, onDamage, ...counts }: DamageOptions):
   return found
 }
 
-const pathOf = (place: Place): string => place.env.BERTH_STORAGE_PATH ?? ''
-const auditPathOf = (place: Place): string => place.env.BERTH_AUDIT_PATH ?? ''
+const pathOf = (place: Place): string => place.env.PERDURE_STORAGE_PATH ?? ''
+const auditPathOf = (place: Place): string => place.env.PERDURE_AUDIT_PATH ?? ''
 
 interface Choice {
   readonly signal: NodeJS.Signals
@@ -218,12 +218,12 @@ function anchoredOf(list: string, seq: number): string {
 }
 
 function copyOf({ dir: from, env }: Place): Place {
-  const dir = mkdtempSync(join(tmpdir(), 'berth-damage-'))
+  const dir = mkdtempSync(join(tmpdir(), 'perdure-damage-'))
   for (const file of readdirSync(from)) {
     if (/^(data|audit)\.db(-wal|.*checkpoints)?$/.test(file)) copyFileSync(join(from, file), join(dir, file))
   }
-  const audit = env.BERTH_AUDIT_PATH === undefined ? {} : { BERTH_AUDIT_PATH: join(dir, 'audit.db') }
-  return { dir, env: { ...env, ...audit, BERTH_STORAGE_PATH: join(dir, 'data.db') } }
+  const audit = env.PERDURE_AUDIT_PATH === undefined ? {} : { PERDURE_AUDIT_PATH: join(dir, 'audit.db') }
+  return { dir, env: { ...env, ...audit, PERDURE_STORAGE_PATH: join(dir, 'data.db') } }
 }
 
 /** Of the file and its log; an empty one is none. */

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 /** Opens a copy of the file with its log, so that looking changes nothing of what the next server finds. */
 export function withCopy<T>(path: string, look: (database: DatabaseSync) => T): T {
-  const directory = mkdtempSync(join(tmpdir(), 'berth-copy-'))
+  const directory = mkdtempSync(join(tmpdir(), 'perdure-copy-'))
   try {
     const copy = join(directory, 'data.db')
     for (const suffix of ['', '-wal']) if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix)

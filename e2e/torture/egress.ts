@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bearer, type Place, startServer } from '../berth-process.ts'
+import { bearer, type Place, startServer } from '../perdure-process.ts'
 import { followBySse, followByWebSocket } from '../realtime-client.ts'
 import { checkInvariants } from './invariants.ts'
 import { playScenario } from './scenario.ts'

@@ -1,5 +1,5 @@
 /**
- * Adds the golden database of every version that has none: `node --conditions=berth-source e2e/torture/make-golden.ts`.
+ * Adds the golden database of every version that has none: `node --conditions=perdure-source e2e/torture/make-golden.ts`.
  * What is there is never written again: it is what a release of that version has left on disks.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -64,8 +64,8 @@ const ROWS: Readonly<Record<number, string>> = {
   16: `
     INSERT INTO facts (id, namespace, owner, importance, weighed_at, fingerprint, created_at, updated_at, revision, tags,
       metadata, text)
-    VALUES ('mem_old', 'notes', 'alice', 0.5, ${AT}, '${HASH}', ${AT}, ${AT}, 1, '[]', '{}', 'Ships have berths');
-    INSERT INTO fact_words (rowid, words) VALUES (1, 'ships have berths');
+    VALUES ('mem_old', 'notes', 'alice', 0.5, ${AT}, '${HASH}', ${AT}, ${AT}, 1, '[]', '{}', 'Ships have anchors');
+    INSERT INTO fact_words (rowid, words) VALUES (1, 'ships have anchors');
     INSERT INTO blocks (id, owner, namespace, label, "limit", created_at, updated_at, value)
     VALUES ('blk_old', 'alice', 'notes', 'persona', 2000, ${AT}, ${AT}, 'A sailor');`,
   17: `
@@ -73,7 +73,7 @@ const ROWS: Readonly<Record<number, string>> = {
     VALUES ('job_old', 'decay', 'decay', 'alice', 0, ${Date.parse('2096-01-01')}, 0, ${AT});`,
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'berth-golden-'))
+const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))
 for (const { version } of MIGRATIONS) {
   const target = goldenFile(version)
   if (existsSync(target)) continue

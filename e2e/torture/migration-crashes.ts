@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { createRandom } from '../../packages/testkit/src/random.ts'
-import { berth, createPlace } from '../berth-process.ts'
+import { createPlace, perdure } from '../perdure-process.ts'
 import { inspectCopy, withCopy } from './database-copy.ts'
 import { type Contents, goldenVersions, lostRows, readContents, unpackGolden } from './golden.ts'
 import { pickPoints, runTraced } from './traced-command.ts'
@@ -23,7 +23,7 @@ const MIGRATE = ['migrate', 'up', ...SERVE.slice(1)]
 
 /** The contents of each golden database, by version. */
 const readGolden = (): ReadonlyMap<number, Contents> => {
-  const folder = mkdtempSync(join(tmpdir(), 'berth-golden-'))
+  const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))
   const contents = goldenVersions().map(
     (version) => [version, withCopy(unpackGolden(version, folder), readContents)] as const,
   )
@@ -32,7 +32,7 @@ const readGolden = (): ReadonlyMap<number, Contents> => {
 }
 
 /**
- * Kills `berth migrate up` at its system calls. Each time the file must be wholly of one version, with every row that it had,
+ * Kills `perdure migrate up` at its system calls. Each time the file must be wholly of one version, with every row that it had,
  * and the next attempt must bring it to the newest.
  */
 export async function crashMigrations({ seed, points, from, onPoint }: MigrationCrashOptions) {
@@ -62,7 +62,7 @@ export async function crashMigrations({ seed, points, from, onPoint }: Migration
     const copy = `${path}.before-${from + 1}`
     if (existsSync(copy) && withCopy(copy, readContents).version !== from) violations.push(`${what}: the copy is none`)
 
-    const { code, stderr } = await berth({ dir, env }, MIGRATE)
+    const { code, stderr } = await perdure({ dir, env }, MIGRATE)
     if (code !== 0) violations.push(`${what}: the next attempt ended with ${code}: ${stderr}`)
     const after = withCopy(path, readContents)
     if (!isDeepStrictEqual(after.schema, last.schema)) violations.push(`${what}: not whole afterwards`)

@@ -1,6 +1,6 @@
 import { globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { WebSocket } from 'ws'
-import { bearer, type Place, startServer } from '../berth-process.ts'
+import { bearer, type Place, startServer } from '../perdure-process.ts'
 import { pickDeed, type Verify } from './deeds.ts'
 import { checkInvariants } from './invariants.ts'
 import { prepare } from './kills.ts'
@@ -19,7 +19,7 @@ export interface SoakOptions {
 /** So that what a life leaves behind is old enough to be removed in the next one. */
 const DAYS_BETWEEN_LIVES = 2
 const KEPT_FOR_A_DAY = {
-  ...{ BERTH_RETENTION_EVENTS_DAYS: '1', BERTH_RETENTION_RUNS_DAYS: '1', BERTH_AUDIT_RETENTION_DAYS: '1' },
+  ...{ PERDURE_RETENTION_EVENTS_DAYS: '1', PERDURE_RETENTION_RUNS_DAYS: '1', PERDURE_AUDIT_RETENTION_DAYS: '1' },
   E2E_KEY_TTL_SECONDS: '86400',
 }
 const SAMPLES_IN_A_LIFE = 120

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRandom } from '../../packages/testkit/src/random.ts'
-import { type Place, type RunningServer, startServer } from '../berth-process.ts'
+import { type Place, type RunningServer, startServer } from '../perdure-process.ts'
 import { inspectCopy } from './database-copy.ts'
 import { type Report, runKills } from './kills.ts'
 import { FILE_CALLS, injectionOf, type Point, readCalls, requireTool } from './tracing.ts'
@@ -52,7 +52,7 @@ export async function crashStarts({ seed, kills, workers, onDeath }: StartCrashO
       deaths++
       if (isReached) reached++
       onDeath?.(point, isReached)
-      findings.push(...inspectCopy(place.env.BERTH_STORAGE_PATH ?? '').map((finding) => `I6: ${finding}`))
+      findings.push(...inspectCopy(place.env.PERDURE_STORAGE_PATH ?? '').map((finding) => `I6: ${finding}`))
     }
     return startServer(place, SERVE)
   }
@@ -63,7 +63,7 @@ export async function crashStarts({ seed, kills, workers, onDeath }: StartCrashO
 
 /** The calls of every thread until it listens; what traced them is killed then. */
 async function callsOfStart(place: Place): Promise<readonly Point[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'berth-start-'))
+  const folder = mkdtempSync(join(tmpdir(), 'perdure-start-'))
   const server = await startServer(place, SERVE, strace('-ff', '-o', join(folder, 'calls')))
   await server.kill('SIGKILL')
   const calls = readdirSync(folder).flatMap((file) => readCalls(join(folder, file)))

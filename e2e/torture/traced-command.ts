@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { BINARY, type Place } from '../berth-process.ts'
+import { BINARY, type Place } from '../perdure-process.ts'
 import { FILE_CALLS, injectionOf, type Point, readCalls } from './tracing.ts'
 
 /** Runs a command under strace, and lets it die at the point when there is one; the calls are those of its main thread. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import type { RunningServer } from '../berth-process.ts'
+import type { RunningServer } from '../perdure-process.ts'
 
 /** What changes a file: every crash between two of these leaves another state behind. */
 export const FILE_CALLS = ['pwrite64', 'fdatasync', 'fsync', 'ftruncate', 'unlink', 'rename'] as const

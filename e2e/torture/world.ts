@@ -9,7 +9,7 @@ import {
   type RunningServer,
   removeFolder,
   startServer,
-} from '../berth-process.ts'
+} from '../perdure-process.ts'
 import { inspectCopy } from './database-copy.ts'
 
 export const SERVE = ['server', '--config', join(import.meta.dirname, '../fixtures/torture.config.mjs')]
@@ -81,7 +81,7 @@ export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(r
 export async function openWorld(options: WorldOptions) {
   const { seed, start = (place) => startServer(place, SERVE) } = options
   const place = options.place ?? createPlace(options.env)
-  const databasePath = place.env.BERTH_STORAGE_PATH ?? ''
+  const databasePath = place.env.PERDURE_STORAGE_PATH ?? ''
   const token = await createToken(place)
   const random = createRandom(seed)
   const violations: string[] = []

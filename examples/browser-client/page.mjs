@@ -1,4 +1,4 @@
-import { createClient } from '@berth/client'
+import { createClient } from '@perdure/client'
 
 const ask = async (path, body) => {
   const response = await fetch(path, { method: 'POST', body })

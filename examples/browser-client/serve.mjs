@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { createServer as createHttpServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { createClient } from '@berth/client'
-import { createServer, openTokenAdmin, parseConfig } from '@berth/server-app'
+import { createClient } from '@perdure/client'
+import { createServer, openTokenAdmin, parseConfig } from '@perdure/server-app'
 import { rolldown } from 'rolldown'
 import { slowEcho } from './agents.mjs'
 
-// A pepper for the life of this process, so a token too. A real one is kept: berth secrets generate pepper
-process.env.BERTH_PEPPER ??= randomBytes(32).toString('base64')
+// A pepper for the life of this process, so a token too. A real one is kept: perdure secrets generate pepper
+process.env.PERDURE_PEPPER ??= randomBytes(32).toString('base64')
 
 const bundle = await rolldown({ input: new URL('page.mjs', import.meta.url).pathname, platform: 'browser' })
 const { output } = await bundle.generate({ format: 'esm' })
@@ -19,7 +19,7 @@ const origin = `http://127.0.0.1:${page.address().port}`
 
 const config = {
   server: { port: Number(process.env.API_PORT ?? 8080), cors: { allowOrigins: [origin] } },
-  auth: { pepperRef: 'env:BERTH_PEPPER' },
+  auth: { pepperRef: 'env:PERDURE_PEPPER' },
 }
 const admin = await openTokenAdmin(parseConfig(config))
 const scopes = ['agents:invoke:slow-echo', 'agents:read:slow-echo']
@@ -29,9 +29,9 @@ await admin.close()
 const server = await createServer({ config, agents: [slowEcho] })
 const { host, port, basePath } = await server.start()
 const api = `http://${host}:${port}${basePath}`
-const berth = createClient({ baseUrl: api, token })
+const perdure = createClient({ baseUrl: api, token })
 
-const html = `<!doctype html><html lang="en" data-api="${api}"><meta charset="utf-8"><title>Berth</title>
+const html = `<!doctype html><html lang="en" data-api="${api}"><meta charset="utf-8"><title>Perdure</title>
 <form><input name="text" aria-label="text" value="Every word arrives exactly once"><button>Ask</button></form>
 <output></output><p id="state"></p><script type="module" src="/page.js"></script></html>`
 
@@ -40,8 +40,8 @@ const routes = {
   'GET /': async () => ({ type: 'text/html', body: html }),
   'GET /page.js': async () => ({ type: 'text/javascript', body: code }),
   'POST /ask': async (request) =>
-    json(await berth.agents.stream('slow-echo', { input: { text: await text(request) } })),
-  'POST /ticket': async () => json(await berth.realtime.createWsTicket()),
+    json(await perdure.agents.stream('slow-echo', { input: { text: await text(request) } })),
+  'POST /ticket': async () => json(await perdure.realtime.createWsTicket()),
 }
 const json = (value) => ({ type: 'application/json', body: JSON.stringify(value) })
 

@@ -23,7 +23,7 @@ export function planBundles(plan: BundlePlan): BuildOptions[] {
   const bundleOf = (files: readonly string[], external: readonly string[], format: 'esm' | 'cjs'): BuildOptions => ({
     input: Object.fromEntries(files.map((file) => [basename(file, '.ts'), file])),
     platform: 'node',
-    resolve: { conditionNames: ['berth-source', 'import', 'module', 'node', 'default'] },
+    resolve: { conditionNames: ['perdure-source', 'import', 'module', 'node', 'default'] },
     external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
     plugins: [notices, oneByteText, takenBuiltins],
     output: {

@@ -17,7 +17,7 @@ export default defineConfig(
     entries: globSync(['src/index.ts', 'src/main.ts', 'src/compile-cache.ts', 'src/dev/dev-server.ts']),
     threads: globSync(['src/host/storage-worker.ts', 'src/dev/parent-watch.ts']),
     external: installed,
-    externalOfThreads: installed.filter((name) => !name.startsWith('@berth/')),
+    externalOfThreads: installed.filter((name) => !name.startsWith('@perdure/')),
     dir: 'dist',
     notices: 'dist/THIRD-PARTY-LICENSES',
   }),

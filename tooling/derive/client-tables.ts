@@ -8,10 +8,10 @@ import {
   SUBJECTS,
   SUBPROTOCOL,
   TICKET_PREFIX,
-} from '@berth/protocol'
+} from '@perdure/protocol'
 
 /**
- * The module of `@berth/client` that holds what it needs of the protocol at run time: method, path and a few marks of each
+ * The module of `@perdure/client` that holds what it needs of the protocol at run time: method, path and a few marks of each
  * operation, without the schemas, so that a browser does not load a validation library.
  */
 export function clientTables(): string {
@@ -22,7 +22,7 @@ export function clientTables(): string {
     '  },',
   ])
   return [
-    '// Derived from the tables of @berth/protocol by `pnpm derive`; not edited by hand.',
+    '// Derived from the tables of @perdure/protocol by `pnpm derive`; not edited by hand.',
     "import type { RouteTable } from './route.ts'",
     '',
     `export const SUBPROTOCOL = ${literal(SUBPROTOCOL)}`,

@@ -1,5 +1,5 @@
 /** Pieces of a derived page. */
-const NOTICE = '<!-- Derived from the tables of @berth/protocol by `pnpm derive`: edit those, not this. -->'
+const NOTICE = '<!-- Derived from the tables of @perdure/protocol by `pnpm derive`: edit those, not this. -->'
 
 export const page = (title: string, ...parts: readonly string[]): string =>
   `${[NOTICE, `# ${title}`, ...parts].join('\n\n')}\n`

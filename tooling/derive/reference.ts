@@ -1,4 +1,4 @@
-import { configJsonSchema } from '@berth/cli'
+import { configJsonSchema } from '@perdure/cli'
 import { authoringPage } from './pages/authoring.ts'
 import { cliPage } from './pages/cli.ts'
 import { configPage } from './pages/config.ts'

@@ -6,15 +6,15 @@ import { packages, pnpm, root } from '../consumer/packages.ts'
 
 /** Rehearses a release of what is committed, in a copy of the repository: nothing is published, nothing here changes. */
 function rehearse(): void {
-  const copy = join(mkdtempSync(join(tmpdir(), 'berth-release-')), 'berth')
+  const copy = join(mkdtempSync(join(tmpdir(), 'perdure-release-')), 'perdure')
   execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, copy])
   const tell = (text: string) => console.log(text)
 
   tell('install, from the lockfile')
   pnpm(['install', '--frozen-lockfile', '--prefer-offline', '--loglevel=warn'], copy)
 
-  tell('one change set: a minor change of @berth/client')
-  const changeset = "---\n'@berth/client': minor\n---\n\nRehearses a release.\n"
+  tell('one change set: a minor change of @perdure/client')
+  const changeset = "---\n'@perdure/client': minor\n---\n\nRehearses a release.\n"
   writeFileSync(join(copy, '.changeset/rehearsal.md'), changeset)
   pnpm(['changeset', 'version'], copy)
   for (const { folder, manifest } of packages) {

@@ -13,15 +13,15 @@ const OPTIONAL = ['better-sqlite3-multiple-ciphers', '@napi-rs/keyring']
 const folderOf = (name: string): string =>
   join(root, packages.find(({ manifest }) => manifest.name === name)?.folder ?? '')
 const manifestOf = (path: string): Manifest => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
-const cli = folderOf('@berth/cli')
+const cli = folderOf('@perdure/cli')
 const { version } = manifestOf(cli)
 
 /**
  * Packs the command with everything it loads but the native module into one tarball, for `npx` and for images. Made from the
- * sources; only what `berth deploy print` shows must be built.
+ * sources; only what `perdure deploy print` shows must be built.
  */
 export async function packStandalone(to: string): Promise<string> {
-  const place = mkdtempSync(join(tmpdir(), 'berth-standalone-'))
+  const place = mkdtempSync(join(tmpdir(), 'perdure-standalone-'))
   for (const part of ['bin', 'templates', 'dist/deploy'])
     cpSync(join(cli, part), join(place, part), { recursive: true })
   cpSync(join(root, 'LICENSE'), join(place, 'LICENSE'))
@@ -38,7 +38,7 @@ async function bundle(place: string): Promise<void> {
   const external = [...NATIVE, ...OPTIONAL]
   const plans = planBundles({
     entries: ['main.ts', 'compile-cache.ts', 'dev/dev-server.ts'].map((file) => join(cli, 'src', file)),
-    threads: [join(cli, 'src/dev/parent-watch.ts'), join(folderOf('@berth/sqlite'), 'src/host/storage-worker.ts')],
+    threads: [join(cli, 'src/dev/parent-watch.ts'), join(folderOf('@perdure/sqlite'), 'src/host/storage-worker.ts')],
     external,
     externalOfThreads: external,
     dir: join(place, 'dist'),
@@ -48,15 +48,15 @@ async function bundle(place: string): Promise<void> {
 }
 
 function manifest(): object {
-  const { dependencies = {} } = manifestOf(folderOf('@berth/sqlite'))
+  const { dependencies = {} } = manifestOf(folderOf('@perdure/sqlite'))
   const catalog = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8')
   const rangeOf = (name: string): string => new RegExp(`^  "?${name}"?: (\\S+)$`, 'm').exec(catalog)?.[1] ?? '*'
   const ranges = NATIVE.filter((name) => name in dependencies).map((name) => [name, rangeOf(name)])
   const { license, engines, repository } = rootManifest
   return {
-    ...{ name: '@berth/standalone', version, license, repository, engines, type: 'module' },
-    description: 'The berth command with all it needs but the native storage driver.',
-    bin: { berth: './bin/berth.js' },
+    ...{ name: '@perdure/standalone', version, license, repository, engines, type: 'module' },
+    description: 'The perdure command with all it needs but the native storage driver.',
+    bin: { perdure: './bin/perdure.js' },
     files: ['bin', 'dist', '!dist/**/*.map', 'templates', 'THIRD-PARTY-LICENSES'],
     exports: {},
     dependencies: Object.fromEntries(ranges),

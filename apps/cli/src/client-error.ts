@@ -1,5 +1,5 @@
-import type { BerthError } from '@berth/client'
+import type { PerdureError } from '@perdure/client'
 
 /** By its name: a command that needs no client has not loaded the class. */
-export const isClientError = (thrown: unknown): thrown is BerthError =>
-  thrown instanceof Error && thrown.name === 'BerthError'
+export const isClientError = (thrown: unknown): thrown is PerdureError =>
+  thrown instanceof Error && thrown.name === 'PerdureError'

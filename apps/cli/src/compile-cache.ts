@@ -15,7 +15,7 @@ export function keepCompiledCode(): void {
 
 function cacheFolder(): string | undefined {
   const { XDG_CACHE_HOME } = process.env
-  if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'berth')
+  if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'perdure')
   const home = homedir()
-  return home === '' || home === '/' || home === '/nonexistent' ? undefined : join(home, '.cache', 'berth')
+  return home === '' || home === '/' || home === '/nonexistent' ? undefined : join(home, '.cache', 'perdure')
 }

@@ -1,4 +1,4 @@
-import type { BerthClient, createClient } from '@berth/client'
+import type { createClient, PerdureClient } from '@perdure/client'
 import type { Call } from './call.ts'
 import type { CommandContext } from './command-context.ts'
 import type { CommandLine } from './command-line.ts'
@@ -26,7 +26,7 @@ export interface CallMeans {
 
 export function createCall(context: CommandContext, flags: SharedFlags, { cli, createClient }: CallMeans): MadeCall {
   const { terminal } = context
-  let client: BerthClient | undefined
+  let client: PerdureClient | undefined
   let loaded: LoadedConfig | undefined
 
   const makeClient = () => {

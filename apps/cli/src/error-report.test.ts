@@ -1,5 +1,5 @@
-import { BerthError } from '@berth/client'
-import { AppError, StartError } from '@berth/ports'
+import { PerdureError } from '@perdure/client'
+import { AppError, StartError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { cliError } from './cli-error.ts'
 import { reportOf, reportText } from './error-report.ts'
@@ -10,7 +10,7 @@ const weak = new StartError('pepper-weak', { message: 'too short', hint: 'make a
 describe('reportText', () => {
   it('shows kind, message and hint', () => {
     expect(reportText(weak)).toBe(
-      'error[pepper-weak]: too short\n  hint: make a longer one\n  docs: berth help errors/pepper-weak\n',
+      'error[pepper-weak]: too short\n  hint: make a longer one\n  docs: perdure help errors/pepper-weak\n',
     )
   })
 
@@ -18,7 +18,7 @@ describe('reportText', () => {
     const error = new StartError('secret-unresolvable', { message: 'a', hint: 'b', cause: new Error('no permission') })
 
     expect(reportText(error)).toBe(
-      'error[secret-unresolvable]: a\n  hint: b\n  cause: no permission\n  docs: berth help errors/secret-unresolvable\n',
+      'error[secret-unresolvable]: a\n  hint: b\n  cause: no permission\n  docs: perdure help errors/secret-unresolvable\n',
     )
   })
 
@@ -58,7 +58,7 @@ describe('reportOf', () => {
 
 describe('the hint of an address without its base path', () => {
   it('names the base path', () => {
-    const error = new BerthError('route-not-found', 'no such route')
+    const error = new PerdureError('route-not-found', 'no such route')
 
     expect(reportOf(error, { serverUrl: 'http://127.0.0.1:9000' }).hint).toContain('like http://127.0.0.1:9000/v1')
   })

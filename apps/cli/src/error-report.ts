@@ -1,5 +1,5 @@
-import { AppError, StartError } from '@berth/ports'
-import { ERRORS, START_ERRORS } from '@berth/protocol'
+import { AppError, StartError } from '@perdure/ports'
+import { ERRORS, START_ERRORS } from '@perdure/protocol'
 import { CommanderError } from 'commander'
 import { isClientError } from './client-error.ts'
 import { fieldOf } from './config/field-of.ts'
@@ -53,7 +53,7 @@ export function reportText(error: unknown, place: ErrorPlace = {}): string {
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error && !message.includes(cause.message)) lines.push(`  cause: ${cause.message}`)
   if (requestId !== undefined) lines.push(`  request: ${requestId}`)
-  if (docs !== undefined) lines.push(`  docs: berth help ${docs}`)
+  if (docs !== undefined) lines.push(`  docs: perdure help ${docs}`)
   const isUnexpected = kind === 'unknown' || place.isVerbose === true
   if (isUnexpected && error instanceof Error && error.stack) lines.push(stackLines(error.stack))
   return `${lines.join('\n')}\n`
@@ -72,10 +72,10 @@ function messageOf(error: unknown, { serverUrl }: ErrorPlace): string {
 
 function hintOf(error: unknown, { serverUrl = '' }: ErrorPlace): string | undefined {
   if (isClientError(error) && error.error === 'network-failed') {
-    return 'start it with berth dev or berth server, or name another one: --url, BERTH_URL, berth context use <name>'
+    return 'start it with perdure dev or perdure server, or name another one: --url, PERDURE_URL, perdure context use <name>'
   }
   if (isClientError(error) && error.error === 'auth-required') {
-    return 'give a token: --token, BERTH_TOKEN, or berth context add; make one with berth token create'
+    return 'give a token: --token, PERDURE_TOKEN, or perdure context add; make one with perdure token create'
   }
   if (isClientError(error) && error.error === 'route-not-found') {
     const base = URL.canParse(serverUrl) ? new URL('/v1', serverUrl).href : 'http://127.0.0.1:8080/v1'
@@ -85,7 +85,7 @@ function hintOf(error: unknown, { serverUrl = '' }: ErrorPlace): string | undefi
   return typeof hint === 'string' ? hint : undefined
 }
 
-/** `auth.pepperRef (berth.config.ts:7)`. */
+/** `auth.pepperRef (perdure.config.ts:7)`. */
 function placeText(error: StartError, { config }: ErrorPlace): string | undefined {
   const field = fieldOf(error)
   if (field === undefined) return undefined
@@ -104,7 +104,7 @@ function identifierOf(error: unknown): string {
 /** commander writes `error: …` and puts its proposal on a second line. */
 function usageReport({ message }: CommanderError): ErrorReport {
   const [first = '', proposal] = message.replace(/^error: /, '').split('\n')
-  const hint = proposal?.replace(/^\((.*)\)$/, '$1') ?? 'see berth --help'
+  const hint = proposal?.replace(/^\((.*)\)$/, '$1') ?? 'see perdure --help'
   return { error: 'usage', kind: 'usage', message: first, hint }
 }
 

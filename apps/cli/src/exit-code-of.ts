@@ -1,5 +1,5 @@
-import { AppError, StartError } from '@berth/ports'
-import { ERRORS } from '@berth/protocol'
+import { AppError, StartError } from '@perdure/ports'
+import { ERRORS } from '@perdure/protocol'
 import { isCliError } from './cli-error.ts'
 import { isClientError } from './client-error.ts'
 import { EXIT_CODES, type ExitName } from './exit-codes.ts'

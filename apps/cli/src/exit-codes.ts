@@ -1,4 +1,4 @@
-/** What the exit codes of every command mean; `berth help exit-codes` prints this. */
+/** What the exit codes of every command mean; `perdure help exit-codes` prints this. */
 export const EXIT_CODES = {
   ok: { code: 0, meaning: 'done; also a stop by signal after a clean drain' },
   failed: { code: 1, meaning: 'the command failed, or the server crashed' },

@@ -2,7 +2,7 @@ import { cliError } from './cli-error.ts'
 import { watchInterruptions } from './interruptions.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A reader that has seen enough, as in `berth token list | head`, is no failure. */
+/** A reader that has seen enough, as in `perdure token list | head`, is no failure. */
 export function allowClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

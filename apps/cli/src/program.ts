@@ -27,7 +27,7 @@ export function commandsMeantBy([first]: readonly string[]): readonly CommandSpe
 /** The command line of the manifest. */
 export function createProgram(deps: ProgramDeps): Command {
   const { stdout, stderr } = deps.context.terminal
-  const program = new Command('berth')
+  const program = new Command('perdure')
     .description('A durable server for agents.')
     .version(readVersion(), '-V, --version')
     .exitOverride()
@@ -39,7 +39,7 @@ export function createProgram(deps: ProgramDeps): Command {
       getErrHelpWidth: () => stderr.columns || 100,
     })
     .helpCommand(false)
-    .addHelpText('after', '\nMore help: berth help <command>, berth help exit-codes|environment|formatting|config')
+    .addHelpText('after', '\nMore help: perdure help <command>, perdure help exit-codes|environment|formatting|config')
   for (const spec of deps.commands ?? COMMANDS) addCommand(program, spec, deps)
   return program
 }
@@ -58,7 +58,7 @@ function addCommand(program: Command, spec: CommandSpec, { context, onCall }: Pr
   command.addOption(new Option('--json-fields <names>').argParser(parseList).hideHelp())
   command.action(async () => {
     const flags = command.opts()
-    const { createClient } = spec.target === 'server' ? await import('@berth/client') : {}
+    const { createClient } = spec.target === 'server' ? await import('@perdure/client') : {}
     const means = { cli: commandLine(context), createClient }
     const call = createCall(contextIn(context, flags.cwd), flags as SharedFlags, means)
     onCall(call)

@@ -1,4 +1,4 @@
-import { START_ERRORS } from '@berth/protocol'
+import { START_ERRORS } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../test/recording-terminal.ts'
 import { EXIT_CODES } from './exit-codes.ts'
@@ -14,7 +14,7 @@ describe('runCli', () => {
   it('prints the version', async () => {
     expect(await run('version')).toEqual({
       exitCode: 0,
-      out: expect.stringMatching(/^berth \d+\.\d+\.\d+\n$/),
+      out: expect.stringMatching(/^perdure \d+\.\d+\.\d+\n$/),
       err: '',
     })
     expect(JSON.parse((await run('version', '--json')).out)).toMatchObject({ node: process.versions.node })
@@ -65,7 +65,7 @@ describe('runCli', () => {
 
     expect(exitCode).toBe(2)
     expect(out).toBe('')
-    expect(err).toContain('Usage: berth')
+    expect(err).toContain('Usage: perdure')
   })
 
   it.each([[['--help']], [['help']], [['server', '--help']], [['help', 'token', 'create']]])(
@@ -74,7 +74,7 @@ describe('runCli', () => {
       const { exitCode, out, err } = await run(...args)
 
       expect(exitCode).toBe(0)
-      expect(out).toContain('Usage: berth')
+      expect(out).toContain('Usage: perdure')
       expect(err).toBe('')
     },
   )

@@ -1,5 +1,5 @@
-import type { AgentContext, AgentEvent, AgentRegistration } from '@berth/core'
-import { createLogger } from '@berth/platform-node'
+import type { AgentContext, AgentEvent, AgentRegistration } from '@perdure/core'
+import { createLogger } from '@perdure/platform-node'
 
 /** Runs an agent to its end, outside a server, and keeps what it yields. */
 export async function runAgent(

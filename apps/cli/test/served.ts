@@ -1,5 +1,5 @@
-import { createLogger } from '@berth/platform-node'
-import { createServer, type ServerOptions } from '@berth/server-app'
+import { createLogger } from '@perdure/platform-node'
+import { createServer, type ServerOptions } from '@perdure/server-app'
 import { afterAll, beforeAll } from 'vitest'
 import { runCli } from '../src/run-cli.ts'
 import { recordingTerminal } from './recording-terminal.ts'
@@ -22,10 +22,10 @@ export function served(registered: Pick<ServerOptions, 'agents' | 'workflows'>) 
   afterAll(() => stop())
 
   const openTerminal = () => recordingTerminal({ cwd: dir(), env: { XDG_CONFIG_HOME: dir() } })
-  const berthOn = async (terminal: ReturnType<typeof openTerminal>, ...args: readonly string[]) => {
+  const perdureOn = async (terminal: ReturnType<typeof openTerminal>, ...args: readonly string[]) => {
     const exitCode = await runCli([...args, '--url', url], terminal)
     return { exitCode, out: terminal.out(), err: terminal.err() }
   }
-  const berth = (...args: readonly string[]) => berthOn(openTerminal(), ...args)
-  return { openTerminal, berthOn, berth }
+  const perdure = (...args: readonly string[]) => perdureOn(openTerminal(), ...args)
+  return { openTerminal, perdureOn, perdure }
 }

@@ -7,7 +7,7 @@ import { afterEach, beforeEach } from 'vitest'
 export function temporaryDir(): () => string {
   let dir: string
   beforeEach(async () => {
-    dir = await realpath(await mkdtemp(join(tmpdir(), 'berth-cli-')))
+    dir = await realpath(await mkdtemp(join(tmpdir(), 'perdure-cli-')))
   })
   afterEach(() => rm(dir, { recursive: true, force: true }))
   return () => dir

@@ -7,19 +7,19 @@ import { subscribeOverSocket } from './subscribe.ts'
 import type { SubscribeOptions, Subscription } from './subscription.ts'
 
 /** Every operation by group and name, and subscriptions. */
-export type BerthClient = RestClient & {
+export type PerdureClient = RestClient & {
   /**
    * Follows a subject: over one WebSocket that all subscriptions of the client share, or over Server-Sent Events. It begins
-   * when it is iterated and resumes by itself. Iterating throws a BerthError when the server refuses for good.
+   * when it is iterated and resumes by itself. Iterating throws a PerdureError when the server refuses for good.
    *
-   * @throws BerthError `validation-failed` when the subject cannot be followed over the transport that is there
+   * @throws PerdureError `validation-failed` when the subject cannot be followed over the transport that is there
    */
   subscribe(subject: string, options?: SubscribeOptions): Subscription
   /** Ends all subscriptions and the WebSocket. Calls go on. */
   close(): void
 }
 
-export function createClient(options: ClientOptions): BerthClient {
+export function createClient(options: ClientOptions): PerdureClient {
   const context = createContext(options)
   const rest = buildRestClient(context)
   const ending = new AbortController()

@@ -1,4 +1,3 @@
-export { BerthError, type BerthErrorCode, type ClientErrorCode, isBerthError } from './berth-error.ts'
 export type {
   ClientOptions,
   ConnectionChange,
@@ -6,9 +5,10 @@ export type {
   WebSocketConstructor,
   WebSocketLike,
 } from './client-options.ts'
-export { type BerthClient, createClient } from './create-client.ts'
+export { createClient, type PerdureClient } from './create-client.ts'
 export type { ListCall, Page } from './list-call.ts'
 export type { Pace } from './pace.ts'
+export { type ClientErrorCode, isPerdureError, PerdureError, type PerdureErrorCode } from './perdure-error.ts'
 export { createRestClient } from './rest-client.ts'
 export type { RestClient } from './rest-methods.ts'
 export type { CallOptions } from './send-request.ts'

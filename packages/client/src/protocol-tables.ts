@@ -1,4 +1,4 @@
-// Derived from the tables of @berth/protocol by `pnpm derive`; not edited by hand.
+// Derived from the tables of @perdure/protocol by `pnpm derive`; not edited by hand.
 import type { RouteTable } from './route.ts'
 
 export const SUBPROTOCOL = 'svc.protocol.v1'

@@ -1,4 +1,4 @@
-import { OPERATIONS } from '@berth/protocol'
+import { OPERATIONS } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { ROUTES } from './protocol-tables.ts'
 import { createRestClient } from './rest-client.ts'

@@ -1,4 +1,4 @@
-import type { OPERATION_TABLES, Operation } from '@berth/protocol'
+import type { OPERATION_TABLES, Operation } from '@perdure/protocol'
 import type { GenericSchema, InferInput, InferOutput } from 'valibot'
 import type { ListCall } from './list-call.ts'
 import type { CallOptions } from './send-request.ts'

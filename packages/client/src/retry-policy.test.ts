@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BerthError, type BerthErrorDetails } from './berth-error.ts'
+import { PerdureError, type PerdureErrorDetails } from './perdure-error.ts'
 import { backoffMs, delayBeforeRetry, retryAfterMs } from './retry-policy.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00.000Z')
@@ -33,10 +33,10 @@ describe('backoffMs', () => {
 describe('delayBeforeRetry', () => {
   const delayOf = (
     error: string,
-    details: BerthErrorDetails,
+    details: PerdureErrorDetails,
     over: { failures?: number; isRepeatable?: boolean } = {},
   ) =>
-    delayBeforeRetry(new BerthError(error, '', details), {
+    delayBeforeRetry(new PerdureError(error, '', details), {
       failures: 1,
       maxRetries: 2,
       isRepeatable: true,

@@ -1,4 +1,4 @@
-import type { BerthError } from './berth-error.ts'
+import type { PerdureError } from './perdure-error.ts'
 
 /** A wait that grows with every failure and is spread over its whole length, so that many clients do not return at once. */
 export interface Backoff {
@@ -34,7 +34,7 @@ export interface Trial {
 }
 
 /** How long to wait before the same request is sent again; `undefined`: it is not. Milliseconds. */
-export function delayBeforeRetry(error: BerthError, trial: Trial): number | undefined {
+export function delayBeforeRetry(error: PerdureError, trial: Trial): number | undefined {
   const isInFlight = error.error === 'idempotency-in-flight'
   if (!isInFlight && (trial.failures > trial.maxRetries || !isRetried(error, trial.isRepeatable))) return undefined
   const asked = error.retryAfterMs ?? 0
@@ -44,7 +44,7 @@ export function delayBeforeRetry(error: BerthError, trial: Trial): number | unde
 
 const GATEWAY_STATUSES = [408, 502, 503, 504]
 
-function isRetried({ error, status }: BerthError, isRepeatable: boolean): boolean {
+function isRetried({ error, status }: PerdureError, isRepeatable: boolean): boolean {
   // Refused before anything was done. A lockout is not: only another credential ends it.
   if (status === 429) return error !== 'auth-locked-out'
   return isRepeatable && (error === 'network-failed' || GATEWAY_STATUSES.includes(status))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { BerthError } from './berth-error.ts'
 import type { ClientOptions } from './client-options.ts'
 import { createManualPace, settle } from './manual-pace.fixture.ts'
+import { PerdureError } from './perdure-error.ts'
 import { createRestClient } from './rest-client.ts'
 import { json, noNetwork, refusal, scriptFetch, silence } from './scripted-fetch.fixture.ts'
 
@@ -14,13 +14,13 @@ function setUp(replies: Parameters<typeof scriptFetch>, options: Partial<ClientO
   return { client, requests, pace }
 }
 
-const failureOf = async (call: Promise<unknown>): Promise<BerthError> => {
+const failureOf = async (call: Promise<unknown>): Promise<PerdureError> => {
   const thrown: unknown = await call.then(
     () => undefined,
     (error) => error,
   )
-  expect(thrown).toBeInstanceOf(BerthError)
-  return thrown as BerthError
+  expect(thrown).toBeInstanceOf(PerdureError)
+  return thrown as PerdureError
 }
 
 describe('a call', () => {
@@ -169,7 +169,7 @@ describe('a refusal', () => {
     const { client } = setUp([json(envelope, { status: 403 })])
 
     expect(await failureOf(client.runs.get('run_1'))).toMatchObject({
-      name: 'BerthError',
+      name: 'PerdureError',
       error: 'scope-denied',
       status: 403,
       message: 'no',

@@ -1,6 +1,6 @@
-import { BerthError, type BerthErrorCode, isBerthError } from './berth-error.ts'
 import type { ClientContext } from './client-options.ts'
 import { pause } from './pace.ts'
+import { isPerdureError, PerdureError, type PerdureErrorCode } from './perdure-error.ts'
 import { delayBeforeRetry, retryAfterMs } from './retry-policy.ts'
 import type { Route } from './route.ts'
 
@@ -37,7 +37,7 @@ export interface Answer {
 /**
  * One logical call: retried while that cannot do anything twice, under one key, within one limit of time.
  *
- * @throws BerthError with the identifier of the server's refusal, or of what failed on this side; the reason of
+ * @throws PerdureError with the identifier of the server's refusal, or of what failed on this side; the reason of
  *   `options.signal` when that is aborted
  */
 export async function sendRequest(context: ClientContext, request: OutgoingRequest): Promise<Answer> {
@@ -64,7 +64,7 @@ export async function sendRequest(context: ClientContext, request: OutgoingReque
 }
 
 const timedOut = (timeoutMs: number) =>
-  new BerthError('timeout', `No answer within ${timeoutMs} ms.`, {
+  new PerdureError('timeout', `No answer within ${timeoutMs} ms.`, {
     hint: 'A run that was started goes on. Repeat the call with the same idempotencyKey, or raise timeoutMs.',
   })
 
@@ -97,7 +97,7 @@ async function untilAnswered(context: ClientContext, attempt: Attempt): Promise<
 async function prepareNext(
   { token, pace, maxRetries }: ClientContext,
   { options, isRepeatable, signal }: Attempt,
-  { course, error }: { readonly course: Course; readonly error: BerthError },
+  { course, error }: { readonly course: Course; readonly error: PerdureError },
 ): Promise<void> {
   if (error.status === 401 && !course.isRenewed) {
     course.isRenewed = true
@@ -117,10 +117,10 @@ async function prepareNext(
   await pause(pace, delayMs, signal)
 }
 
-const asFailure = (thrown: unknown): BerthError =>
-  isBerthError(thrown)
+const asFailure = (thrown: unknown): PerdureError =>
+  isPerdureError(thrown)
     ? thrown
-    : new BerthError('network-failed', 'The server could not be reached, or the connection broke off.', {
+    : new PerdureError('network-failed', 'The server could not be reached, or the connection broke off.', {
         cause: thrown,
       })
 
@@ -145,7 +145,7 @@ function parse(text: string, { status, headers }: Response): unknown {
     return JSON.parse(text)
   } catch (cause) {
     const requestId = headers.get('x-request-id') ?? undefined
-    throw new BerthError('invalid-answer', 'The answer is not JSON.', { status, requestId, cause })
+    throw new PerdureError('invalid-answer', 'The answer is not JSON.', { status, requestId, cause })
   }
 }
 
@@ -153,10 +153,10 @@ function parse(text: string, { status, headers }: Response): unknown {
 export async function refusalOf(
   { pace, baseUrl }: Pick<ClientContext, 'pace' | 'baseUrl'>,
   response: Response,
-): Promise<BerthError> {
+): Promise<PerdureError> {
   const { status, headers } = response
   const envelope = envelopeOf(await response.text())
-  return new BerthError(envelope.error ?? 'invalid-answer', envelope.message ?? `The server answered ${status}.`, {
+  return new PerdureError(envelope.error ?? 'invalid-answer', envelope.message ?? `The server answered ${status}.`, {
     status,
     hint: envelope.hint ?? (envelope.error === 'route-not-found' ? basePathHint(baseUrl) : undefined),
     requestId: envelope.requestId ?? headers.get('x-request-id') ?? undefined,
@@ -169,7 +169,7 @@ const basePathHint = (baseUrl: string): string =>
   `baseUrl is the address of the server with its base path (server.basePath, /v1 unless it is configured), like ${new URL('/v1', baseUrl).href}; it is ${baseUrl}`
 
 interface Envelope {
-  readonly error?: BerthErrorCode
+  readonly error?: PerdureErrorCode
   readonly message?: string
   readonly hint?: string
   readonly requestId?: string

@@ -1,4 +1,4 @@
-import { BerthError, type BerthErrorCode } from './berth-error.ts'
+import { PerdureError, type PerdureErrorCode } from './perdure-error.ts'
 import { CLOSE_NAMES, RPC_NAMES } from './protocol-tables.ts'
 import { type Backoff, backoffMs, isFinalStatus } from './retry-policy.ts'
 import type { Closing, RpcAnswer } from './socket-connection.ts'
@@ -7,14 +7,14 @@ import type { Closing, RpcAnswer } from './socket-connection.ts'
 export type Verdict =
   | { readonly kind: 'reconnect'; readonly delayMs: number }
   /** Another ticket may help, once. */
-  | { readonly kind: 'renew'; readonly error: BerthError }
-  | { readonly kind: 'final'; readonly error: BerthError }
+  | { readonly kind: 'renew'; readonly error: PerdureError }
+  | { readonly kind: 'final'; readonly error: PerdureError }
 
 const BACKOFF: Backoff = { baseMs: 200, maxMs: 10_000 }
 /** The window in which the server counts a client's messages. */
 const FLOOD_WINDOW_MS = 10_000
 
-const ERRORS_OF_NAMES: Readonly<Record<string, BerthErrorCode>> = {
+const ERRORS_OF_NAMES: Readonly<Record<string, PerdureErrorCode>> = {
   'auth.required': 'auth-required',
   'auth.invalid': 'auth-invalid',
   'auth.revoked': 'auth-revoked',
@@ -33,13 +33,13 @@ export function judgeClosing({ code, reason }: Closing, failures: number, chance
 }
 
 /** What it means that no ticket was to be had. */
-export function judgeTicket(error: BerthError, failures: number, chance: number): Verdict {
+export function judgeTicket(error: PerdureError, failures: number, chance: number): Verdict {
   if (isFinalStatus(error.status)) return { kind: 'final', error }
   return { kind: 'reconnect', delayMs: (error.retryAfterMs ?? 0) + backoffMs(BACKOFF, failures, chance) }
 }
 
 const closedAs = (name: string, { code, reason }: Pick<Closing, 'code' | 'reason'>) =>
-  new BerthError(ERRORS_OF_NAMES[name] ?? name, `The server closed the WebSocket with ${code}: ${reason || name}.`, {
+  new PerdureError(ERRORS_OF_NAMES[name] ?? name, `The server closed the WebSocket with ${code}: ${reason || name}.`, {
     closeCode: code,
   })
 
@@ -49,7 +49,7 @@ const PASSING = ['internal-error', 'rate-limited']
 /** Why a subscription was refused; `undefined` when it is worth another attempt. */
 export function finalRefusal({
   error: { code, message },
-}: Extract<RpcAnswer, { error: unknown }>): BerthError | undefined {
+}: Extract<RpcAnswer, { error: unknown }>): PerdureError | undefined {
   const name = RPC_NAMES[code] ?? 'protocol-violation'
-  return PASSING.includes(name) ? undefined : new BerthError(ERRORS_OF_NAMES[name] ?? name, message)
+  return PASSING.includes(name) ? undefined : new PerdureError(ERRORS_OF_NAMES[name] ?? name, message)
 }

@@ -18,7 +18,7 @@ export interface SocketFollowing extends Following {
  * given up, and taken up at its cursor once half of the buffer is handed out.
  *
  * @returns `moved` when no WebSocket can be had and the subject is to be followed in another way
- * @throws BerthError when the server refuses for good
+ * @throws PerdureError when the server refuses for good
  */
 export async function* followOverSocket(
   hub: SocketHub,

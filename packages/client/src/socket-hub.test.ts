@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { BerthError } from './berth-error.ts'
 import type { ClientOptions, ConnectionChange } from './client-options.ts'
 import { createClientWorld } from './client-world.fixture.ts'
 import { collect } from './collect.fixture.ts'
 import { createManualPace, settle } from './manual-pace.fixture.ts'
+import { PerdureError } from './perdure-error.ts'
 import { refusal } from './scripted-fetch.fixture.ts'
 
 const INBOX = 'approvals/events'
@@ -58,7 +58,7 @@ describe('a closed connection', () => {
     server.greetWith(code, code)
     await pace.advance(60_000)
 
-    expect(seen.ending()).toMatchObject({ name: 'BerthError', error, closeCode: code })
+    expect(seen.ending()).toMatchObject({ name: 'PerdureError', error, closeCode: code })
     expect(asked).toEqual([false, true])
   })
 
@@ -196,7 +196,7 @@ describe('a refused subscription', () => {
     server.publish(INBOX)
     await settle()
 
-    expect(refused.ending()).toBeInstanceOf(BerthError)
+    expect(refused.ending()).toBeInstanceOf(PerdureError)
     expect(refused.ending()).toMatchObject({ error })
     expect(seen.ids()).toEqual(['e1.1'])
   })

@@ -1,6 +1,6 @@
-import { BerthError, isBerthError } from './berth-error.ts'
 import type { ClientContext, ConnectionChange, CredentialRequest, WebSocketConstructor } from './client-options.ts'
 import { pause } from './pace.ts'
+import { isPerdureError, PerdureError } from './perdure-error.ts'
 import { SUBPROTOCOL, TICKET_PREFIX } from './protocol-tables.ts'
 import { judgeClosing, judgeTicket, type Verdict } from './socket-closing.ts'
 import { type Closing, openSocket } from './socket-connection.ts'
@@ -39,7 +39,7 @@ interface Course {
 }
 
 type Closed = Closing & { readonly wasSettled: boolean }
-type Outcome = Closed | BerthError
+type Outcome = Closed | PerdureError
 
 export function createSocketHub(deps: SocketHubDeps): SocketHub {
   const { pace } = deps
@@ -84,7 +84,7 @@ export function createSocketHub(deps: SocketHubDeps): SocketHub {
     const course: Course = { failures: 0, unopened: 0, isRefused: false }
     while (routes.size() > 0 && !ending.signal.aborted) {
       const outcome: Outcome = await connect(course.isRefused).catch(asError)
-      const verdict: Verdict = isBerthError(outcome) ? judgeRefusal(outcome, course) : judge(outcome, course)
+      const verdict: Verdict = isPerdureError(outcome) ? judgeRefusal(outcome, course) : judge(outcome, course)
       await obey(verdict, course)
     }
   }
@@ -99,7 +99,7 @@ export function createSocketHub(deps: SocketHubDeps): SocketHub {
     return verdict
   }
 
-  const judgeRefusal = (error: BerthError, course: Course): Verdict => {
+  const judgeRefusal = (error: PerdureError, course: Course): Verdict => {
     course.failures += 1
     return judgeTicket(error, course.failures - 1, pace.random())
   }
@@ -140,7 +140,7 @@ export function createSocketHub(deps: SocketHubDeps): SocketHub {
 
   return {
     attach(follower) {
-      if (ending.signal.aborted) return follower.onRefused(new BerthError('client-closed', 'The client is closed.'))
+      if (ending.signal.aborted) return follower.onRefused(new PerdureError('client-closed', 'The client is closed.'))
       cancelLinger()
       routes.add(follower)
       start()
@@ -152,7 +152,7 @@ export function createSocketHub(deps: SocketHubDeps): SocketHub {
     close() {
       ending.abort()
       cancelLinger()
-      routes.fail(new BerthError('client-closed', 'The client is closed.'))
+      routes.fail(new PerdureError('client-closed', 'The client is closed.'))
       routes.hangUp()
     },
   }
@@ -165,5 +165,5 @@ interface NetworkWatcher {
   removeEventListener?(type: 'online', listener: () => void): void
 }
 
-const asError = (thrown: unknown): BerthError =>
-  isBerthError(thrown) ? thrown : new BerthError('network-failed', 'No ticket could be had.', { cause: thrown })
+const asError = (thrown: unknown): PerdureError =>
+  isPerdureError(thrown) ? thrown : new PerdureError('network-failed', 'No ticket could be had.', { cause: thrown })

@@ -1,5 +1,5 @@
-import type { BerthError } from './berth-error.ts'
 import type { Pace } from './pace.ts'
+import type { PerdureError } from './perdure-error.ts'
 import { REPLAY_GAP } from './protocol-tables.ts'
 import { finalRefusal } from './socket-closing.ts'
 import type { PushedFrame, RpcAnswer, SocketConnection } from './socket-connection.ts'
@@ -15,7 +15,7 @@ export interface SocketFollower {
   onEvent(event: Event): void
   onGap(gap: { readonly firstAvailable: string | null; readonly lastEventId: string }): void
   /** Nothing will come any more. */
-  onRefused(error: BerthError): void
+  onRefused(error: PerdureError): void
   /** No connection can be had now: true when it goes elsewhere, and is no longer to be served. */
   leaves(): boolean
 }
@@ -30,7 +30,7 @@ export interface SocketRoutes {
   /** The connection is gone. */
   close(): void
   push(frame: PushedFrame): void
-  fail(error: BerthError): void
+  fail(error: PerdureError): void
   offerLeave(): void
   /** Ends the connection. */
   hangUp(): void

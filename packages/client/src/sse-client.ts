@@ -1,12 +1,12 @@
-import { BerthError } from './berth-error.ts'
 import { type ClientContext, type ClientOptions, createContext } from './client-options.ts'
 import { eventStreamPath } from './event-stream-path.ts'
 import { openSubscription } from './open-subscription.ts'
+import { PerdureError } from './perdure-error.ts'
 import { followOverSse } from './sse-follower.ts'
 import type { SubscribeOptions, Subscription } from './subscription.ts'
 
 export interface SseClient {
-  /** Follows a run or a session. @throws BerthError `validation-failed` for a subject without such a stream */
+  /** Follows a run or a session. @throws PerdureError `validation-failed` for a subject without such a stream */
   subscribe(subject: string, options?: Omit<SubscribeOptions, 'transport' | 'bufferSize'>): Subscription
   /** Ends all subscriptions. */
   close(): void
@@ -29,7 +29,7 @@ export function subscribeOverSse(
 ): Subscription {
   const path = eventStreamPath(subscribing.subject)
   if (path === undefined) {
-    throw new BerthError('validation-failed', `${subscribing.subject} cannot be followed over Server-Sent Events.`, {
+    throw new PerdureError('validation-failed', `${subscribing.subject} cannot be followed over Server-Sent Events.`, {
       hint: 'Runs and sessions can; everything else needs a WebSocket.',
     })
   }

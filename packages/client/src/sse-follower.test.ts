@@ -74,7 +74,7 @@ describe('createSseClient', () => {
     const seen = collect(client.subscribe(RUN))
     await pace.advance(0)
 
-    expect(seen.ending()).toMatchObject({ name: 'BerthError', error: 'run-not-found', status })
+    expect(seen.ending()).toMatchObject({ name: 'PerdureError', error: 'run-not-found', status })
   })
 
   it('waits out what passes: no network, a full server, a page of a proxy', async () => {

@@ -1,7 +1,7 @@
-import { BerthError, isBerthError } from './berth-error.ts'
 import type { ClientContext } from './client-options.ts'
 import type { CursorGate } from './cursor-gate.ts'
 import { type Pace, pause } from './pace.ts'
+import { isPerdureError, PerdureError } from './perdure-error.ts'
 import { REPLAY_GAP } from './protocol-tables.ts'
 import { type Backoff, backoffMs, isFinalStatus } from './retry-policy.ts'
 import { refusalOf } from './send-request.ts'
@@ -32,7 +32,7 @@ interface Pacing {
 /**
  * Follows an event stream by its path, over as many connections as it takes.
  *
- * @throws BerthError when the server refuses for good
+ * @throws PerdureError when the server refuses for good
  */
 export async function* followOverSse(
   context: ClientContext,
@@ -79,9 +79,9 @@ async function* followOnce(
   return 'lost'
 }
 
-/** Milliseconds. @throws BerthError when it is final */
+/** Milliseconds. @throws PerdureError when it is final */
 function waitAskedBy(error: unknown): number {
-  if (!isBerthError(error)) return 0
+  if (!isPerdureError(error)) return 0
   if (isFinalStatus(error.status)) throw error
   return error.retryAfterMs ?? 0
 }
@@ -106,7 +106,7 @@ async function openStream(
   if (!response.ok) throw await refusalOf(context, response)
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
   if (response.body === null || !isStream) {
-    throw new BerthError('invalid-answer', 'The answer is no event stream.', { status: response.status })
+    throw new PerdureError('invalid-answer', 'The answer is no event stream.', { status: response.status })
   }
   return response.body
 }

@@ -1,4 +1,4 @@
-import type { EventEnvelope } from '@berth/protocol'
+import type { EventEnvelope } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 
 export type Event = InferOutput<typeof EventEnvelope>

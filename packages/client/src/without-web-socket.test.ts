@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { BerthError } from './berth-error.ts'
 import { createClientWorld } from './client-world.fixture.ts'
 import { collect } from './collect.fixture.ts'
 import { settle } from './manual-pace.fixture.ts'
 import type { createModelServer } from './model-server.fixture.ts'
+import { PerdureError } from './perdure-error.ts'
 
 const RUN = 'agent:echo/runs/run_1/events'
 const INBOX = 'approvals/events'
@@ -74,6 +74,6 @@ describe('where there is no WebSocket', () => {
   it.each([INBOX, 'agent:*/events', 'nonsense'])('refuses %s for what needs a stream', (subject) => {
     const { client } = createClientWorld()
 
-    expect(() => client.subscribe(subject, { transport: 'sse' })).toThrow(BerthError)
+    expect(() => client.subscribe(subject, { transport: 'sse' })).toThrow(PerdureError)
   })
 })

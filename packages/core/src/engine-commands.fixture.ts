@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW } from '@berth/ports'
+import { AppError, EVERY_ROW } from '@perdure/ports'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { expectOneRun, type Start, type World } from './engine-history.fixture.ts'

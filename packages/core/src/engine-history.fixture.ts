@@ -1,4 +1,4 @@
-import type { RunRecord } from '@berth/ports'
+import type { RunRecord } from '@perdure/ports'
 import { expect } from 'vitest'
 import type { Program } from './engine-program.fixture.ts'
 import type { Process, Surroundings } from './engine-world.fixture.ts'

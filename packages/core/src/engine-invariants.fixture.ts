@@ -1,4 +1,4 @@
-import { type ApprovalRecord, EVERY_ROW, type RunRecord, type StepRecord } from '@berth/ports'
+import { type ApprovalRecord, EVERY_ROW, type RunRecord, type StepRecord } from '@perdure/ports'
 import { expect } from 'vitest'
 import { expectOneRun, type World } from './engine-history.fixture.ts'
 import { expectFenced, expectInOrder } from './engine-order.fixture.ts'

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type Storage } from '@berth/ports'
+import { EVERY_ROW, type Storage } from '@perdure/ports'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { commands, decideOne, emitEvent, resumeOne, revive } from './engine-commands.fixture.ts'

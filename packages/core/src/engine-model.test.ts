@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { Storage } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { Storage } from '@perdure/ports'
 import { describe, it } from 'vitest'
 import { checkEngine } from './engine-model.fixture.ts'
 

@@ -1,4 +1,4 @@
-import { fromJsonText, type RunRecord, type StepRecord, type StoredEvent } from '@berth/ports'
+import { fromJsonText, type RunRecord, type StepRecord, type StoredEvent } from '@perdure/ports'
 import { expect } from 'vitest'
 import type { World } from './engine-history.fixture.ts'
 import { keyOfPayload } from './engine-program.fixture.ts'

@@ -1,4 +1,4 @@
-import { type ApprovalRecord, fromJsonText, type RunRecord } from '@berth/ports'
+import { type ApprovalRecord, fromJsonText, type RunRecord } from '@perdure/ports'
 import { expect } from 'vitest'
 import type { World } from './engine-history.fixture.ts'
 import { CHILD_FAILED, CRASHED, EMIT_KEYS, type Op, type Program, payloadOf, THROWN } from './engine-program.fixture.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import fc from 'fast-check'
 import type { RunContext } from './agents/agent.ts'
 

@@ -7,8 +7,8 @@ import {
   type StepRecord,
   type Storage,
   type Timers,
-} from '@berth/ports'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+} from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { RunContext } from './agents/agent.ts'
 import { createAgentRegistry } from './agents/agent-registry.ts'
 import type { RunServices } from './agents/run-services.ts'

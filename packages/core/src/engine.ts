@@ -11,7 +11,7 @@ import {
   type Timers,
   type Tracer,
   type UnitOfWork,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { AgentRegistry } from './agents/agent-registry.ts'
 import { createReadAgents } from './agents/read-agents.ts'
 import type { CreateRunServices } from './agents/run-services.ts'

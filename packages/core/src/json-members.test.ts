@@ -1,4 +1,4 @@
-import { toJsonText } from '@berth/ports'
+import { toJsonText } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isLongerThan, jsonObject } from './json-members.ts'

@@ -1,4 +1,4 @@
-import { type JsonText, toJsonText } from '@berth/ports'
+import { type JsonText, toJsonText } from '@perdure/ports'
 
 /** One JSON object of `fields` and, after them, members whose text is already JSON. Missing members are left out. */
 export function jsonObject(fields: object, texts: Readonly<Record<string, JsonText | undefined>>): JsonText {

@@ -1,4 +1,4 @@
-import type { Storage } from '@berth/ports'
+import type { Storage } from '@perdure/ports'
 
 export interface Mortal {
   readonly storage: Storage

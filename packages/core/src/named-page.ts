@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '@berth/ports'
+import type { Page, PageQuery } from '@perdure/ports'
 
 /** A page of what has names, given in their order; the cursor is the last name of the page before. */
 export function pageOfNamed<T>(

@@ -1,4 +1,4 @@
-import type { JsonText } from '@berth/ports'
+import type { JsonText } from '@perdure/ports'
 
 /** What a use case answers when it decides the status itself. Exactly one of `body` and `json`, or neither for 204. */
 export interface Reply {

@@ -1,4 +1,4 @@
-import type { RunError } from '@berth/ports'
+import type { RunError } from '@perdure/ports'
 import { readThrown, textOfThrown } from './thrown-value.ts'
 
 const MAX_MESSAGE_LENGTH = 4_096

@@ -1,4 +1,4 @@
-import type { RunRecord } from '@berth/ports'
+import type { RunRecord } from '@perdure/ports'
 import type { Effect } from './steps/effect.ts'
 import type { StepFn, StepOptions } from './steps/step.ts'
 import type { ToolResult } from './tools/tool.ts'

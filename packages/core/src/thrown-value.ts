@@ -1,5 +1,5 @@
-import { AppError } from '@berth/ports'
-import type { ErrorCode } from '@berth/protocol'
+import { AppError } from '@perdure/ports'
+import type { ErrorCode } from '@perdure/protocol'
 
 /** Whether this is our error with that id. Anything can be thrown, also a proxy that throws when it is looked at. */
 export function isAppError(thrown: unknown, id: ErrorCode): thrown is AppError {

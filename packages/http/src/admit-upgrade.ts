@@ -1,5 +1,5 @@
-import type { Principal } from '@berth/core'
-import { AppError } from '@berth/ports'
+import type { Principal } from '@perdure/core'
+import { AppError } from '@perdure/ports'
 import type { Exchange } from './exchange.ts'
 import type { HttpConfig } from './http-app-deps.ts'
 import { isFromOwnSite, isSameOrigin } from './same-origin.ts'

@@ -1,4 +1,4 @@
-import type { AppError, Clock, Meter } from '@berth/ports'
+import type { AppError, Clock, Meter } from '@perdure/ports'
 import type { Exchange } from './exchange.ts'
 
 export interface AnswerMeterDeps {

@@ -1,4 +1,4 @@
-import type { AppError, Clock } from '@berth/ports'
+import type { AppError, Clock } from '@perdure/ports'
 import { type Exchange, isAnonymous } from './exchange.ts'
 import type { AnswerNote } from './http-app-deps.ts'
 

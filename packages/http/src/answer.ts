@@ -1,5 +1,5 @@
-import type { Reply } from '@berth/core'
-import { AppError, EVERY_ROW, fromJsonText } from '@berth/ports'
+import type { Reply } from '@perdure/core'
+import { AppError, EVERY_ROW, fromJsonText } from '@perdure/ports'
 import { acceptsEventStream } from './accept.ts'
 import { type Exchange, hangUpOf } from './exchange.ts'
 import type { Answer } from './handlers.ts'

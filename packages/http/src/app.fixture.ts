@@ -23,8 +23,8 @@ import {
   type RunContext,
   type RunServices,
   targetsOf,
-} from '@berth/core'
-import { createInMemorySkillStore, createInMemoryStorage } from '@berth/in-memory'
+} from '@perdure/core'
+import { createInMemorySkillStore, createInMemoryStorage } from '@perdure/in-memory'
 import {
   AppError,
   type CronSchedule,
@@ -37,8 +37,8 @@ import {
   type Sealer,
   type Storage,
   type Timers,
-} from '@berth/ports'
-import { createManualClock, createSequenceIds, type ManualClock } from '@berth/testkit'
+} from '@perdure/ports'
+import { createManualClock, createSequenceIds, type ManualClock } from '@perdure/testkit'
 import { createHttpApp } from './app.ts'
 import type { AnswerNote, HttpAppDeps, HttpConfig } from './http-app-deps.ts'
 

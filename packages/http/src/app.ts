@@ -1,5 +1,5 @@
-import type { AppError } from '@berth/ports'
-import { ERRORS } from '@berth/protocol'
+import type { AppError } from '@perdure/ports'
+import { ERRORS } from '@perdure/protocol'
 import { type AdmittedUpgrade, admitUpgrade, type UpgradeOutcome } from './admit-upgrade.ts'
 import { finish, toOutgoing } from './answer.ts'
 import { noteOf } from './answer-note.ts'

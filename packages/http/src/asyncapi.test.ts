@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import specifications from '@asyncapi/specs'
-import { AGENT_EVENT_SUBJECTS, CLOSE_CODES, EVENTS, type EventSpec, RPC_METHODS, SUBJECTS } from '@berth/protocol'
+import { AGENT_EVENT_SUBJECTS, CLOSE_CODES, EVENTS, type EventSpec, RPC_METHODS, SUBJECTS } from '@perdure/protocol'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ interface Message {
   readonly payload: object
 }
 interface Document {
-  readonly channels: Readonly<Record<string, Channel & { readonly 'x-berth-close-codes'?: object }>>
+  readonly channels: Readonly<Record<string, Channel & { readonly 'x-perdure-close-codes'?: object }>>
   readonly operations: Readonly<
     Record<string, { readonly action: string; readonly channel: { readonly $ref: string } }>
   >
@@ -59,7 +59,7 @@ describe('the AsyncAPI document', () => {
   })
 
   it('has no error by redocly lint', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'berth-asyncapi-'))
+    const folder = await mkdtemp(join(tmpdir(), 'perdure-asyncapi-'))
     const file = join(folder, 'asyncapi.json')
     await writeFile(file, JSON.stringify(document))
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
@@ -95,7 +95,7 @@ describe('the AsyncAPI document', () => {
 
     expect(count('receive')).toBe(Object.keys(RPC_METHODS).length)
     expect(count('send')).toBe(Object.keys(document.channels).length - 1)
-    expect(document.channels.socket?.['x-berth-close-codes']).toEqual(CLOSE_CODES)
+    expect(document.channels.socket?.['x-perdure-close-codes']).toEqual(CLOSE_CODES)
     expect(document.channels.runsEventsStream?.address).toBe('/runs/{runId}/events')
     expect(document.channels.sessionsEventsStream?.address).toBe('/sessions/{sessionId}/events')
   })

@@ -19,7 +19,7 @@ import {
   type SubjectName,
   scopesOfSubject,
   TICKET_PREFIX,
-} from '@berth/protocol'
+} from '@perdure/protocol'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 
@@ -38,7 +38,7 @@ export function buildAsyncApi({ basePath, version }: AsyncApiOptions): Json {
   return {
     asyncapi: '3.0.0',
     info: {
-      title: 'Berth',
+      title: 'Perdure',
       version,
       description: 'The events of a standalone durable agent server, over WebSocket and Server-Sent Events.',
       license: { name: 'MIT' },
@@ -95,8 +95,8 @@ const SOCKET: Json = {
     ]).concat([['rpcError', messageRef('rpcError')]]),
   ),
   bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
-  'x-berth-close-codes': CLOSE_CODES,
-  'x-berth-rpc-codes': RPC_CODES,
+  'x-perdure-close-codes': CLOSE_CODES,
+  'x-perdure-rpc-codes': RPC_CODES,
 }
 
 /** `subscription.subscribe` → `subscriptionSubscribe`. */
@@ -160,8 +160,8 @@ function eventMessages(): Json {
       summary,
       contentType: 'application/json',
       payload: envelopeOf({ type: { const: type }, payload: schemaOf(payload) }),
-      'x-berth-emitted-by': emittedBy,
-      ...(sanitized === true ? { 'x-berth-sanitized': true } : {}),
+      'x-perdure-emitted-by': emittedBy,
+      ...(sanitized === true ? { 'x-perdure-sanitized': true } : {}),
     },
   ])
   return {

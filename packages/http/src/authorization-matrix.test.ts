@@ -1,5 +1,5 @@
-import { isGrantable, OPERATIONS, type Operation, SCOPES, type ScopeRule } from '@berth/protocol'
-import { aBlock, aFact, aMemoryConflict, anApproval, aRun, aSession } from '@berth/testkit'
+import { isGrantable, OPERATIONS, type Operation, SCOPES, type ScopeRule } from '@perdure/protocol'
+import { aBlock, aFact, aMemoryConflict, anApproval, aRun, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { bearer, bodyOf, createTestApp } from './app.fixture.ts'
 import { toRequest } from './operation-request.fixture.ts'

@@ -6,7 +6,7 @@ type TrustProxy = Parameters<typeof createClientOf>[0]
 
 function clientOf(trustProxy: TrustProxy, remoteAddress: string | undefined, headers: Record<string, string> = {}) {
   const env = remoteAddress === undefined ? {} : { incoming: { socket: { remoteAddress } } }
-  const request = new Request('http://berth.example/v1/agents', { headers })
+  const request = new Request('http://perdure.example/v1/agents', { headers })
   return createClientOf(trustProxy)(env, readHead(request, {}))
 }
 

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 import type { HttpEnv } from './http-env.ts'
 import type { RequestHead } from './request-head.ts'
 

@@ -1,4 +1,4 @@
-import type { WatchCredential } from '@berth/core'
+import type { WatchCredential } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
 import { endWithCredential } from './credential-stream.ts'
 

@@ -1,4 +1,4 @@
-import type { Principal, WatchCredential } from '@berth/core'
+import type { Principal, WatchCredential } from '@perdure/core'
 
 const EXPORTS = /^(?:application\/x-ndjson|text\/csv)\b/
 

@@ -1,5 +1,5 @@
-import { AppError } from '@berth/ports'
-import { ERRORS, type ErrorCode, errorsOf, OPERATIONS, type Operation } from '@berth/protocol'
+import { AppError } from '@perdure/ports'
+import { ERRORS, type ErrorCode, errorsOf, OPERATIONS, type Operation } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, bodyOf, createTestApp } from './app.fixture.ts'
 import type { HttpAppDeps, UseCases } from './http-app-deps.ts'

@@ -1,5 +1,5 @@
-import { AppError } from '@berth/ports'
-import { ERRORS, type ErrorCode } from '@berth/protocol'
+import { AppError } from '@perdure/ports'
+import { ERRORS, type ErrorCode } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get } from './app.fixture.ts'
 import { toAppError, toEnvelope, toErrorAnswer } from './error-envelope.ts'

@@ -1,5 +1,5 @@
-import { AppError } from '@berth/ports'
-import { ERRORS, type ErrorCode } from '@berth/protocol'
+import { AppError } from '@perdure/ports'
+import { ERRORS, type ErrorCode } from '@perdure/protocol'
 import { type TextAnswer, textAnswer } from './text-answer.ts'
 
 /** The body of every refusal. */
@@ -26,11 +26,11 @@ const RETRY_AFTER_MS: Partial<Record<ErrorCode, number>> = {
 }
 
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
-  'auth-required': 'Bearer realm="berth"',
-  'auth-invalid': 'Bearer realm="berth", error="invalid_token"',
-  'auth-expired': 'Bearer realm="berth", error="invalid_token"',
-  'auth-revoked': 'Bearer realm="berth", error="invalid_token"',
-  'scope-denied': 'Bearer realm="berth", error="insufficient_scope"',
+  'auth-required': 'Bearer realm="perdure"',
+  'auth-invalid': 'Bearer realm="perdure", error="invalid_token"',
+  'auth-expired': 'Bearer realm="perdure", error="invalid_token"',
+  'auth-revoked': 'Bearer realm="perdure", error="invalid_token"',
+  'scope-denied': 'Bearer realm="perdure", error="insufficient_scope"',
 }
 
 /** The envelope with its status and the headers that belong to the error. */

@@ -1,4 +1,4 @@
-import type { agentOperations, Operation, runOperations } from '@berth/protocol'
+import type { agentOperations, Operation, runOperations } from '@perdure/protocol'
 import type { Call, Handlers } from './handlers.ts'
 
 type AgentHandlers = Handlers<typeof agentOperations>

@@ -47,9 +47,9 @@ import type {
   WorkflowThreads,
   WriteBlocks,
   WriteFacts,
-} from '@berth/core'
-import type { Clock, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@berth/ports'
-import type { SecretsHealth } from '@berth/protocol'
+} from '@perdure/core'
+import type { Clock, Exposition, IdGenerator, Logger, Meter, Tracer, Visibility } from '@perdure/ports'
+import type { SecretsHealth } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 
 /** The part of the server's configuration that HTTP reads. */

@@ -1,5 +1,5 @@
-import { AppError } from '@berth/ports'
-import { OPERATION_TABLES, type Operation, type OperationGroup, type OperationTable } from '@berth/protocol'
+import { AppError } from '@perdure/ports'
+import { OPERATION_TABLES, type Operation, type OperationGroup, type OperationTable } from '@perdure/protocol'
 import type { Answer, Call, Handlers } from './handlers.ts'
 
 /** An operation and what answers it. */

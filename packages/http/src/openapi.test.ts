@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { ERRORS, errorsOf, OPERATIONS, PARAMETER_MEANINGS } from '@berth/protocol'
+import { ERRORS, errorsOf, OPERATIONS, PARAMETER_MEANINGS } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { buildOpenApi } from './openapi.ts'
 
@@ -18,7 +18,7 @@ interface OperationObject {
   }>
   readonly requestBody?: unknown
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>
-  readonly 'x-berth-refused'?: boolean
+  readonly 'x-perdure-refused'?: boolean
 }
 type Content = Readonly<
   Record<string, { readonly schema: { readonly properties?: { readonly error?: { readonly enum?: string[] } } } }>
@@ -34,7 +34,7 @@ const ROOT = join(import.meta.dirname, '../../..')
 
 describe('the OpenAPI document', () => {
   it('has no error by redocly lint', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'berth-openapi-'))
+    const folder = await mkdtemp(join(tmpdir(), 'perdure-openapi-'))
     const file = join(folder, 'openapi.json')
     await writeFile(file, JSON.stringify(document))
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
@@ -71,7 +71,7 @@ describe('the OpenAPI document', () => {
     const object = objectOf(operation.method, operation.path)
 
     expect(object?.operationId).toBe(id)
-    expect(object?.['x-berth-refused']).toBe(operation.refused)
+    expect(object?.['x-perdure-refused']).toBe(operation.refused)
     expect(object?.security).toEqual(operation.scope === null ? [] : undefined)
     expect(Object.keys(object?.responses ?? {})).toEqual(expect.arrayContaining(Object.keys(operation.responses)))
     for (const code of errorsOf(operation)) {

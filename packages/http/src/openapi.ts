@@ -6,7 +6,7 @@ import {
   type Operation,
   PARAMETER_MEANINGS,
   type ResponseSpec,
-} from '@berth/protocol'
+} from '@perdure/protocol'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { honoursPrefer } from './operation-traits.ts'
@@ -23,7 +23,7 @@ export function buildOpenApi(operations: readonly Operation[], { basePath, versi
   return {
     openapi: '3.1.1',
     info: {
-      title: 'Berth',
+      title: 'Perdure',
       version,
       summary: 'A standalone durable agent server.',
       license: { name: 'MIT', identifier: 'MIT' },
@@ -39,7 +39,7 @@ export function buildOpenApi(operations: readonly Operation[], { basePath, versi
 const SUMMARIES: Readonly<Record<string, string>> = GROUP_SUMMARIES
 
 const COMPONENTS: Json = {
-  securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'berth_<env>_v1_<secret>' } },
+  securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'perdure_<env>_v1_<secret>' } },
   parameters: {
     IdempotencyKey: {
       name: 'Idempotency-Key',
@@ -87,7 +87,7 @@ function operationObject(operation: Operation): Json {
     summary,
     description: describeScope(operation) + describeSight(operation),
     ...(scope === null ? { security: [] } : {}),
-    ...(refused === true ? { 'x-berth-refused': true } : {}),
+    ...(refused === true ? { 'x-perdure-refused': true } : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)],
     ...(body === undefined ? {} : { requestBody: requestBody(body) }),
     responses: { ...successes(operation), ...failures(operation) },

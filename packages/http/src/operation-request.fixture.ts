@@ -1,4 +1,4 @@
-import type { Operation } from '@berth/protocol'
+import type { Operation } from '@perdure/protocol'
 import { ORIGIN } from './app.fixture.ts'
 import { sampleOf } from './sample.fixture.ts'
 

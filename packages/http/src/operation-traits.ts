@@ -1,4 +1,4 @@
-import type { Operation, ScopeRule } from '@berth/protocol'
+import type { Operation, ScopeRule } from '@perdure/protocol'
 import type { HttpConfig } from './http-app-deps.ts'
 
 /** The rule that holds under this configuration; `null` lets anyone in. */

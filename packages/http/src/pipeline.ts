@@ -1,4 +1,4 @@
-import { AppError, noSpan } from '@berth/ports'
+import { AppError, noSpan } from '@perdure/ports'
 import { type Exchange, toCall } from './exchange.ts'
 import type { Answer } from './handlers.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'

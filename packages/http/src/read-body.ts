@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import type { Exchange } from './exchange.ts'
 import type { HttpEnv } from './http-env.ts'
 

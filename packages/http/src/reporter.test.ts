@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createTestApp, get } from './app.fixture.ts'
 

@@ -1,4 +1,4 @@
-import { createSequenceIds } from '@berth/testkit'
+import { createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { requestIdOf } from './request-id.ts'
 

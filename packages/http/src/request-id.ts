@@ -1,4 +1,4 @@
-import type { IdGenerator } from '@berth/ports'
+import type { IdGenerator } from '@perdure/ports'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 

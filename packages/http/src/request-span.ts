@@ -1,4 +1,4 @@
-import { type AppError, noSpan, type Span, type Tracer } from '@berth/ports'
+import { type AppError, noSpan, type Span, type Tracer } from '@perdure/ports'
 import { methodLabel } from './answer-meter.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -15,7 +15,7 @@ export function startRequestSpan(
     'http.request.method': method === 'other' ? '_OTHER' : method,
     'http.route': route === undefined ? undefined : basePath + route.mounted.operation.path,
     'url.scheme': isSecure ? 'https' : 'http',
-    'berth.request.id': requestId,
+    'perdure.request.id': requestId,
   }
   return tracer.start('request', attributes, traceparent)
 }

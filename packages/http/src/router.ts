@@ -1,4 +1,4 @@
-import { createBoundedMap } from '@berth/core'
+import { createBoundedMap } from '@perdure/core'
 import { TrieRouter } from 'hono/router/trie-router'
 import type { Mounted } from './mount.ts'
 

@@ -1,4 +1,4 @@
-import { OPERATIONS } from '@berth/protocol'
+import { OPERATIONS } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { createTestApp, get, ORIGIN, post } from './app.fixture.ts'
 import { toRequest } from './operation-request.fixture.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { numberProblem } from './number-problem.ts'
 
 const MAX_DEPTH = 64

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { type BaseIssue, type GenericSchema, getDotPath, safeParse, strictObject } from 'valibot'
 
 const NOTHING = strictObject({})

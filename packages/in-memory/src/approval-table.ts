@@ -1,4 +1,4 @@
-import type { ApprovalRecord, ApprovalStore, EpochMs } from '@berth/ports'
+import type { ApprovalRecord, ApprovalStore, EpochMs } from '@perdure/ports'
 import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
 import { isVisible, ofTarget } from './row-visibility.ts'

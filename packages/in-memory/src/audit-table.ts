@@ -10,7 +10,7 @@ import {
   type ChainDigest,
   NO_AUDIT_KEY,
   type StagedAuditEntry,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { putEntry } from './undo-log.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 

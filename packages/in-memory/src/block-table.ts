@@ -1,4 +1,4 @@
-import type { BlockRecord, BlockRef, BlockStore } from '@berth/ports'
+import type { BlockRecord, BlockRef, BlockStore } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
 import { isVisible } from './row-visibility.ts'
 import { putEntry } from './undo-log.ts'

@@ -1,4 +1,4 @@
-import { type FactRecord, wordsOf } from '@berth/ports'
+import { type FactRecord, wordsOf } from '@perdure/ports'
 
 /** How much a repeated word still adds, and how much a long text counts less. */
 const SATURATION = 1.2

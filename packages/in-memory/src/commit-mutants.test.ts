@@ -1,5 +1,5 @@
-import { EVERY_ROW, type RunStatus, type UnitOfWork } from '@berth/ports'
-import { idempotencyStoreCases, mcpServerStoreCases, unitOfWorkCases } from '@berth/testkit'
+import { EVERY_ROW, type RunStatus, type UnitOfWork } from '@perdure/ports'
+import { idempotencyStoreCases, mcpServerStoreCases, unitOfWorkCases } from '@perdure/testkit'
 import { expectCaught, justBefore, rewriting } from './contract-mutants.fixture.ts'
 
 const EVERY_STATUS: readonly RunStatus[] = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted']

@@ -1,4 +1,4 @@
-import type { ChangedSession, ConsolidationSpend, ConsolidationStore } from '@berth/ports'
+import type { ChangedSession, ConsolidationSpend, ConsolidationStore } from '@perdure/ports'
 import type { SessionBelongings } from './session-deletion.ts'
 import { putEntry } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'

@@ -1,5 +1,5 @@
-import type { EpochMs, Storage, Write } from '@berth/ports'
-import type { ContractCase } from '@berth/testkit'
+import type { EpochMs, Storage, Write } from '@perdure/ports'
+import type { ContractCase } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createInMemoryStorage } from './in-memory-storage.ts'
 

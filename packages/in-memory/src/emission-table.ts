@@ -1,4 +1,4 @@
-import type { EmissionPart, EmissionStore } from '@berth/ports'
+import type { EmissionPart, EmissionStore } from '@perdure/ports'
 import { putEntry } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 

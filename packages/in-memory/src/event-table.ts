@@ -1,4 +1,4 @@
-import type { EpochMs, EventLog, EventStream, NewEvent, StoredEvent } from '@berth/ports'
+import type { EpochMs, EventLog, EventStream, NewEvent, StoredEvent } from '@perdure/ports'
 import type { SessionBelongings, TrimmedEvents } from './session-deletion.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'

@@ -1,4 +1,4 @@
-import { type FactFilter, type FactRecord, type FactStore, type FactUpkeep, wordsOf } from '@berth/ports'
+import { type FactFilter, type FactRecord, type FactStore, type FactUpkeep, wordsOf } from '@perdure/ports'
 import { rankByWords } from './bm25.ts'
 import { createFactUpkeep } from './fact-upkeep.ts'
 import { createRecordTable } from './record-table.ts'

@@ -1,4 +1,4 @@
-import type { FactRecord, FactUpkeep } from '@berth/ports'
+import type { FactRecord, FactUpkeep } from '@perdure/ports'
 
 /** Reads of all facts, given in the order of their creation. */
 export function createFactUpkeep(

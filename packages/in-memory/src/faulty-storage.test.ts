@@ -1,5 +1,5 @@
-import { EVERY_ROW, type Write } from '@berth/ports'
-import { anEvent, aRun, createRandomFaults, type Fault, storageContract, withFaults } from '@berth/testkit'
+import { EVERY_ROW, type Write } from '@perdure/ports'
+import { anEvent, aRun, createRandomFaults, type Fault, storageContract, withFaults } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createInMemoryStorage } from './in-memory-storage.ts'
 

@@ -1,4 +1,4 @@
-import type { FireRecord, FireStore } from '@berth/ports'
+import type { FireRecord, FireStore } from '@perdure/ports'
 import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
 import type { RunBelongings } from './thread-deletion.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs, IdempotencyRecord, IdempotencyStore, StoredResponse } from '@berth/ports'
+import type { EpochMs, IdempotencyRecord, IdempotencyStore, StoredResponse } from '@perdure/ports'
 import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 

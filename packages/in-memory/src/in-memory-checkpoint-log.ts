@@ -1,4 +1,4 @@
-import type { AuditCheckpoint, CheckpointLog } from '@berth/ports'
+import type { AuditCheckpoint, CheckpointLog } from '@perdure/ports'
 
 /** Checkpoints in memory, unsigned: nobody else gets at them. */
 export function createInMemoryCheckpointLog(): CheckpointLog {

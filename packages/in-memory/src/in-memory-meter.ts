@@ -1,4 +1,4 @@
-import type { Meter } from '@berth/ports'
+import type { Meter } from '@perdure/ports'
 
 export interface InMemoryMeter extends Meter {
   /** What was moved, by `name{label="value",…}`; an observation is its `name_sum` and its `name_count`. */

@@ -1,4 +1,4 @@
-import { type SkillFixture, skillStoreContract } from '@berth/testkit'
+import { type SkillFixture, skillStoreContract } from '@perdure/testkit'
 import { createInMemorySkillStore } from './in-memory-skill-store.ts'
 
 skillStoreContract({

@@ -1,4 +1,4 @@
-import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@berth/ports'
+import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@perdure/ports'
 
 /** A skill without a folder. */
 export interface InMemorySkill {

@@ -1,5 +1,5 @@
-import { type AppError, EVERY_ROW, type Write } from '@berth/ports'
-import { anEvent, aRun, aSession } from '@berth/testkit'
+import { type AppError, EVERY_ROW, type Write } from '@perdure/ports'
+import { anEvent, aRun, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createInMemoryStorage } from './in-memory-storage.ts'
 

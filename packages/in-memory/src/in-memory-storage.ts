@@ -1,4 +1,4 @@
-import type { Storage } from '@berth/ports'
+import type { Storage } from '@perdure/ports'
 import { createApprovalTable } from './approval-table.ts'
 import { createAuditTable } from './audit-table.ts'
 import { createBlockTable } from './block-table.ts'

@@ -1,5 +1,5 @@
-import { SPANS } from '@berth/protocol'
-import { tracerContract } from '@berth/testkit'
+import { SPANS } from '@perdure/protocol'
+import { tracerContract } from '@perdure/testkit'
 import { expect, it } from 'vitest'
 import { createInMemoryTracer } from './in-memory-tracer.ts'
 

@@ -1,5 +1,5 @@
-import type { Span, SpanEnd, Tracer } from '@berth/ports'
-import { SPANS, type SpanAttributes, type SpanName, spanTitle } from '@berth/protocol'
+import type { Span, SpanEnd, Tracer } from '@perdure/ports'
+import { SPANS, type SpanAttributes, type SpanName, spanTitle } from '@perdure/protocol'
 
 /** A span as it is by now. */
 export interface RecordedSpan {

@@ -1,4 +1,4 @@
-import type { JobPhase, JobQueue, JobRecord } from '@berth/ports'
+import type { JobPhase, JobQueue, JobRecord } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
 import type { SessionBelongings } from './session-deletion.ts'
 import type { UndoLog } from './undo-log.ts'

@@ -1,4 +1,4 @@
-import type { McpServerRecord, McpServerStore } from '@berth/ports'
+import type { McpServerRecord, McpServerStore } from '@perdure/ports'
 import { putEntry } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 

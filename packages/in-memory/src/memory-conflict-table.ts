@@ -1,4 +1,4 @@
-import type { MemoryConflictRecord, MemoryConflictStore } from '@berth/ports'
+import type { MemoryConflictRecord, MemoryConflictStore } from '@perdure/ports'
 import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
 import { isVisible } from './row-visibility.ts'

@@ -1,4 +1,4 @@
-import { AppError, type Page, type PageQuery } from '@berth/ports'
+import { AppError, type Page, type PageQuery } from '@perdure/ports'
 
 /** Where a record stands in its list: by rank, ties by id. */
 export type Place = readonly [rank: number, id: string]

@@ -1,4 +1,4 @@
-import type { EpochMs, Page, PageQuery } from '@berth/ports'
+import type { EpochMs, Page, PageQuery } from '@perdure/ports'
 import { countBefore, type Place, takePage } from './ordered-page.ts'
 import type { UndoLog } from './undo-log.ts'
 

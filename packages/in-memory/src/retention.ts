@@ -1,4 +1,4 @@
-import type { EpochMs } from '@berth/ports'
+import type { EpochMs } from '@perdure/ports'
 import type { EventTable } from './event-table.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import type { WriteAppliers } from './write-applier.ts'

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type RunKind, type Visibility } from '@berth/ports'
+import { EVERY_ROW, type RunKind, type Visibility } from '@perdure/ports'
 
 /** The fields of a row that `RowAccess` can name. */
 export interface AccessFields {

@@ -1,5 +1,5 @@
-import { EVERY_ROW, type Storage, type Write } from '@berth/ports'
-import { approvalStoreCases, eventLogCases, runStoreCases, stepStoreCases } from '@berth/testkit'
+import { EVERY_ROW, type Storage, type Write } from '@perdure/ports'
+import { approvalStoreCases, eventLogCases, runStoreCases, stepStoreCases } from '@perdure/testkit'
 import { expectCaught, justBefore, rewriting } from './contract-mutants.fixture.ts'
 
 const currentAttempt = async (storage: Storage, runId: string): Promise<number> =>

@@ -1,4 +1,4 @@
-import type { Activity, EpochMs, RunFilter, RunRecord, RunStore } from '@berth/ports'
+import type { Activity, EpochMs, RunFilter, RunRecord, RunStore } from '@perdure/ports'
 import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
 import type { RetainedRuns } from './retention.ts'

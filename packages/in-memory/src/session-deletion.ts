@@ -1,4 +1,4 @@
-import type { RunRecord, SessionRecord } from '@berth/ports'
+import type { RunRecord, SessionRecord } from '@perdure/ports'
 import { type RunBelongings, type RunParts, removeRuns } from './thread-deletion.ts'
 import type { UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'

@@ -1,5 +1,5 @@
-import { EVERY_ROW } from '@berth/ports'
-import { sessionStoreCases } from '@berth/testkit'
+import { EVERY_ROW } from '@perdure/ports'
+import { sessionStoreCases } from '@perdure/testkit'
 import { expectCaught, justBefore, rewriting } from './contract-mutants.fixture.ts'
 
 expectCaught([

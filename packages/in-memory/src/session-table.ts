@@ -1,4 +1,4 @@
-import type { MessageRecord, SessionRecord, SessionStore } from '@berth/ports'
+import type { MessageRecord, SessionRecord, SessionStore } from '@perdure/ports'
 import { changed } from './changed.ts'
 import { takePage } from './ordered-page.ts'
 import { createRecordTable } from './record-table.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs, StepChange, StepRecord, StepStore } from '@berth/ports'
+import type { EpochMs, StepChange, StepRecord, StepStore } from '@perdure/ports'
 import { changed } from './changed.ts'
 import type { RunBelongings } from './thread-deletion.ts'
 import { putEntry, type UndoLog } from './undo-log.ts'

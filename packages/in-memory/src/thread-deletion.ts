@@ -1,4 +1,4 @@
-import type { StoredResponse } from '@berth/ports'
+import type { StoredResponse } from '@perdure/ports'
 import type { UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 

@@ -1,4 +1,4 @@
-import type { EpochMs, TokenRecord, TokenStore } from '@berth/ports'
+import type { EpochMs, TokenRecord, TokenStore } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
 import { putEntry } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'

@@ -1,4 +1,4 @@
-import type { TriggerRecord, TriggerStore } from '@berth/ports'
+import type { TriggerRecord, TriggerStore } from '@perdure/ports'
 import { createRecordTable } from './record-table.ts'
 import type { RunTable } from './run-table.ts'
 import type { UndoLog } from './undo-log.ts'

@@ -1,4 +1,4 @@
-import type { CommitOutcome, UnitOfWork, Write, WriteType } from '@berth/ports'
+import type { CommitOutcome, UnitOfWork, Write, WriteType } from '@perdure/ports'
 import { frozenCopy } from './frozen-copy.ts'
 import { undoAll } from './undo-log.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'

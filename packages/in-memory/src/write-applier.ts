@@ -1,4 +1,4 @@
-import type { Conflict, StoredEvent, Write, WriteType } from '@berth/ports'
+import type { Conflict, StoredEvent, Write, WriteType } from '@perdure/ports'
 import type { UndoLog } from './undo-log.ts'
 
 /** What one commit collects while its writes are applied. */

@@ -1,6 +1,6 @@
-import type { McpOutcome } from '@berth/ports'
-import type { ToolFailureKind } from '@berth/protocol'
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
+import type { McpOutcome } from '@perdure/ports'
+import type { ToolFailureKind } from '@perdure/protocol'
 
 interface ToolResult {
   readonly content?: unknown

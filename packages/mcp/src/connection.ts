@@ -1,5 +1,5 @@
-import type { McpEndpoint, McpTool, Timers } from '@berth/ports'
 import { Client, type ClientOptions, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import type { McpEndpoint, McpTool, Timers } from '@perdure/ports'
 import { createBoundedFetch, type Fetch } from './bounded-fetch.ts'
 import { parseHeaders } from './parse-headers.ts'
 import { createStdioTransport } from './stdio-transport.ts'
@@ -38,7 +38,7 @@ export async function openConnection(
   const { connectTimeoutMs, callTimeoutMs, version } = deps
   const transport = await createTransport(deps, endpoint)
   const client = new Client(
-    { name: 'berth', version },
+    { name: 'perdure', version },
     // What a tool returns goes to the agent as it is; a schema of a stranger is not compiled for that.
     { jsonSchemaValidator: TRUSTING, listMaxPages: MAX_TOOL_PAGES },
   )

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { McpClient, McpEndpoint } from '@berth/ports'
+import type { McpClient, McpEndpoint } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestClient, refusal } from './mcp-client.fixture.ts'
 

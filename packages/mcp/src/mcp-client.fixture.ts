@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { AppError, type McpEndpoint, type Timers } from '@berth/ports'
-import { createManualClock } from '@berth/testkit'
+import { AppError, type McpEndpoint, type Timers } from '@perdure/ports'
+import { createManualClock } from '@perdure/testkit'
 import { createMcpClient, type McpClientOptions } from './mcp-client.ts'
 
 const fixture = (name: string) => join(import.meta.dirname, `${name}.fixture.ts`)

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { McpClient } from '@berth/ports'
+import type { McpClient } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createTestClient, isAlive, refusal, rudeServer, stdioServer } from './mcp-client.fixture.ts'
 import type { McpClientOptions } from './mcp-client.ts'
@@ -41,9 +41,9 @@ describe('a stdio server', () => {
   })
 
   it('is one process for many callers, in its folder, with the variables it is given and no others', async () => {
-    process.env.BERTH_TEST_SECRET = 'not for servers'
+    process.env.PERDURE_TEST_SECRET = 'not for servers'
     const { client } = make()
-    const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'berth-mcp-')))
+    const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-mcp-')))
     const server = stdioServer('tools', { cwd, env: { MODE: 'test' }, envRefs: { API_KEY: 'env:KEY' } })
 
     const answers = await Promise.all(
@@ -54,8 +54,8 @@ describe('a stdio server', () => {
     const { env, cwd: seen } = JSON.parse(textOf(answers[0]))
     expect(seen).toBe(cwd)
     expect(env).toMatchObject({ MODE: 'test', API_KEY: 'the-key' })
-    expect(Object.keys(env)).not.toContain('BERTH_TEST_SECRET')
-    delete process.env.BERTH_TEST_SECRET
+    expect(Object.keys(env)).not.toContain('PERDURE_TEST_SECRET')
+    delete process.env.PERDURE_TEST_SECRET
   })
 
   it('is told the place of its caller in the trace', async () => {
@@ -91,7 +91,7 @@ describe('a stdio server', () => {
 
   it('ends with its process group when the client closes, however stubborn it is', async () => {
     const { client } = make()
-    const pidFile = join(mkdtempSync(join(tmpdir(), 'berth-mcp-')), 'pids')
+    const pidFile = join(mkdtempSync(join(tmpdir(), 'perdure-mcp-')), 'pids')
     await client.call(rudeServer('stubborn', pidFile), go)
     const pids = JSON.parse(readFileSync(pidFile, 'utf8')) as number[]
     expect(pids.map(isAlive)).toEqual([true, true])

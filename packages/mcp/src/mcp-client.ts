@@ -7,7 +7,7 @@ import {
   type McpEndpoint,
   type McpOutcome,
   type McpStatus,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { Connection, ConnectionDeps } from './connection.ts'
 
 /** Loaded with the first connection: the protocol's library is large, and many servers use none. */

@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import type { Timers } from '@berth/ports'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio'
+import type { Timers } from '@perdure/ports'
 import { createLineSplitter } from './line-splitter.ts'
 
 export interface StdioTransportOptions {

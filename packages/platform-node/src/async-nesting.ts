@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { DurableCall, Nesting } from '@berth/ports'
+import type { DurableCall, Nesting } from '@perdure/ports'
 
 /** By the context that Node.js carries along with asynchronous code. */
 export function createAsyncNesting(): Nesting {

@@ -2,12 +2,12 @@ import { verify } from 'node:crypto'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AuditCheckpoint, AuditKeys, EpochMs } from '@berth/ports'
-import { checkpointLogContract } from '@berth/testkit'
+import type { AuditCheckpoint, AuditKeys, EpochMs } from '@perdure/ports'
+import { checkpointLogContract } from '@perdure/testkit'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCheckpointFile } from './checkpoint-file.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'berth-checkpoints-'))
+const root = mkdtempSync(join(tmpdir(), 'perdure-checkpoints-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
 const KEYS: AuditKeys = [Buffer.from('current')]
@@ -58,9 +58,9 @@ describe('createCheckpointFile', () => {
 
   it('writes signed notes that anybody can verify with the verifier key', async () => {
     await fill(7)
-    const [note = '', signature = ''] = readFileSync(path, 'utf8').trimEnd().split(' — berth.audit ')
+    const [note = '', signature = ''] = readFileSync(path, 'utf8').trimEnd().split(' — perdure.audit ')
     const { verifierKey } = createCheckpointFile({ path, keys: KEYS })
-    const [, id = '', encoded = ''] = /^berth\.audit\+([0-9a-f]{8})\+(.+)$/.exec(verifierKey) ?? []
+    const [, id = '', encoded = ''] = /^perdure\.audit\+([0-9a-f]{8})\+(.+)$/.exec(verifierKey) ?? []
     const x = Buffer.from(encoded, 'base64').subarray(1).toString('base64url')
     const bytes = Buffer.from(signature, 'base64')
 
@@ -102,7 +102,7 @@ describe('createCheckpointFile', () => {
 
   it('ignores what a crash left of a line, and goes on after the last whole one', async () => {
     await fill(1)
-    appendFileSync(path, 'berth.audit 2 AAAA')
+    appendFileSync(path, 'perdure.audit 2 AAAA')
     expect(await readAll()).toEqual([1])
 
     await fill(3)

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { AuditCheckpoint, AuditKeys, CheckpointLine, CheckpointLog, EpochMs } from '@berth/ports'
+import type { AuditCheckpoint, AuditKeys, CheckpointLine, CheckpointLog, EpochMs } from '@perdure/ports'
 import { nodeDigest } from './node-digest.ts'
 import { createNoteSigner, type NoteSigner } from './note-signer.ts'
 
@@ -16,10 +16,10 @@ export interface CheckpointFile extends CheckpointLog {
   readonly verifierKey: string
 }
 
-const NAME = 'berth.audit'
+const NAME = 'perdure.audit'
 const MAX_LINE = 1_024
 const LINE =
-  /^berth\.audit (\d{1,15}) ([A-Za-z0-9+/]{43}=) (\S{24}) — berth\.audit ([A-Za-z0-9+/]{90}[A-Za-z0-9+/=]{2})$/
+  /^perdure\.audit (\d{1,15}) ([A-Za-z0-9+/]{43}=) (\S{24}) — perdure\.audit ([A-Za-z0-9+/]{90}[A-Za-z0-9+/=]{2})$/
 
 /**
  * Checkpoints in a file that is only ever appended to. Each line is a C2SP signed note (origin, size, base64 hash, time, and
@@ -27,7 +27,7 @@ const LINE =
  */
 export function createCheckpointFile({ path, keys }: CheckpointFileOptions): CheckpointFile {
   const [signer, ...earlier] = keys.map((key) =>
-    createNoteSigner(NAME, nodeDigest.deriveKey(key, 'berth/audit-checkpoint/v1')),
+    createNoteSigner(NAME, nodeDigest.deriveKey(key, 'perdure/audit-checkpoint/v1')),
   )
   if (signer === undefined) throw new Error('a checkpoint file needs a key')
   const signers = [signer, ...earlier]

@@ -1,5 +1,5 @@
-import type { IdGenerator } from '@berth/ports'
-import { ID_PREFIXES } from '@berth/protocol'
+import type { IdGenerator } from '@perdure/ports'
+import { ID_PREFIXES } from '@perdure/protocol'
 import { createRandomPool } from './random-pool.ts'
 
 export interface IdGeneratorOptions {

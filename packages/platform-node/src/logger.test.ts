@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLogger, type LoggerOptions } from './logger.ts'
 
-const TOKEN_PATTERN = /berth_(live|test|local)_v1_\w+/
+const TOKEN_PATTERN = /perdure_(live|test|local)_v1_\w+/
 const ESC = String.fromCharCode(27)
 
 function recorder(options: LoggerOptions = {}) {
@@ -116,9 +116,9 @@ describe('createLogger', () => {
   it('never writes anything of the form of a token', () => {
     const token = fc
       .tuple(fc.constantFrom('live', 'test', 'local'), fc.stringMatching(/^\w{1,60}$/))
-      .map(([env, secret]) => `berth_${env}_v1_${secret}`)
+      .map(([env, secret]) => `perdure_${env}_v1_${secret}`)
     const text = fc
-      .array(fc.oneof(token, fc.string(), fc.constantFrom('berth_', 'live_', 'v1_', ESC)))
+      .array(fc.oneof(token, fc.string(), fc.constantFrom('perdure_', 'live_', 'v1_', ESC)))
       .map((parts) => parts.join(''))
 
     fc.assert(
@@ -134,7 +134,7 @@ describe('createLogger', () => {
 
   it('says that a token was cut out', () => {
     const { logger, entry } = recorder()
-    logger.info('caller sent berth_live_v1_abc123 and left')
+    logger.info('caller sent perdure_live_v1_abc123 and left')
 
     expect(entry()).toMatchObject({ msg: 'caller sent [token] and left' })
   })

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '@berth/ports'
+import type { LogFields, Logger } from '@perdure/ports'
 import { describeError } from './error-description.ts'
 import { formatLogLine } from './log-line.ts'
 import { redactTokens } from './redact-tokens.ts'

@@ -1,5 +1,5 @@
 import { createHash, createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
-import type { Digest } from '@berth/ports'
+import type { Digest } from '@perdure/ports'
 
 /** Hashes of `node:crypto`. */
 export const nodeDigest: Digest = {

@@ -21,7 +21,7 @@ describe('createNodeSealer', () => {
 
   it('shows nothing of the text, and never the same twice', () => {
     const sealer = createNodeSealer([NEW])
-    const sealed = [1, 2].map(() => sealer.seal('berth_live_v1_secret', 'k'))
+    const sealed = [1, 2].map(() => sealer.seal('perdure_live_v1_secret', 'k'))
 
     expect(new Set(sealed).size).toBe(2)
     for (const text of sealed)

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import type { Sealer } from '@berth/ports'
+import type { Sealer } from '@perdure/ports'
 
 const VERSION = 'v1'
 const CIPHER = 'aes-256-gcm'
@@ -8,7 +8,7 @@ const TAG_BYTES = 16
 
 /** AES-256-GCM under keys derived from the secrets by HKDF-SHA256; seals with the first, opens with any. */
 export function createNodeSealer(secrets: readonly [Uint8Array, ...Uint8Array[]]): Sealer {
-  const keys = secrets.map((secret) => new Uint8Array(hkdfSync('sha256', secret, '', 'berth/sealed-answer/v1', 32)))
+  const keys = secrets.map((secret) => new Uint8Array(hkdfSync('sha256', secret, '', 'perdure/sealed-answer/v1', 32)))
   const [current] = keys as [Uint8Array, ...Uint8Array[]]
 
   return {

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Logger } from '@berth/ports'
-import { tracerContract } from '@berth/testkit'
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { InMemorySpanExporter, SimpleSpanProcessor, type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import type { Logger } from '@perdure/ports'
+import { tracerContract } from '@perdure/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openTracer } from './open-telemetry-tracer.ts'
 
@@ -72,7 +72,7 @@ describe('openTracer', () => {
   })
 
   it('takes the copy of the package beside the configuration first', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'berth-tracer-'))
+    const folder = mkdtempSync(join(tmpdir(), 'perdure-tracer-'))
     const copy = join(folder, 'node_modules/@opentelemetry/api')
     mkdirSync(copy, { recursive: true })
     const real = createRequire(import.meta.url).resolve('@opentelemetry/api')
@@ -93,7 +93,7 @@ describe('openTracer', () => {
     const exporter = register()
     tracer.start('step', {}, undefined).end()
 
-    expect(exporter.getFinishedSpans()[0]?.instrumentationScope).toMatchObject({ name: 'berth', version: '1.2.3' })
+    expect(exporter.getFinishedSpans()[0]?.instrumentationScope).toMatchObject({ name: 'perdure', version: '1.2.3' })
   })
 
   it('is the span at work for what instruments itself within, also after an await', async () => {

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type Logger, noSpan, type Span, type SpanEnd, StartError, type Tracer } from '@berth/ports'
-import { SPANS, type SpanAttributes, type SpanName, spanTitle } from '@berth/protocol'
 import type { Context, Span as ForeignSpan, Tracer as ForeignTracer, SpanContext } from '@opentelemetry/api'
+import { type Logger, noSpan, type Span, type SpanEnd, StartError, type Tracer } from '@perdure/ports'
+import { SPANS, type SpanAttributes, type SpanName, spanTitle } from '@perdure/protocol'
 
 type Api = typeof import('@opentelemetry/api')
 
@@ -17,7 +17,7 @@ export interface TracerOptions {
 }
 
 const PEER = '@opentelemetry/api'
-const SCOPE = 'berth'
+const SCOPE = 'perdure'
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})$/
 
 /**

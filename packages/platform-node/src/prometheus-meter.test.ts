@@ -1,4 +1,4 @@
-import { METRICS, type MetricSpec } from '@berth/protocol'
+import { METRICS, type MetricSpec } from '@perdure/protocol'
 import { Registry, register } from '@prometheus-io/client'
 import { describe, expect, it, vi } from 'vitest'
 import { createPrometheusMeter } from './prometheus-meter.ts'

@@ -1,5 +1,5 @@
-import type { ReadableMeter } from '@berth/ports'
-import { METRICS, type MetricSpec } from '@berth/protocol'
+import type { ReadableMeter } from '@perdure/ports'
+import { METRICS, type MetricSpec } from '@perdure/protocol'
 import Counter from '@prometheus-io/client/lib/counter.js'
 import Gauge from '@prometheus-io/client/lib/gauge.js'
 import Histogram from '@prometheus-io/client/lib/histogram.js'

@@ -1,4 +1,4 @@
-import type { Clock, EpochMs } from '@berth/ports'
+import type { Clock, EpochMs } from '@perdure/ports'
 
 /** The clocks of this machine. */
 export const systemClock: Clock = {

@@ -1,4 +1,4 @@
-import type { Timers } from '@berth/ports'
+import type { Timers } from '@perdure/ports'
 
 /** The longest delay `setTimeout` keeps; over it Node fires after one millisecond. */
 const MAX_DELAY_MS = 2 ** 31 - 1

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, START_ERRORS, type StartErrorKind } from '@berth/protocol'
+import { ERRORS, type ErrorCode, START_ERRORS, type StartErrorKind } from '@perdure/protocol'
 
 export interface AppErrorOptions {
   readonly message?: string

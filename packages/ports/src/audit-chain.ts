@@ -1,4 +1,4 @@
-import { formatSubject } from '@berth/protocol'
+import { formatSubject } from '@perdure/protocol'
 import type { AuditEntry, AuditHead, AuditLink, AuditState, NewAuditEntry } from './audit-log.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { Digest } from './digest.ts'

@@ -1,4 +1,4 @@
-import type { IdKind } from '@berth/protocol'
+import type { IdKind } from '@perdure/protocol'
 
 /** Port. Fresh ids that sort by time, and bytes nobody can guess. */
 export interface IdGenerator {

@@ -1,4 +1,4 @@
-import type { ToolFailureKind } from '@berth/protocol'
+import type { ToolFailureKind } from '@perdure/protocol'
 
 interface StdioEndpoint {
   readonly transport: 'stdio'

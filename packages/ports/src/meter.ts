@@ -1,4 +1,4 @@
-import type { METRICS, MetricName } from '@berth/protocol'
+import type { METRICS, MetricName } from '@perdure/protocol'
 
 type Table = typeof METRICS
 

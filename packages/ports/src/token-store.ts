@@ -1,4 +1,4 @@
-import type { TokenEnv } from '@berth/protocol'
+import type { TokenEnv } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery } from './page.ts'
 

@@ -1,4 +1,4 @@
-import type { SpanAttributes, SpanAttributesOf, SpanName } from '@berth/protocol'
+import type { SpanAttributes, SpanAttributesOf, SpanName } from '@perdure/protocol'
 
 /** How a span ends. */
 export interface SpanEnd {

@@ -6,7 +6,7 @@ export type ConfigFieldType = 'string' | 'integer' | 'boolean' | 'strings' | 'in
 /** One configuration field as the reference page, the environment and `--help` know it. */
 export interface ConfigField {
   readonly path: string // as in the config file: `server.idempotency.requireKey`
-  readonly env: string // `BERTH_SERVER_IDEMPOTENCY_REQUIRE_KEY`
+  readonly env: string // `PERDURE_SERVER_IDEMPOTENCY_REQUIRE_KEY`
   readonly type: ConfigFieldType
   /** The values a string may have, where they are few. */
   readonly choices?: readonly string[] | undefined
@@ -26,9 +26,9 @@ const TYPES: Readonly<Record<string, ConfigFieldType>> = {
 /** Every field of `ServerConfigSchema`, in its order. */
 export const configFields: readonly ConfigField[] = fieldsOf(ServerConfigSchema.entries, [])
 
-/** `server.basePath` is `BERTH_SERVER_BASE_PATH`. */
+/** `server.basePath` is `PERDURE_SERVER_BASE_PATH`. */
 export function envNameOf(path: string): string {
-  return `BERTH_${path
+  return `PERDURE_${path
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replaceAll('.', '_')
     .toUpperCase()}`

@@ -136,8 +136,8 @@ describe('ServerConfigSchema', () => {
     for (const pepperRef of [
       'env:PEPPER',
       'file:./pepper',
-      'keyring:berth?service=x',
-      'vault:secret/data/berth#pepper',
+      'keyring:perdure?service=x',
+      'vault:secret/data/perdure#pepper',
     ]) {
       expect(messagesOf({ auth: { pepperRef } })).toEqual([])
     }
@@ -185,11 +185,11 @@ describe('configFields', () => {
 
 describe('envNameOf', () => {
   it.each([
-    ['server.port', 'BERTH_SERVER_PORT'],
-    ['auth.pepperRef', 'BERTH_AUTH_PEPPER_REF'],
-    ['server.idempotency.requireKey', 'BERTH_SERVER_IDEMPOTENCY_REQUIRE_KEY'],
-    ['server.rateLimit.perIpRequests', 'BERTH_SERVER_RATE_LIMIT_PER_IP_REQUESTS'],
-    ['health.walWarnThresholdBytes', 'BERTH_HEALTH_WAL_WARN_THRESHOLD_BYTES'],
+    ['server.port', 'PERDURE_SERVER_PORT'],
+    ['auth.pepperRef', 'PERDURE_AUTH_PEPPER_REF'],
+    ['server.idempotency.requireKey', 'PERDURE_SERVER_IDEMPOTENCY_REQUIRE_KEY'],
+    ['server.rateLimit.perIpRequests', 'PERDURE_SERVER_RATE_LIMIT_PER_IP_REQUESTS'],
+    ['health.walWarnThresholdBytes', 'PERDURE_HEALTH_WAL_WARN_THRESHOLD_BYTES'],
   ])('turns %s into %s', (path, expected) => {
     expect(envNameOf(path)).toBe(expected)
   })

@@ -5,21 +5,21 @@ export interface SpanAttributeSpec {
 
 /**
  * Every attribute that a span may have. Names, ids, counts and codes: never an input, a result, the text of an error or a
- * secret. Those outside `berth` are names of the semantic conventions of OpenTelemetry.
+ * secret. Those outside `perdure` are names of the semantic conventions of OpenTelemetry.
  */
 // biome-ignore format: a table is read by its rows
 export const SPAN_ATTRIBUTES = {
-  'berth.fire.id': { type: 'string', help: 'The fire of the trigger.' },
-  'berth.mcp.server.id': { type: 'string', help: 'Under which the MCP server is bound.' },
-  'berth.request.id': { type: 'string', help: 'X-Request-Id of the answer.' },
-  'berth.run.attempt': { type: 'integer', help: 'Attempt of the run, from 1; grows when it is recovered.' },
-  'berth.run.finish_reason': { type: 'string', help: 'Why the run has ended.' },
-  'berth.run.id': { type: 'string', help: 'The run.' },
-  'berth.run.status': { type: 'string', help: 'What the execution came to: completed, failed, aborted, suspended.' },
-  'berth.step.attempt': { type: 'integer', help: 'Try of the step in this process, from 1.' },
-  'berth.step.name': { type: 'string', help: 'Name of the durable call.' },
-  'berth.step.seq': { type: 'integer', help: 'Its place in the order of calls.' },
-  'berth.trigger.id': { type: 'string', help: 'The trigger.' },
+  'perdure.fire.id': { type: 'string', help: 'The fire of the trigger.' },
+  'perdure.mcp.server.id': { type: 'string', help: 'Under which the MCP server is bound.' },
+  'perdure.request.id': { type: 'string', help: 'X-Request-Id of the answer.' },
+  'perdure.run.attempt': { type: 'integer', help: 'Attempt of the run, from 1; grows when it is recovered.' },
+  'perdure.run.finish_reason': { type: 'string', help: 'Why the run has ended.' },
+  'perdure.run.id': { type: 'string', help: 'The run.' },
+  'perdure.run.status': { type: 'string', help: 'What the execution came to: completed, failed, aborted, suspended.' },
+  'perdure.step.attempt': { type: 'integer', help: 'Try of the step in this process, from 1.' },
+  'perdure.step.name': { type: 'string', help: 'Name of the durable call.' },
+  'perdure.step.seq': { type: 'integer', help: 'Its place in the order of calls.' },
+  'perdure.trigger.id': { type: 'string', help: 'The trigger.' },
   'error.type': { type: 'string', help: 'Code or kind of what went wrong.' },
   'gen_ai.agent.id': { type: 'string', help: 'Id of the agent.' },
   'gen_ai.agent.name': { type: 'string', help: 'Id of the agent, which is its name too.' },
@@ -61,17 +61,17 @@ export interface SpanSpec {
 }
 
 const RUN = [
-  'berth.run.id',
-  'berth.run.attempt',
-  'berth.run.status',
-  'berth.run.finish_reason',
+  'perdure.run.id',
+  'perdure.run.attempt',
+  'perdure.run.status',
+  'perdure.run.finish_reason',
   'gen_ai.conversation.id',
   'gen_ai.usage.input_tokens',
   'gen_ai.usage.output_tokens',
   'error.type',
 ] as const
 
-const STEP = ['berth.run.id', 'berth.step.seq', 'berth.step.attempt', 'error.type'] as const
+const STEP = ['perdure.run.id', 'perdure.step.seq', 'perdure.step.attempt', 'error.type'] as const
 
 /** Every span that the server makes. */
 export const SPANS = {
@@ -84,16 +84,16 @@ export const SPANS = {
       'http.route',
       'http.response.status_code',
       'url.scheme',
-      'berth.request.id',
+      'perdure.request.id',
       'error.type',
     ],
     help: 'A request up to its answer, of a stream to its head. Its status is an error from 500 on.',
   },
   'trigger.fire': {
-    title: 'fire {berth.trigger.id}',
+    title: 'fire {perdure.trigger.id}',
     kind: 'internal',
     fixed: {},
-    attributes: ['berth.trigger.id', 'berth.fire.id', 'error.type'],
+    attributes: ['perdure.trigger.id', 'perdure.fire.id', 'error.type'],
     help: 'The start of a run by a trigger.',
   },
   'run.agent': {
@@ -111,10 +111,10 @@ export const SPANS = {
     help: 'The same of a workflow.',
   },
   step: {
-    title: 'step {berth.step.name}',
+    title: 'step {perdure.step.name}',
     kind: 'internal',
     fixed: {},
-    attributes: [...STEP, 'berth.step.name'],
+    attributes: [...STEP, 'perdure.step.name'],
     help: 'One try of a step, and of what is recorded like one: memory, skills, the session. What is replayed has none.',
   },
   tool: {
@@ -128,7 +128,7 @@ export const SPANS = {
     title: 'tools/call {gen_ai.tool.name}',
     kind: 'client',
     fixed: { 'gen_ai.operation.name': 'execute_tool', 'mcp.method.name': 'tools/call' },
-    attributes: ['gen_ai.tool.name', 'berth.mcp.server.id', 'error.type'],
+    attributes: ['gen_ai.tool.name', 'perdure.mcp.server.id', 'error.type'],
     help: 'A call of a tool of an MCP server, connecting included.',
   },
 } as const satisfies Record<string, SpanSpec>

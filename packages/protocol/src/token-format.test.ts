@@ -9,13 +9,13 @@ const env = fc.constantFrom(...TOKEN_ENVS)
 describe('formatToken', () => {
   // Computed with Python's int.from_bytes and zlib.crc32.
   it.each([
-    ['live', new Uint8Array(32), 'berth_live_v1_00000000000000000000000000000000000000000003ThWYz'],
+    ['live', new Uint8Array(32), 'perdure_live_v1_00000000000000000000000000000000000000000002z36gr'],
     [
       'test',
       Uint8Array.from({ length: 32 }, (_, index) => index),
-      'berth_test_v1_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf1wkXXg',
+      'perdure_test_v1_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf29EcKC',
     ],
-    ['local', new Uint8Array(32).fill(255), 'berth_local_v1_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp13AVAKx'],
+    ['local', new Uint8Array(32).fill(255), 'perdure_local_v1_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp10EmPg5'],
   ] as const)('agrees with an independent computation for %s', (tokenEnv, bytes, expected) => {
     expect(formatToken(tokenEnv, bytes)).toBe(expected)
   })

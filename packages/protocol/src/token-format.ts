@@ -1,9 +1,9 @@
-/** `berth_<env>_v1_<43 base62 characters of 256 random bits><6 base62 characters of the CRC-32 of all before>`. */
-export const TOKEN_PREFIX = 'berth'
+/** `perdure_<env>_v1_<43 base62 characters of 256 random bits><6 base62 characters of the CRC-32 of all before>`. */
+export const TOKEN_PREFIX = 'perdure'
 export const TOKEN_ENVS = ['live', 'test', 'local'] as const
 export type TokenEnv = (typeof TOKEN_ENVS)[number]
 
-const TOKEN = /^berth_(live|test|local)_v1_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
+const TOKEN = /^perdure_(live|test|local)_v1_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Builds the token text from 32 random bytes. */

@@ -1,4 +1,4 @@
-import type { Timers } from '@berth/ports'
+import type { Timers } from '@perdure/ports'
 
 /** Something that must happen within a time, again and again. */
 export interface Deadline {

@@ -1,4 +1,4 @@
-import type { EventStream } from '@berth/ports'
+import type { EventStream } from '@perdure/ports'
 
 /**
  * Whether an event of this type is the last one of what the stream was opened for. The id of a deleted session may be

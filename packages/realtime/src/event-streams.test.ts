@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW } from '@berth/ports'
+import { AppError, EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createClient, createRunLog, RUN_ID, SUBJECT, settled, trimmed } from './run-log.fixture.ts'
 

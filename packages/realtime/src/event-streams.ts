@@ -6,7 +6,7 @@ import {
   type RenderEnvelope,
   runSubject,
   type WatchCredential,
-} from '@berth/core'
+} from '@perdure/core'
 import {
   AppError,
   type EventLog,
@@ -15,8 +15,8 @@ import {
   type SessionStore,
   type Timers,
   type Visibility,
-} from '@berth/ports'
-import { formatSubject } from '@berth/protocol'
+} from '@perdure/ports'
+import { formatSubject } from '@perdure/protocol'
 import { followEvents } from './follow.ts'
 import { openSource } from './open-source.ts'
 import { renderReplayBlocks } from './replay-stream.ts'

@@ -1,5 +1,5 @@
-import { createEventFeed } from '@berth/core'
-import type { EventLog } from '@berth/ports'
+import { createEventFeed } from '@perdure/core'
+import type { EventLog } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { followEvents } from './follow.ts'
 import { createRunLog, SOURCE, settled } from './run-log.fixture.ts'

@@ -1,4 +1,4 @@
-import type { DeliveredEvent, EventFeed, EventSource } from '@berth/core'
+import type { DeliveredEvent, EventFeed, EventSource } from '@perdure/core'
 
 export interface FollowOptions {
   /** Exclusive position to start from. */

@@ -1,5 +1,5 @@
-import type { EventSource, Followed } from '@berth/core'
-import type { EventLog, LogHead } from '@berth/ports'
+import type { EventSource, Followed } from '@perdure/core'
+import type { EventLog, LogHead } from '@perdure/ports'
 import { findStartingPoint, type StartingPoint } from './starting-point.ts'
 
 /** A subject that is about to be read. */

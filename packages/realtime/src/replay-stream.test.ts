@@ -1,7 +1,7 @@
-import { createRenderEnvelope } from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
-import { noMeter, plusMs, toJsonText } from '@berth/ports'
-import { anEvent, BUILT_AT, createManualClock } from '@berth/testkit'
+import { createRenderEnvelope } from '@perdure/core'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { noMeter, plusMs, toJsonText } from '@perdure/ports'
+import { anEvent, BUILT_AT, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { renderReplayBlocks } from './replay-stream.ts'
 

@@ -1,5 +1,5 @@
-import { formatEventId, type Recording, type RenderEnvelope } from '@berth/core'
-import type { EventLog, Timers } from '@berth/ports'
+import { formatEventId, type Recording, type RenderEnvelope } from '@perdure/core'
+import type { EventLog, Timers } from '@perdure/ports'
 import { formatBlock } from './sse/block.ts'
 
 export interface ReplayStreamDeps {

@@ -1,7 +1,7 @@
-import { createEventFeed, createEventHub, createHotCache, createRenderEnvelope, withPublication } from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, type EventLog, type Logger, noMeter, toJsonText } from '@berth/ports'
-import { anEvent, aRun, createManualClock, type ManualClock } from '@berth/testkit'
+import { createEventFeed, createEventHub, createHotCache, createRenderEnvelope, withPublication } from '@perdure/core'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type EventLog, type Logger, noMeter, toJsonText } from '@perdure/ports'
+import { anEvent, aRun, createManualClock, type ManualClock } from '@perdure/testkit'
 import { createEventSourceParser, type EventSourceParser } from './event-source.fixture.ts'
 import { createEventStreams, type EventStreamsDeps } from './event-streams.ts'
 

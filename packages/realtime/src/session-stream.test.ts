@@ -1,5 +1,5 @@
-import { AppError, EVERY_ROW, type NewEvent } from '@berth/ports'
-import { anEvent, aSession } from '@berth/testkit'
+import { AppError, EVERY_ROW, type NewEvent } from '@perdure/ports'
+import { anEvent, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createClient, createRunLog } from './run-log.fixture.ts'
 

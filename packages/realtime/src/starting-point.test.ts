@@ -1,5 +1,5 @@
-import type { LogHead, StoredEvent } from '@berth/ports'
-import { anEvent } from '@berth/testkit'
+import type { LogHead, StoredEvent } from '@perdure/ports'
+import { anEvent } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { type FirstAfter, findStartingPoint } from './starting-point.ts'
 

@@ -1,5 +1,5 @@
-import { formatEventId, parseEventId } from '@berth/core'
-import type { LogHead, StoredEvent } from '@berth/ports'
+import { formatEventId, parseEventId } from '@perdure/core'
+import type { LogHead, StoredEvent } from '@perdure/ports'
 
 /** What a reader is told when its cursor does not say where it left off. */
 interface Gap {

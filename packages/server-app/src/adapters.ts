@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { createMcpClient } from '@berth/mcp'
+import { createMcpClient } from '@perdure/mcp'
 import {
   createCronSchedule,
   createFileSkillStore,
@@ -13,7 +13,7 @@ import {
   openTracer as openOpenTelemetry,
   systemClock,
   systemTimers,
-} from '@berth/platform-node'
+} from '@perdure/platform-node'
 import {
   type Clock,
   type CronSchedule,
@@ -28,9 +28,9 @@ import {
   type Storage,
   type Timers,
   type Tracer,
-} from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
-import { type Encryption, openSqliteStorage, type SqliteStorage } from '@berth/sqlite'
+} from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
+import { type Encryption, openSqliteStorage, type SqliteStorage } from '@perdure/sqlite'
 import { resolveSecret } from './resolve-references.ts'
 import { version } from './version.ts'
 

@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { Logger } from '@berth/ports'
-import { type ErrorCode, errorsOf, OPERATIONS } from '@berth/protocol'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { Logger } from '@perdure/ports'
+import { type ErrorCode, errorsOf, OPERATIONS } from '@perdure/protocol'
 import { expect, it, onTestFinished } from 'vitest'
 import { createServer } from './create-server.ts'
 

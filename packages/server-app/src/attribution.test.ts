@@ -1,4 +1,4 @@
-import type { RunContext } from '@berth/core'
+import type { RunContext } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
 import { createAttribution } from './attribution.ts'
 

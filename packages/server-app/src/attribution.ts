@@ -5,7 +5,7 @@ import {
   isGenerator,
   type RunContext,
   type WorkflowRegistration,
-} from '@berth/core'
+} from '@perdure/core'
 
 /**
  * Knows which run's code is at work, also in what that code leaves behind: timers, callbacks, promises that nobody

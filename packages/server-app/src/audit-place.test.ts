@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Logger } from '@berth/ports'
+import type { Logger } from '@perdure/ports'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createServer } from './create-server.ts'
 
@@ -10,7 +10,7 @@ const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignor
 
 let directory: string
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-audit-place-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-audit-place-'))
   mkdirSync(join(directory, 'folder'))
   writeFileSync(join(directory, 'file'), '')
 })

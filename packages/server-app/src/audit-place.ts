@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { createCheckpointFile } from '@berth/platform-node'
-import { type CheckpointLog, type Logger, StartError, type Storage } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
-import { openSqliteStorage } from '@berth/sqlite'
+import { createCheckpointFile } from '@perdure/platform-node'
+import { type CheckpointLog, type Logger, StartError, type Storage } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
+import { openSqliteStorage } from '@perdure/sqlite'
 import type { Secrets } from './pre-bind.ts'
 
 /** Where the audit chain is kept, as far as that is not the main database. */
@@ -58,7 +58,7 @@ async function requireAppendable(path: string): Promise<void> {
     if (code === 'ENOENT') return
     throw new StartError('config-invalid', {
       message: `audit.checkpointPath: ${path} ${code === 'EISDIR' ? 'is a folder' : `cannot be read and written (${code})`}`,
-      hint: 'name a file, in a folder that the server may write to: audit.checkpointPath, or BERTH_AUDIT_CHECKPOINT_PATH',
+      hint: 'name a file, in a folder that the server may write to: audit.checkpointPath, or PERDURE_AUDIT_CHECKPOINT_PATH',
       cause,
     })
   }

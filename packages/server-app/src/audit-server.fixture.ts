@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Logger, Storage, Write } from '@berth/ports'
-import { AppError } from '@berth/ports'
-import type { ServerConfigInput } from '@berth/protocol'
+import type { Logger, Storage, Write } from '@perdure/ports'
+import { AppError } from '@perdure/ports'
+import type { ServerConfigInput } from '@perdure/protocol'
 import { afterEach, beforeEach, vi } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import { openTokenAdmin } from './token-admin.ts'
 
 const ignore = () => undefined
@@ -20,9 +20,9 @@ process.env.TEST_AUDIT_PASSPHRASE = MARKER
 vi.setConfig({ testTimeout: 60_000 })
 
 export let directory: string
-let servers: BerthServer[] = []
+let servers: PerdureServer[] = []
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-audit-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-audit-'))
 })
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop({ force: true })

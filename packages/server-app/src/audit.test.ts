@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInMemoryStorage } from '@berth/in-memory'
-import { openSqliteStorage } from '@berth/sqlite'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { openSqliteStorage } from '@perdure/sqlite'
 import { describe, expect, it } from 'vitest'
 import { actions, CONFIG, directory, failing, MARKER, mint, start } from './audit-server.fixture.ts'
 

@@ -17,7 +17,7 @@ const nightly = defineWorkflow({
   workflow: { id: 'nightly', execute: async (topic, { signal }) => topic.trim() + String(signal.aborted) },
 })
 export const config = defineConfig({
-  auth: { pepperRef: 'env:BERTH_PEPPER' },
+  auth: { pepperRef: 'env:PERDURE_PEPPER' },
   agents: [
     mail,
     { id: 'in-place', description: 'A', input: Mail, agent: { id: 'in-place', run: async ({ to }) => to.trim() } },

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLogger } from '@berth/platform-node'
+import { createLogger } from '@perdure/platform-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
@@ -27,7 +27,7 @@ const agents = [
 ]
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-canary-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-canary-'))
   const environment = { CANARY_PEPPER: PEPPER, CANARY_PASSPHRASE: PASSPHRASE, CANARY_AUDIT: AUDIT_PASSPHRASE }
   Object.assign(process.env, environment)
   const config = {

@@ -1,5 +1,5 @@
-import { createInMemoryMeter } from '@berth/in-memory'
-import type { Clock, EpochMs } from '@berth/ports'
+import { createInMemoryMeter } from '@perdure/in-memory'
+import type { Clock, EpochMs } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { withCommitTiming } from './commit-timing.ts'
 

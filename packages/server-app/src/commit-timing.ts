@@ -1,4 +1,4 @@
-import type { Clock, Meter, UnitOfWork } from '@berth/ports'
+import type { Clock, Meter, UnitOfWork } from '@perdure/ports'
 
 export interface CommitTimingDeps {
   readonly clock: Clock

@@ -19,12 +19,12 @@ import {
   type WorkflowRegistry,
   withPublication,
   withReadCache,
-} from '@berth/core'
-import { createHttpApp } from '@berth/http'
-import { createAsyncNesting, createNodeSealer, type Vitals } from '@berth/platform-node'
-import type { ConsolidatorPhases, Embedder, SkillStore, Timers, UnitOfWork } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
-import { createEventStreams, createWebSockets } from '@berth/realtime'
+} from '@perdure/core'
+import { createHttpApp } from '@perdure/http'
+import { createAsyncNesting, createNodeSealer, type Vitals } from '@perdure/platform-node'
+import type { ConsolidatorPhases, Embedder, SkillStore, Timers, UnitOfWork } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
+import { createEventStreams, createWebSockets } from '@perdure/realtime'
 import type { Adapters } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
 import type { AuditPlace } from './audit-place.ts'

@@ -1,7 +1,7 @@
-import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@berth/core'
-import type { InMemorySkill } from '@berth/in-memory'
-import { type ConsolidatorPhases, type Embedder, StartError } from '@berth/ports'
-import { configFields, nearest, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
+import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } from '@perdure/core'
+import type { InMemorySkill } from '@perdure/in-memory'
+import { type ConsolidatorPhases, type Embedder, StartError } from '@perdure/ports'
+import { configFields, nearest, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
@@ -9,7 +9,7 @@ import type { McpServerRegistration } from './mcp-servers.ts'
 import type { WithTypedRegistrations } from './typed-registrations.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
-export type BerthConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> & {
+export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> & {
   /** The section of the configuration; or skills that have no folder. */
   readonly skills?: ServerConfigInput['skills'] | readonly InMemorySkill[]
   /** Its configuration and, in the same object, phases of one's own. */
@@ -30,8 +30,8 @@ export type BerthConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> & {
  * the type of its input, which is `unknown` without one.
  */
 export const defineConfig = <Agents extends readonly unknown[], Workflows extends readonly unknown[]>(
-  config: WithTypedRegistrations<BerthConfig, Agents, Workflows>,
-): BerthConfig => config
+  config: WithTypedRegistrations<PerdureConfig, Agents, Workflows>,
+): PerdureConfig => config
 
 /**
  * Checks a configuration and fills in every default.

@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createNetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInMemoryStorage } from '@berth/in-memory'
-import { systemTimers } from '@berth/platform-node'
-import type { Logger } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { systemTimers } from '@perdure/platform-node'
+import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import type { ServerOptions } from './server-options.ts'
 
 const ignore = () => undefined
@@ -15,7 +15,7 @@ const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignor
 process.env.TEST_PEPPER = 'x'.repeat(32)
 process.env.TEST_WEAK_PEPPER = 'x'.repeat(31)
 
-const open: BerthServer[] = []
+const open: PerdureServer[] = []
 afterEach(async () => {
   for (const server of open.splice(0)) await server.stop({ force: true })
 })
@@ -41,7 +41,7 @@ const post = (url: string, body: unknown, headers: Record<string, string> = {}) 
 const bodyOf = async (response: Response) =>
   (await response.json()) as { readonly error: string; readonly runId: string }
 
-const urlOf = ({ host, port, basePath }: Awaited<ReturnType<BerthServer['start']>>) =>
+const urlOf = ({ host, port, basePath }: Awaited<ReturnType<PerdureServer['start']>>) =>
   `http://${host}:${port}${basePath}`
 
 describe('createServer', () => {
@@ -222,7 +222,7 @@ describe('a refused start', () => {
     const other = createNetServer()
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as { port: number }
-    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
+    const path = join(mkdtempSync(join(tmpdir(), 'perdure-')), 'data.db')
     const config = { auth: { kind: 'none' }, storage: { path }, server: { port } } as const
 
     const server = await createServer({ config, adapters: { logger } })
@@ -235,7 +235,7 @@ describe('a refused start', () => {
   })
 
   it('is hook-failed when onReady throws, and leaves nothing open', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
+    const path = join(mkdtempSync(join(tmpdir(), 'perdure-')), 'data.db')
     const config = { auth: { kind: 'none' }, storage: { path }, server: { port: 0 } } as const
     const onReady = () => Promise.reject(new Error('no'))
     const failing = await createServer({ config, adapters: { logger }, hooks: { onReady } })
@@ -260,7 +260,7 @@ describe('a refused start', () => {
   })
 
   it('is storage-locked while another server holds the file', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
+    const path = join(mkdtempSync(join(tmpdir(), 'perdure-')), 'data.db')
     const config = { auth: { kind: 'none' }, storage: { path }, server: { port: 0 } } as const
     const first = await createServer({ config, adapters: { logger } })
     open.push(first)
@@ -271,7 +271,7 @@ describe('a refused start', () => {
   })
 
   it('is storage-corrupt for a file that is no database, which it leaves as it was', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
+    const path = join(mkdtempSync(join(tmpdir(), 'perdure-')), 'data.db')
     writeFileSync(path, 'these are my notes, not a database\n'.repeat(100))
     const before = readFileSync(path)
 

@@ -1,10 +1,10 @@
-import { createPhase } from '@berth/core'
+import { createPhase } from '@perdure/core'
 import { createAttribution } from './attribution.ts'
-import type { BerthServer } from './berth-server.ts'
 import { checkOptions } from './check-options.ts'
 import { parseConfig } from './config.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { readMcpServers } from './mcp-servers.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import { createRegisteredSkills } from './registered-skills.ts'
 import { createRegistries } from './registries.ts'
 import type { ServerOptions } from './server-options.ts'
@@ -13,7 +13,7 @@ import type { WithTypedRegistrations } from './typed-registrations.ts'
 /** Makes a server from a configuration and registrations; nothing is opened before `start`. @throws StartError `config-invalid` */
 export async function createServer<Agents extends readonly unknown[], Workflows extends readonly unknown[]>(
   typedOptions: WithTypedRegistrations<ServerOptions, Agents, Workflows> = {},
-): Promise<BerthServer> {
+): Promise<PerdureServer> {
   const options: ServerOptions = typedOptions
   checkOptions(options)
   const config = parseConfig(options.config)

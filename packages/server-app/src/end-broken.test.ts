@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Logger } from '@berth/ports'
+import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Listener, listen } from './listener.ts'
 import { createUpgrades, type OnUpgrade } from './upgrades.ts'

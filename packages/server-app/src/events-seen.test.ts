@@ -1,12 +1,12 @@
-import type { AgentContext, RunContext } from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { EpochMs, Logger, TriggerRecord } from '@berth/ports'
-import { EVENTS, type EventSpec, type EventType, parseSubject } from '@berth/protocol'
-import { aTrigger } from '@berth/testkit'
+import type { AgentContext, RunContext } from '@perdure/core'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { EpochMs, Logger, TriggerRecord } from '@perdure/ports'
+import { EVENTS, type EventSpec, type EventType, parseSubject } from '@perdure/protocol'
+import { aTrigger } from '@perdure/testkit'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import { connect, type Frame, type SocketClient } from './web-socket-client.fixture.ts'
 
 const ignore = () => undefined
@@ -78,7 +78,7 @@ const late = (): TriggerRecord =>
   })
 const hoursAgo = (hours: number) => (Date.now() - hours * HOUR_MS) as EpochMs
 
-let server: BerthServer
+let server: PerdureServer
 let url: string
 let client: SocketClient
 

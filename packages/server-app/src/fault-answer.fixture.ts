@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, errorsOf, type Operation } from '@berth/protocol'
+import { ERRORS, type ErrorCode, errorsOf, type Operation } from '@perdure/protocol'
 
 /** What the tests read of an answer's body. */
 export interface SeenBody {

@@ -1,5 +1,5 @@
-import { EVERY_ROW, type RunRecord, type Storage } from '@berth/ports'
-import type { Operation } from '@berth/protocol'
+import { EVERY_ROW, type RunRecord, type Storage } from '@perdure/ports'
+import type { Operation } from '@perdure/protocol'
 import { expect } from 'vitest'
 import type { Seen } from './fault-answer.fixture.ts'
 import type { Surroundings } from './fault-machine.fixture.ts'

@@ -1,4 +1,4 @@
-import { OPERATIONS, type Operation } from '@berth/protocol'
+import { OPERATIONS, type Operation } from '@perdure/protocol'
 
 export interface Asked {
   readonly operation: Operation

@@ -1,4 +1,4 @@
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 
 export interface Hooks {
   /** Runs first; throwing refuses the start. */

@@ -1,5 +1,5 @@
-import type { HttpConfig } from '@berth/http'
-import type { ServerConfig } from '@berth/protocol'
+import type { HttpConfig } from '@perdure/http'
+import type { ServerConfig } from '@perdure/protocol'
 
 /** The part of the configuration that HTTP reads. */
 export const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({

@@ -1,4 +1,4 @@
-import type { Storage } from '@berth/ports'
+import type { Storage } from '@perdure/ports'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import {

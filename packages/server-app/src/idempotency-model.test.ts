@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { openSqliteStorage } from '@berth/sqlite'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { openSqliteStorage } from '@perdure/sqlite'
 import { describe, it } from 'vitest'
 import { checkIdempotency } from './idempotency-model.fixture.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Timers, UnitOfWork } from '@berth/ports'
+import type { Clock, Logger, Timers, UnitOfWork } from '@perdure/ports'
 
 export interface IdempotencySweepDeps {
   readonly unitOfWork: UnitOfWork

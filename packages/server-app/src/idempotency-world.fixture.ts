@@ -1,6 +1,6 @@
-import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@berth/core'
-import { createInMemorySkillStore } from '@berth/in-memory'
-import { createCronSchedule, createPrometheusMeter, nodeDigest } from '@berth/platform-node'
+import { type AgentContext, createAgentRegistry, createPhase, createWorkflowRegistry } from '@perdure/core'
+import { createInMemorySkillStore } from '@perdure/in-memory'
+import { createCronSchedule, createPrometheusMeter, nodeDigest } from '@perdure/platform-node'
 import {
   AppError,
   type IdGenerator,
@@ -9,8 +9,8 @@ import {
   noTracer,
   type Storage,
   type UnitOfWork,
-} from '@berth/ports'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+} from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { createPlatform } from './adapters.ts'
 import { createAttribution } from './attribution.ts'
 import { type Composition, compose } from './compose.ts'

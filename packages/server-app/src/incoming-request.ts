@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { HttpRequest } from '@berth/http'
+import type { HttpRequest } from '@perdure/http'
 
 /**
  * What the stages of HTTP read of a request that the listener has received and found readable. `callForBody` is called

@@ -22,15 +22,15 @@ export {
   type ToolOutcome,
   type TriggerRegistration,
   type WorkflowRegistration,
-} from '@berth/core'
-export type { InMemorySkill } from '@berth/in-memory'
-export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@berth/protocol'
+} from '@perdure/core'
+export type { InMemorySkill } from '@perdure/in-memory'
+export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@perdure/protocol'
 export type { Adapters } from './adapters.ts'
-export type { BerthServer } from './berth-server.ts'
-export { type BerthConfig, defineConfig, parseConfig } from './config.ts'
+export { defineConfig, type PerdureConfig, parseConfig } from './config.ts'
 export { createServer } from './create-server.ts'
 export type { Hooks } from './hooks.ts'
 export type { McpServerRegistration } from './mcp-servers.ts'
+export type { PerdureServer } from './perdure-server.ts'
 export { retry } from './retry.ts'
 export { type RunAgentOptions, runAgent, runWorkflow, type TestRun } from './run-agent.ts'
 export type { ServerOptions } from './server-options.ts'

@@ -8,19 +8,19 @@ import {
   type TriggerRegistration,
   targetsOf,
   type WorkflowRegistry,
-} from '@berth/core'
-import { openVitals } from '@berth/platform-node'
-import type { ConsolidatorPhases, Embedder, SkillStore, Storage } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
+} from '@perdure/core'
+import { openVitals } from '@perdure/platform-node'
+import type { ConsolidatorPhases, Embedder, SkillStore, Storage } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
 import { type Adapters, createPlatform, openStorage, openTracer } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
 import { type AuditPlace, openAuditPlace } from './audit-place.ts'
-import type { BerthServer } from './berth-server.ts'
 import type { Composition } from './compose.ts'
 import { type Hooks, runStartHook } from './hooks.ts'
 import { startIdempotencySweep } from './idempotency-sweep.ts'
 import type { Listener } from './listener.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, waitAtMost } from './stop-budget.ts'
 import { withUnknownOutcome } from './unknown-outcome.ts'
@@ -50,7 +50,7 @@ const LISTENER_GRACE_MS = 2_000
 const FLUSH_MS = 1_000
 
 /** The start and stop order of a server. */
-export function createLifecycle(parts: LifecycleParts): Omit<BerthServer, 'agents' | 'workflows'> {
+export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'agents' | 'workflows'> {
   const { config, phase, hooks, given, configDir, attribution } = parts
   const { drainTimeoutMs } = config.server.shutdown
   const platform = createPlatform(config, configDir, given)

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import type { HttpRequest } from '@berth/http'
+import type { HttpRequest } from '@perdure/http'
 import { afterEach, expect } from 'vitest'
 import { type Answering, type Listener, type ListenerLimits, listen } from './listener.ts'
 

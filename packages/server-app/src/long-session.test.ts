@@ -9,11 +9,11 @@ import {
   createSessions,
   createWorkflowRegistry,
   type RunServices,
-} from '@berth/core'
-import { nodeDigest } from '@berth/platform-node'
-import { EVERY_ROW, type Logger, noMeter, type Page, type Storage } from '@berth/ports'
-import { openSqliteStorage } from '@berth/sqlite'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+} from '@perdure/core'
+import { nodeDigest } from '@perdure/platform-node'
+import { EVERY_ROW, type Logger, noMeter, type Page, type Storage } from '@perdure/ports'
+import { openSqliteStorage } from '@perdure/sqlite'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 
 const TURNS = 1_000

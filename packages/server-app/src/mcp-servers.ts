@@ -1,6 +1,6 @@
-import type { ConfiguredMcpServer } from '@berth/core'
-import { type EpochMs, StartError } from '@berth/ports'
-import { OperatorId, SecretReference, Timestamp } from '@berth/protocol'
+import type { ConfiguredMcpServer } from '@perdure/core'
+import { type EpochMs, StartError } from '@perdure/ports'
+import { OperatorId, SecretReference, Timestamp } from '@perdure/protocol'
 import * as v from 'valibot'
 import { type ResolveReferencesDeps, resolveSecret } from './resolve-references.ts'
 

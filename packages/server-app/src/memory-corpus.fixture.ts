@@ -1,7 +1,7 @@
-import { createMemory, type Memory } from '@berth/core'
-import { createIdGenerator, nodeDigest } from '@berth/platform-node'
-import { type Embedder, EVERY_ROW, type Logger, type Storage } from '@berth/ports'
-import { createManualClock } from '@berth/testkit'
+import { createMemory, type Memory } from '@perdure/core'
+import { createIdGenerator, nodeDigest } from '@perdure/platform-node'
+import { type Embedder, EVERY_ROW, type Logger, type Storage } from '@perdure/ports'
+import { createManualClock } from '@perdure/testkit'
 
 /** One fact that a query asks for, among many that share words with it. */
 export interface Labelled {

@@ -1,5 +1,5 @@
-import { openSqliteStorage } from '@berth/sqlite'
-import { createHashEmbedder } from '@berth/testkit'
+import { openSqliteStorage } from '@perdure/sqlite'
+import { createHashEmbedder } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { MEANINGS, makeCorpus, measure, openCorpus } from './memory-corpus.fixture.ts'
 

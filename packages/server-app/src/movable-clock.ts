@@ -1,4 +1,4 @@
-import type { Clock, EpochMs, Timers } from '@berth/ports'
+import type { Clock, EpochMs, Timers } from '@perdure/ports'
 
 export interface MovableClock extends Clock, Timers {
   /** Moves time ahead; what falls due on the way happens, in the order of its due times. Milliseconds. */

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { AgentContext } from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { Logger } from '@berth/ports'
-import type { ServerConfigInput } from '@berth/protocol'
+import type { AgentContext } from '@perdure/core'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { Logger } from '@perdure/ports'
+import type { ServerConfigInput } from '@perdure/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import { decodeFrames, encodeFrame, textFrame } from './raw-frames.fixture.ts'
 import { connect, type Frame } from './web-socket-client.fixture.ts'
 
@@ -28,7 +28,7 @@ const agents = [
   },
 ]
 
-const open: BerthServer[] = []
+const open: PerdureServer[] = []
 const sockets: Duplex[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()

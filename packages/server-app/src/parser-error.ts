@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { refuseOn } from './refuse.ts'
 import { writeDueAnswers } from './send-answer.ts'
 import type { Unanswered } from './unanswered.ts'

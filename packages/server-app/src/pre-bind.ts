@@ -1,7 +1,7 @@
-import { nodeDigest } from '@berth/platform-node'
-import { type AuditKeys, NO_AUDIT_KEY, StartError } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
-import { checkEncryptionPeer, type Encryption } from '@berth/sqlite'
+import { nodeDigest } from '@perdure/platform-node'
+import { type AuditKeys, NO_AUDIT_KEY, StartError } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
+import { checkEncryptionPeer, type Encryption } from '@perdure/sqlite'
 import {
   type ResolvedReferences,
   type ResolveReferencesDeps,
@@ -53,7 +53,7 @@ function peppersOf({ auth }: ServerConfig, { secretOf }: ResolvedReferences): re
   if (auth.pepperRef === undefined) {
     throw new StartError('pepper-missing', {
       message: 'token authentication needs a pepper and auth.pepperRef is not set',
-      hint: 'berth secrets generate pepper --out file:./secrets/pepper, then set auth.pepperRef (or BERTH_AUTH_PEPPER_REF) to file:./secrets/pepper',
+      hint: 'perdure secrets generate pepper --out file:./secrets/pepper, then set auth.pepperRef (or PERDURE_AUTH_PEPPER_REF) to file:./secrets/pepper',
     })
   }
   const fields = ['auth.pepperRef', ...auth.previousPepperRefs.map((_, index) => `auth.previousPepperRefs.${index}`)]
@@ -62,7 +62,7 @@ function peppersOf({ auth }: ServerConfig, { secretOf }: ResolvedReferences): re
     if (bytes.length >= KEY_BYTES) return bytes
     throw new StartError('pepper-weak', {
       message: `${field} has ${bytes.length} bytes, a pepper needs at least ${KEY_BYTES}`,
-      hint: 'make one with: berth secrets generate pepper',
+      hint: 'make one with: perdure secrets generate pepper',
     })
   })
 }
@@ -91,6 +91,6 @@ function auditKeysOf(key: Uint8Array | undefined, peppers: readonly Uint8Array[]
     })
   }
   const secrets = key === undefined ? peppers : [key, ...peppers]
-  const [current, ...previous] = secrets.map((secret) => nodeDigest.deriveKey(secret, 'berth/audit/v1'))
+  const [current, ...previous] = secrets.map((secret) => nodeDigest.deriveKey(secret, 'perdure/audit/v1'))
   return current === undefined ? NO_AUDIT_KEY : [current, ...previous]
 }

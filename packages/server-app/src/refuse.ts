@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { isResponse, type Outgoing, requestIdOf, SECURITY_HEADERS, type TextAnswer, toEnvelope } from '@berth/http'
-import type { AppError } from '@berth/ports'
-import { ERRORS } from '@berth/protocol'
+import { isResponse, type Outgoing, requestIdOf, SECURITY_HEADERS, type TextAnswer, toEnvelope } from '@perdure/http'
+import type { AppError } from '@perdure/ports'
+import { ERRORS } from '@perdure/protocol'
 import { writeAnswer } from './send-answer.ts'
 
 /** Answers a request that nothing reads further, and closes the connection. */

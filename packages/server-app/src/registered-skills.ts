@@ -1,6 +1,6 @@
-import type { InMemorySkill } from '@berth/in-memory'
-import { type SkillStore, StartError } from '@berth/ports'
-import { isPlainObject, OPERATOR_ID } from '@berth/protocol'
+import type { InMemorySkill } from '@perdure/in-memory'
+import { type SkillStore, StartError } from '@perdure/ports'
+import { isPlainObject, OPERATOR_ID } from '@perdure/protocol'
 
 /** The skills that are registered in code; they are not removed over REST. @throws StartError `config-invalid` */
 export function createRegisteredSkills(skills: readonly InMemorySkill[]): SkillStore {
@@ -15,7 +15,7 @@ export function createRegisteredSkills(skills: readonly InMemorySkill[]): SkillS
     }
     names.add(skill.name)
   }
-  return loadedOnUse(async () => (await import('@berth/in-memory')).createInMemorySkillStore({ skills }))
+  return loadedOnUse(async () => (await import('@perdure/in-memory')).createInMemorySkillStore({ skills }))
 }
 
 /** Most servers have no skills in their code. */

@@ -3,7 +3,7 @@ import {
   createAgentRegistry,
   createWorkflowRegistry,
   type WorkflowRegistration,
-} from '@berth/core'
+} from '@perdure/core'
 import type { Attribution } from './attribution.ts'
 import { checkRegistration } from './check-options.ts'
 

@@ -1,5 +1,5 @@
-import { type Logger, type SecretResolver, StartError } from '@berth/ports'
-import { configFields, type SecretsHealth as SecretsHealthSchema, type ServerConfig } from '@berth/protocol'
+import { type Logger, type SecretResolver, StartError } from '@perdure/ports'
+import { configFields, type SecretsHealth as SecretsHealthSchema, type ServerConfig } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 
 export interface ResolveReferencesDeps {

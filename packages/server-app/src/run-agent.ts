@@ -7,8 +7,8 @@ import {
   type RunRequestBody,
   type RunResource,
   type WorkflowRegistration,
-} from '@berth/core'
-import { EVERY_ROW, fromJsonText, type JsonText, noTracer } from '@berth/ports'
+} from '@perdure/core'
+import { EVERY_ROW, fromJsonText, type JsonText, noTracer } from '@perdure/ports'
 import { createPlatform } from './adapters.ts'
 import { createAttribution } from './attribution.ts'
 import type { Composition } from './compose.ts'
@@ -91,7 +91,7 @@ async function openWorld(options: RunAgentOptions): Promise<World> {
   // Nobody who starts a server needs these, and nobody who imports this has to load them.
   const [{ compose }, { createInMemoryStorage }] = await Promise.all([
     import('./compose.ts'),
-    import('@berth/in-memory'),
+    import('@perdure/in-memory'),
   ])
   const config = parseConfig({ auth: { kind: 'none' }, log: { level: 'error' }, ...options.config })
   const clock = createMovableClock((options.now ?? new Date(BEGINNING)).getTime())

@@ -1,9 +1,9 @@
-import type { AgentContext } from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { Logger } from '@berth/ports'
+import type { AgentContext } from '@perdure/core'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import { connect } from './web-socket-client.fixture.ts'
 
 const ignore = () => undefined
@@ -24,7 +24,7 @@ const agents = [
   },
 ]
 
-let server: BerthServer | undefined
+let server: PerdureServer | undefined
 afterEach(() => server?.stop({ force: true }))
 
 async function start(policy: 'redact' | 'strip' | 'pass' = 'redact') {

@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AgentContext } from '@berth/core'
-import { createPrometheusMeter, systemClock } from '@berth/platform-node'
-import type { EpochMs, Logger } from '@berth/ports'
-import { METRICS, type MetricSpec } from '@berth/protocol'
-import { openSqliteStorage } from '@berth/sqlite'
+import type { AgentContext } from '@perdure/core'
+import { createPrometheusMeter, systemClock } from '@perdure/platform-node'
+import type { EpochMs, Logger } from '@perdure/ports'
+import { METRICS, type MetricSpec } from '@perdure/protocol'
+import { openSqliteStorage } from '@perdure/sqlite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import { createScrape } from './scrape.ts'
 import { openTokenAdmin } from './token-admin.ts'
 
@@ -87,14 +87,14 @@ const triggers = [{ id: 'paid', kind: 'event' as const, event: 'order.paid', tar
 
 const PER_MINUTE = 60
 let directory: string
-let server: BerthServer
+let server: PerdureServer
 let url: string
 let authorization: string
 let text: string
 let samples: readonly Sample[]
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-scrape-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-scrape-'))
   const config = {
     server: { port: 0, rateLimit: { perIpRequests: PER_MINUTE } },
     auth: { pepperRef: 'env:TEST_PEPPER' },

@@ -1,7 +1,7 @@
-import type { ConsolidatorGroup, Engine, EventHub } from '@berth/core'
-import type { Vitals } from '@berth/platform-node'
-import type { Clock, Exposition, ReadableMeter, Storage } from '@berth/ports'
-import type { EventStreams, WebSockets } from '@berth/realtime'
+import type { ConsolidatorGroup, Engine, EventHub } from '@perdure/core'
+import type { Vitals } from '@perdure/platform-node'
+import type { Clock, Exposition, ReadableMeter, Storage } from '@perdure/ports'
+import type { EventStreams, WebSockets } from '@perdure/realtime'
 import { version } from './version.ts'
 
 export interface ScrapeDeps {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { HttpEnv } from '@berth/http'
+import type { HttpEnv } from '@perdure/http'
 import { describe, expect, it } from 'vitest'
 import { CLOSE, dial, HOST, open } from './listener.fixture.ts'
 

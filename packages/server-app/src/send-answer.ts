@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isResponse, type Outgoing, type TextAnswer } from '@berth/http'
+import { isResponse, type Outgoing, type TextAnswer } from '@perdure/http'
 
 /**
  * Sends the answer that is coming. To a client that is still sending it says that the connection ends; what comes is read for

@@ -16,9 +16,9 @@ import {
   type Recall,
   type RenderEnvelope,
   withMcpSpans,
-} from '@berth/core'
-import type { ConsolidatorPhases, Embedder, McpClient, SkillStore, Storage } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
+} from '@perdure/core'
+import type { ConsolidatorPhases, Embedder, McpClient, SkillStore, Storage } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
 import type { Adapters } from './adapters.ts'
 import type { Attribution } from './attribution.ts'
 

@@ -2,11 +2,11 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { AgentContext } from '@berth/core'
-import type { Logger } from '@berth/ports'
+import type { AgentContext } from '@perdure/core'
+import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 
 const MARK = 'marker-4711'
 const GONE = 'ses-gone'
@@ -15,7 +15,7 @@ const KEPT = 'ses-kept'
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-const open: BerthServer[] = []
+const open: PerdureServer[] = []
 afterEach(async () => {
   for (const server of open.splice(0)) await server.stop({ force: true })
 })
@@ -49,7 +49,7 @@ const failing = {
 const agents = [scribe, child, asker, sleeper, failing].map((agent) => ({ id: agent.id, description: agent.id, agent }))
 
 async function startServer() {
-  const path = join(mkdtempSync(join(tmpdir(), 'berth-sessions-')), 'data.db')
+  const path = join(mkdtempSync(join(tmpdir(), 'perdure-sessions-')), 'data.db')
   const server = await createServer({
     config: { auth: { kind: 'none' }, server: { port: 0, rateLimit: { perIpRequests: 100_000 } }, storage: { path } },
     adapters: { logger },

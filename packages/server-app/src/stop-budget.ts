@@ -1,4 +1,4 @@
-import type { Timers } from '@berth/ports'
+import type { Timers } from '@perdure/ports'
 
 /** The time one stop has in all. What hangs in it is left behind. */
 export interface StopBudget {

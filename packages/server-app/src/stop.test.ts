@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { Logger, Storage, Timers } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { Logger, Storage, Timers } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createServer } from './create-server.ts'
 import type { Hooks } from './hooks.ts'

@@ -1,5 +1,5 @@
-import type { ServerConfig } from '@berth/protocol'
-import type { Encryption } from '@berth/sqlite'
+import type { ServerConfig } from '@perdure/protocol'
+import type { Encryption } from '@perdure/sqlite'
 import { createPlatform } from './adapters.ts'
 import { encryptionOf } from './pre-bind.ts'
 import { resolveReferences } from './resolve-references.ts'

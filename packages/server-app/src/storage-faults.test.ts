@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { openSqliteStorage } from '@berth/sqlite'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { openSqliteStorage } from '@perdure/sqlite'
 import { describe, expect, it } from 'vitest'
 import { ASKED_OPERATIONS } from './fault-requests.fixture.ts'
 import { createFaultWorld } from './fault-world.fixture.ts'

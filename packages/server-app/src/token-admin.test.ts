@@ -1,25 +1,25 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Logger } from '@berth/ports'
+import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import { openTokenAdmin } from './token-admin.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 process.env.TEST_PEPPER = 'x'.repeat(32)
 
-const open: BerthServer[] = []
+const open: PerdureServer[] = []
 afterEach(async () => {
   for (const server of open.splice(0)) await server.stop({ force: true })
 })
 
 describe('openTokenAdmin', () => {
   it('mints before the first start and revokes beside a running server', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'berth-')), 'data.db')
+    const path = join(mkdtempSync(join(tmpdir(), 'perdure-')), 'data.db')
     const config = { auth: { pepperRef: 'env:TEST_PEPPER' }, storage: { path }, server: { port: 0 } }
     const admin = await openTokenAdmin(parseConfig(config))
     const { token, record } = await admin.mint({ name: 'test', scopes: ['agents:invoke:echo'] })

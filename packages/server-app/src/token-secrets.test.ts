@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Logger } from '@berth/ports'
+import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
@@ -61,7 +61,7 @@ async function start(dir: string, auth: { pepperRef: string; previousPepperRefs?
 }
 
 function createDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'berth-secrets-'))
+  const dir = mkdtempSync(join(tmpdir(), 'perdure-secrets-'))
   undo.push(() => rmSync(dir, { recursive: true }))
   return dir
 }

@@ -1,6 +1,3 @@
-import type { RunContext } from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
-import { type Logger, type McpCall, type McpClient, noTracer, type Storage } from '@berth/ports'
 import { context, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
@@ -10,9 +7,12 @@ import {
   type SpanProcessor,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
+import type { RunContext } from '@perdure/core'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { type Logger, type McpCall, type McpClient, noTracer, type Storage } from '@perdure/ports'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import type { ServerOptions } from './server-options.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
@@ -22,7 +22,7 @@ const CANARY = 'canary-5f1d'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-const open: BerthServer[] = []
+const open: PerdureServer[] = []
 let exporter: InMemorySpanExporter
 
 beforeEach(() => {
@@ -165,7 +165,7 @@ describe('a trace', () => {
     const second = await serve({ workflows: [flow], adapters: { storage } })
     await expect.poll(async () => (await second.get(`/runs/${runId}`)).json()).toMatchObject({ status: 'completed' })
 
-    const run = exporter.getFinishedSpans().find(({ attributes }) => attributes['berth.run.attempt'] === 2)
+    const run = exporter.getFinishedSpans().find(({ attributes }) => attributes['perdure.run.attempt'] === 2)
     const request = exporter.getFinishedSpans().find(({ name }) => name === 'POST /v1/workflows/:workflowId/execute')
     expect(run).toMatchObject({
       name: 'invoke_workflow flow',

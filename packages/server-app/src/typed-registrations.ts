@@ -1,4 +1,4 @@
-import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
+import type { AgentRegistration, WorkflowRegistration } from '@perdure/core'
 
 /**
  * Registrations as a list in place: each has an input of its own, and its type comes from the schema in `input`, or is `unknown`

@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { Logger } from '@berth/ports'
-import { type Fault, withFaults } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { Logger } from '@perdure/ports'
+import { type Fault, withFaults } from '@perdure/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import { createServer } from './create-server.ts'
 

@@ -1,4 +1,4 @@
-import { AppError, type Storage } from '@berth/ports'
+import { AppError, type Storage } from '@perdure/ports'
 
 /** A storage that somebody else has opened tells only by its error that the outcome of a commit is unknown. */
 export function withUnknownOutcome(storage: Storage, onUnknown: (error: unknown) => void): Storage {

@@ -1,12 +1,12 @@
 import { request as httpRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { Logger } from '@berth/ports'
-import { ERRORS, type ErrorCode, realtimeOperations, type ServerConfigInput } from '@berth/protocol'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { Logger } from '@perdure/ports'
+import { ERRORS, type ErrorCode, realtimeOperations, type ServerConfigInput } from '@perdure/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { parseConfig } from './config.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import { openTokenAdmin } from './token-admin.ts'
 import { askForUpgrade, type UpgradeAnswer } from './upgrade.fixture.ts'
 import { connect } from './web-socket-client.fixture.ts'
@@ -24,7 +24,7 @@ const agents = [
   { id: 'hold', description: 'Never ends.', agent: { id: 'hold', run: () => new Promise<never>(() => {}) } },
 ]
 
-const open: BerthServer[] = []
+const open: PerdureServer[] = []
 const sockets: Duplex[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()

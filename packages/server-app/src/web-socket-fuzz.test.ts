@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { connect as connectTo, type Socket } from 'node:net'
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { Logger } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { Logger } from '@perdure/ports'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { BerthServer } from './berth-server.ts'
 import { createServer } from './create-server.ts'
+import type { PerdureServer } from './perdure-server.ts'
 import { decodeFrames, encodeFrame, type RawFrame, type ServerFrame, textFrame } from './raw-frames.fixture.ts'
 import { connect } from './web-socket-client.fixture.ts'
 
@@ -21,7 +21,7 @@ const logger: Logger = {
   error: (...said) => errors.push(said),
 }
 
-let server: BerthServer
+let server: PerdureServer
 let url: string
 let port: number
 

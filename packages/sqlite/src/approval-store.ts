@@ -8,7 +8,7 @@ import {
   type Page,
   type PageQuery,
   type Visibility,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'

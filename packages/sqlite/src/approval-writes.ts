@@ -1,4 +1,4 @@
-import type { ApprovalRecord, ApprovalResolution } from '@berth/ports'
+import type { ApprovalRecord, ApprovalResolution } from '@perdure/ports'
 import { sql } from 'kysely'
 import { findAnyApproval } from './approval-store.ts'
 import { compile, from, placesFor } from './query.ts'

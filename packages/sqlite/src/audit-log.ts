@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditHead, AuditLink, AuditState, EpochMs, StagedAuditEntry } from '@berth/ports'
+import type { AuditEntry, AuditHead, AuditLink, AuditState, EpochMs, StagedAuditEntry } from '@perdure/ports'
 import type { Connection } from './connection.ts'
 import { compile, from } from './query.ts'
 import type { AuditHeadTable, AuditOutboxTable, AuditTable } from './schema.ts'

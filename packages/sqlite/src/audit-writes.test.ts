@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { anEvent } from '@berth/testkit'
+import { anEvent } from '@perdure/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openConnection } from './connection.ts'
 import { openSqliteStorage } from './open-sqlite-storage.ts'
@@ -9,7 +9,7 @@ import { openSqliteStorage } from './open-sqlite-storage.ts'
 let directory: string
 let path: string
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-audit-writes-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-audit-writes-'))
   path = join(directory, 'data.db')
 })
 afterEach(() => rmSync(directory, { recursive: true }))

@@ -7,7 +7,7 @@ import {
   baseMac,
   type ChainDigest,
   NO_AUDIT_KEY,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { readAuditState } from './audit-log.ts'
 import { eventWrites } from './event-writes.ts'
 import { compile, from, placesFor } from './query.ts'

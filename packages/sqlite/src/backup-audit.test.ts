@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { anEvent } from '@berth/testkit'
+import { anEvent } from '@perdure/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { auditCopyOf, createBackup, verifyBackup } from './backup.ts'
 import { openSqliteStorage } from './open-sqlite-storage.ts'
@@ -17,7 +17,7 @@ let audit: { readonly path: string; readonly encryption: typeof encryption }
 let out: string
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-backup-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-backup-'))
   path = join(directory, 'data.db')
   audit = { path: join(directory, 'audit.db'), encryption }
   out = join(directory, 'copies/copy.db')

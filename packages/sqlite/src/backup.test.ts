@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { StartError } from '@berth/ports'
-import { anEvent } from '@berth/testkit'
+import { StartError } from '@perdure/ports'
+import { anEvent } from '@perdure/testkit'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createBackup, verifyBackup } from './backup.ts'
 import { checkDatabase } from './check-database.ts'
@@ -17,7 +17,7 @@ let path: string
 let out: string
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-backup-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-backup-'))
   path = join(directory, 'data.db')
   out = join(directory, 'copy.db')
 })
@@ -107,7 +107,7 @@ describe('a backup', () => {
       process.stdout.write('go')
       await createBackup(process.argv[2], { out: process.argv[3] })`
     const module = new URL('./backup.ts', import.meta.url).href
-    const args = ['--conditions=berth-source', '--input-type=module', '--eval', script, module, path, out]
+    const args = ['--conditions=perdure-source', '--input-type=module', '--eval', script, module, path, out]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     await once(child.stdout, 'data')

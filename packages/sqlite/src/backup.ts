@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
 import { checkDatabase, type DatabaseCheck } from './check-database.ts'
 import type { Encryption } from './encryption.ts'

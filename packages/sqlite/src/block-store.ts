@@ -1,4 +1,4 @@
-import type { BlockRecord, BlockRef, EpochMs, Page } from '@berth/ports'
+import type { BlockRecord, BlockRef, EpochMs, Page } from '@perdure/ports'
 import type { Selectable } from 'kysely'
 import type { Connection } from './connection.ts'
 import { type MemoryListRequest, memoryRows } from './memory-list.ts'

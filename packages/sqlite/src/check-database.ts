@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { GENESIS_HASH } from '@berth/ports'
+import { GENESIS_HASH } from '@perdure/ports'
 import type Database from 'better-sqlite3'
 import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
@@ -26,7 +26,7 @@ export interface ChainCheck {
 /**
  * Reads the whole file: its pages, its references and the audit chain. Only reads, also beside a running server.
  *
- * @throws StartError `storage-corrupt` for what is no database of Berth, `storage-newer-schema`, `migration-failed`,
+ * @throws StartError `storage-corrupt` for what is no database of Perdure, `storage-newer-schema`, `migration-failed`,
  *   `encryption-passphrase-wrong`, …
  */
 export async function checkDatabase(

@@ -1,4 +1,4 @@
-import type { CommitOutcome, StoredEvent, Write, WriteType } from '@berth/ports'
+import type { CommitOutcome, StoredEvent, Write, WriteType } from '@perdure/ports'
 import { approvalWrites } from './approval-writes.ts'
 import { auditWrites } from './audit-writes.ts'
 import { blockWrites } from './block-store.ts'

@@ -9,7 +9,7 @@ let directory: string
 let path: string
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-connection-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-connection-'))
   path = join(directory, 'data.db')
 })
 afterEach(() => rmSync(directory, { recursive: true }))

@@ -1,4 +1,4 @@
-import type { ChangedSession, ConsolidationSpend, EpochMs } from '@berth/ports'
+import type { ChangedSession, ConsolidationSpend, EpochMs } from '@perdure/ports'
 import { sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { compile, from } from './query.ts'

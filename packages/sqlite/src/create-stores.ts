@@ -1,4 +1,4 @@
-import type { Storage } from '@berth/ports'
+import type { Storage } from '@perdure/ports'
 import type { Host } from './host/host.ts'
 
 /** The storage ports, each method one operation of the host. */

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EVERY_ROW, type RunRecord } from '@berth/ports'
-import { aRun } from '@berth/testkit'
+import { EVERY_ROW, type RunRecord } from '@perdure/ports'
+import { aRun } from '@perdure/testkit'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openSqliteStorage } from './open-sqlite-storage.ts'
 
@@ -12,7 +12,7 @@ let directory: string
 let path: string
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-durability-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-durability-'))
   path = join(directory, 'data.db')
 })
 afterEach(() => rmSync(directory, { recursive: true }))
@@ -32,7 +32,7 @@ for (let index = 0; ; index++) {
 /** Kills the process in the middle of its work; answers the number of the newest acknowledged run. */
 async function killAfterAcks(acks: number, template: RunRecord): Promise<number> {
   const module = new URL('./open-sqlite-storage.ts', import.meta.url).href
-  const flags = ['--conditions=berth-source', '--input-type=module', '--eval', COMMIT_FOREVER]
+  const flags = ['--conditions=perdure-source', '--input-type=module', '--eval', COMMIT_FOREVER]
   const child = spawn(process.execPath, [...flags, module, path, JSON.stringify(template)], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })

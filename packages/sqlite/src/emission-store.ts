@@ -1,4 +1,4 @@
-import type { EmissionPart, EpochMs, JsonText } from '@berth/ports'
+import type { EmissionPart, EpochMs, JsonText } from '@perdure/ports'
 import type { Selectable } from 'kysely'
 import type { Connection } from './connection.ts'
 import { compile, from, placesFor } from './query.ts'

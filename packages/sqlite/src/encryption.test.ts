@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { anEvent, auditLogContract, factStoreContract, unitOfWorkContract } from '@berth/testkit'
+import { anEvent, auditLogContract, factStoreContract, unitOfWorkContract } from '@perdure/testkit'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { inspectDatabase } from './inspect-database.ts'
 import { applyMigrations } from './migrate.ts'
@@ -11,7 +11,7 @@ import { MIGRATIONS } from './migrations/migrations.ts'
 import { databaseOpener } from './open-database.ts'
 import { openSqliteStorage } from './open-sqlite-storage.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'berth-encryption-'))
+const root = mkdtempSync(join(tmpdir(), 'perdure-encryption-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
 const bytes = (text: string) => Buffer.from(text)

@@ -1,4 +1,4 @@
-import type { EpochMs, EventRange, EventStream, JsonText, LogHead, StoredEvent } from '@berth/ports'
+import type { EpochMs, EventRange, EventStream, JsonText, LogHead, StoredEvent } from '@perdure/ports'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { readMeta } from './meta.ts'

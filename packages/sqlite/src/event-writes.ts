@@ -1,4 +1,4 @@
-import type { NewEvent } from '@berth/ports'
+import type { NewEvent } from '@perdure/ports'
 import { compile, from, placesFor } from './query.ts'
 import { runKey } from './run-keys.ts'
 import type { EventTable } from './schema.ts'

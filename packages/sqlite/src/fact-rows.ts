@@ -1,4 +1,4 @@
-import type { EpochMs, FactFilter, FactRecord } from '@berth/ports'
+import type { EpochMs, FactFilter, FactRecord } from '@perdure/ports'
 import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { FactTable } from './memory-schema.ts'
 import type { Place } from './query.ts'

@@ -7,7 +7,7 @@ import {
   type VectorQuery,
   type Visibility,
   wordsOf,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import {

@@ -1,4 +1,4 @@
-import type { EpochMs, FactGroup, FactRecord } from '@berth/ports'
+import type { EpochMs, FactGroup, FactRecord } from '@perdure/ports'
 import { sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { type FactRow, isAlive, toFact } from './fact-rows.ts'

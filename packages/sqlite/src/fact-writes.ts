@@ -1,4 +1,4 @@
-import { type FactRecord, wordsOf } from '@berth/ports'
+import { type FactRecord, wordsOf } from '@perdure/ports'
 import type { Connection } from './connection.ts'
 import { findAnyFact } from './fact-store.ts'
 import type { FactTable } from './memory-schema.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs, FireRecord, FireStatus, JsonText, Page, PageQuery } from '@berth/ports'
+import type { EpochMs, FireRecord, FireStatus, JsonText, Page, PageQuery } from '@perdure/ports'
 import { type Selectable, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'

@@ -1,4 +1,4 @@
-import type { FireChange, FireRecord } from '@berth/ports'
+import type { FireChange, FireRecord } from '@perdure/ports'
 import { sql } from 'kysely'
 import { findFire, findOccurrence } from './fire-store.ts'
 import { compile, from, placesFor } from './query.ts'

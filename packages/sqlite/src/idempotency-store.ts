@@ -1,4 +1,4 @@
-import type { EpochMs, IdempotencyRecord } from '@berth/ports'
+import type { EpochMs, IdempotencyRecord } from '@perdure/ports'
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { readMeta } from './meta.ts'

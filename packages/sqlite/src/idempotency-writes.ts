@@ -1,4 +1,4 @@
-import type { IdempotencyRecord, StoredResponse } from '@berth/ports'
+import type { IdempotencyRecord, StoredResponse } from '@perdure/ports'
 import { sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { findIdempotency, IS_OF_NO_RUN } from './idempotency-store.ts'

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { toJsonText } from '@berth/ports'
-import { aRun } from '@berth/testkit'
+import { toJsonText } from '@perdure/ports'
+import { aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { PAGE_BYTES } from './connection.ts'
@@ -12,7 +12,7 @@ let directory: string
 let path: string
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-inspect-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-inspect-'))
   path = join(directory, 'data.db')
 })
 afterEach(() => rmSync(directory, { recursive: true }))

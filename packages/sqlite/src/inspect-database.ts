@@ -1,4 +1,4 @@
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
 import { losesCommits } from './inspect-log.ts'
 import { pendingMigrations } from './migrate.ts'

@@ -1,8 +1,8 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { toJsonText } from '@berth/ports'
-import { anEvent } from '@berth/testkit'
+import { toJsonText } from '@perdure/ports'
+import { anEvent } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createBackup } from './backup.ts'
@@ -17,7 +17,7 @@ let directory: string
 let path: string
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-log-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-log-'))
   path = join(directory, 'data.db')
 })
 afterEach(() => rmSync(directory, { recursive: true }))

@@ -1,4 +1,4 @@
-import type { EpochMs, JobCounts, JobPhase, JobRecord, Page, PageQuery } from '@berth/ports'
+import type { EpochMs, JobCounts, JobPhase, JobRecord, Page, PageQuery } from '@perdure/ports'
 import { type Selectable, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import type { JobTable } from './memory-schema.ts'

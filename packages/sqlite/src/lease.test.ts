@@ -10,13 +10,13 @@ let directory: string
 let path: string
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-lease-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-lease-'))
   path = join(directory, 'data.db')
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
 const MODULE = new URL('./lease.ts', import.meta.url).href
-const FLAGS = ['--expose-gc', '--conditions=berth-source', '--input-type=module', '--eval']
+const FLAGS = ['--expose-gc', '--conditions=perdure-source', '--input-type=module', '--eval']
 
 const TRY_LEASE = `
 const { takeLease } = await import(process.argv[1])

@@ -1,4 +1,4 @@
-import type { EpochMs, McpServerRecord } from '@berth/ports'
+import type { EpochMs, McpServerRecord } from '@perdure/ports'
 import type { Selectable } from 'kysely'
 import type { Connection } from './connection.ts'
 import { compile, from, placesFor } from './query.ts'

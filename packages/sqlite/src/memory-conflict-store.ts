@@ -1,4 +1,4 @@
-import type { EpochMs, MemoryConflictRecord, Page, Visibility } from '@berth/ports'
+import type { EpochMs, MemoryConflictRecord, Page, Visibility } from '@perdure/ports'
 import { type Selectable, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { MEMORY_ACCESS } from './fact-rows.ts'

@@ -1,4 +1,4 @@
-import type { PageQuery, Visibility } from '@berth/ports'
+import type { PageQuery, Visibility } from '@perdure/ports'
 import type { Compilable, Selectable } from 'kysely'
 import type { Connection } from './connection.ts'
 import { MEMORY_ACCESS } from './fact-rows.ts'

@@ -1,4 +1,4 @@
-import { type EpochMs, EVERY_ROW } from '@berth/ports'
+import { type EpochMs, EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { IDLE_SESSIONS } from './consolidation-store.ts'
 import { factListQuery, factSearchQuery, factVectorQuery } from './fact-store.ts'

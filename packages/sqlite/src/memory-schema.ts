@@ -1,4 +1,4 @@
-import type { JobPhase, MemoryConflictRecord } from '@berth/ports'
+import type { JobPhase, MemoryConflictRecord } from '@perdure/ports'
 import type { Generated } from 'kysely'
 
 export interface FactTable {

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EpochMs } from '@berth/ports'
+import type { EpochMs } from '@perdure/ports'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Connection, openConnection } from './connection.ts'
@@ -24,7 +24,7 @@ let db: Connection
 let database: Database.Database
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-migrate-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-migrate-'))
   path = join(directory, 'data.db')
   db = openConnection(path)
   database = db.database

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
 import type { AppliedMigration } from './applied-migration.ts'
 import type { Migration } from './migrations/migration.ts'

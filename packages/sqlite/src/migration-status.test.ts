@@ -12,7 +12,7 @@ let directory: string
 let path: string
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-migrations-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-migrations-'))
   path = join(directory, 'data.db')
 })
 afterEach(() => rmSync(directory, { recursive: true }))

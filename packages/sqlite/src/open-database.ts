@@ -1,4 +1,4 @@
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 import Database from 'better-sqlite3'
 import type { Encryption } from './encryption.ts'
 

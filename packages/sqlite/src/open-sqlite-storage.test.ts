@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EVERY_ROW, type Write } from '@berth/ports'
-import { anEvent, aRun } from '@berth/testkit'
+import { EVERY_ROW, type Write } from '@perdure/ports'
+import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteStorage } from './open-sqlite-storage.ts'
@@ -11,7 +11,7 @@ let directory: string
 let path: string
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-storage-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-storage-'))
   path = join(directory, 'data.db')
 })
 afterEach(() => rmSync(directory, { recursive: true }))

@@ -1,4 +1,4 @@
-import type { AppError, Storage, StorageStatus } from '@berth/ports'
+import type { AppError, Storage, StorageStatus } from '@perdure/ports'
 import { type Connection, openConnection, openInlineConnection } from './connection.ts'
 import { createStores } from './create-stores.ts'
 import type { Encryption } from './encryption.ts'

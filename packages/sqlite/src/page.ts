@@ -1,4 +1,4 @@
-import { AppError, type Page, type PageQuery } from '@berth/ports'
+import { AppError, type Page, type PageQuery } from '@perdure/ports'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Place } from './query.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { preparePath } from './private-file.ts'
 
-const freshDir = () => realpathSync(mkdtempSync(join(tmpdir(), 'berth-path-')))
+const freshDir = () => realpathSync(mkdtempSync(join(tmpdir(), 'perdure-path-')))
 
 describe('preparePath', () => {
   it('makes every missing directory for its owner only', () => {

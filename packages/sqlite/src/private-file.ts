@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 
 /** Creates the directory of `path` (0700) when it is missing; answers the path with its symbolic links resolved. */
 export function preparePath(path: string): string {

@@ -1,4 +1,4 @@
-import type { PageQuery, Visibility } from '@berth/ports'
+import type { PageQuery, Visibility } from '@perdure/ports'
 import { afterAll, beforeAll } from 'vitest'
 import { type Connection, openConnection } from './connection.ts'
 import { applyMigrations } from './migrate.ts'

@@ -1,4 +1,4 @@
-import { type ApprovalFilter, EVERY_ROW, type RunFilter, type Visibility } from '@berth/ports'
+import { type ApprovalFilter, EVERY_ROW, type RunFilter, type Visibility } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approval-store.ts'
 import { COUNT, READ_AFTER, READ_BEFORE } from './event-log.ts'

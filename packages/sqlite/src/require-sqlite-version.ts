@@ -1,4 +1,4 @@
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
 
 /** Before it, a checkpoint that meets a commit of another connection can lose that commit. @see https://sqlite.org/wal.html */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, rmSync } from 'node:fs'
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 import { type AuditFile, auditCopyOf, type BackupOptions, verifyBackup } from './backup.ts'
 import { openConnection } from './connection.ts'
 import { type Lease, takeLease } from './lease.ts'
@@ -96,5 +96,5 @@ function giveNewEpoch(path: string, open: OpenDatabase): void {
 const badCopyError = (copy: string, problems: readonly string[]): StartError =>
   new StartError('storage-corrupt', {
     message: `${copy} cannot be restored: ${problems[0]}.`,
-    hint: 'Nothing was changed. Take another copy; `berth backup verify` shows all that is wrong with this one.',
+    hint: 'Nothing was changed. Take another copy; `perdure backup verify` shows all that is wrong with this one.',
   })

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type RowAccess, type Visibility } from '@berth/ports'
+import { EVERY_ROW, type RowAccess, type Visibility } from '@perdure/ports'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Place } from './query.ts'
 

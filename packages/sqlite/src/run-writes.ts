@@ -1,4 +1,4 @@
-import type { RunChange, RunRecord } from '@berth/ports'
+import type { RunChange, RunRecord } from '@perdure/ports'
 import { sql } from 'kysely'
 import { compile, from, placesFor } from './query.ts'
 import { runKeyOfNew } from './run-keys.ts'

@@ -10,8 +10,8 @@ import type {
   StepKind,
   StepStatus,
   TriggerKind,
-} from '@berth/ports'
-import type { TokenEnv } from '@berth/protocol'
+} from '@perdure/ports'
+import type { TokenEnv } from '@perdure/protocol'
 import type { Generated } from 'kysely'
 import type { BlockTable, FactTable, JobTable, MemoryConflictTable } from './memory-schema.ts'
 

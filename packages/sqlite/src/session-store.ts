@@ -8,7 +8,7 @@ import {
   type PageQuery,
   type SessionRecord,
   type Visibility,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'

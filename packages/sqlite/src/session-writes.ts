@@ -1,4 +1,4 @@
-import type { NewMessage, SessionRecord } from '@berth/ports'
+import type { NewMessage, SessionRecord } from '@perdure/ports'
 import { compile, from, placesFor } from './query.ts'
 import type { MessageTable, SessionTable } from './schema.ts'
 import { findAnySession } from './session-store.ts'

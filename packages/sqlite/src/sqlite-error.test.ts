@@ -1,4 +1,4 @@
-import { AppError, StartError } from '@berth/ports'
+import { AppError, StartError } from '@perdure/ports'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { translateError, translateStartError } from './sqlite-error.ts'

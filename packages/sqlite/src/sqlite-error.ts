@@ -1,4 +1,4 @@
-import { AppError, StartError } from '@berth/ports'
+import { AppError, StartError } from '@perdure/ports'
 
 /** What a failure of the driver means to callers of the ports. Errors of other origin pass unchanged. */
 export function translateError(error: unknown): unknown {
@@ -43,7 +43,7 @@ export const lockedError = (path: string, cause?: unknown): StartError =>
 
 export const corruptError = (path: string, cause?: unknown): StartError =>
   new StartError('storage-corrupt', {
-    message: `The file ${path} is damaged or not a Berth database.`,
+    message: `The file ${path} is damaged or not a Perdure database.`,
     hint: 'The file was left as it is. Restore a copy, point storage.path elsewhere, or, if it is encrypted, enable its encryption.',
     cause,
   })
@@ -51,7 +51,7 @@ export const corruptError = (path: string, cause?: unknown): StartError =>
 export const brokenLogError = (path: string): StartError =>
   new StartError('storage-corrupt', {
     message: `The log ${path}-wal is damaged, and commits that were acknowledged stand behind the damage.`,
-    hint: 'The files were left as they are. Restore a copy; or keep what stands before the damage and lose the rest: `berth backup create --out rest.db`, then `berth restore rest.db`.',
+    hint: 'The files were left as they are. Restore a copy; or keep what stands before the damage and lose the rest: `perdure backup create --out rest.db`, then `perdure restore rest.db`.',
   })
 
 /** SQLite would throw the log away. */

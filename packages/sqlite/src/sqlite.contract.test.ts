@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eventLogContract, storageContract, unitOfWorkContract } from '@berth/testkit'
+import { eventLogContract, storageContract, unitOfWorkContract } from '@perdure/testkit'
 import { afterAll } from 'vitest'
 import { openConnection, openInlineConnection } from './connection.ts'
 import { createStores } from './create-stores.ts'
@@ -9,7 +9,7 @@ import { createWorkerHost, startStorageWorker } from './host/worker-host.ts'
 import { applyMigrations } from './migrate.ts'
 import { openSqliteStorage, type SqliteStorageOptions } from './open-sqlite-storage.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'berth-contract-'))
+const directory = mkdtempSync(join(tmpdir(), 'perdure-contract-'))
 let files = 0
 
 afterAll(() => rmSync(directory, { recursive: true }))

@@ -1,4 +1,4 @@
-import type { EpochMs, JsonText, StepRecord } from '@berth/ports'
+import type { EpochMs, JsonText, StepRecord } from '@perdure/ports'
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { compile, from } from './query.ts'

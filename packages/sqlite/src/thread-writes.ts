@@ -1,4 +1,4 @@
-import type { StoredResponse } from '@berth/ports'
+import type { StoredResponse } from '@perdure/ports'
 import { sql } from 'kysely'
 import { forgetAnswers } from './idempotency-writes.ts'
 import { compile, from, type Query } from './query.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs, Page, PageQuery, TokenRecord } from '@berth/ports'
+import type { EpochMs, Page, PageQuery, TokenRecord } from '@perdure/ports'
 import { type Selectable, type SqlBool, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'

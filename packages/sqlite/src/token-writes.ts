@@ -1,4 +1,4 @@
-import type { EpochMs, TokenRecord } from '@berth/ports'
+import type { EpochMs, TokenRecord } from '@perdure/ports'
 import { sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { compile, from, placesFor } from './query.ts'

@@ -1,4 +1,4 @@
-import type { Activity, EpochMs, Page, PageQuery, TriggerOverview, TriggerRecord } from '@berth/ports'
+import type { Activity, EpochMs, Page, PageQuery, TriggerOverview, TriggerRecord } from '@perdure/ports'
 import { type Selectable, sql } from 'kysely'
 import type { Connection } from './connection.ts'
 import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'

@@ -1,4 +1,4 @@
-import type { TriggerRecord } from '@berth/ports'
+import type { TriggerRecord } from '@perdure/ports'
 import { compile, from, placesFor } from './query.ts'
 import type { TriggerTable } from './schema.ts'
 import { findTrigger } from './trigger-store.ts'

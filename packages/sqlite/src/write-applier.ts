@@ -1,4 +1,4 @@
-import type { AuditState, Conflict, StoredEvent, Write, WriteType } from '@berth/ports'
+import type { AuditState, Conflict, StoredEvent, Write, WriteType } from '@perdure/ports'
 import type { Connection } from './connection.ts'
 
 /** Where the writes of one commit go. */

@@ -1,4 +1,4 @@
-import { OPERATOR_ID } from '@berth/protocol'
+import { OPERATOR_ID } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { aMessage, anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep, aToken } from './builders.ts'
 

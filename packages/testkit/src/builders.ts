@@ -14,7 +14,7 @@ import {
   type TokenRecord,
   type TriggerRecord,
   toJsonText,
-} from '@berth/ports'
+} from '@perdure/ports'
 
 /** When everything the builders make was made: 2025-01-01T00:00:00.000Z. */
 export const BUILT_AT = Date.UTC(2025, 0, 1) as EpochMs

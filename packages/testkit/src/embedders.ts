@@ -1,4 +1,4 @@
-import { type Embedder, wordsOf } from '@berth/ports'
+import { type Embedder, wordsOf } from '@perdure/ports'
 
 /**
  * An embedder without a model: every word falls into a place of the vector by its letters, so that texts with common

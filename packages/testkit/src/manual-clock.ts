@@ -1,4 +1,4 @@
-import type { Clock, EpochMs, Timers } from '@berth/ports'
+import type { Clock, EpochMs, Timers } from '@perdure/ports'
 
 export interface ManualClock extends Clock, Timers {
   /** Moves both clocks forward and runs the timers that fall due on the way, in the order of their due times. */

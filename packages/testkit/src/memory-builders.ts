@@ -1,4 +1,4 @@
-import type { BlockRecord, FactRecord, MemoryConflictRecord, NewJob } from '@berth/ports'
+import type { BlockRecord, FactRecord, MemoryConflictRecord, NewJob } from '@perdure/ports'
 import { BUILT_AT } from './builders.ts'
 
 /** A fact of `alice`; only its required fields are set, its fingerprint follows from its text. */

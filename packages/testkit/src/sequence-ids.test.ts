@@ -1,4 +1,4 @@
-import { ID_PREFIXES, type IdKind } from '@berth/protocol'
+import { ID_PREFIXES, type IdKind } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { createSequenceIds } from './sequence-ids.ts'
 

@@ -1,5 +1,5 @@
-import type { IdGenerator } from '@berth/ports'
-import { ID_PREFIXES } from '@berth/protocol'
+import type { IdGenerator } from '@perdure/ports'
+import { ID_PREFIXES } from '@perdure/protocol'
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const FIRST_MS = 1_735_689_600_000

@@ -1,4 +1,4 @@
-import { AppError, type Storage, type UnitOfWork } from '@berth/ports'
+import { AppError, type Storage, type UnitOfWork } from '@perdure/ports'
 import { createRandom } from './random.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { createInMemoryStorage } from '@berth/in-memory'
+import { createInMemoryStorage } from '@perdure/in-memory'
 
 /** A storage of the consumer's own: it counts what it commits. */
 export function createCountingStorage() {

@@ -1,5 +1,5 @@
-import { createServer } from '@berth/server-app'
-import { storageContract } from '@berth/testkit'
+import { createServer } from '@perdure/server-app'
+import { storageContract } from '@perdure/testkit'
 import { expect, it } from 'vitest'
 import { createCountingStorage } from './counting-storage.mjs'
 

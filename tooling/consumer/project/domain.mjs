@@ -1,4 +1,4 @@
-// The domain on the reference storage and nothing else: no server, no Node adapter of Berth, no file.
+// The domain on the reference storage and nothing else: no server, no Node adapter of Perdure, no file.
 import {
   createAgentRegistry,
   createEngine,
@@ -7,8 +7,8 @@ import {
   createRenderEnvelope,
   createWorkflowRegistry,
   withPublication,
-} from '@berth/core'
-import { createInMemoryMeter, createInMemoryStorage } from '@berth/in-memory'
+} from '@perdure/core'
+import { createInMemoryMeter, createInMemoryStorage } from '@perdure/in-memory'
 
 let made = 0
 const ids = {

@@ -1,5 +1,5 @@
 // A page: whatever a bundler makes of it runs in the browser.
-import { createClient } from '@berth/client'
+import { createClient } from '@perdure/client'
 
 const parameters = new URLSearchParams(location.hash.slice(1))
 const client = createClient({ baseUrl: parameters.get('api'), token: parameters.get('token') })

@@ -1,5 +1,5 @@
 // A server in a program of one's own, with the default adapters.
-import { createServer } from '@berth/server-app'
+import { createServer } from '@perdure/server-app'
 
 const server = await createServer({
   config: { auth: { kind: 'none' }, server: { port: 0 }, storage: { path: './server/data.db' } },

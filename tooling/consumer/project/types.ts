@@ -1,16 +1,16 @@
 // Checked by the compiler with everything strict, declarations of the packages included; never run.
-import { createClient } from '@berth/client'
-import { classifyProviderResponse, createEngine, type RunContext, ToolError } from '@berth/core'
-import { createHttpApp, type HttpAppDeps } from '@berth/http'
-import { createInMemoryStorage } from '@berth/in-memory'
-import { createMcpClient } from '@berth/mcp'
-import { systemClock } from '@berth/platform-node'
-import type { Storage, UnitOfWork, Write } from '@berth/ports'
-import { type ErrorCode, OPERATIONS } from '@berth/protocol'
-import { createEventStreams } from '@berth/realtime'
-import { createServer, defineConfig } from '@berth/server-app'
-import { openSqliteStorage } from '@berth/sqlite'
-import { storageContract } from '@berth/testkit'
+import { createClient } from '@perdure/client'
+import { classifyProviderResponse, createEngine, type RunContext, ToolError } from '@perdure/core'
+import { createHttpApp, type HttpAppDeps } from '@perdure/http'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { createMcpClient } from '@perdure/mcp'
+import { systemClock } from '@perdure/platform-node'
+import type { Storage, UnitOfWork, Write } from '@perdure/ports'
+import { type ErrorCode, OPERATIONS } from '@perdure/protocol'
+import { createEventStreams } from '@perdure/realtime'
+import { createServer, defineConfig } from '@perdure/server-app'
+import { openSqliteStorage } from '@perdure/sqlite'
+import { storageContract } from '@perdure/testkit'
 
 export const config = defineConfig({
   server: { port: 8080 },

@@ -50,4 +50,4 @@ export const authoringPage = (): string =>
         interfaceMembers(path, name).map(({ signature, says }) => [code(signature), says]),
       ),
     ]),
-  ).replace('the tables of @berth/protocol', 'the authoring types and their docstrings')
+  ).replace('the tables of @perdure/protocol', 'the authoring types and their docstrings')

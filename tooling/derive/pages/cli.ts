@@ -1,11 +1,11 @@
-import { COMMANDS, type CommandSpec, EXIT_CODES, type FlagSpec, flagsOf } from '@berth/cli'
+import { COMMANDS, type CommandSpec, EXIT_CODES, type FlagSpec, flagsOf } from '@perdure/cli'
 import { code, page, table } from '../markdown.ts'
 
 export const cliPage = (): string =>
   page(
     'Command line',
-    'Every command of `berth`, with its flags, exit codes and examples. *stdout* is data, *stderr* is talk. With `--json` a command writes one JSON document, also when it ' +
-      'fails: `{ error, message, hint?, at?, docs?, requestId? }`; a stream writes one a line. `berth schema <command>` prints the JSON ' +
+    'Every command of `perdure`, with its flags, exit codes and examples. *stdout* is data, *stderr* is talk. With `--json` a command writes one JSON document, also when it ' +
+      'fails: `{ error, message, hint?, at?, docs?, requestId? }`; a stream writes one a line. `perdure schema <command>` prints the JSON ' +
       'Schema of the document.',
     '## Exit codes',
     'Every command can end with 0, 1, 2 and 130; the others stand at the command.',
@@ -49,7 +49,7 @@ function commandText({
   })
   const codes = exits.map((exit) => String(EXIT_CODES[exit].code)).join(', ')
   return [
-    `### ${['berth', path, ...words].join(' ')}`,
+    `### ${['perdure', path, ...words].join(' ')}`,
     [sentence(summary), TARGETS[target], codes === '' ? '' : `Exit codes besides: ${codes}.`]
       .filter((text) => text !== '')
       .join(' '),

@@ -1,10 +1,10 @@
-import { type ConfigField, configFields } from '@berth/protocol'
+import { type ConfigField, configFields } from '@perdure/protocol'
 import { code, codes, page, table } from '../markdown.ts'
 
 export const configPage = (): string =>
   page(
     'Configuration',
-    'Every field of the configuration, with its default. It comes from `berth.config.{ts,js,mjs,json}`, then the environment, then ' +
+    'Every field of the configuration, with its default. It comes from `perdure.config.{ts,js,mjs,json}`, then the environment, then ' +
       'flags; the later one wins. An unknown field is refused. In the environment, lists are comma-separated.',
     'A *secret reference* says where a secret is, and never is one: `env:NAME`, `file:path` (relative to the folder of the ' +
       'configuration, readable by its owner only), or `keyring:account`, which takes the optional package `@napi-rs/keyring`.',

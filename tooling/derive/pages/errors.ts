@@ -9,7 +9,7 @@ import {
   type ProviderStatusRule,
   START_ERRORS,
   TOOL_FAILURES,
-} from '@berth/protocol'
+} from '@perdure/protocol'
 import { code, page, table } from '../markdown.ts'
 
 export const errorsPage = (): string =>
@@ -22,7 +22,7 @@ export const errorsPage = (): string =>
       'comes before any operation.',
     table(['Error', 'Status', 'Property', 'Retry', 'Meaning', 'Answered by'], Object.entries(ERRORS).map(toErrorRow)),
     '## Refused starts',
-    'Why `berth server` does not start: on stderr with exit code 2, never over HTTP.',
+    'Why `perdure server` does not start: on stderr with exit code 2, never over HTTP.',
     table(['Kind', 'Meaning'], toPairs(START_ERRORS)),
     '## Tool failures',
     'What `ctx.tool` answers instead of throwing: data in a run, never an HTTP refusal.',

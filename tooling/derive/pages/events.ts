@@ -7,7 +7,7 @@ import {
   SUBJECTS,
   type SubjectName,
   scopesOfSubject,
-} from '@berth/protocol'
+} from '@perdure/protocol'
 import { code, codes, page, table } from '../markdown.ts'
 import { schemaMembers } from '../schema-members.ts'
 

@@ -1,4 +1,4 @@
-import { METRICS, type MetricSpec } from '@berth/protocol'
+import { METRICS, type MetricSpec } from '@perdure/protocol'
 import { code, codes, page, table } from '../markdown.ts'
 
 export const metricsPage = (): string =>

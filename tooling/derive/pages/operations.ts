@@ -5,7 +5,7 @@ import {
   OPERATIONS,
   type Operation,
   type ScopeRule,
-} from '@berth/protocol'
+} from '@perdure/protocol'
 import { code, codes, page, table } from '../markdown.ts'
 
 export const operationsPage = (): string =>

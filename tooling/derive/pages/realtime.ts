@@ -9,7 +9,7 @@ import {
   type RpcMethodSpec,
   SUBPROTOCOL,
   TICKET_PREFIX,
-} from '@berth/protocol'
+} from '@perdure/protocol'
 import { code, page, table } from '../markdown.ts'
 import { schemaMembers } from '../schema-members.ts'
 

@@ -1,4 +1,4 @@
-import { ADMIN_SCOPE, SCOPES, type ScopeSpec } from '@berth/protocol'
+import { ADMIN_SCOPE, SCOPES, type ScopeSpec } from '@perdure/protocol'
 import { code, codes, page, table } from '../markdown.ts'
 
 export const scopesPage = (): string =>

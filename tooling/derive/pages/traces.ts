@@ -1,4 +1,4 @@
-import { SPAN_ATTRIBUTES, SPANS, type SpanAttributeSpec, type SpanSpec } from '@berth/protocol'
+import { SPAN_ATTRIBUTES, SPANS, type SpanAttributeSpec, type SpanSpec } from '@perdure/protocol'
 import { code, codes, page, table } from '../markdown.ts'
 
 export const tracesPage = (): string =>

@@ -1,4 +1,4 @@
-import type { AgentContext } from '@berth/core'
+import type { AgentContext } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
 import { served } from '../../test/served.ts'
 
@@ -16,16 +16,16 @@ const agents = Object.entries(CODE).map(([id, code]) => ({
   agent: { id, run: (_: unknown, context: AgentContext) => code(context) },
 }))
 
-describe('berth agents run', () => {
-  const { openTerminal, berthOn, berth } = served({ agents })
-  const run = (...args: readonly string[]) => berth('agents', 'run', ...args)
+describe('perdure agents run', () => {
+  const { openTerminal, perdureOn, perdure } = served({ agents })
+  const run = (...args: readonly string[]) => perdure('agents', 'run', ...args)
 
   it.each([
     ['completes', 0, /· run\.completed\n✓ /],
     ['naps', 0, /· run\.completed\n✓ /],
     ['fails', 1, /✗ run_\w+ {2}failed/],
-    ['asks', 3, /waits for go on: berth approvals approve \S+\n {2}not ended: berth runs tail run_\w+ --follow\n/],
-    ['pauses', 3, /… run_\w+ {2}suspended\n {2}not ended: berth runs tail run_\w+ --follow\n/],
+    ['asks', 3, /waits for go on: perdure approvals approve \S+\n {2}not ended: perdure runs tail run_\w+ --follow\n/],
+    ['pauses', 3, /… run_\w+ {2}suspended\n {2}not ended: perdure runs tail run_\w+ --follow\n/],
   ])('of one that %s exits %i, streamed or not', async (agent, exitCode, streamed) => {
     const ran = await run(agent, '--stream')
 
@@ -37,12 +37,12 @@ describe('berth agents run', () => {
   it('says what to do about one that waits, and shows its end when it is sent again with its key', async () => {
     const again = ['asks', '--idempotency-key', 'mail-7']
     const waiting = await run(...again)
-    const [, approve = ''] = waiting.err.match(/berth (approvals approve \S+)/) ?? []
-    await berth(...approve.split(' '))
+    const [, approve = ''] = waiting.err.match(/perdure (approvals approve \S+)/) ?? []
+    await perdure(...approve.split(' '))
 
     expect(waiting.out).toMatch(/^run_\w+ {2}suspended\n$/)
     const terminal = openTerminal()
-    const streamed = berthOn(terminal, 'agents', 'run', ...again, '--stream')
+    const streamed = perdureOn(terminal, 'agents', 'run', ...again, '--stream')
     await expect.poll(terminal.err).toMatch(/run\.suspended[\s\S]+run\.resumed/)
     sending.resolve('sent')
     expect(await streamed).toMatchObject({ exitCode: 0, err: expect.stringContaining('completed') })

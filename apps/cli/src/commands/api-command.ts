@@ -1,4 +1,4 @@
-import { isPlainObject, nearest, OPERATIONS, type Operation } from '@berth/protocol'
+import { isPlainObject, nearest, OPERATIONS, type Operation } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
 import { readInput } from './read-input.ts'
@@ -49,7 +49,7 @@ function unknownOperation(id: string) {
   )
   return usageError(
     `there is no operation ${id}`,
-    near === undefined ? 'list them with: berth api' : `Did you mean ${near}?`,
+    near === undefined ? 'list them with: perdure api' : `Did you mean ${near}?`,
   )
 }
 
@@ -100,7 +100,7 @@ function methodOf(call: Call, { id }: Operation): Method {
   const name = verb.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
   const groups = call.client() as unknown as Readonly<Record<string, Readonly<Record<string, Method>>>>
   const method = groups[group]?.[name]
-  if (method === undefined) throw usageError(`${id} cannot be called`, 'list operations with: berth api')
+  if (method === undefined) throw usageError(`${id} cannot be called`, 'list operations with: perdure api')
   return method
 }
 

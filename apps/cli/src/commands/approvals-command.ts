@@ -1,4 +1,4 @@
-import type { ApprovalStatus } from '@berth/protocol'
+import type { ApprovalStatus } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
 import { pairsText } from '../output/columns.ts'

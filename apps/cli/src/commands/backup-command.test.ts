@@ -1,38 +1,38 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSqliteStorage } from '@berth/sqlite'
+import { openSqliteStorage } from '@perdure/sqlite'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { temporaryDir } from '../../test/temporary-dir.ts'
 import { runCli } from '../run-cli.ts'
 
 const dir = temporaryDir()
-const env = { BERTH_STORAGE_PATH: 'data.db' }
+const env = { PERDURE_STORAGE_PATH: 'data.db' }
 
-const berth = async (...args: readonly string[]) => {
+const perdure = async (...args: readonly string[]) => {
   const terminal = recordingTerminal({ cwd: dir(), env })
   const exitCode = await runCli(args, terminal)
   return { exitCode, out: terminal.out() }
 }
 const json = async (...args: readonly string[]) => {
-  const { exitCode, out } = await berth(...args, '--json')
+  const { exitCode, out } = await perdure(...args, '--json')
   return { exitCode, document: JSON.parse(out) as Record<string, unknown> }
 }
 
 beforeEach(async () => (await openSqliteStorage({ path: join(dir(), 'data.db') })).close())
 
-describe('berth backup and berth restore', () => {
+describe('perdure backup and perdure restore', () => {
   it('copies, verifies and restores', async () => {
     const created = await json('backup', 'create', '--out', 'copy.db', '--verify')
 
     expect(created).toMatchObject({ exitCode: 0, document: { file: 'copy.db', problems: [], isEncrypted: false } })
-    expect(await berth('backup', 'verify', 'copy.db')).toEqual({ exitCode: 0, out: 'verified\n' })
+    expect(await perdure('backup', 'verify', 'copy.db')).toEqual({ exitCode: 0, out: 'verified\n' })
     const restored = await json('restore', 'copy.db')
     expect(restored).toMatchObject({ exitCode: 0, document: { kept: expect.stringContaining('.before-restore-') } })
   })
 
   it('puts a copy without a name in a folder beside the database', async () => {
-    const { exitCode, out } = await berth('backup', 'create')
+    const { exitCode, out } = await perdure('backup', 'create')
 
     expect(exitCode).toBe(0)
     expect(out).toMatch(/backups\/data-\d{8}T\d{6}Z\.db\n\d+ bytes, schema \d+, sha256 [0-9a-f]{64}\n$/)
@@ -40,18 +40,18 @@ describe('berth backup and berth restore', () => {
   })
 
   it('tells a damaged copy with exit code 5, and does not restore it', async () => {
-    await berth('backup', 'create', '--out', 'copy.db')
+    await perdure('backup', 'create', '--out', 'copy.db')
     writeFileSync(join(dir(), 'copy.db'), readFileSync(join(dir(), 'copy.db')).fill(9, 5_000, 5_050))
 
     expect(await json('backup', 'verify', 'copy.db')).toMatchObject({
       exitCode: 5,
       document: { problems: expect.arrayContaining([expect.stringContaining('SHA-256')]) },
     })
-    expect((await berth('restore', 'copy.db')).exitCode).toBe(2)
+    expect((await perdure('restore', 'copy.db')).exitCode).toBe(2)
   })
 
   it('refuses to write over a file', async () => {
-    await berth('backup', 'create', '--out', 'copy.db')
+    await perdure('backup', 'create', '--out', 'copy.db')
 
     expect(await json('backup', 'create', '--out', 'copy.db')).toMatchObject({
       exitCode: 2,
@@ -60,7 +60,7 @@ describe('berth backup and berth restore', () => {
   })
 })
 
-describe('berth storage', () => {
+describe('perdure storage', () => {
   it('verifies the database, and tells one that is damaged with exit code 5', async () => {
     const good = await json('storage', 'verify')
     writeFileSync(join(dir(), 'data.db'), 'damaged')

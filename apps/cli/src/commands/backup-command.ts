@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
-import { type BackupManifest, createBackup, verifyBackup } from '@berth/sqlite'
+import { type BackupManifest, createBackup, verifyBackup } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { givenPath, storageFiles } from '../config/storage-file.ts'
 import { EXIT_CODES } from '../exit-codes.ts'

@@ -15,24 +15,24 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 }
 
 /** A module is loaded once in a process: what is written anew has another name. */
-const write = (text: string, name = 'berth.config.mjs') => writeFile(join(dir(), name), text)
+const write = (text: string, name = 'perdure.config.mjs') => writeFile(join(dir(), name), text)
 
-describe('berth config', () => {
+describe('perdure config', () => {
   beforeEach(() => write("export default {\n  server: {\n    port: 9000,\n  },\n  auth: { pepperRef: 'env:P' },\n}\n"))
 
   it('prints every value with the place it came from, and no secret', async () => {
     const { exitCode, out } = await run(['config', 'print', '--json'], {
       P: 's3cr3t'.repeat(8),
-      BERTH_RUNS_CONCURRENCY: '3',
+      PERDURE_RUNS_CONCURRENCY: '3',
     })
     const items: { path: string; value: unknown; origin: string }[] = JSON.parse(out).items
     const at = (path: string) => items.find((item) => item.path === path)
 
     expect(exitCode).toBe(0)
-    expect(at('server.port')).toEqual({ path: 'server.port', value: 9000, origin: 'berth.config.mjs:3' })
-    expect(at('runs.concurrency')).toMatchObject({ value: 3, origin: 'BERTH_RUNS_CONCURRENCY' })
+    expect(at('server.port')).toEqual({ path: 'server.port', value: 9000, origin: 'perdure.config.mjs:3' })
+    expect(at('runs.concurrency')).toMatchObject({ value: 3, origin: 'PERDURE_RUNS_CONCURRENCY' })
     expect(at('server.host')).toMatchObject({ value: '127.0.0.1', origin: 'default' })
-    expect(at('auth.pepperRef')).toMatchObject({ value: 'env:P (set, 48 bytes)', origin: 'berth.config.mjs:5' })
+    expect(at('auth.pepperRef')).toMatchObject({ value: 'env:P (set, 48 bytes)', origin: 'perdure.config.mjs:5' })
     expect(out).not.toContain('s3cr3t')
   })
 
@@ -71,7 +71,7 @@ describe('berth config', () => {
     expect(JSON.parse(out)).toMatchObject({ error: kind, hint: expect.any(String) })
   })
 
-  it('finds a configuration without a pepper valid, for berth dev makes one, and says who does not', async () => {
+  it('finds a configuration without a pepper valid, for perdure dev makes one, and says who does not', async () => {
     await write('export default {}', 'open.mjs')
     const { exitCode, out } = await run(['config', 'check', '--config', 'open.mjs', '--json'])
 
@@ -86,7 +86,7 @@ describe('berth config', () => {
   })
 })
 
-describe('berth secrets', () => {
+describe('perdure secrets', () => {
   it('writes a secret once, for its owner only, and never shows it', async () => {
     const { exitCode, out } = await run(['secrets', 'generate', 'pepper', '--json'])
     const path = join(dir(), 'secrets/pepper')

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
-import type { SecretResolver } from '@berth/ports'
-import { type ConfigField, configFields, type ServerConfig } from '@berth/protocol'
+import type { SecretResolver } from '@perdure/ports'
+import { type ConfigField, configFields, type ServerConfig } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { configJsonSchema } from '../config/config-json-schema.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
@@ -45,7 +45,7 @@ export async function configCheckCommand(call: Call): Promise<void> {
   out.document({ ok: true, path: configPath, warnings }, () => `${name}: valid\n`)
 }
 
-const NO_PEPPER = 'auth.pepperRef is not set: berth dev makes a pepper, berth server does not start without one'
+const NO_PEPPER = 'auth.pepperRef is not set: perdure dev makes a pepper, perdure server does not start without one'
 
 /** The same server with something in the place of a pepper. */
 function withPepper(setup: ServerSetup): ServerSetup {
@@ -84,7 +84,7 @@ async function effectiveValue(field: ConfigField, { config, loaded, call }: Sour
   }
 }
 
-/** `flag --port`, `BERTH_SERVER_PORT`, `berth.config.mjs:3` or `default`. */
+/** `flag --port`, `PERDURE_SERVER_PORT`, `perdure.config.mjs:3` or `default`. */
 function originOf(path: string, loaded: LoadedConfig): string {
   if (memberAt(loaded.input, path) === undefined) return 'default'
   return placeOfField(loaded, path) ?? relative(loaded.cwd, loaded.configPath ?? '')

@@ -1,4 +1,4 @@
-import { nearest, OPERATOR_ID } from '@berth/protocol'
+import { nearest, OPERATOR_ID } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { cliError, usageError } from '../cli-error.ts'
 import { type Contexts, readContexts, writeContexts } from '../server-access/contexts.ts'
@@ -50,7 +50,7 @@ export function contextUseCommand({ out, terminal }: Call, { name }: { readonly 
     const near = nearest(name, Object.keys(known.contexts))
     throw usageError(
       `there is no context ${name}`,
-      near === undefined ? 'see berth context list' : `Did you mean ${near}?`,
+      near === undefined ? 'see perdure context list' : `Did you mean ${near}?`,
     )
   }
   const next = { ...known, current: name }

@@ -13,7 +13,7 @@ async function run(...args: readonly string[]) {
   return { exitCode, out: terminal.out(), err: terminal.err() }
 }
 
-describe('berth deploy print', () => {
+describe('perdure deploy print', () => {
   it.each(Object.entries(DEPLOYMENTS))('prints for %s what stands in %s', async (what, file) => {
     const { exitCode, out, err } = await run('deploy', 'print', what)
 
@@ -24,7 +24,7 @@ describe('berth deploy print', () => {
   it('names the file in its document', async () => {
     const { out } = await run('deploy', 'print', 'prometheus', '--json')
 
-    expect(JSON.parse(out)).toMatchObject({ what: 'prometheus', file: 'berth.rules.yml' })
+    expect(JSON.parse(out)).toMatchObject({ what: 'prometheus', file: 'perdure.rules.yml' })
   })
 
   it.each(['docker', 'toString', '../README.md'])('refuses %s and says what there is', async (what) => {

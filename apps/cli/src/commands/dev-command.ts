@@ -31,7 +31,7 @@ export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
 
   const view = devView(call, {
     watched: isWatching
-      ? `${configPath === undefined ? 'berth.config.*' : nameOf(cwd, configPath)}, agents/**`
+      ? `${configPath === undefined ? 'perdure.config.*' : nameOf(cwd, configPath)}, agents/**`
       : undefined,
     onImported: (file, version) => sources?.add(file, version),
   })

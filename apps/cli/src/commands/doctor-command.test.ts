@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { migrate } from '@berth/sqlite'
+import { migrate } from '@perdure/sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { temporaryDir } from '../../test/temporary-dir.ts'
@@ -12,14 +12,14 @@ import { runCli } from '../run-cli.ts'
 
 const PEPPER = 'p'.repeat(32)
 
-describe('berth doctor', () => {
+describe('perdure doctor', () => {
   const dir = temporaryDir()
   let neighbour: Server | undefined
 
   afterEach(() => void neighbour?.close())
 
   const doctor = async (env: Record<string, string> = {}, ...flags: readonly string[]) => {
-    const terminal = recordingTerminal({ cwd: dir(), env: { BERTH_SERVER_PORT: '0', ...env } })
+    const terminal = recordingTerminal({ cwd: dir(), env: { PERDURE_SERVER_PORT: '0', ...env } })
     const exitCode = await runCli(['doctor', '--json', ...flags], terminal)
     const { ok, checks, fixed } = JSON.parse(terminal.out()) as {
       ok: boolean
@@ -34,7 +34,7 @@ describe('berth doctor', () => {
   const storePepper = async (text: string, mode = 0o600) => {
     await writeFile(join(dir(), 'pepper'), text)
     await chmod(join(dir(), 'pepper'), mode)
-    return { BERTH_AUTH_PEPPER_REF: 'file:pepper' }
+    return { PERDURE_AUTH_PEPPER_REF: 'file:pepper' }
   }
 
   it('finds nothing wrong with a sound setup', async () => {
@@ -86,10 +86,10 @@ describe('berth doctor', () => {
   })
 
   it('migrates an outdated database with --fix, and keeps a copy of before', async () => {
-    const env = { ...(await storePepper(PEPPER)), BERTH_STORAGE_PATH: 'x.db' }
+    const env = { ...(await storePepper(PEPPER)), PERDURE_STORAGE_PATH: 'x.db' }
     await migrate(join(dir(), 'x.db'))
     makeOutdated(join(dir(), 'x.db'))
-    expect((await doctor(env)).found('schema')).toMatchObject([{ status: 'warn', fix: 'berth migrate up' }])
+    expect((await doctor(env)).found('schema')).toMatchObject([{ status: 'warn', fix: 'perdure migrate up' }])
 
     const { fixed, statusOf } = await doctor(env, '--fix')
     expect(fixed).toEqual([expect.stringMatching(/^applied \d+ migrations/)])
@@ -105,7 +105,7 @@ describe('berth doctor', () => {
   })
 
   it('warns of a clock that stands before the last write', async () => {
-    const env = { ...(await storePepper(PEPPER)), BERTH_STORAGE_PATH: 'x.db' }
+    const env = { ...(await storePepper(PEPPER)), PERDURE_STORAGE_PATH: 'x.db' }
     await migrate(join(dir(), 'x.db'))
     const tomorrow = new Date(Date.now() + 86_400_000)
     await utimes(join(dir(), 'x.db'), tomorrow, tomorrow)
@@ -121,11 +121,11 @@ describe('berth doctor', () => {
 
   it('fails on a trigger in a time zone that is not known here, with what shows it', async () => {
     const cron = { id: 'daily', kind: 'cron', cron: '0 9 * * *', timezone: 'Mars/Base', target: { agentId: 'echo' } }
-    await writeFile(join(dir(), 'berth.config.mjs'), `export default { triggers: [${JSON.stringify(cron)}] }`)
+    await writeFile(join(dir(), 'perdure.config.mjs'), `export default { triggers: [${JSON.stringify(cron)}] }`)
     const { found } = await doctor(await storePepper(PEPPER))
 
     expect(found('triggers')).toMatchObject([
-      { status: 'fail', fix: expect.stringContaining("berth triggers next '0 9 * * *' --tz Mars/Base") },
+      { status: 'fail', fix: expect.stringContaining("perdure triggers next '0 9 * * *' --tz Mars/Base") },
     ])
   })
 
@@ -139,7 +139,7 @@ describe('berth doctor', () => {
   })
 
   it('names the nearest known key for one that is unknown', async () => {
-    await writeFile(join(dir(), 'berth.config.mjs'), 'export default { server: { prot: 1 } }')
+    await writeFile(join(dir(), 'perdure.config.mjs'), 'export default { server: { prot: 1 } }')
     const { found } = await doctor()
 
     expect(found('config')).toMatchObject([{ status: 'fail' }])
@@ -160,17 +160,17 @@ describe('berth doctor', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as { port: number }
 
-    expect((await doctor({ ...env, BERTH_SERVER_PORT: String(port) })).statusOf('port')).toEqual(['fail'])
+    expect((await doctor({ ...env, PERDURE_SERVER_PORT: String(port) })).statusOf('port')).toEqual(['fail'])
   })
 
   it('fails on a place for the database that belongs to the kernel', async () => {
-    const env = { ...(await storePepper(PEPPER)), BERTH_STORAGE_PATH: '/proc/nope/x.db' }
+    const env = { ...(await storePepper(PEPPER)), PERDURE_STORAGE_PATH: '/proc/nope/x.db' }
 
     expect((await doctor(env)).statusOf('storage')).toEqual(['fail'])
   })
 
   it('fails on hooks it does not know', async () => {
-    await writeFile(join(dir(), 'berth.config.mjs'), 'export default { hooks: { onStart() {} } }')
+    await writeFile(join(dir(), 'perdure.config.mjs'), 'export default { hooks: { onStart() {} } }')
 
     expect((await doctor(await storePepper(PEPPER))).statusOf('secrets')).toEqual(['fail'])
   })
@@ -185,8 +185,8 @@ describe('berth doctor', () => {
   it('warns of a large write-ahead log', async () => {
     const env = {
       ...(await storePepper(PEPPER)),
-      BERTH_STORAGE_PATH: 'x.db',
-      BERTH_HEALTH_WAL_WARN_THRESHOLD_BYTES: '10',
+      PERDURE_STORAGE_PATH: 'x.db',
+      PERDURE_HEALTH_WAL_WARN_THRESHOLD_BYTES: '10',
     }
     await writeFile(join(dir(), 'x.db-wal'), 'eleven bytes')
 
@@ -194,7 +194,7 @@ describe('berth doctor', () => {
   })
 
   it('stops at a configuration that cannot be read', async () => {
-    await writeFile(join(dir(), 'berth.config.json'), '{')
+    await writeFile(join(dir(), 'perdure.config.json'), '{')
     const { exitCode, checks } = await doctor()
 
     expect(checks.map(({ check }) => check)).toEqual(['node', 'sqlite', 'config'])
@@ -202,7 +202,7 @@ describe('berth doctor', () => {
   })
 
   it('writes marked lines for people', async () => {
-    const terminal = recordingTerminal({ cwd: dir(), env: { BERTH_SERVER_PORT: '0' } })
+    const terminal = recordingTerminal({ cwd: dir(), env: { PERDURE_SERVER_PORT: '0' } })
     await runCli(['doctor'], terminal)
 
     expect(terminal.out()).toMatch(/^✓ node .*\n✓ sqlite /)

@@ -1,5 +1,5 @@
-import type { Event } from '@berth/client'
-import { isPlainObject } from '@berth/protocol'
+import type { Event } from '@perdure/client'
+import { isPlainObject } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { finishWith, noteOutcome, waitsForSomebody } from './run-result.ts'
 import { untilInterrupted } from './until-interrupted.ts'

@@ -1,4 +1,4 @@
-import { configFields, ERRORS, type ErrorCode, START_ERRORS, type StartErrorKind } from '@berth/protocol'
+import { configFields, ERRORS, type ErrorCode, START_ERRORS, type StartErrorKind } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 import { columnsText } from '../output/columns.ts'
@@ -59,11 +59,11 @@ const TOPICS: Readonly<Record<string, () => string>> = {
 }
 
 const CLIENT_VARIABLES = [
-  { name: 'BERTH_URL', note: 'address of the server that commands speak to, with its base path' },
-  { name: 'BERTH_TOKEN', note: 'access token that commands send' },
+  { name: 'PERDURE_URL', note: 'address of the server that commands speak to, with its base path' },
+  { name: 'PERDURE_TOKEN', note: 'access token that commands send' },
   {
-    name: 'BERTH_CONTEXTS',
-    note: 'file of the contexts; berth/contexts.json among the settings of the user without it',
+    name: 'PERDURE_CONTEXTS',
+    note: 'file of the contexts; perdure/contexts.json among the settings of the user without it',
   },
   { name: 'NO_COLOR', note: 'no colours' },
   { name: 'FORCE_COLOR', note: 'colours also where nobody looks, and in spite of NO_COLOR; 0 for none' },

@@ -6,9 +6,9 @@ import { temporaryDir } from '../../test/temporary-dir.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { runCli } from '../run-cli.ts'
 
-const FILES = ['berth.config.mjs', 'agents/echo.mjs', 'README.md', 'AGENTS.md', '.gitignore']
+const FILES = ['perdure.config.mjs', 'agents/echo.mjs', 'README.md', 'AGENTS.md', '.gitignore']
 
-describe('berth init', () => {
+describe('perdure init', () => {
   const dir = temporaryDir()
 
   const init = async (args: readonly string[], answer?: string) => {
@@ -26,9 +26,9 @@ describe('berth init', () => {
       'AGENTS.md',
       'README.md',
       'agents',
-      'berth.config.mjs',
+      'perdure.config.mjs',
     ])
-    expect(out).toContain('next: cd hello && npx berth dev')
+    expect(out).toContain('next: cd hello && npx perdure dev')
   })
 
   it('writes a configuration that loads, with an agent that runs', async () => {
@@ -39,15 +39,15 @@ describe('berth init', () => {
   })
 
   it.each([
-    ['workflow', 'workflows/refund.mjs', 'next: npx berth dev'],
-    ['ai-sdk', 'agents/assistant.mjs', 'next: npm install && npx berth dev'],
+    ['workflow', 'workflows/refund.mjs', 'next: npx perdure dev'],
+    ['ai-sdk', 'agents/assistant.mjs', 'next: npm install && npx perdure dev'],
   ])('writes the template %s', async (template, file, next) => {
     const { exitCode, out } = await init(['--yes', '--template', template])
 
     expect(exitCode).toBe(0)
     expect(out).toContain(`✓ ${file}\n`)
     expect(out).toContain(next)
-    expect(await readdir(dir())).toEqual(expect.arrayContaining(['AGENTS.md', '.gitignore', 'berth.config.mjs']))
+    expect(await readdir(dir())).toEqual(expect.arrayContaining(['AGENTS.md', '.gitignore', 'perdure.config.mjs']))
   })
 
   it('keeps data and secrets out of git', async () => {

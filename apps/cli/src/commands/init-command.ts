@@ -27,10 +27,10 @@ const filesOf = (template: string, names: readonly string[]): readonly TemplateF
 ]
 
 const TEMPLATES = {
-  basic: filesOf('basic', ['berth.config.mjs', 'agents/echo.mjs', 'README.md']),
-  workflow: filesOf('workflow', ['berth.config.mjs', 'workflows/refund.mjs', 'README.md']),
+  basic: filesOf('basic', ['perdure.config.mjs', 'agents/echo.mjs', 'README.md']),
+  workflow: filesOf('workflow', ['perdure.config.mjs', 'workflows/refund.mjs', 'README.md']),
   'ai-sdk': filesOf('ai-sdk', [
-    'berth.config.mjs',
+    'perdure.config.mjs',
     'agents/assistant.mjs',
     'agents/model.mjs',
     'package.json',
@@ -56,7 +56,7 @@ export async function initCommand({ terminal, out }: Call, flags: InitFlags): Pr
   const steps = [
     shown === '' ? [] : `cd ${shown}`,
     names.includes('package.json') ? 'npm install' : [],
-    'npx berth dev',
+    'npx perdure dev',
   ]
   const wrote = names.map((name) => `${out.paint('green', '✓')} ${join(shown, name)}\n`).join('')
   out.document({ dir: target, files: names }, () => `${wrote}next: ${steps.flat().join(' && ')}\n`)

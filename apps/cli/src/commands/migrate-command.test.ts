@@ -5,7 +5,7 @@ import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { temporaryDir } from '../../test/temporary-dir.ts'
 import { runCli } from '../run-cli.ts'
 
-describe('berth migrate', () => {
+describe('perdure migrate', () => {
   const dir = temporaryDir()
 
   const migrate = async (args: readonly string[], env: Record<string, string> = {}) => {
@@ -35,6 +35,6 @@ describe('berth migrate', () => {
   })
 
   it('refuses a database in memory', async () => {
-    expect((await migrate(['up'], { BERTH_STORAGE_PATH: ':memory:' })).exitCode).toBe(2)
+    expect((await migrate(['up'], { PERDURE_STORAGE_PATH: ':memory:' })).exitCode).toBe(2)
   })
 })

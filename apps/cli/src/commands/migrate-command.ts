@@ -1,4 +1,4 @@
-import { type MigrationStatus, migrate, migrationStatus } from '@berth/sqlite'
+import { type MigrationStatus, migrate, migrationStatus } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { storageFile } from '../config/storage-file.ts'
 
@@ -29,7 +29,7 @@ function show(call: Call, found: { path: string; status: MigrationStatus }): voi
     found.path,
     ...applied.map(({ version, name, appliedAt }) => `  applied  ${version}  ${name}  ${appliedAt}`),
     ...pending.map(({ version, name }) => `  pending  ${version}  ${name}`),
-    pending.length === 0 ? 'up to date' : `${pending.length} pending; apply with: berth migrate up`,
+    pending.length === 0 ? 'up to date' : `${pending.length} pending; apply with: perdure migrate up`,
   ]
   call.out.document({ path: found.path, applied, pending }, () => `${lines.join('\n')}\n`)
 }

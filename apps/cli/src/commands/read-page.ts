@@ -1,4 +1,4 @@
-import type { ListCall, Page } from '@berth/client'
+import type { ListCall, Page } from '@perdure/client'
 
 export interface PageFlags {
   readonly limit?: number

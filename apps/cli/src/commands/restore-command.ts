@@ -1,4 +1,4 @@
-import { restoreBackup } from '@berth/sqlite'
+import { restoreBackup } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { givenPath, storageFiles } from '../config/storage-file.ts'
 

@@ -1,5 +1,5 @@
-import type { Event } from '@berth/client'
-import { isPlainObject, type RunOutcome } from '@berth/protocol'
+import type { Event } from '@perdure/client'
+import { isPlainObject, type RunOutcome } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
@@ -17,7 +17,7 @@ export function finishWith({ finish, out }: Call, { runId, status }: Pick<Outcom
     finish(EXIT_CODES.failed.code)
     return
   }
-  out.note(`  not ended: berth runs tail ${runId} --follow`)
+  out.note(`  not ended: perdure runs tail ${runId} --follow`)
   finish(EXIT_CODES.unreachable.code)
 }
 
@@ -28,7 +28,7 @@ export function noteOutcome({ out }: Call, outcome: Outcome): void {
   out.note(
     `${mark} ${runId}  ${status}${error === undefined ? '' : `: ${error.code ?? error.kind ?? 'error'}: ${error.message}`}`,
   )
-  for (const { id, name } of approvals) out.note(`  waits for ${name}: berth approvals approve ${id}`)
+  for (const { id, name } of approvals) out.note(`  waits for ${name}: perdure approvals approve ${id}`)
 }
 
 /** The result of a run on stdout: text as it is, everything else as JSON. */

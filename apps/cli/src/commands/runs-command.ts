@@ -1,4 +1,4 @@
-import type { Run, RunStatus } from '@berth/protocol'
+import type { Run, RunStatus } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
 import { type Column, pairsText } from '../output/columns.ts'

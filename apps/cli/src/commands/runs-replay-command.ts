@@ -1,4 +1,4 @@
-import type { Event, Page } from '@berth/client'
+import type { Event, Page } from '@perdure/client'
 import type { Call } from '../call.ts'
 import { eventText } from '../output/event-text.ts'
 

@@ -7,7 +7,7 @@ export function schemaCommand({ out, cli }: Call, { command }: { readonly comman
   const schema = cli.schemaOf(path)
   if (schema === undefined) throw unknownCommand(command, cli.paths)
   const document = {
-    title: `berth ${path} --json`,
+    title: `perdure ${path} --json`,
     ...toJsonSchema(schema, { errorMode: 'ignore', typeMode: 'output' }),
   }
   out.document(document, () => `${JSON.stringify(document, undefined, 2)}\n`)

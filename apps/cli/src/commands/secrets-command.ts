@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { configFields } from '@berth/protocol'
+import { configFields } from '@perdure/protocol'
 import type { Call } from '../call.ts'
 import { cliError, usageError } from '../cli-error.ts'
 import { referencesAt, secretState } from '../config/secret-references.ts'

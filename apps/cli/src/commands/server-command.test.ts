@@ -16,9 +16,9 @@ interface Announcement {
   readonly agents?: readonly string[]
 }
 
-const PEPPER = { BERTH_AUTH_PEPPER_REF: 'file:pepper' }
+const PEPPER = { PERDURE_AUTH_PEPPER_REF: 'file:pepper' }
 
-describe('berth server and berth dev', () => {
+describe('perdure server and perdure dev', () => {
   const dir = temporaryDir()
 
   /** Runs until the address is announced, does `work` with it, then sends SIGTERM. */
@@ -75,7 +75,7 @@ describe('berth server and berth dev', () => {
     async (line) => {
       const args = line.split(' ')
       await writeFile(join(dir(), 'pepper'), 'p'.repeat(32), { mode: 0o600 })
-      const env = { BERTH_STORAGE_PATH: '/proc/nope/x.db', ...(args[0] === 'server' ? PEPPER : {}) }
+      const env = { PERDURE_STORAGE_PATH: '/proc/nope/x.db', ...(args[0] === 'server' ? PEPPER : {}) }
       const terminal = recordingTerminal({ cwd: dir(), env })
 
       expect(await runCli([...args, '--json'], terminal)).toBe(2)
@@ -85,7 +85,7 @@ describe('berth server and berth dev', () => {
 
   it('refuses a start whose onReady hook throws', async () => {
     const config = "export default { hooks: { async onReady() { throw new Error('no') } } }"
-    await writeFile(join(dir(), 'berth.config.mjs'), config)
+    await writeFile(join(dir(), 'perdure.config.mjs'), config)
     const { exitCode, out, err } = await serve(['server', '--port', '0'])
 
     expect(exitCode).toBe(2)

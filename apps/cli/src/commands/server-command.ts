@@ -1,4 +1,4 @@
-import type { AgentRegistration } from '@berth/core'
+import type { AgentRegistration } from '@perdure/core'
 import type { Call } from '../call.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { listeningUrl } from '../serve/listening-url.ts'

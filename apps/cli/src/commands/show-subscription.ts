@@ -1,4 +1,4 @@
-import type { SubscribeOptions } from '@berth/client'
+import type { SubscribeOptions } from '@perdure/client'
 import type { Call } from '../call.ts'
 import { eventText } from '../output/event-text.ts'
 import { untilLeft } from './until-interrupted.ts'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { vacuum, verifyDatabase } from '@berth/sqlite'
+import { vacuum, verifyDatabase } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { storageFile, storageFiles } from '../config/storage-file.ts'
 import { finishWith, problemsText } from './backup-command.ts'

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isWellFormedToken } from '@berth/protocol'
+import { isWellFormedToken } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { temporaryDir } from '../../test/temporary-dir.ts'
@@ -8,13 +8,13 @@ import { runCli } from '../run-cli.ts'
 
 const CREATE = ['create', '--name', 'ci', '--scopes', 'agents:read, agents:invoke:echo']
 
-describe('berth token', () => {
+describe('perdure token', () => {
   const dir = temporaryDir()
 
   // The reference names a file because secrets are looked up in the real environment.
   const token = async (...args: string[]) => {
     await writeFile(join(dir(), 'pepper'), 'p'.repeat(32), { mode: 0o600 })
-    const terminal = recordingTerminal({ cwd: dir(), env: { BERTH_AUTH_PEPPER_REF: 'file:pepper' } })
+    const terminal = recordingTerminal({ cwd: dir(), env: { PERDURE_AUTH_PEPPER_REF: 'file:pepper' } })
     const exitCode = await runCli(['token', ...args], terminal)
     return { exitCode, out: terminal.out(), err: terminal.err() }
   }

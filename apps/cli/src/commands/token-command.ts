@@ -1,6 +1,6 @@
-import { AppError, type TokenRecord } from '@berth/ports'
-import type { TokenEnv } from '@berth/protocol'
-import { openTokenAdmin, type TokenAdmin } from '@berth/server-app'
+import { AppError, type TokenRecord } from '@perdure/ports'
+import type { TokenEnv } from '@perdure/protocol'
+import { openTokenAdmin, type TokenAdmin } from '@perdure/server-app'
 import type { Call } from '../call.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { expiryOf } from '../expiry.ts'
@@ -20,7 +20,7 @@ interface TokenFlags {
   readonly id: string
 }
 
-/** Without `--json` stdout holds the token alone, for `TOKEN=$(berth token create …)`. */
+/** Without `--json` stdout holds the token alone, for `TOKEN=$(perdure token create …)`. */
 export async function tokenCreateCommand(call: Call, flags: TokenCreateFlags): Promise<void> {
   const { name, scopes, subject, env } = flags
   const expiresAt = expiryOf(flags, Date.now())
@@ -39,7 +39,7 @@ export async function tokenListCommand(call: Call): Promise<void> {
     { head: 'ID', cell: ({ id }) => id },
     { head: 'NAME', cell: ({ name }) => name },
     { head: 'SUBJECT', cell: ({ subject }) => subject },
-    { head: 'TOKEN', cell: ({ env, last4 }) => `berth_${env}_…${last4}` },
+    { head: 'TOKEN', cell: ({ env, last4 }) => `perdure_${env}_…${last4}` },
     { head: 'SCOPES', cell: ({ scopes }) => scopes.join(',') },
     { head: 'STATE', cell: (token) => stateOf(token, now) },
     { head: 'LAST USED', cell: ({ lastUsedAt }) => relativeText(lastUsedAt, now) },
@@ -49,7 +49,7 @@ export async function tokenListCommand(call: Call): Promise<void> {
 
 export async function tokenInspectCommand(call: Call, { id }: TokenFlags): Promise<void> {
   const record = (await withTokens(call, allTokens)).find((one) => one.id === id)
-  if (record === undefined) throw new AppError('token-not-found', { hint: 'see berth token list' })
+  if (record === undefined) throw new AppError('token-not-found', { hint: 'see perdure token list' })
   const document = tokenDocument(record)
   call.out.document(document, (paint) => pairsText(Object.entries(document), paint))
 }

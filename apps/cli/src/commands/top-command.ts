@@ -1,4 +1,4 @@
-import type { Health, Run } from '@berth/protocol'
+import type { Health, Run } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
 import { columnsText } from '../output/columns.ts'

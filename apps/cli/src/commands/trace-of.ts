@@ -1,5 +1,5 @@
-import type { Event } from '@berth/client'
-import { isPlainObject, type Run } from '@berth/protocol'
+import type { Event } from '@perdure/client'
+import { isPlainObject, type Run } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 
 export interface TraceLine {

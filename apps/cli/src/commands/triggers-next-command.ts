@@ -1,5 +1,5 @@
-import { createCronSchedule } from '@berth/platform-node'
-import type { CronRule, EpochMs } from '@berth/ports'
+import { createCronSchedule } from '@perdure/platform-node'
+import type { CronRule, EpochMs } from '@perdure/ports'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson, GENESIS_HASH } from '@berth/ports'
-import { type AuditVerification, isPlainObject } from '@berth/protocol'
+import { canonicalJson, GENESIS_HASH } from '@perdure/ports'
+import { type AuditVerification, isPlainObject } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import { usageError } from '../cli-error.ts'
 
@@ -55,7 +55,10 @@ function readLink(line: string): Link {
   ) {
     return { seq: entry.seq, hash, prevHash, text: canonicalJson(rest) }
   }
-  throw usageError('--file holds a line that is no audit entry', 'give what berth audit export has written, as NDJSON')
+  throw usageError(
+    '--file holds a line that is no audit entry',
+    'give what perdure audit export has written, as NDJSON',
+  )
 }
 
 function parse(line: string): Readonly<Record<string, unknown>> | undefined {

@@ -4,5 +4,5 @@ import { readVersion } from '../version.ts'
 export function versionCommand({ out }: Call): void {
   const version = readVersion()
   const { platform, arch } = process
-  out.document({ version, node: process.versions.node, platform, arch }, () => `berth ${version}\n`)
+  out.document({ version, node: process.versions.node, platform, arch }, () => `perdure ${version}\n`)
 }

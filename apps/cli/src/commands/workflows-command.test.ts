@@ -1,4 +1,4 @@
-import type { RunContext } from '@berth/core'
+import type { RunContext } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
 import { served } from '../../test/served.ts'
 
@@ -15,9 +15,9 @@ const workflows = Object.entries(CODE).map(([id, code]) => ({
   workflow: { id, execute: (_: unknown, context: RunContext) => code(context) },
 }))
 
-describe('berth workflows run', () => {
-  const { berth } = served({ workflows })
-  const run = (...args: readonly string[]) => berth('workflows', 'run', ...args)
+describe('perdure workflows run', () => {
+  const { perdure } = served({ workflows })
+  const run = (...args: readonly string[]) => perdure('workflows', 'run', ...args)
 
   it.each([
     ['completes', 0, 'done\n'],
@@ -36,14 +36,14 @@ describe('berth workflows run', () => {
 
     expect(exitCode).toBe(3)
     expect(out).toMatch(/^run_\w+ {2}running\n$/)
-    expect(err).toMatch(/not ended: berth runs tail run_\w+ --follow/)
+    expect(err).toMatch(/not ended: perdure runs tail run_\w+ --follow/)
   })
 
   it('that is sent again with its key, once somebody has decided, gives the end of the same run', async () => {
     const again = ['asks', '--wait', '10m', '--idempotency-key', 'k']
     const waiting = await run(...again)
-    const [, approve = ''] = waiting.err.match(/berth (approvals approve \S+)/) ?? []
-    await berth(...approve.split(' '))
+    const [, approve = ''] = waiting.err.match(/perdure (approvals approve \S+)/) ?? []
+    await perdure(...approve.split(' '))
 
     const ended = await run(...again)
 

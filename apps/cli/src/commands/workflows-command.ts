@@ -41,7 +41,7 @@ export async function workflowsRunCommand(call: Call, flags: WorkflowsRunFlags):
   const outcome = waitMs === undefined ? started : await waitForOutcome(call, started.runId, waitMs)
   showOutcome(call, outcome)
   if (!call.out.isJson)
-    call.out.note(`  thread ${outcome.threadId}: berth workflows show ${workflow} ${outcome.threadId}`)
+    call.out.note(`  thread ${outcome.threadId}: perdure workflows show ${workflow} ${outcome.threadId}`)
   if (waitMs !== undefined) finishWith(call, outcome)
 }
 

@@ -1,4 +1,4 @@
-import { type ConfigField, configFields, isPlainObject, ServerConfigSchema } from '@berth/protocol'
+import { type ConfigField, configFields, isPlainObject, ServerConfigSchema } from '@perdure/protocol'
 import { toJsonSchema } from '@valibot/to-json-schema'
 
 type Json = Readonly<Record<string, unknown>>
@@ -9,7 +9,7 @@ export function configJsonSchema(): Json {
   const noted = configFields.reduce((tree, field) => withNote(tree, field.path.split('.'), field), schema as Json)
   return {
     ...noted,
-    title: 'Configuration of a Berth server',
+    title: 'Configuration of a Perdure server',
     properties: { $schema: { type: 'string' }, ...members(noted) },
   }
 }

@@ -1,4 +1,4 @@
-import { configFields } from '@berth/protocol'
+import { configFields } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { readEnvOverrides, unknownVariables } from './env-overrides.ts'
 
@@ -21,14 +21,16 @@ describe('readEnvOverrides', () => {
   })
 
   it('splits lists at commas and trims them', () => {
-    const [override] = readEnvOverrides({ BERTH_SERVER_CORS_ALLOW_ORIGINS: ' https://a.example , https://b.example,' })
+    const [override] = readEnvOverrides({
+      PERDURE_SERVER_CORS_ALLOW_ORIGINS: ' https://a.example , https://b.example,',
+    })
 
     expect(override?.value).toEqual(['https://a.example', 'https://b.example'])
   })
 
   it('takes a number alone for a number where a list could stand too', () => {
-    expect(readEnvOverrides({ BERTH_SERVER_TRUST_PROXY: '2' })[0]?.value).toBe(2)
-    expect(readEnvOverrides({ BERTH_SERVER_TRUST_PROXY: '10.0.0.0/8' })[0]?.value).toEqual(['10.0.0.0/8'])
+    expect(readEnvOverrides({ PERDURE_SERVER_TRUST_PROXY: '2' })[0]?.value).toBe(2)
+    expect(readEnvOverrides({ PERDURE_SERVER_TRUST_PROXY: '10.0.0.0/8' })[0]?.value).toEqual(['10.0.0.0/8'])
   })
 
   it.each([
@@ -37,18 +39,18 @@ describe('readEnvOverrides', () => {
     ['FALSE', false],
     ['0', false],
   ])('takes %s as %s', (text, value) => {
-    expect(readEnvOverrides({ BERTH_METRICS_ENABLED: text })[0]?.value).toBe(value)
+    expect(readEnvOverrides({ PERDURE_METRICS_ENABLED: text })[0]?.value).toBe(value)
   })
 
   it('takes an empty variable as unset', () => {
-    expect(readEnvOverrides({ BERTH_SERVER_PORT: '', PORT: '9000' })).toEqual([])
+    expect(readEnvOverrides({ PERDURE_SERVER_PORT: '', PORT: '9000' })).toEqual([])
   })
 
   it.each([
-    ['BERTH_SERVER_PORT', 'eighty'],
-    ['BERTH_SERVER_PORT', '80.5'],
-    ['BERTH_SERVER_PORT', '0x50'],
-    ['BERTH_METRICS_ENABLED', 'yep'],
+    ['PERDURE_SERVER_PORT', 'eighty'],
+    ['PERDURE_SERVER_PORT', '80.5'],
+    ['PERDURE_SERVER_PORT', '0x50'],
+    ['PERDURE_METRICS_ENABLED', 'yep'],
   ])('names %s when it holds %s, and does not repeat the value', (variable, text) => {
     expect(() => readEnvOverrides({ [variable]: text })).toThrow(variable)
     expect(() => readEnvOverrides({ [variable]: text })).not.toThrow(text)
@@ -57,8 +59,8 @@ describe('readEnvOverrides', () => {
 
 describe('unknownVariables', () => {
   it('finds variables with our prefix that mean nothing', () => {
-    const env = { BERTH_SERVER_PROT: '1', BERTH_SERVER_PORT: '1', BERTH_PEPPER: 'x', PATH: '/bin' }
+    const env = { PERDURE_SERVER_PROT: '1', PERDURE_SERVER_PORT: '1', PERDURE_PEPPER: 'x', PATH: '/bin' }
 
-    expect(unknownVariables(env, new Set(['BERTH_PEPPER']))).toEqual(['BERTH_SERVER_PROT'])
+    expect(unknownVariables(env, new Set(['PERDURE_PEPPER']))).toEqual(['PERDURE_SERVER_PROT'])
   })
 })

@@ -1,5 +1,5 @@
-import { StartError } from '@berth/ports'
-import { type ConfigField, configFields } from '@berth/protocol'
+import { StartError } from '@perdure/ports'
+import { type ConfigField, configFields } from '@perdure/protocol'
 
 export interface EnvOverride {
   readonly path: string // of the field, for example server.port
@@ -7,9 +7,9 @@ export interface EnvOverride {
   readonly value: unknown
 }
 
-const PREFIX = 'BERTH_'
+const PREFIX = 'PERDURE_'
 /** What commands that speak to a server read. */
-const CLIENT_VARIABLES = ['BERTH_URL', 'BERTH_TOKEN', 'BERTH_CONTEXTS'] as const
+const CLIENT_VARIABLES = ['PERDURE_URL', 'PERDURE_TOKEN', 'PERDURE_CONTEXTS'] as const
 
 type Env = Readonly<Record<string, string | undefined>>
 

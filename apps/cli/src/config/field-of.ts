@@ -1,5 +1,5 @@
-import type { StartError } from '@berth/ports'
-import { configFields, type StartErrorKind } from '@berth/protocol'
+import type { StartError } from '@perdure/ports'
+import { configFields, type StartErrorKind } from '@perdure/protocol'
 
 const FIELD_OF_KIND: Partial<Readonly<Record<StartErrorKind, string>>> = {
   'pepper-missing': 'auth.pepperRef',

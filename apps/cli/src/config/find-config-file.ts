@@ -1,8 +1,13 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 
-export const CONFIG_FILES = ['berth.config.ts', 'berth.config.js', 'berth.config.mjs', 'berth.config.json'] as const
+export const CONFIG_FILES = [
+  'perdure.config.ts',
+  'perdure.config.js',
+  'perdure.config.mjs',
+  'perdure.config.json',
+] as const
 
 /** The file `--config` names, else the first of `CONFIG_FILES` in the working directory, else none. */
 export function findConfigFile(cwd: string, named: string | undefined): string | undefined {
@@ -11,6 +16,6 @@ export function findConfigFile(cwd: string, named: string | undefined): string |
   if (existsSync(path)) return path
   throw new StartError('config-invalid', {
     message: `the configuration file ${path} does not exist`,
-    hint: 'check --config, or write one with: berth init',
+    hint: 'check --config, or write one with: perdure init',
   })
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { StartError } from '@berth/ports'
-import { isPlainObject } from '@berth/protocol'
+import { StartError } from '@perdure/ports'
+import { isPlainObject } from '@perdure/protocol'
 import { placeOfError } from './place-of-error.ts'
 import { trackImports } from './track-imports.ts'
 

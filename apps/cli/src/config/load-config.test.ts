@@ -16,10 +16,10 @@ describe('loadConfig', () => {
   })
 
   it.each([
-    ['berth.config.ts', 'const port: number = 9001\nexport default { server: { port } }'],
-    ['berth.config.js', 'export default { server: { port: 9001 } }'],
-    ['berth.config.mjs', 'const port = await Promise.resolve(9001)\nexport default { server: { port } }'],
-    ['berth.config.json', '{ "server": { "port": 9001 } }'],
+    ['perdure.config.ts', 'const port: number = 9001\nexport default { server: { port } }'],
+    ['perdure.config.js', 'export default { server: { port: 9001 } }'],
+    ['perdure.config.mjs', 'const port = await Promise.resolve(9001)\nexport default { server: { port } }'],
+    ['perdure.config.json', '{ "server": { "port": 9001 } }'],
   ])('finds %s', async (name, text) => {
     await write(name, text)
 
@@ -27,22 +27,22 @@ describe('loadConfig', () => {
   })
 
   it('takes the first by name when there are several', async () => {
-    await write('berth.config.json', '{ "server": { "port": 1 } }')
-    await write('berth.config.mjs', 'export default { server: { port: 2 } }')
+    await write('perdure.config.json', '{ "server": { "port": 1 } }')
+    await write('perdure.config.mjs', 'export default { server: { port: 2 } }')
 
     expect((await load()).input).toEqual({ server: { port: 2 } })
   })
 
   it('lets the environment override the file, and a flag both', async () => {
-    await write('berth.config.json', '{ "server": { "port": 1, "host": "127.0.0.2", "basePath": "/file" } }')
-    const { input } = await load({ port: 3 }, { BERTH_SERVER_PORT: '2', BERTH_SERVER_HOST: '127.0.0.3' })
+    await write('perdure.config.json', '{ "server": { "port": 1, "host": "127.0.0.2", "basePath": "/file" } }')
+    const { input } = await load({ port: 3 }, { PERDURE_SERVER_PORT: '2', PERDURE_SERVER_HOST: '127.0.0.3' })
 
     expect(input).toEqual({ server: { port: 3, host: '127.0.0.3', basePath: '/file' } })
   })
 
   it('separates registrations from the configuration', async () => {
     await write(
-      'berth.config.mjs',
+      'perdure.config.mjs',
       `export default {
         agents: [{ id: 'a', description: '', agent: { id: 'a', run: async () => 1 } }],
         hooks: { onReady() {} },
@@ -59,7 +59,7 @@ describe('loadConfig', () => {
 
   it('separates the phases of the consolidator from its fields', async () => {
     await write(
-      'berth.config.mjs',
+      'perdure.config.mjs',
       `export default {
         consolidator: { leaseMs: 5_000, extract: async () => ({}) },
         embedder: { name: 'mine', dimensions: 2, embed: async () => [] },
@@ -102,9 +102,9 @@ describe('loadConfig', () => {
   })
 
   it('warns of unknown variables, except those a reference names', async () => {
-    const env = { BERTH_AUTH_PEPPER_REF: 'env:BERTH_PEPPER', BERTH_PEPPER: 'x', BERTH_PROT: '1' }
+    const env = { PERDURE_AUTH_PEPPER_REF: 'env:PERDURE_PEPPER', PERDURE_PEPPER: 'x', PERDURE_PROT: '1' }
 
-    expect((await load({}, env)).warnings).toEqual([expect.stringContaining('BERTH_PROT')])
+    expect((await load({}, env)).warnings).toEqual([expect.stringContaining('PERDURE_PROT')])
   })
 
   it('resolves the database from the folder of the file, in validConfig', async () => {
@@ -115,14 +115,14 @@ describe('loadConfig', () => {
   })
 
   it('keeps a database in memory in memory', async () => {
-    expect(validConfig(await load({}, { BERTH_STORAGE_PATH: ':memory:' })).storage.path).toBe(':memory:')
+    expect(validConfig(await load({}, { PERDURE_STORAGE_PATH: ':memory:' })).storage.path).toBe(':memory:')
   })
 
   it('names the variable whose value the schema refuses', async () => {
-    const loaded = await load({}, { BERTH_SERVER_PORT: '99999', BERTH_SERVER_HOST: 'localhost' })
+    const loaded = await load({}, { PERDURE_SERVER_PORT: '99999', PERDURE_SERVER_HOST: 'localhost' })
 
     expect(() => validConfig(loaded)).toThrow(
-      expect.objectContaining({ kind: 'config-invalid', hint: expect.stringMatching(/BERTH_SERVER_PORT$/) }),
+      expect.objectContaining({ kind: 'config-invalid', hint: expect.stringMatching(/PERDURE_SERVER_PORT$/) }),
     )
   })
 

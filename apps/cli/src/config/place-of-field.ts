@@ -4,7 +4,7 @@ import type { LoadedConfig } from './load-config.ts'
 
 type Place = Pick<LoadedConfig, 'configPath' | 'overrides' | 'flagged' | 'cwd'>
 
-/** `flag --port`, `BERTH_SERVER_PORT`, or `berth.config.ts:7`; the file alone when the line cannot be told. `undefined` without either. */
+/** `flag --port`, `PERDURE_SERVER_PORT`, or `perdure.config.ts:7`; the file alone when the line cannot be told. `undefined` without either. */
 export function placeOfField({ configPath, overrides, flagged, cwd }: Place, field: string): string | undefined {
   if (flagged.includes(field)) return `flag --${field.split('.').at(-1)}`
   const override = overrides.find(({ path }) => path === field)

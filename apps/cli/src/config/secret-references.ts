@@ -1,5 +1,5 @@
-import { envSecretResolver, fileSecretResolver } from '@berth/platform-node'
-import type { SecretResolver } from '@berth/ports'
+import { envSecretResolver, fileSecretResolver } from '@perdure/platform-node'
+import type { SecretResolver } from '@perdure/ports'
 import type { Terminal } from '../terminal.ts'
 import type { LoadedConfig } from './load-config.ts'
 

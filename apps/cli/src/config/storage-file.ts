@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { auditEncryption, storageEncryption } from '@berth/server-app'
-import type { Encryption } from '@berth/sqlite'
+import { auditEncryption, storageEncryption } from '@perdure/server-app'
+import type { Encryption } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { usageError } from '../cli-error.ts'
 import type { LoadedConfig } from './load-config.ts'

@@ -1,6 +1,6 @@
-import { StartError } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
-import { parseConfig } from '@berth/server-app'
+import { StartError } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
+import { parseConfig } from '@perdure/server-app'
 import { databasePath, type LoadedConfig } from './load-config.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { AgentRegistration } from '@berth/core'
+import type { AgentRegistration } from '@perdure/core'
 import { digestAgent } from './digest-agent.ts'
 import { echoAgent } from './echo-agent.ts'
 

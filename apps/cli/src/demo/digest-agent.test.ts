@@ -6,7 +6,7 @@ import { temporaryDir } from '../../test/temporary-dir.ts'
 import { type Digest, digestAgent } from './digest-agent.ts'
 
 const TEXT =
-  'Berth keeps every run in a log. The log survives a crash of the server. A client reads the log on where it stopped. It was sunny.'
+  'Perdure keeps every run in a log. The log survives a crash of the server. A client reads the log on where it stopped. It was sunny.'
 
 describe('digestAgent', () => {
   const dir = temporaryDir()

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentRegistration } from '@berth/core'
+import type { AgentEvent, AgentRegistration } from '@perdure/core'
 import { type DigestInput, parseDigestInput } from './digest-input.ts'
 import { readTextFile } from './read-text-file.ts'
 import { summarize } from './summarize.ts'
@@ -24,7 +24,7 @@ export const digestAgent = ({ baseDir }: { readonly baseDir: string }): AgentReg
   input: {
     '~standard': {
       version: 1,
-      vendor: 'berth',
+      vendor: 'perdure',
       validate(value) {
         const parsed = parseDigestInput(value)
         return typeof parsed === 'string' ? { issues: [{ message: parsed }] } : { value }

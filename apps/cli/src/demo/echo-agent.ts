@@ -1,4 +1,4 @@
-import type { AgentRegistration } from '@berth/core'
+import type { AgentRegistration } from '@perdure/core'
 
 /** However long the text is, it is streamed in at most this many pieces. */
 const MAX_DELTAS = 200

@@ -46,7 +46,7 @@ describe('readTextFile', () => {
     '.env.md',
     '.graphorin/notes.md',
     'secrets/pepper',
-    'berth.config.mjs',
+    'perdure.config.mjs',
     'key.pem',
     'node_modules/a/README.md',
   ])('refuses %s, which may hold secrets or is no document of the user', async (name) => {

@@ -7,7 +7,7 @@ const facts: DevBanner = {
   cwd: '/home/me',
   storagePath: '/home/me/.graphorin/data.db',
   pepperPath: '/home/me/.graphorin/dev-pepper',
-  token: 'berth_local_v1_abc',
+  token: 'perdure_local_v1_abc',
   agentIds: ['echo', 'digest'],
   workflowIds: ['refund'],
   triggerIds: [],
@@ -34,11 +34,11 @@ describe('devBanner', () => {
   })
 
   it('says what is watched and which keys there are, only where that is so', () => {
-    const lines = devBanner({ ...facts, watched: 'berth.config.mjs, agents/**', keys: 'q quit' })
+    const lines = devBanner({ ...facts, watched: 'perdure.config.mjs, agents/**', keys: 'q quit' })
       .trimEnd()
       .split('\n')
 
-    expect(lines.at(-1)).toBe('  watching berth.config.mjs, agents/**   ·   q quit')
+    expect(lines.at(-1)).toBe('  watching perdure.config.mjs, agents/**   ·   q quit')
     expect(devBanner(facts)).not.toMatch(/watching|quit/)
   })
 
@@ -48,7 +48,7 @@ describe('devBanner', () => {
     expect(run).toContain('/v1/agents/echo/run')
     expect(stream).toMatch(/^curl -sNw .*\/v1\/agents\/digest\/stream .*text\/event-stream.*"file":"README\.md"/)
     expect(list).toContain('/v1/runs')
-    for (const line of [run, stream, list]) expect(line).toContain("'Authorization: Bearer berth_local_v1_abc'")
+    for (const line of [run, stream, list]) expect(line).toContain("'Authorization: Bearer perdure_local_v1_abc'")
   })
 
   it('ends every answer with a line break, so that the prompt begins a new line', () => {

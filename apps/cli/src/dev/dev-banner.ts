@@ -17,9 +17,9 @@ export interface DevBanner
 }
 
 const EXAMPLE_TEXT =
-  'Berth keeps every run in a log. The log survives a crash. A client that lost its connection reads on where it stopped.'
+  'Perdure keeps every run in a log. The log survives a crash. A client that lost its connection reads on where it stopped.'
 
-/** What `berth dev` shows once it listens, with three lines that can be pasted into a shell. */
+/** What `perdure dev` shows once it listens, with three lines that can be pasted into a shell. */
 export function devBanner(banner: DevBanner): string {
   const { version, url, cwd, storagePath, pepperPath, token, watched, keys } = banner
   const rows = [
@@ -36,7 +36,7 @@ export function devBanner(banner: DevBanner): string {
   return [
     `listening on ${url}`,
     '',
-    `  berth ${version}   dev mode, not for production`,
+    `  perdure ${version}   dev mode, not for production`,
     '',
     ...rows,
     '',
@@ -61,7 +61,7 @@ function curlLines({ url, token, agentIds, exampleFile }: DevBanner): readonly s
   const source = exampleFile === undefined ? { text: EXAMPLE_TEXT } : { file: exampleFile }
   const body = (input: unknown) => `-d '${JSON.stringify({ input })}'`
   return [
-    `curl -sw '\\n' ${url}/agents/${runs}/run${post} ${body({ text: 'hello from berth' })}`,
+    `curl -sw '\\n' ${url}/agents/${runs}/run${post} ${body({ text: 'hello from perdure' })}`,
     `curl -sNw '\\n' ${url}/agents/${streams}/stream${post} -H 'Accept: text/event-stream' ${body(streams === 'digest' ? source : { text: 'hello stream' })}`,
     `curl -sw '\\n' '${url}/runs?limit=5'${auth}`,
   ]

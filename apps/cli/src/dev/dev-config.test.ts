@@ -29,7 +29,7 @@ describe('devConfig', () => {
     expect(await readFile(pepperPath, 'utf8')).toBe(first)
   })
 
-  it.each([[{ BERTH_AUTH_PEPPER_REF: 'env:BERTH_PEPPER' }], [{ BERTH_AUTH_KIND: 'none' }]])(
+  it.each([[{ PERDURE_AUTH_PEPPER_REF: 'env:PERDURE_PEPPER' }], [{ PERDURE_AUTH_KIND: 'none' }]])(
     'makes none with %j',
     async (env) => {
       expect((await make(env)).pepperPath).toBeUndefined()
@@ -39,10 +39,12 @@ describe('devConfig', () => {
 
   it('raises the rate limit unless one is configured', async () => {
     expect((await make()).config.server.rateLimit.perIpRequests).toBe(10_000)
-    expect((await make({ BERTH_SERVER_RATE_LIMIT_PER_IP_REQUESTS: '5' })).config.server.rateLimit.perIpRequests).toBe(5)
+    expect((await make({ PERDURE_SERVER_RATE_LIMIT_PER_IP_REQUESTS: '5' })).config.server.rateLimit.perIpRequests).toBe(
+      5,
+    )
   })
 
   it('refuses a database in memory', async () => {
-    await expect(make({ BERTH_STORAGE_PATH: ':memory:' })).rejects.toMatchObject({ kind: 'config-invalid' })
+    await expect(make({ PERDURE_STORAGE_PATH: ':memory:' })).rejects.toMatchObject({ kind: 'config-invalid' })
   })
 })

@@ -1,5 +1,5 @@
-import { StartError } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
+import { StartError } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
 import { type LoadedConfig, withValue } from '../config/load-config.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { devPepperPath, ensureDevPepper } from './dev-pepper.ts'
@@ -13,12 +13,12 @@ export interface DevConfig {
   readonly pepperPath: string | undefined
 }
 
-/** The configuration for `berth dev`: what it leaves open is filled in for one developer on one machine. */
+/** The configuration for `perdure dev`: what it leaves open is filled in for one developer on one machine. */
 export async function devConfig(loaded: LoadedConfig): Promise<DevConfig> {
   const configured = validConfig(loaded)
   if (configured.storage.path === ':memory:') {
     throw new StartError('config-invalid', {
-      message: 'storage.path: berth dev keeps its data and its pepper in a folder, not in memory',
+      message: 'storage.path: perdure dev keeps its data and its pepper in a folder, not in memory',
       hint: 'remove storage.path or give it a file',
     })
   }

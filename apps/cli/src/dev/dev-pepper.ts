@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 import { makeDirectory } from '../make-directory.ts'
 
 const PEPPER_BYTES = 32
 
-/** The file beside the database that `berth dev` keeps its pepper in. */
+/** The file beside the database that `perdure dev` keeps its pepper in. */
 export const devPepperPath = (storagePath: string): string => join(dirname(storagePath), 'dev-pepper')
 
 /**

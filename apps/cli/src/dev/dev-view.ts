@@ -20,14 +20,14 @@ export interface DevView extends SupervisionView {
 }
 
 export interface DevViewOptions {
-  /** Such as `berth.config.mjs, agents/**`; absent when nothing is watched. */
+  /** Such as `perdure.config.mjs, agents/**`; absent when nothing is watched. */
   readonly watched: string | undefined
   readonly onImported: SupervisionView['onImported']
 }
 
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
-/** What a developer sees of `berth dev`, and what other commands in this folder find. */
+/** What a developer sees of `perdure dev`, and what other commands in this folder find. */
 export function devView({ terminal, out }: Call, { watched, onImported }: DevViewOptions): DevView {
   const { cwd, stdout, stderr } = terminal
   let served: ServedFacts | undefined

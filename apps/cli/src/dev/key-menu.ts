@@ -1,6 +1,6 @@
 import type { Terminal } from '../terminal.ts'
 
-/** What the keys of `berth dev` ask for. */
+/** What the keys of `perdure dev` ask for. */
 export interface KeyActions {
   open(): void
   mint(): void

@@ -1,5 +1,5 @@
-import type { ServerConfig } from '@berth/protocol'
-import { openTokenAdmin } from '@berth/server-app'
+import type { ServerConfig } from '@perdure/protocol'
+import { openTokenAdmin } from '@perdure/server-app'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { loadForCommand } from '../config/load-for-command.ts'
 import { demoAgents } from '../demo/demo-agents.ts'
@@ -19,7 +19,7 @@ import { versionOf } from './version-of.ts'
 const TOKEN_LIFE_MS = 24 * 60 * 60 * 1_000
 
 /**
- * The process that serves for `berth dev`: reads and checks the configuration, waits for the order to start, serves until a signal
+ * The process that serves for `perdure dev`: reads and checks the configuration, waits for the order to start, serves until a signal
  * or a successor. Answers its exit code; what refuses the start is reported.
  */
 export async function serveDev(link: ParentLink, terminal: Terminal): Promise<number> {

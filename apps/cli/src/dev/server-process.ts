@@ -56,7 +56,7 @@ function forkServer(env: NodeJS.ProcessEnv): ForkedServer {
   const child = fork(entry, {
     env,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
-    ...(isSource ? { execArgv: ['--conditions=berth-source'] } : {}),
+    ...(isSource ? { execArgv: ['--conditions=perdure-source'] } : {}),
   })
   let listener: ServerProcessEvents | undefined
   child.on('message', (message) => listener?.onReport(message as DevReport))

@@ -7,14 +7,14 @@ import { versionOf } from './version-of.ts'
 import { watchSources } from './watch-sources.ts'
 
 function watched() {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-watch-')))
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-watch-')))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   mkdirSync(join(dir, 'lib'))
   const file = (name: string) => join(dir, name)
   const save = (name: string, text: string) => writeFileSync(file(name), text)
   const files = new Set<string>()
   const onChange = (change: Restart) => change.files.forEach((name) => void files.add(name))
-  const sources = watchSources({ cwd: dir, configPath: file('berth.config.mjs'), configDir: dir }, onChange)
+  const sources = watchSources({ cwd: dir, configPath: file('perdure.config.mjs'), configDir: dir }, onChange)
   onTestFinished(() => sources.close())
   return { file, save, sources, told: () => [...files] }
 }

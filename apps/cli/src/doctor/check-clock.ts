@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import type { ServerConfig } from '@berth/protocol'
+import type { ServerConfig } from '@perdure/protocol'
 import { type Finding, ok, warn } from './finding.ts'
 
 /** Clocks of file servers differ from that of this machine by a little. */

@@ -1,6 +1,6 @@
 import { chmodSync, type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { configFields, type ServerConfig } from '@berth/protocol'
+import { configFields, type ServerConfig } from '@perdure/protocol'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { referencesAt } from '../config/secret-references.ts'
 import { devPepperPath } from '../dev/dev-pepper.ts'

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '@berth/protocol'
+import type { ServerConfig } from '@perdure/protocol'
 import { isLoopback } from '../server-access/loopback.ts'
 import { type Finding, ok, warn } from './finding.ts'
 
@@ -14,11 +14,11 @@ export function checkProxy({ server: { host, trustProxy } }: ProxyConfig): Findi
   const ranges = typeof trustProxy === 'number' ? [] : trustProxy
   if (ranges.some((range) => ALL.has(range))) {
     const message = `server.trustProxy believes X-Forwarded-For of everybody (${ranges.join(', ')})`
-    return warn('proxy', message, 'BERTH_SERVER_TRUST_PROXY=1 berth server, or name the addresses of the proxies')
+    return warn('proxy', message, 'PERDURE_SERVER_TRUST_PROXY=1 perdure server, or name the addresses of the proxies')
   }
   const isTrusting = ranges.length > 0 || (typeof trustProxy === 'number' && trustProxy > 0)
   if (isTrusting) return ok('proxy', `X-Forwarded-For is believed of ${String(trustProxy)} in front`)
   if (isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`)) return ok('proxy', 'none is expected in front')
   const message = `${host} is reached from the network and no proxy is trusted: behind one, all clients share one rate limit`
-  return warn('proxy', message, 'BERTH_SERVER_TRUST_PROXY=1 berth server, when one proxy is in front')
+  return warn('proxy', message, 'PERDURE_SERVER_TRUST_PROXY=1 perdure server, when one proxy is in front')
 }

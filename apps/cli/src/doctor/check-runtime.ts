@@ -8,9 +8,9 @@ export const checkNode = (): Finding =>
 
 /** Opens, migrates and closes a database in a temporary folder: the native driver loads and is new enough. */
 export async function checkSqlite(): Promise<Finding> {
-  const dir = await mkdtemp(join(tmpdir(), 'berth-doctor-'))
+  const dir = await mkdtemp(join(tmpdir(), 'perdure-doctor-'))
   try {
-    const { openSqliteStorage } = await import('@berth/sqlite')
+    const { openSqliteStorage } = await import('@perdure/sqlite')
     const storage = await openSqliteStorage({ path: join(dir, 'probe.db') })
     await storage.close()
     return ok('sqlite', 'the driver loads, is new enough, and writes a database')

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
-import type { Logger } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
-import { createServer } from '@berth/server-app'
+import type { Logger } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
+import { createServer } from '@perdure/server-app'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { type Finding, failFrom, ok, warn } from './finding.ts'
 
@@ -35,8 +35,8 @@ function secretsFinding({ auth }: ServerConfig): Finding {
   if (basename(auth.pepperRef ?? '') !== 'dev-pepper') return ok('secrets', 'the pepper resolves and is long enough')
   return warn(
     'secrets',
-    'the pepper is that of berth dev',
-    'make one of its own: berth secrets generate pepper --out file:./secrets/pepper',
+    'the pepper is that of perdure dev',
+    'make one of its own: perdure secrets generate pepper --out file:./secrets/pepper',
   )
 }
 

@@ -1,8 +1,8 @@
 import { constants, existsSync, statSync } from 'node:fs'
 import { access, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { ServerConfig } from '@berth/protocol'
-import { storageEncryption } from '@berth/server-app'
+import type { ServerConfig } from '@perdure/protocol'
+import { storageEncryption } from '@perdure/server-app'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { type Finding, fail, failFrom, ok, warn } from './finding.ts'
 import { shellWord } from './shell-word.ts'
@@ -21,7 +21,7 @@ export async function checkWritable({ storage: { path } }: ServerConfig): Promis
       return fail(
         'storage',
         `${target} belongs to the kernel and holds no files of others`,
-        'BERTH_STORAGE_PATH=./.graphorin/data.db berth server, or correct storage.path',
+        'PERDURE_STORAGE_PATH=./.graphorin/data.db perdure server, or correct storage.path',
       )
     }
     return ok('storage', target === path ? `${path} is writable` : `${path} can be created`)
@@ -35,19 +35,19 @@ export async function checkSchema(config: ServerConfig, loaded: LoadedConfig): P
   const { path } = config.storage
   if (!existsSync(path)) return ok('schema', 'no database yet, the first start makes it')
   try {
-    const { migrationStatus } = await import('@berth/sqlite')
+    const { migrationStatus } = await import('@perdure/sqlite')
     const encryption = await storageEncryption(config, loaded)
     const { applied, pending } = await migrationStatus(path, { encryption })
     if (pending.length === 0) return ok('schema', `up to date, ${applied.length} migrations applied`)
     const repair = async () => {
-      const { migrate } = await import('@berth/sqlite')
+      const { migrate } = await import('@perdure/sqlite')
       const { applied } = await migrate(path, { encryption })
       return `applied ${pending.length} migrations, up to ${applied.at(-1)?.version}; a copy of before is beside ${path}`
     }
     const finding = warn(
       'schema',
       `${pending.length} migrations pending; the next start applies them`,
-      'berth migrate up',
+      'perdure migrate up',
     )
     return { ...finding, repair }
   } catch (error) {

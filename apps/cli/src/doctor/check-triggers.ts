@@ -1,5 +1,5 @@
-import { createCronSchedule } from '@berth/platform-node'
-import type { CronRule, EpochMs } from '@berth/ports'
+import { createCronSchedule } from '@perdure/platform-node'
+import type { CronRule, EpochMs } from '@perdure/ports'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { type Finding, fail, ok } from './finding.ts'
 import { shellWord } from './shell-word.ts'
@@ -31,7 +31,7 @@ const ruleOf = (trigger: Trigger): readonly NamedRule[] =>
   trigger.kind === 'cron' ? [{ id: trigger.id, cron: trigger.cron, timezone: trigger.timezone ?? 'UTC' }] : []
 
 function unknownFinding({ id, cron, timezone }: NamedRule, problem: string): Finding {
-  const fix = `correct it until this prints times: berth triggers next ${shellWord(cron)} --tz ${shellWord(timezone)}`
+  const fix = `correct it until this prints times: perdure triggers next ${shellWord(cron)} --tz ${shellWord(timezone)}`
   return fail('triggers', `${id}: ${problem}`, fix)
 }
 

@@ -1,4 +1,4 @@
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 import { expect, it } from 'vitest'
 import { fail, failFrom, findingText, ok, warn } from './finding.ts'
 

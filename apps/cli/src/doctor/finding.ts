@@ -1,6 +1,6 @@
 import type { Paint } from '../output/paint.ts'
 
-/** What one check of `berth doctor` came to. */
+/** What one check of `perdure doctor` came to. */
 export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warn' | 'fail'

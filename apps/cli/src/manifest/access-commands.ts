@@ -1,4 +1,4 @@
-import { MintedToken, TOKEN_ENVS, Token } from '@berth/protocol'
+import { MintedToken, TOKEN_ENVS, Token } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 
@@ -20,8 +20,8 @@ export const accessCommands: readonly CommandSpec[] = [
       { name: 'expires-at', type: 'string', value: 'instant', note: 'ISO-8601 instant' },
     ],
     examples: [
-      'TOKEN=$(berth token create --name ci --scopes agents:invoke:echo --expires 30d)',
-      'berth token create --name ops --scopes "admin:*" --json',
+      'TOKEN=$(perdure token create --name ci --scopes agents:invoke:echo --expires 30d)',
+      'perdure token create --name ops --scopes "admin:*" --json',
     ],
     exits: EXITS,
     output: 'document',
@@ -32,7 +32,7 @@ export const accessCommands: readonly CommandSpec[] = [
     path: 'token list',
     summary: 'list tokens, newest first; never their text',
     target: 'storage',
-    examples: ['berth token list', 'berth token list --json=id,name,scopes'],
+    examples: ['perdure token list', 'perdure token list --json=id,name,scopes'],
     exits: EXITS,
     output: 'document',
     schema: v.object({ items: v.array(Token), nextCursor: v.null() }),
@@ -43,7 +43,7 @@ export const accessCommands: readonly CommandSpec[] = [
     summary: 'show a token; never its text',
     target: 'storage',
     arguments: [ID],
-    examples: ['berth token inspect tok_01KX3FJ9M8', 'berth token inspect tok_01KX3FJ9M8 --json=scopes,expiresAt'],
+    examples: ['perdure token inspect tok_01KX3FJ9M8', 'perdure token inspect tok_01KX3FJ9M8 --json=scopes,expiresAt'],
     exits: EXITS,
     output: 'document',
     schema: Token,
@@ -54,7 +54,7 @@ export const accessCommands: readonly CommandSpec[] = [
     summary: 'revoke a token at once and for good',
     target: 'storage',
     arguments: [ID],
-    examples: ['berth token revoke tok_01KX3FJ9M8', 'berth token revoke tok_01KX3FJ9M8 --json'],
+    examples: ['perdure token revoke tok_01KX3FJ9M8', 'perdure token revoke tok_01KX3FJ9M8 --json'],
     exits: EXITS,
     output: 'document',
     schema: Token,
@@ -70,8 +70,8 @@ export const accessCommands: readonly CommandSpec[] = [
       { name: 'expires', type: 'string', value: 'span', note: 'lifetime of the new one, such as 30d' },
     ],
     examples: [
-      'berth token rotate tok_01KX3FJ9M8 --grace 10m',
-      'berth token rotate tok_01KX3FJ9M8 --expires 30d --json',
+      'perdure token rotate tok_01KX3FJ9M8 --grace 10m',
+      'perdure token rotate tok_01KX3FJ9M8 --expires 30d --json',
     ],
     exits: ['unreachable', 'denied', 'conflict'],
     output: 'document',

@@ -1,4 +1,4 @@
-import { Agent, listOf, RunOutcome } from '@berth/protocol'
+import { Agent, listOf, RunOutcome } from '@perdure/protocol'
 import type { CommandSpec } from './command-spec.ts'
 import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
@@ -8,7 +8,7 @@ export const agentCommands: readonly CommandSpec[] = [
     summary: 'list the registered agents',
     ...READS,
     flags: PAGE_FLAGS,
-    examples: ['berth agents list', 'berth agents list --json=id,description'],
+    examples: ['perdure agents list', 'perdure agents list --json=id,description'],
     schema: listOf(Agent),
     load: async () => (await import('../commands/agents-command.ts')).agentsListCommand,
   },
@@ -26,8 +26,8 @@ export const agentCommands: readonly CommandSpec[] = [
       { name: 'detach', type: 'boolean', note: 'answer once the run is accepted' },
     ],
     examples: [
-      `berth agents run echo --input '{"text":"hi"}' --stream`,
-      'berth agents run echo --input @question.json --json=status,result',
+      `perdure agents run echo --input '{"text":"hi"}' --stream`,
+      'perdure agents run echo --input @question.json --json=status,result',
     ],
     schema: RunOutcome,
     load: async () => (await import('../commands/agents-run-command.ts')).agentsRunCommand,

@@ -1,4 +1,4 @@
-import { Approval, ApprovalStatus, listOf } from '@berth/protocol'
+import { Approval, ApprovalStatus, listOf } from '@perdure/protocol'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
 import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
@@ -16,7 +16,7 @@ export const approvalCommands: readonly CommandSpec[] = [
       { name: 'watch', type: 'boolean', note: 'go on with the events of approvals, one a line' },
       ...PAGE_FLAGS,
     ],
-    examples: ['berth approvals list', 'berth approvals list --status granted --json'],
+    examples: ['perdure approvals list', 'perdure approvals list --status granted --json'],
     schema: listOf(Approval),
     load: async () => (await import('../commands/approvals-command.ts')).approvalsListCommand,
   },
@@ -25,7 +25,7 @@ export const approvalCommands: readonly CommandSpec[] = [
     summary: 'show an approval and what it is about',
     ...READS,
     arguments: [ID],
-    examples: ['berth approvals show apr_01KX3F', 'berth approvals show apr_01KX3F --json=payload'],
+    examples: ['perdure approvals show apr_01KX3F', 'perdure approvals show apr_01KX3F --json=payload'],
     schema: Approval,
     load: async () => (await import('../commands/approvals-command.ts')).approvalsShowCommand,
   },
@@ -39,8 +39,8 @@ export const approvalCommands: readonly CommandSpec[] = [
       { name: 'payload', type: 'string', value: 'input', note: 'JSON or text for the run; @file, or - for stdin' },
     ],
     examples: [
-      'berth approvals approve apr_01KX3F',
-      'berth approvals approve apr_01KX3F --reason "checked with legal"',
+      'perdure approvals approve apr_01KX3F',
+      'perdure approvals approve apr_01KX3F --reason "checked with legal"',
     ],
     schema: Approval,
     load: async () => (await import('../commands/approvals-command.ts')).approvalsApproveCommand,
@@ -51,7 +51,7 @@ export const approvalCommands: readonly CommandSpec[] = [
     ...CHANGES,
     arguments: [ID],
     flags: [REASON],
-    examples: ['berth approvals deny apr_01KX3F', 'berth approvals deny apr_01KX3F --reason "too expensive"'],
+    examples: ['perdure approvals deny apr_01KX3F', 'perdure approvals deny apr_01KX3F --reason "too expensive"'],
     schema: Approval,
     load: async () => (await import('../commands/approvals-command.ts')).approvalsDenyCommand,
   },

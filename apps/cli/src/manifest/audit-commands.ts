@@ -1,4 +1,4 @@
-import { AuditEntry, AuditVerification, listOf } from '@berth/protocol'
+import { AuditEntry, AuditVerification, listOf } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { CommandSpec, FlagSpec } from './command-spec.ts'
 import { ASKING, PAGE_FLAGS, READS } from './server-rows.ts'
@@ -16,7 +16,7 @@ export const auditCommands: readonly CommandSpec[] = [
     summary: 'list audit entries, newest first',
     ...READS,
     flags: [...FILTERS, ...PAGE_FLAGS],
-    examples: ['berth audit list --action token.mint', 'berth audit list --since 1h --json=seq,action'],
+    examples: ['perdure audit list --action token.mint', 'perdure audit list --since 1h --json=seq,action'],
     schema: listOf(AuditEntry),
     load: async () => (await import('../commands/audit-command.ts')).auditListCommand,
   },
@@ -25,10 +25,10 @@ export const auditCommands: readonly CommandSpec[] = [
     summary: 'verify the audit chain, or with --file an exported one without any server',
     target: 'server',
     flags: [
-      { name: 'file', type: 'string', value: 'file', note: 'NDJSON of berth audit export, without filters' },
+      { name: 'file', type: 'string', value: 'file', note: 'NDJSON of perdure audit export, without filters' },
       { name: 'expect', type: 'string', value: 'size:hash', note: 'entry number size must have this hash' },
     ],
-    examples: ['berth audit verify', 'berth audit verify --file audit.ndjson'],
+    examples: ['perdure audit verify', 'perdure audit verify --file audit.ndjson'],
     exits: ['unreachable', 'denied', 'problem'],
     output: 'document',
     schema: AuditVerification,
@@ -42,7 +42,7 @@ export const auditCommands: readonly CommandSpec[] = [
       ...FILTERS,
       { name: 'format', type: 'string', note: 'how it is written', choices: ['ndjson', 'csv'], default: 'ndjson' },
     ],
-    examples: ['berth audit export > audit.ndjson', 'berth audit export --since 30d --format csv > audit.csv'],
+    examples: ['perdure audit export > audit.ndjson', 'perdure audit export --since 30d --format csv > audit.csv'],
     exits: ASKING,
     output: 'text',
     schema: v.unknown(),

@@ -31,54 +31,54 @@ function placesOf(commands: readonly CommandSpec[]): readonly Place[] {
 const prefixesOf = (words: readonly string[]): readonly string[] => words.map((_, at) => words.slice(0, at).join(' '))
 
 const SCRIPTS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
-  bash: (places) => `_berth() {
+  bash: (places) => `_perdure() {
   local words="" word candidates
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in -*) ;; *) _berth_at "\${words:+$words }$word" >/dev/null && words="\${words:+$words }$word" ;; esac
+    case "$word" in -*) ;; *) _perdure_at "\${words:+$words }$word" >/dev/null && words="\${words:+$words }$word" ;; esac
   done
-  candidates=$(_berth_at "$words")
+  candidates=$(_perdure_at "$words")
   mapfile -t COMPREPLY < <(compgen -W "$candidates" -- "\${COMP_WORDS[COMP_CWORD]}")
 }
-_berth_at() {
+_perdure_at() {
   case "$1" in
 ${caseLines(places)}
     *) return 1 ;;
   esac
 }
-complete -o default -F _berth berth
+complete -o default -F _perdure perdure
 `,
-  zsh: (places) => `#compdef berth
-_berth_at() {
+  zsh: (places) => `#compdef perdure
+_perdure_at() {
   case "$1" in
 ${caseLines(places)}
     *) return 1 ;;
   esac
 }
-_berth() {
+_perdure() {
   local at="" word
   for word in "\${(@)words[2,CURRENT-1]}"; do
-    case "$word" in -*) ;; *) _berth_at "\${at:+$at }$word" >/dev/null && at="\${at:+$at }$word" ;; esac
+    case "$word" in -*) ;; *) _perdure_at "\${at:+$at }$word" >/dev/null && at="\${at:+$at }$word" ;; esac
   done
-  compadd -- \${=$(_berth_at "$at")}
+  compadd -- \${=$(_perdure_at "$at")}
 }
-compdef _berth berth
+compdef _perdure perdure
 `,
-  fish: (places) => `function __berth_at
+  fish: (places) => `function __perdure_at
   set -l words
   for word in (commandline -opc)[2..]
     string match -q -- '-*' $word; or set words $words $word
   end
   test "$words" = "$argv"; or string match -q -- "$argv *" "$words"
 end
-complete -c berth -f
+complete -c perdure -f
 ${places
   .map(
     ({ words, next }) =>
-      `complete -c berth -n '${words === '' ? 'test (count (commandline -opc)) -eq 1' : `__berth_at ${words}`}' -a '${next.join(' ')}'`,
+      `complete -c perdure -n '${words === '' ? 'test (count (commandline -opc)) -eq 1' : `__perdure_at ${words}`}' -a '${next.join(' ')}'`,
   )
   .join('\n')}
 `,
-  pwsh: (places) => `Register-ArgumentCompleter -Native -CommandName berth -ScriptBlock {
+  pwsh: (places) => `Register-ArgumentCompleter -Native -CommandName perdure -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
   $places = @{
 ${places.map(({ words, next }) => `    '${words}' = '${next.join(' ')}'`).join('\n')}

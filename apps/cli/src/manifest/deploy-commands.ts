@@ -9,8 +9,8 @@ export const deployCommands: readonly CommandSpec[] = [
     target: 'none',
     arguments: [{ name: 'what', note: Object.keys(DEPLOYMENTS).join(', ') }],
     examples: [
-      'berth deploy print systemd > /etc/systemd/system/berth.service',
-      'berth deploy print nginx > /etc/nginx/conf.d/berth.conf',
+      'perdure deploy print systemd > /etc/systemd/system/perdure.service',
+      'perdure deploy print nginx > /etc/nginx/conf.d/perdure.conf',
     ],
     output: 'document',
     schema: v.object({ what: v.string(), file: v.string(), text: v.string() }),

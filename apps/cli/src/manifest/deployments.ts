@@ -2,11 +2,11 @@
 export const DEPLOYMENTS: Readonly<Record<string, string>> = {
   caddy: 'Caddyfile',
   nginx: 'nginx.conf',
-  systemd: 'berth.service',
+  systemd: 'perdure.service',
   dockerfile: 'Dockerfile',
   dockerignore: 'dockerignore',
   compose: 'compose.yaml',
   kubernetes: 'kubernetes.yaml',
-  grafana: 'grafana/berth.json',
-  prometheus: 'prometheus/berth.rules.yml',
+  grafana: 'grafana/perdure.json',
+  prometheus: 'prometheus/perdure.rules.yml',
 }

@@ -57,7 +57,7 @@ const codesOf = ({ exits = [] }: CommandSpec): readonly number[] =>
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/
 
-describe.each(byPath)('berth %s', (path, command) => {
+describe.each(byPath)('perdure %s', (path, command) => {
   it('writes JSON and nothing else to stdout with --json, and ends with a code that its help names', async () => {
     const { exitCode, out } = await run([...argumentsOf(command), '--json'])
 
@@ -94,7 +94,7 @@ describe.each(byPath)('berth %s', (path, command) => {
 describe('commands that speak to a server', () => {
   const asking = byPath.filter(([, { target, exits }]) => target === 'server' && exits?.includes('denied'))
 
-  it.each(asking)('berth %s exits 4 when it is not let in, and says how to get a token', async (_, command) => {
+  it.each(asking)('perdure %s exits 4 when it is not let in, and says how to get a token', async (_, command) => {
     const { exitCode, out } = await run([...argumentsOf(command), '--json'])
 
     expect(exitCode).toBe(EXIT_CODES.denied.code)

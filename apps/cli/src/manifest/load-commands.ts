@@ -1,4 +1,4 @@
-import { Health, Run } from '@berth/protocol'
+import { Health, Run } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { CommandSpec } from './command-spec.ts'
 import { CHANGES, READS } from './server-rows.ts'
@@ -13,7 +13,7 @@ export const loadCommands: readonly CommandSpec[] = [
       { name: 'interval', type: 'span', value: 'span', note: 'how long one picture stands', default: '2s' },
       { name: 'once', type: 'boolean', note: 'one picture, then the end; so it is without a terminal and with JSON' },
     ],
-    examples: ['berth top', 'berth top --once --json'],
+    examples: ['perdure top', 'perdure top --once --json'],
     schema: v.object({ health: Health, runs: v.array(Run) }),
     load: async () => (await import('../commands/top-command.ts')).topCommand,
   },
@@ -27,7 +27,10 @@ export const loadCommands: readonly CommandSpec[] = [
       { name: 'duration', type: 'span', value: 'span', note: 'how long to begin new ones', default: '10s' },
       { name: 'input', type: 'string', value: 'input', note: 'JSON, or text; @file reads a file, - reads stdin' },
     ],
-    examples: ['berth bench echo', `berth bench echo --connections 64 --duration 30s --input '{"text":"hi"}' --json`],
+    examples: [
+      'perdure bench echo',
+      `perdure bench echo --connections 64 --duration 30s --input '{"text":"hi"}' --json`,
+    ],
     schema: v.object({
       agent: v.string(),
       runs: v.number(),

@@ -58,9 +58,9 @@ describe('the manifest', () => {
     const { exitCode, out, err } = await run([...path.split(' '), '--help'])
 
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
-    expect(out).toContain(`Usage: berth ${path}`)
+    expect(out).toContain(`Usage: perdure ${path}`)
     expect(out.split('Examples:\n')[1]?.trimEnd().split('\n')).toHaveLength(2)
-    for (const example of examples) expect(example).toContain(`berth ${path}`)
+    for (const example of examples) expect(example).toContain(`perdure ${path}`)
   })
 
   it.each(byPath)('proposes the nearest flag of %s and exits 2', async (path, command) => {
@@ -99,7 +99,7 @@ describe('the manifest', () => {
     const { exitCode, out } = await run(['schema', ...path.split(' ')])
 
     expect(exitCode).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({ title: `berth ${path} --json` })
+    expect(JSON.parse(out)).toMatchObject({ title: `perdure ${path} --json` })
   })
 
   it.each(['bash', 'zsh', 'fish', 'pwsh'])('completes every command and flag in %s', async (shell) => {

@@ -1,4 +1,4 @@
-import { EventEnvelope, listOf, RUN_STATUSES, Run, RunOutcome } from '@berth/protocol'
+import { EventEnvelope, listOf, RUN_STATUSES, Run, RunOutcome } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
 import { CHANGES, CHANGING, FOLLOWS, PAGE_FLAGS, READS } from './server-rows.ts'
@@ -26,7 +26,10 @@ export const runCommands: readonly CommandSpec[] = [
     summary: 'list runs, newest first',
     ...READS,
     flags: [...FILTERS, ...PAGE_FLAGS],
-    examples: ['berth runs list --status failed --agent echo --since 1h', 'berth runs list --json=id,status | head'],
+    examples: [
+      'perdure runs list --status failed --agent echo --since 1h',
+      'perdure runs list --json=id,status | head',
+    ],
     schema: listOf(Run),
     load: async () => (await import('../commands/runs-command.ts')).runsListCommand,
   },
@@ -35,7 +38,7 @@ export const runCommands: readonly CommandSpec[] = [
     summary: 'show a run with its input and result',
     ...READS,
     arguments: [ID],
-    examples: ['berth runs show run_01KX3FJ9M8', 'berth runs show run_01KX3FJ9M8 --json=status,result,usage'],
+    examples: ['perdure runs show run_01KX3FJ9M8', 'perdure runs show run_01KX3FJ9M8 --json=status,result,usage'],
     schema: Run,
     load: async () => (await import('../commands/runs-command.ts')).runsShowCommand,
   },
@@ -48,7 +51,7 @@ export const runCommands: readonly CommandSpec[] = [
       { name: 'follow', short: 'f', type: 'boolean', note: 'wait for more until the run has ended' },
       { name: 'since', type: 'string', value: 'eventId', note: 'only what comes after this event' },
     ],
-    examples: ['berth runs tail run_01KX3FJ9M8 --follow', 'berth runs tail run_01KX3FJ9M8 --json'],
+    examples: ['perdure runs tail run_01KX3FJ9M8 --follow', 'perdure runs tail run_01KX3FJ9M8 --json'],
     load: async () => (await import('../commands/runs-tail-command.ts')).runsTailCommand,
   },
   {
@@ -56,7 +59,7 @@ export const runCommands: readonly CommandSpec[] = [
     summary: 'draw what a run did, and how long each part took',
     ...READS,
     arguments: [ID],
-    examples: ['berth runs trace run_01KX3FJ9M8', 'berth runs trace run_01KX3FJ9M8 --json'],
+    examples: ['perdure runs trace run_01KX3FJ9M8', 'perdure runs trace run_01KX3FJ9M8 --json'],
     schema: v.object({ runId: v.string(), status: v.string(), durationMs: v.number(), lines: v.array(TraceLine) }),
     load: async () => (await import('../commands/runs-trace-command.ts')).runsTraceCommand,
   },
@@ -66,7 +69,7 @@ export const runCommands: readonly CommandSpec[] = [
     ...CHANGES,
     arguments: [ID],
     flags: [{ name: 'reason', type: 'string', note: 'is kept with the run' }],
-    examples: ['berth runs abort run_01KX3FJ9M8', 'berth runs abort run_01KX3FJ9M8 --reason "wrong customer"'],
+    examples: ['perdure runs abort run_01KX3FJ9M8', 'perdure runs abort run_01KX3FJ9M8 --reason "wrong customer"'],
     schema: RunOutcome,
     load: async () => (await import('../commands/runs-command.ts')).runsAbortCommand,
   },
@@ -78,7 +81,7 @@ export const runCommands: readonly CommandSpec[] = [
     flags: [
       { name: 'payload', type: 'string', value: 'input', note: 'JSON or text; @file reads a file, - reads stdin' },
     ],
-    examples: ['berth runs resume run_01KX3FJ9M8', `berth runs resume run_01KX3FJ9M8 --payload '{"answer":42}'`],
+    examples: ['perdure runs resume run_01KX3FJ9M8', `perdure runs resume run_01KX3FJ9M8 --payload '{"answer":42}'`],
     schema: RunOutcome,
     load: async () => (await import('../commands/runs-command.ts')).runsResumeCommand,
   },
@@ -88,7 +91,7 @@ export const runCommands: readonly CommandSpec[] = [
     target: 'server',
     arguments: [ID],
     flags: [{ name: 'raw', type: 'boolean', note: 'without redaction; needs the scope traces:read:raw' }],
-    examples: ['berth runs replay run_01KX3FJ9M8', 'berth runs replay run_01KX3FJ9M8 --raw --json'],
+    examples: ['perdure runs replay run_01KX3FJ9M8', 'perdure runs replay run_01KX3FJ9M8 --raw --json'],
     exits: CHANGING,
     output: 'stream',
     schema: EventEnvelope,
@@ -99,7 +102,7 @@ export const runCommands: readonly CommandSpec[] = [
     summary: 'write a run and all of its events as one JSON document',
     ...READS,
     arguments: [ID],
-    examples: ['berth runs export run_01KX3FJ9M8 > run.json', 'berth runs export run_01KX3FJ9M8 --json=events'],
+    examples: ['perdure runs export run_01KX3FJ9M8 > run.json', 'perdure runs export run_01KX3FJ9M8 --json=events'],
     schema: v.object({ run: Run, events: v.array(EventEnvelope) }),
     load: async () => (await import('../commands/runs-command.ts')).runsExportCommand,
   },

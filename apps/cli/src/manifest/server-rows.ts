@@ -1,4 +1,4 @@
-import { EventEnvelope } from '@berth/protocol'
+import { EventEnvelope } from '@perdure/protocol'
 import type { ExitName } from '../exit-codes.ts'
 import type { CommandSpec, FlagSpec } from './command-spec.ts'
 

@@ -1,4 +1,4 @@
-import { Fact, listOf, McpServer, McpTool, SearchResult, Skill } from '@berth/protocol'
+import { Fact, listOf, McpServer, McpTool, SearchResult, Skill } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { CommandSpec } from './command-spec.ts'
 import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
@@ -15,8 +15,8 @@ export const serviceCommands: readonly CommandSpec[] = [
       { name: 'limit', type: 'integer', value: 'count', note: 'how many at most, up to 200', default: 20 },
     ],
     examples: [
-      'berth memory search invoice address',
-      'berth memory search "invoice address" --namespace customers --json',
+      'perdure memory search invoice address',
+      'perdure memory search "invoice address" --namespace customers --json',
     ],
     schema: SearchResult,
     load: async () => (await import('../commands/memory-command.ts')).memorySearchCommand,
@@ -26,7 +26,7 @@ export const serviceCommands: readonly CommandSpec[] = [
     summary: 'show a fact',
     ...READS,
     arguments: [{ name: 'fact', note: 'id of the fact' }],
-    examples: ['berth memory show mem_01KX3F', 'berth memory show mem_01KX3F --json=text'],
+    examples: ['perdure memory show mem_01KX3F', 'perdure memory show mem_01KX3F --json=text'],
     schema: Fact,
     load: async () => (await import('../commands/memory-command.ts')).memoryShowCommand,
   },
@@ -35,7 +35,7 @@ export const serviceCommands: readonly CommandSpec[] = [
     summary: 'delete a fact for good',
     ...CHANGES,
     arguments: [{ name: 'fact', note: 'id of the fact' }],
-    examples: ['berth memory forget mem_01KX3F', 'berth memory forget mem_01KX3F --json'],
+    examples: ['perdure memory forget mem_01KX3F', 'perdure memory forget mem_01KX3F --json'],
     schema: v.object({ id: v.string(), deleted: v.literal(true) }),
     load: async () => (await import('../commands/memory-command.ts')).memoryForgetCommand,
   },
@@ -44,7 +44,7 @@ export const serviceCommands: readonly CommandSpec[] = [
     summary: 'list skills',
     ...READS,
     flags: PAGE_FLAGS,
-    examples: ['berth skills list', 'berth skills list --json=name,status'],
+    examples: ['perdure skills list', 'perdure skills list --json=name,status'],
     schema: listOf(Skill),
     load: async () => (await import('../commands/services-command.ts')).skillsListCommand,
   },
@@ -53,7 +53,7 @@ export const serviceCommands: readonly CommandSpec[] = [
     summary: 'list the bound MCP servers',
     ...READS,
     flags: PAGE_FLAGS,
-    examples: ['berth mcp list', 'berth mcp list --json=id,status'],
+    examples: ['perdure mcp list', 'perdure mcp list --json=id,status'],
     schema: listOf(McpServer),
     load: async () => (await import('../commands/services-command.ts')).mcpListCommand,
   },
@@ -62,7 +62,7 @@ export const serviceCommands: readonly CommandSpec[] = [
     summary: 'connect to an MCP server and list its tools',
     ...READS,
     arguments: [{ name: 'server', note: 'id of the MCP server' }],
-    examples: ['berth mcp test github', 'berth mcp test github --json=name'],
+    examples: ['perdure mcp test github', 'perdure mcp test github --json=name'],
     schema: listOf(McpTool),
     load: async () => (await import('../commands/services-command.ts')).mcpTestCommand,
   },

@@ -1,4 +1,4 @@
-import { Health, Liveness, Readiness } from '@berth/protocol'
+import { Health, Liveness, Readiness } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { CommandSpec, FlagSpec } from './command-spec.ts'
 
@@ -47,7 +47,7 @@ export const servingCommands: readonly CommandSpec[] = [
       },
       { name: 'yes', type: 'boolean', note: 'do not ask' },
     ],
-    examples: ['berth init hello --yes', 'berth init --template workflow'],
+    examples: ['perdure init hello --yes', 'perdure init --template workflow'],
     exits: ['conflict'],
     output: 'document',
     schema: v.object({ dir: v.string(), files: v.array(v.string()) }),
@@ -62,7 +62,7 @@ export const servingCommands: readonly CommandSpec[] = [
       { name: 'open', type: 'boolean', note: 'open the page of the API in a browser' },
       { name: 'no-watch', type: 'boolean', note: 'do not restart when the configuration or what it imports changes' },
     ],
-    examples: ['berth dev', 'berth dev --demo --port 9000'],
+    examples: ['perdure dev', 'perdure dev --demo --port 9000'],
     exits: ['storageFault'],
     output: 'stream',
     schema: v.union([Listening, DevEvent]),
@@ -77,7 +77,7 @@ export const servingCommands: readonly CommandSpec[] = [
       ...SERVING_FLAGS,
       { name: 'check', type: 'boolean', note: 'validate the configuration and its secrets, then exit' },
     ],
-    examples: ['berth server --config berth.config.mjs', 'berth server --port 0 --json'],
+    examples: ['perdure server --config perdure.config.mjs', 'perdure server --port 0 --json'],
     exits: ['storageFault'],
     output: 'stream',
     schema: v.union([Listening, v.object({ ok: v.literal(true) })]),
@@ -91,7 +91,7 @@ export const servingCommands: readonly CommandSpec[] = [
     flags: [
       { name: 'probe', type: 'string', note: 'only whether it lives, or takes new runs', choices: ['live', 'ready'] },
     ],
-    examples: ['berth health', 'berth health --probe ready --quiet'],
+    examples: ['perdure health', 'perdure health --probe ready --quiet'],
     exits: ['unreachable', 'denied', 'problem'],
     output: 'document',
     schema: v.union([Health, Liveness, Readiness]),
@@ -104,7 +104,7 @@ export const servingCommands: readonly CommandSpec[] = [
     flags: [
       { name: 'fix', type: 'boolean', note: 'repair what can be repaired without a loss, and say what was done' },
     ],
-    examples: ['berth doctor', 'berth doctor --fix --json'],
+    examples: ['perdure doctor', 'perdure doctor --fix --json'],
     exits: ['problem'],
     output: 'document',
     schema: v.object({

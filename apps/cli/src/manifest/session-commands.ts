@@ -1,4 +1,4 @@
-import { EventEnvelope, listOf, Message, Session } from '@berth/protocol'
+import { EventEnvelope, listOf, Message, Session } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 import { CHANGING, FOLLOWS, PAGE_FLAGS, READS } from './server-rows.ts'
@@ -11,7 +11,7 @@ export const sessionCommands: readonly CommandSpec[] = [
     summary: 'list sessions, newest first',
     ...READS,
     flags: PAGE_FLAGS,
-    examples: ['berth sessions list', 'berth sessions list --all --format ndjson'],
+    examples: ['perdure sessions list', 'perdure sessions list --all --format ndjson'],
     schema: listOf(Session),
     load: async () => (await import('../commands/sessions-command.ts')).sessionsListCommand,
   },
@@ -20,7 +20,7 @@ export const sessionCommands: readonly CommandSpec[] = [
     summary: 'show a session with its transcript',
     ...READS,
     arguments: [ID],
-    examples: ['berth sessions show support-42', 'berth sessions show support-42 --json=messages'],
+    examples: ['perdure sessions show support-42', 'perdure sessions show support-42 --json=messages'],
     schema: v.object({ session: Session, messages: v.array(Message) }),
     load: async () => (await import('../commands/sessions-command.ts')).sessionsShowCommand,
   },
@@ -30,7 +30,7 @@ export const sessionCommands: readonly CommandSpec[] = [
     ...FOLLOWS,
     arguments: [ID],
     flags: [{ name: 'since', type: 'string', value: 'eventId', note: 'also what came after this event' }],
-    examples: ['berth sessions tail support-42', 'berth sessions tail support-42 --json'],
+    examples: ['perdure sessions tail support-42', 'perdure sessions tail support-42 --json'],
     load: async () => (await import('../commands/sessions-command.ts')).sessionsTailCommand,
   },
   {
@@ -39,7 +39,7 @@ export const sessionCommands: readonly CommandSpec[] = [
     target: 'server',
     arguments: [ID],
     flags: [{ name: 'raw', type: 'boolean', note: 'without redaction; needs the scope traces:read:raw' }],
-    examples: ['berth sessions replay support-42', 'berth sessions replay support-42 --json'],
+    examples: ['perdure sessions replay support-42', 'perdure sessions replay support-42 --json'],
     exits: CHANGING,
     output: 'stream',
     schema: EventEnvelope,

@@ -11,9 +11,13 @@ const OUTPUT_FLAGS: readonly FlagSpec[] = [
 
 const TARGET_FLAGS: Readonly<Record<Target, readonly FlagSpec[]>> = {
   server: [
-    { name: 'url', type: 'string', note: 'address of the server with its base path; else BERTH_URL, then the context' },
-    { name: 'token', type: 'string', note: 'access token; else BERTH_TOKEN, then the context' },
-    { name: 'context', type: 'string', value: 'name', note: 'a server of berth context list' },
+    {
+      name: 'url',
+      type: 'string',
+      note: 'address of the server with its base path; else PERDURE_URL, then the context',
+    },
+    { name: 'token', type: 'string', note: 'access token; else PERDURE_TOKEN, then the context' },
+    { name: 'context', type: 'string', value: 'name', note: 'a server of perdure context list' },
     {
       name: 'timeout',
       type: 'span',

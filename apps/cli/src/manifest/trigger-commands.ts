@@ -1,4 +1,4 @@
-import { Fire, FireReceipt, listOf, PrunedTriggers, Trigger } from '@berth/protocol'
+import { Fire, FireReceipt, listOf, PrunedTriggers, Trigger } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
@@ -11,7 +11,7 @@ export const triggerCommands: readonly CommandSpec[] = [
     summary: 'list triggers with their next fire and catch-up policy',
     ...READS,
     flags: PAGE_FLAGS,
-    examples: ['berth triggers list', 'berth triggers list --json=id,nextFireAt'],
+    examples: ['perdure triggers list', 'perdure triggers list --json=id,nextFireAt'],
     schema: listOf(Trigger),
     load: async () => (await import('../commands/triggers-command.ts')).triggersListCommand,
   },
@@ -20,7 +20,7 @@ export const triggerCommands: readonly CommandSpec[] = [
     summary: 'show a trigger and its last fires',
     ...READS,
     arguments: [ID],
-    examples: ['berth triggers show digest', 'berth triggers show digest --json=fires'],
+    examples: ['perdure triggers show digest', 'perdure triggers show digest --json=fires'],
     schema: v.object({ trigger: Trigger, fires: v.array(Fire) }),
     load: async () => (await import('../commands/triggers-command.ts')).triggersShowCommand,
   },
@@ -29,7 +29,7 @@ export const triggerCommands: readonly CommandSpec[] = [
     summary: 'fire a trigger by hand, also a disabled one',
     ...CHANGES,
     arguments: [ID],
-    examples: ['berth triggers fire digest', 'berth triggers fire digest --json=runId'],
+    examples: ['perdure triggers fire digest', 'perdure triggers fire digest --json=runId'],
     schema: FireReceipt,
     load: async () => (await import('../commands/triggers-command.ts')).triggersFireCommand,
   },
@@ -38,7 +38,7 @@ export const triggerCommands: readonly CommandSpec[] = [
     summary: 'let a trigger fire again',
     ...CHANGES,
     arguments: [ID],
-    examples: ['berth triggers enable digest', 'berth triggers enable digest --json=nextFireAt'],
+    examples: ['perdure triggers enable digest', 'perdure triggers enable digest --json=nextFireAt'],
     schema: Trigger,
     load: async () => (await import('../commands/triggers-command.ts')).triggersEnableCommand,
   },
@@ -47,7 +47,7 @@ export const triggerCommands: readonly CommandSpec[] = [
     summary: 'keep a trigger from firing by itself',
     ...CHANGES,
     arguments: [ID],
-    examples: ['berth triggers disable digest', 'berth triggers disable digest --json=status'],
+    examples: ['perdure triggers disable digest', 'perdure triggers disable digest --json=status'],
     schema: Trigger,
     load: async () => (await import('../commands/triggers-command.ts')).triggersDisableCommand,
   },
@@ -55,7 +55,7 @@ export const triggerCommands: readonly CommandSpec[] = [
     path: 'triggers prune',
     summary: 'remove disabled, expired and orphaned triggers',
     ...CHANGES,
-    examples: ['berth triggers prune', 'berth triggers prune --json'],
+    examples: ['perdure triggers prune', 'perdure triggers prune --json'],
     schema: PrunedTriggers,
     load: async () => (await import('../commands/triggers-command.ts')).triggersPruneCommand,
   },
@@ -68,7 +68,7 @@ export const triggerCommands: readonly CommandSpec[] = [
       { name: 'count', type: 'integer', note: 'how many', default: 10 },
       { name: 'tz', type: 'string', value: 'zone', note: 'IANA time zone of an expression; UTC without it' },
     ],
-    examples: ['berth triggers next digest', `berth triggers next '0 9 * * 1-5' --tz Europe/Berlin --count 4`],
+    examples: ['perdure triggers next digest', `perdure triggers next '0 9 * * 1-5' --tz Europe/Berlin --count 4`],
     schema: v.object({
       items: v.array(v.object({ at: v.string(), local: v.string(), offset: v.string(), dst: v.boolean() })),
       nextCursor: v.null(),

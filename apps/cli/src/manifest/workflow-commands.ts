@@ -1,4 +1,4 @@
-import { Checkpoint, listOf, ThreadState, Workflow, WorkflowOutcome } from '@berth/protocol'
+import { Checkpoint, listOf, ThreadState, Workflow, WorkflowOutcome } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
 import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
@@ -14,7 +14,7 @@ export const workflowCommands: readonly CommandSpec[] = [
     summary: 'list the registered workflows',
     ...READS,
     flags: PAGE_FLAGS,
-    examples: ['berth workflows list', 'berth workflows list --json=id'],
+    examples: ['perdure workflows list', 'perdure workflows list --json=id'],
     schema: listOf(Workflow),
     load: async () => (await import('../commands/workflows-command.ts')).workflowsListCommand,
   },
@@ -35,8 +35,8 @@ export const workflowCommands: readonly CommandSpec[] = [
       { name: 'idempotency-key', type: 'string', value: 'key', note: 'starts one run however often it is sent' },
     ],
     examples: [
-      `berth workflows run onboarding --input '{"user":"u1"}'`,
-      'berth workflows run onboarding --wait 30s --json',
+      `perdure workflows run onboarding --input '{"user":"u1"}'`,
+      'perdure workflows run onboarding --wait 30s --json',
     ],
     schema: WorkflowOutcome,
     load: async () => (await import('../commands/workflows-command.ts')).workflowsRunCommand,
@@ -47,8 +47,8 @@ export const workflowCommands: readonly CommandSpec[] = [
     ...READS,
     arguments: [ID, THREAD],
     examples: [
-      'berth workflows show onboarding thr_01KX3F',
-      'berth workflows show onboarding thr_01KX3F --json=status',
+      'perdure workflows show onboarding thr_01KX3F',
+      'perdure workflows show onboarding thr_01KX3F --json=status',
     ],
     schema: ThreadState,
     load: async () => (await import('../commands/workflows-command.ts')).workflowsShowCommand,
@@ -60,8 +60,8 @@ export const workflowCommands: readonly CommandSpec[] = [
     arguments: [ID, THREAD],
     flags: [PAYLOAD, { name: 'name', type: 'string', note: 'which wait to end, when there are several' }],
     examples: [
-      'berth workflows resume onboarding thr_01KX3F',
-      `berth workflows resume onboarding thr_01KX3F --name signed --payload '{"by":"eve"}'`,
+      'perdure workflows resume onboarding thr_01KX3F',
+      `perdure workflows resume onboarding thr_01KX3F --name signed --payload '{"by":"eve"}'`,
     ],
     schema: WorkflowOutcome,
     load: async () => (await import('../commands/workflows-command.ts')).workflowsResumeCommand,
@@ -73,19 +73,19 @@ export const workflowCommands: readonly CommandSpec[] = [
     arguments: [ID, THREAD],
     flags: PAGE_FLAGS,
     examples: [
-      'berth workflows checkpoints onboarding thr_01KX3F',
-      'berth workflows checkpoints onboarding thr_01KX3F --json',
+      'perdure workflows checkpoints onboarding thr_01KX3F',
+      'perdure workflows checkpoints onboarding thr_01KX3F --json',
     ],
     schema: listOf(Checkpoint),
     load: async () => (await import('../commands/workflows-command.ts')).workflowsCheckpointsCommand,
   },
   {
     path: 'workflows fork',
-    summary: 'not available: the server answers 501; programs fork with forkThread of @berth/core',
+    summary: 'not available: the server answers 501; programs fork with forkThread of @perdure/core',
     ...CHANGES,
     arguments: [ID, THREAD],
     flags: [{ name: 'checkpoint', type: 'string', value: 'id', note: 'where to fork; at the last one without it' }],
-    examples: ['berth workflows fork onboarding thr_01KX3F', 'berth workflows fork onboarding thr_01KX3F --json'],
+    examples: ['perdure workflows fork onboarding thr_01KX3F', 'perdure workflows fork onboarding thr_01KX3F --json'],
     schema: v.unknown(),
     load: async () => (await import('../commands/workflows-command.ts')).workflowsForkCommand,
   },

@@ -1,4 +1,4 @@
-import type { Event } from '@berth/client'
+import type { Event } from '@perdure/client'
 import { oneLine } from './columns.ts'
 import type { Paint } from './paint.ts'
 

@@ -1,4 +1,4 @@
-import { isPlainObject } from '@berth/protocol'
+import { isPlainObject } from '@perdure/protocol'
 
 /** The members that `--json=a,b.c` names, at their places; of a page, of each of its items. One alone is still an object. */
 export function pickFields(value: unknown, fields: readonly string[] | undefined): unknown {

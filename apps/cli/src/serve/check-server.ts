@@ -1,5 +1,5 @@
-import { StartError } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
+import { StartError } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
 import { checkWritable } from '../doctor/check-storage.ts'
 import type { Terminal } from '../terminal.ts'
 import { prepareServer, type ServerSetup } from './prepare-server.ts'

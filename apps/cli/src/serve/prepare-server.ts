@@ -1,8 +1,8 @@
-import type { AgentRegistration } from '@berth/core'
-import { createLogger } from '@berth/platform-node'
-import type { Logger } from '@berth/ports'
-import type { ServerConfig } from '@berth/protocol'
-import { type BerthServer, createServer } from '@berth/server-app'
+import type { AgentRegistration } from '@perdure/core'
+import { createLogger } from '@perdure/platform-node'
+import type { Logger } from '@perdure/ports'
+import type { ServerConfig } from '@perdure/protocol'
+import { createServer, type PerdureServer } from '@perdure/server-app'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -17,7 +17,7 @@ export interface ServerSetup {
 export async function prepareServer(
   { stderr }: Terminal,
   { config, loaded, agents, json }: ServerSetup,
-): Promise<{ readonly server: BerthServer; readonly log: Logger }> {
+): Promise<{ readonly server: PerdureServer; readonly log: Logger }> {
   const { configDir, hooks, adapters, workflows, triggers, skills, mcpServers, embedder, consolidator } = loaded
   const log = adapters?.logger ?? createLogger({ level: config.log.level, json, stream: stderr })
   const server = await createServer({

@@ -1,6 +1,6 @@
-import { createLogger } from '@berth/platform-node'
-import { StartError } from '@berth/ports'
-import type { BerthServer } from '@berth/server-app'
+import { createLogger } from '@perdure/platform-node'
+import { StartError } from '@perdure/ports'
+import type { PerdureServer } from '@perdure/server-app'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { type Listening, serve } from './serve.ts'
@@ -10,9 +10,9 @@ const never = new Promise<never>(() => undefined)
 const signal = (name: 'SIGINT' | 'SIGTERM') => ({ type: 'signal', signal: name }) as const
 
 /** A server that does what the parts say and keeps what was asked of it. */
-function scripted(parts: Partial<Omit<BerthServer, 'agents' | 'workflows'>> = {}) {
+function scripted(parts: Partial<Omit<PerdureServer, 'agents' | 'workflows'>> = {}) {
   const stops: (boolean | undefined)[] = []
-  const server: Omit<BerthServer, 'agents' | 'workflows'> = {
+  const server: Omit<PerdureServer, 'agents' | 'workflows'> = {
     check: async () => undefined,
     start: async () => LISTENING,
     fatal: never,
@@ -27,7 +27,7 @@ function scripted(parts: Partial<Omit<BerthServer, 'agents' | 'workflows'>> = {}
 }
 
 function setUp(
-  parts?: Partial<Omit<BerthServer, 'agents' | 'workflows'>>,
+  parts?: Partial<Omit<PerdureServer, 'agents' | 'workflows'>>,
   onListening: () => void | Promise<void> = () => undefined,
 ) {
   const terminal = recordingTerminal({ cwd: '/' })

@@ -1,9 +1,9 @@
-import type { Logger } from '@berth/ports'
-import type { BerthServer } from '@berth/server-app'
+import type { Logger } from '@perdure/ports'
+import type { PerdureServer } from '@perdure/server-app'
 import { EXIT_CODES } from '../exit-codes.ts'
 import type { Interruption, Interruptions } from '../terminal.ts'
 
-export type Listening = Awaited<ReturnType<BerthServer['start']>>
+export type Listening = Awaited<ReturnType<PerdureServer['start']>>
 
 export interface ServeOptions {
   readonly interruptions: Interruptions
@@ -12,7 +12,7 @@ export interface ServeOptions {
   onListening(listening: Listening): void | Promise<void>
 }
 
-type Served = Omit<BerthServer, 'agents' | 'workflows'>
+type Served = Omit<PerdureServer, 'agents' | 'workflows'>
 
 /** Why a server that was started comes to its end. */
 type End = Interruption | { readonly type: 'storage-fault'; readonly error: unknown }
@@ -43,7 +43,7 @@ export async function serve(server: Served, options: ServeOptions): Promise<numb
 }
 
 async function announce(
-  server: Pick<BerthServer, 'stop'>,
+  server: Pick<PerdureServer, 'stop'>,
   options: ServeOptions,
   listening: Listening,
 ): Promise<never> {
@@ -57,7 +57,7 @@ async function announce(
 }
 
 async function stopBroken(
-  server: Pick<BerthServer, 'stop'>,
+  server: Pick<PerdureServer, 'stop'>,
   log: Logger,
   { type, error }: Exclude<End, { type: 'signal' }>,
 ): Promise<number> {
@@ -67,7 +67,7 @@ async function stopBroken(
 }
 
 /** Stops without draining, and gives up waiting for it after a while: what is committed is safe. */
-async function forceStop(server: Pick<BerthServer, 'stop'>, log: Logger): Promise<void> {
+async function forceStop(server: Pick<PerdureServer, 'stop'>, log: Logger): Promise<void> {
   const stopped = server.stop({ force: true }).catch((error: unknown) => log.error('stopping failed', error))
   const patience = new Promise<void>((resolve) => setTimeout(resolve, FORCED_STOP_MS).unref())
   await Promise.race([stopped, patience])

@@ -40,9 +40,9 @@ describe('a served process', () => {
   })
 
   const start = async () => {
-    await writeFile(join(dir(), 'berth.config.mjs'), CONFIG)
+    await writeFile(join(dir(), 'perdure.config.mjs'), CONFIG)
     const script = `import(${JSON.stringify(MAIN)}).then(({ main }) => main())`
-    const args = ['--conditions=berth-source', '-e', script, '--', 'berth', 'server']
+    const args = ['--conditions=perdure-source', '-e', script, '--', 'perdure', 'server']
     const child = spawn(process.execPath, args, { cwd: dir(), stdio: ['ignore', 'pipe', 'pipe'] })
     running.push(child)
     let err = ''

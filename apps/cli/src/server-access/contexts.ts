@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { OPERATOR_ID } from '@berth/protocol'
+import { OPERATOR_ID } from '@perdure/protocol'
 import * as v from 'valibot'
 import { cliError } from '../cli-error.ts'
 import type { Terminal } from '../terminal.ts'
@@ -19,9 +19,10 @@ const Contexts = v.object({
 
 export type Contexts = v.InferOutput<typeof Contexts>
 
-/** `BERTH_CONTEXTS`, else `berth/contexts.json` in the folder for settings of this user. */
+/** `PERDURE_CONTEXTS`, else `perdure/contexts.json` in the folder for settings of this user. */
 export const contextsPath = (env: Env): string =>
-  env.BERTH_CONTEXTS || join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'berth', 'contexts.json')
+  env.PERDURE_CONTEXTS ||
+  join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'perdure', 'contexts.json')
 
 export function readContexts(env: Env): Contexts {
   const path = contextsPath(env)
@@ -31,7 +32,7 @@ export function readContexts(env: Env): Contexts {
   if (parsed.success) return parsed.output
   throw cliError('contexts-invalid', {
     message: `${path} is not a file of contexts`,
-    hint: 'correct it, or move it away and add the contexts again: berth context add',
+    hint: 'correct it, or move it away and add the contexts again: perdure context add',
     exit: 'usage',
   })
 }

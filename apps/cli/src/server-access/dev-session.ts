@@ -2,12 +2,12 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 
-/** Where the server of `berth dev` listens, and the token it made. */
+/** Where the server of `perdure dev` listens, and the token it made. */
 const DevSession = v.object({ url: v.string(), token: v.optional(v.string()), pid: v.number() })
 
 export type DevSession = v.InferOutput<typeof DevSession>
 
-/** Beside the data of the folder `berth dev` was started in; ignored by git as that is. */
+/** Beside the data of the folder `perdure dev` was started in; ignored by git as that is. */
 const devSessionPath = (cwd: string): string => join(cwd, '.graphorin', 'dev-session.json')
 
 /** Lets commands of this user in the same folder find the server. Readable by its owner only. */
@@ -18,7 +18,7 @@ export function writeDevSession(cwd: string, session: DevSession): void {
   writeFileSync(path, `${JSON.stringify(session)}\n`, { mode: 0o600, flag: 'wx' })
 }
 
-/** Forgets the session of this process; one that another `berth dev` has written since stays. */
+/** Forgets the session of this process; one that another `perdure dev` has written since stays. */
 export function removeDevSession(cwd: string, pid: number): void {
   if (readDevSession(cwd)?.pid === pid) rmSync(devSessionPath(cwd), { force: true })
 }

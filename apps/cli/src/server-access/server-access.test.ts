@@ -9,7 +9,7 @@ const dir = temporaryDir()
 const DEV = { url: 'http://127.0.0.1:9/v1', token: 'dev-token', pid: 1 }
 
 function place(env: Readonly<Record<string, string>> = {}) {
-  return { cwd: dir(), env: { BERTH_CONTEXTS: `${dir()}/contexts.json`, ...env } }
+  return { cwd: dir(), env: { PERDURE_CONTEXTS: `${dir()}/contexts.json`, ...env } }
 }
 
 function withContext(token = 'context-token') {
@@ -22,12 +22,12 @@ describe('serverAccess', () => {
     expect(serverAccess(place(), {})).toMatchObject({ url: 'http://127.0.0.1:8080/v1', token: undefined })
   })
 
-  it('takes the flag before the environment, that before the context, that before berth dev', () => {
+  it('takes the flag before the environment, that before the context, that before perdure dev', () => {
     writeDevSession(dir(), DEV)
     expect(serverAccess(place(), {})).toMatchObject({ url: DEV.url, token: 'dev-token' })
     withContext()
     expect(serverAccess(place(), {})).toMatchObject({ url: 'https://prod.example/v1', token: 'context-token' })
-    const env = { BERTH_URL: 'http://env.example/v1' }
+    const env = { PERDURE_URL: 'http://env.example/v1' }
     expect(serverAccess(place(env), {}).url).toBe('http://env.example/v1')
     expect(serverAccess(place(env), { context: 'prod' }).url).toBe('https://prod.example/v1')
     expect(serverAccess(place(env), { url: 'http://flag.example/v1' }).url).toBe('http://flag.example/v1')
@@ -38,8 +38,8 @@ describe('serverAccess', () => {
     withContext()
 
     expect(serverAccess(place(), { url: 'http://other.example/v1' }).token).toBeUndefined()
-    expect(serverAccess(place({ BERTH_URL: 'http://other.example/v1' }), {}).token).toBeUndefined()
-    expect(serverAccess(place({ BERTH_TOKEN: 't' }), { url: 'http://other.example/v1' }).token).toBe('t')
+    expect(serverAccess(place({ PERDURE_URL: 'http://other.example/v1' }), {}).token).toBeUndefined()
+    expect(serverAccess(place({ PERDURE_TOKEN: 't' }), { url: 'http://other.example/v1' }).token).toBe('t')
   })
 
   it('believes no session that points away from this machine', () => {

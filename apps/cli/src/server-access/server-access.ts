@@ -18,11 +18,11 @@ export interface ServerAccess {
 const DEFAULT_URL = 'http://127.0.0.1:8080/v1'
 
 /**
- * The server a command speaks to: flags, then BERTH_URL, then `--context` or the context in use, then the `berth dev` of this
+ * The server a command speaks to: flags, then PERDURE_URL, then `--context` or the context in use, then the `perdure dev` of this
  * folder, then the default address. A stored token goes only to the server it was stored with.
  */
 export function serverAccess({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
-  const given = flags.token ?? (env.BERTH_TOKEN || undefined)
+  const given = flags.token ?? (env.PERDURE_TOKEN || undefined)
   const found = place({ env, cwd }, flags)
   checkUrl(found.url)
   return { ...found, token: given ?? found.token }
@@ -30,7 +30,7 @@ export function serverAccess({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags:
 
 function place({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
   if (flags.url !== undefined) return { url: flags.url, token: undefined }
-  if (flags.context === undefined && env.BERTH_URL) return { url: env.BERTH_URL, token: undefined }
+  if (flags.context === undefined && env.PERDURE_URL) return { url: env.PERDURE_URL, token: undefined }
   const { contexts, current } = readContexts(env)
   const name = flags.context ?? current
   if (name !== undefined) {
@@ -38,7 +38,7 @@ function place({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags):
     if (context !== undefined) return { url: context.url, token: context.token }
     throw usageError(
       `there is no context ${name}`,
-      'see berth context list, or add it: berth context add <name> --url …',
+      'see perdure context list, or add it: perdure context add <name> --url …',
     )
   }
   const dev = readDevSession(cwd)

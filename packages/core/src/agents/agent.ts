@@ -1,4 +1,4 @@
-import type { EventPhase, Logger, RunBudget } from '@berth/ports'
+import type { EventPhase, Logger, RunBudget } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { ApprovalDecision, ApprovalOptions } from '../approvals/approval-options.ts'
 import type { SuspendRequest, Suspension } from '../runs/suspension.ts'

@@ -1,4 +1,4 @@
-import type { PageQuery } from '@berth/ports'
+import type { PageQuery } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createEngine, gate } from '../runs/engine.fixture.ts'

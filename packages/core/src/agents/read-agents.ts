@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '@berth/ports'
+import type { Page, PageQuery } from '@perdure/ports'
 import type { Runner } from '../runs/runner.ts'
 import { pageOfTargets, type TargetResource, toTargetResource } from '../runs/target-resource.ts'
 import type { AgentRegistry } from './agent-registry.ts'

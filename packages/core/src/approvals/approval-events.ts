@@ -1,5 +1,5 @@
-import type { ApprovalRecord, EpochMs, NewEvent } from '@berth/ports'
-import { formatSubject } from '@berth/protocol'
+import type { ApprovalRecord, EpochMs, NewEvent } from '@perdure/ports'
+import { formatSubject } from '@perdure/protocol'
 import { jsonObject } from '../json-members.ts'
 
 export type ApprovalEventType = 'approval.requested' | 'approval.resolved' | 'approval.expired'

@@ -1,4 +1,4 @@
-import { type ApprovalRecord, type NewEvent, type RunRecord, toJsonText } from '@berth/ports'
+import { type ApprovalRecord, type NewEvent, type RunRecord, toJsonText } from '@perdure/ports'
 import { instantAfter } from '../steps/call-arguments.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { approvalEvents } from './approval-events.ts'

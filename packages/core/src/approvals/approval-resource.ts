@@ -1,4 +1,4 @@
-import { type ApprovalRecord, type EpochMs, fromJsonText, type JsonText } from '@berth/ports'
+import { type ApprovalRecord, type EpochMs, fromJsonText, type JsonText } from '@perdure/ports'
 
 /** The approval as the API shows it. */
 export function toApprovalResource(approval: ApprovalRecord) {

@@ -1,4 +1,4 @@
-import { type JsonText, toJsonText } from '@berth/ports'
+import { type JsonText, toJsonText } from '@perdure/ports'
 import { isLongerThan } from '../json-members.ts'
 import { checkMembers, LONGEST_MS, numberProblem, type Problem, refuseProblems } from '../steps/check-options.ts'
 import type { ApprovalOptions } from './approval-options.ts'

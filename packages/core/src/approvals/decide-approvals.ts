@@ -10,7 +10,7 @@ import {
   type StepStore,
   toJsonText,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { type CommitOnceDeps, commitOnce, type Decision, type Once } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { GoOn } from '../runs/go-on.ts'

@@ -7,7 +7,7 @@ import {
   fromJsonText,
   toJsonText,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { auditWrite, type Doer } from '../audit/audit-write.ts'
 
 /** What somebody says of an approval. */

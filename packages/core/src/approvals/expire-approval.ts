@@ -5,7 +5,7 @@ import {
   EVERY_ROW,
   type RunStore,
   type UnitOfWork,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { isTerminal } from '../runs/run-states.ts'
 import { approvalEvents } from './approval-events.ts'
 import type { DecideApprovals } from './decide-approvals.ts'

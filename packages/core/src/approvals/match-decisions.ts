@@ -5,8 +5,8 @@ import {
   EVERY_ROW,
   type RunRecord,
   type Visibility,
-} from '@berth/ports'
-import { OPERATION_TABLES } from '@berth/protocol'
+} from '@perdure/ports'
+import { OPERATION_TABLES } from '@perdure/protocol'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { isAppError } from '../thrown-value.ts'

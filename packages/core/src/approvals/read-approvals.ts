@@ -5,7 +5,7 @@ import {
   type Page,
   type PageQuery,
   type Visibility,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { type ApprovalResource, toApprovalResource } from './approval-resource.ts'
 
 /** Reads of approvals for the API. */

@@ -6,7 +6,7 @@ import {
   type RequestOrigin,
   type RunStore,
   type Visibility,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
 import { isTerminal } from '../runs/run-states.ts'

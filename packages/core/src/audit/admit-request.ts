@@ -1,4 +1,4 @@
-import type { EpochMs, NewAuditEntry, UnitOfWork } from '@berth/ports'
+import type { EpochMs, NewAuditEntry, UnitOfWork } from '@perdure/ports'
 import type { AuditSpool } from './audit-spool.ts'
 import { auditUnavailable } from './recording.ts'
 

@@ -1,4 +1,4 @@
-import type { AuditCheckpoint, AuditLink, CheckpointLine, CheckpointLog } from '@berth/ports'
+import type { AuditCheckpoint, AuditLink, CheckpointLine, CheckpointLog } from '@perdure/ports'
 
 type Place = Pick<AuditLink, 'seq' | 'hash'>
 

@@ -1,4 +1,4 @@
-import type { AuditLog, UnitOfWork } from '@berth/ports'
+import type { AuditLog, UnitOfWork } from '@perdure/ports'
 import type { AdmitRequest } from './admit-request.ts'
 import type { RecordAnswer } from './record-answer.ts'
 

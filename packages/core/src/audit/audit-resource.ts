@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@berth/ports'
+import type { AuditEntry } from '@perdure/ports'
 
 /** An entry as the API shows it. */
 export type AuditResource = Omit<AuditEntry, 'at' | 'entry'> & { readonly at: string }

@@ -1,4 +1,4 @@
-import { AppError, type Logger, type NewAuditEntry, type Timers } from '@berth/ports'
+import { AppError, type Logger, type NewAuditEntry, type Timers } from '@perdure/ports'
 
 /** An entry on its way into the chain; `source` names where it comes from, so that it is appended once. */
 export interface SpooledEntry {

@@ -1,4 +1,4 @@
-import type { AuditKeys, IdGenerator, UnitOfWork, Write } from '@berth/ports'
+import type { AuditKeys, IdGenerator, UnitOfWork, Write } from '@perdure/ports'
 import { createDeedBook, type DeedBook } from './deed-book.ts'
 
 type Append = Extract<Write, { readonly type: 'audit.append' }>

@@ -1,4 +1,4 @@
-import type { NewAuditEntry, RequestOrigin, Write } from '@berth/ports'
+import type { NewAuditEntry, RequestOrigin, Write } from '@perdure/ports'
 
 /** Who does something, and in which request. */
 export interface Doer {

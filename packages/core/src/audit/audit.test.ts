@@ -1,4 +1,4 @@
-import type { Storage, Write } from '@berth/ports'
+import type { Storage, Write } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { all, aRequest, createTestAudit, deedOf, KEYS, settled } from './audit.fixture.ts'
 import { createAudit } from './audit.ts'

@@ -1,4 +1,4 @@
-import type { ChainDigest, CheckpointLog, Storage, UnitOfWork } from '@berth/ports'
+import type { ChainDigest, CheckpointLog, Storage, UnitOfWork } from '@perdure/ports'
 import { createCheckpointer } from './checkpointer.ts'
 import { createExportAudit } from './export-audit.ts'
 import { createFileChain, type FileChainDeps } from './file-chain.ts'

@@ -1,4 +1,4 @@
-import { type AuditLink, type ChainDigest, UNVOUCHED } from '@berth/ports'
+import { type AuditLink, type ChainDigest, UNVOUCHED } from '@perdure/ports'
 
 /** What is wrong, and with which entry if that can be told. */
 export interface Finding {

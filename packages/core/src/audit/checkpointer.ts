@@ -1,4 +1,4 @@
-import type { AuditCheckpoint, AuditLog, CheckpointLog, Clock, Logger, Timers } from '@berth/ports'
+import type { AuditCheckpoint, AuditLog, CheckpointLog, Clock, Logger, Timers } from '@perdure/ports'
 
 export interface CheckpointerDeps {
   readonly chain: Pick<AuditLog, 'state' | 'links'>

@@ -1,4 +1,4 @@
-import type { NewAuditEntry, RequestOrigin } from '@berth/ports'
+import type { NewAuditEntry, RequestOrigin } from '@perdure/ports'
 
 /** An entry that was committed with what it tells of. */
 export interface Deed {

@@ -1,4 +1,4 @@
-import type { AuditEntry, Clock, UnitOfWork } from '@berth/ports'
+import type { AuditEntry, Clock, UnitOfWork } from '@perdure/ports'
 import { type AuditResource, toAuditResource } from './audit-resource.ts'
 import { auditWrite, type Doer } from './audit-write.ts'
 import { csvRow } from './csv-row.ts'

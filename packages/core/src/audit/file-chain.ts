@@ -1,4 +1,4 @@
-import type { AuditKeys, Clock, IdGenerator, Logger, NewAuditEntry, Storage, Timers } from '@berth/ports'
+import type { AuditKeys, Clock, IdGenerator, Logger, NewAuditEntry, Storage, Timers } from '@perdure/ports'
 import { createAdmitRequest } from './admit-request.ts'
 import type { AuditChain } from './audit-chain.ts'
 import type { SpooledEntry } from './audit-spool.ts'

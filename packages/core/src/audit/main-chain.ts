@@ -1,4 +1,4 @@
-import type { AuditKeys, Clock, Logger, Storage, UnitOfWork } from '@berth/ports'
+import type { AuditKeys, Clock, Logger, Storage, UnitOfWork } from '@perdure/ports'
 import { admitAll } from './admit-request.ts'
 import type { AuditChain } from './audit-chain.ts'
 import { withAuditChain } from './audit-unit-of-work.ts'

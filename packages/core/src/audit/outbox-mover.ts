@@ -1,4 +1,4 @@
-import type { AuditLog, Logger, Timers, UnitOfWork } from '@berth/ports'
+import type { AuditLog, Logger, Timers, UnitOfWork } from '@perdure/ports'
 import type { AuditSpool } from './audit-spool.ts'
 import type { DeedBook } from './deed-book.ts'
 

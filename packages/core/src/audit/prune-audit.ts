@@ -1,4 +1,4 @@
-import type { AuditKeys, AuditLog, CheckpointLog, Clock, UnitOfWork } from '@berth/ports'
+import type { AuditKeys, AuditLog, CheckpointLog, Clock, UnitOfWork } from '@perdure/ports'
 
 export interface PruneAuditDeps {
   readonly chain: Pick<AuditLog, 'read'>

@@ -1,5 +1,5 @@
-import { type AuditEntry, type AuditLog, auditEvent, type Logger, type UnitOfWork } from '@berth/ports'
-import { OPERATIONS } from '@berth/protocol'
+import { type AuditEntry, type AuditLog, auditEvent, type Logger, type UnitOfWork } from '@perdure/ports'
+import { OPERATIONS } from '@perdure/protocol'
 
 export interface PublishAuditDeps {
   readonly chain: Pick<AuditLog, 'read' | 'state'>

@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { EpochMs, NewAuditEntry, UnitOfWork } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { EpochMs, NewAuditEntry, UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { aRequest, createTestAudit, settled } from './audit.fixture.ts'
 import { csvRow } from './csv-row.ts'

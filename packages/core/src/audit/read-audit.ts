@@ -1,4 +1,4 @@
-import { AppError, type AuditEntry, type AuditLog, type Page, type PageQuery } from '@berth/ports'
+import { AppError, type AuditEntry, type AuditLog, type Page, type PageQuery } from '@perdure/ports'
 import { type AuditResource, toAuditResource } from './audit-resource.ts'
 
 /** Narrows the chain; an entry matches all that are given. Times are ISO-8601, `since` inclusive, `until` exclusive. */

@@ -1,5 +1,5 @@
-import type { Clock, Logger, NewAuditEntry, RequestOrigin, UnitOfWork } from '@berth/ports'
-import type { ErrorCode } from '@berth/protocol'
+import type { Clock, Logger, NewAuditEntry, RequestOrigin, UnitOfWork } from '@perdure/ports'
+import type { ErrorCode } from '@perdure/protocol'
 import type { AuditSpool, SpooledEntry } from './audit-spool.ts'
 import { actorOf, type Doer } from './audit-write.ts'
 import type { Deed, DeedBook } from './deed-book.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 
 /** Nothing is done or shown when the entry cannot be written. @throws AppError `audit-unavailable` */
 export async function recording<T>(work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import type { Clock, EpochMs, NewAuditEntry, Timers } from '@berth/ports'
+import type { Clock, EpochMs, NewAuditEntry, Timers } from '@perdure/ports'
 
 export interface RefusalTallyDeps {
   readonly clock: Clock

@@ -9,7 +9,7 @@ import {
   type CheckpointLog,
   GENESIS_HASH,
   headMac,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { type Anchors, createAnchors } from './anchors.ts'
 import { checkLink, type Finding, isUnvouched } from './check-link.ts'
 

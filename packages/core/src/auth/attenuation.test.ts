@@ -1,5 +1,5 @@
-import { EVERY_ROW, type Visibility } from '@berth/ports'
-import { isGrantable, OPERATIONS, SCOPES, type ScopeRule } from '@berth/protocol'
+import { EVERY_ROW, type Visibility } from '@perdure/ports'
+import { isGrantable, OPERATIONS, SCOPES, type ScopeRule } from '@perdure/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkAttenuation, covers } from './attenuation.ts'

@@ -1,5 +1,5 @@
-import { AppError, type TokenRecord } from '@berth/ports'
-import { ADMIN_SCOPE, parseScope } from '@berth/protocol'
+import { AppError, type TokenRecord } from '@perdure/ports'
+import { ADMIN_SCOPE, parseScope } from '@perdure/protocol'
 import type { Principal } from './principal.ts'
 
 /** What a token is to be allowed, and for whom. */

@@ -1,4 +1,4 @@
-import type { Logger, Sealer, Timers, TokenStore, UnitOfWork } from '@berth/ports'
+import type { Logger, Sealer, Timers, TokenStore, UnitOfWork } from '@perdure/ports'
 import { type Authenticate, authenticateAnyone, createAuthenticate } from './authenticate.ts'
 import { createCredentialWatch, type WatchCredential, withCredentialCheck } from './credential-watch.ts'
 import { type CsrfTokens, createCsrfTokens } from './csrf-tokens.ts'
@@ -40,7 +40,7 @@ export function createAuth(deps: AuthDeps): Auth {
     authenticate: kind === 'none' ? authenticateAnyone : withAttempts(createAuthenticate(deps), attempts),
     attempts,
     watchCredential: watch.watchCredential,
-    csrfTokens: createCsrfTokens({ digest, ids, key: digest.deriveKey(secret, 'berth/csrf/v1') }),
+    csrfTokens: createCsrfTokens({ digest, ids, key: digest.deriveKey(secret, 'perdure/csrf/v1') }),
     tokens: createTokenUseCases({ ...deps, unitOfWork }),
   }
 }

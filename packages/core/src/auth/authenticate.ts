@@ -7,8 +7,8 @@ import {
   type TokenStore,
   type UnitOfWork,
   type Write,
-} from '@berth/ports'
-import { isWellFormedToken } from '@berth/protocol'
+} from '@perdure/ports'
+import { isWellFormedToken } from '@perdure/protocol'
 import { createBoundedMap } from '../bounded-map.ts'
 import type { Principal } from './principal.ts'
 
@@ -76,7 +76,7 @@ function bearerOf(authorization: string | undefined): string {
   }
   const token = /^bearer ([!-~]{1,256})$/i.exec(authorization)?.[1]
   if (token === undefined || !isWellFormedToken(token)) {
-    throw new AppError('auth-invalid', { hint: 'send Authorization: Bearer and a token made by berth token create' })
+    throw new AppError('auth-invalid', { hint: 'send Authorization: Bearer and a token made by perdure token create' })
   }
   return token
 }

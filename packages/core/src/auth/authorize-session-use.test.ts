@@ -1,4 +1,4 @@
-import { aSession } from '@berth/testkit'
+import { aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { authorizeSessionUse } from './authorize-session-use.ts'
 

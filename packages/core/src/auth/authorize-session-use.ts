@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type SessionRecord, type Visibility } from '@berth/ports'
+import { AppError, EVERY_ROW, type SessionRecord, type Visibility } from '@perdure/ports'
 import { authorize } from './authorize.ts'
 import type { Principal } from './principal.ts'
 

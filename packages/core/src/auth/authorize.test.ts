@@ -1,5 +1,5 @@
-import { EVERY_ROW, type Visibility } from '@berth/ports'
-import type { ScopeRule } from '@berth/protocol'
+import { EVERY_ROW, type Visibility } from '@perdure/ports'
+import type { ScopeRule } from '@perdure/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { authorize } from './authorize.ts'

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type RowAccess, type RunKind, type Visibility } from '@berth/ports'
+import { AppError, EVERY_ROW, type RowAccess, type RunKind, type Visibility } from '@perdure/ports'
 import {
   ADMIN_SCOPE,
   OPERATION_TABLES,
@@ -6,7 +6,7 @@ import {
   OWNED_RESOURCES,
   parseScope,
   type ScopeRule,
-} from '@berth/protocol'
+} from '@perdure/protocol'
 import type { Principal } from './principal.ts'
 
 interface Grants {

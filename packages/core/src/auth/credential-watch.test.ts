@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { EpochMs, Logger } from '@berth/ports'
-import { aToken, BUILT_AT, createManualClock } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { EpochMs, Logger } from '@perdure/ports'
+import { aToken, BUILT_AT, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { type CredentialLoss, createCredentialWatch, withCredentialCheck } from './credential-watch.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Timers, TokenRecord, TokenStore, UnitOfWork, Write } from '@berth/ports'
+import type { Clock, Logger, Timers, TokenRecord, TokenStore, UnitOfWork, Write } from '@perdure/ports'
 
 /** Why a token that opened something may not keep it open. */
 export type CredentialLoss = 'revoked' | 'expired' | 'scopes-lost'

@@ -1,4 +1,4 @@
-import { createSequenceIds } from '@berth/testkit'
+import { createSequenceIds } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCsrfTokens } from './csrf-tokens.ts'

@@ -1,4 +1,4 @@
-import type { Digest, IdGenerator } from '@berth/ports'
+import type { Digest, IdGenerator } from '@perdure/ports'
 
 export interface CsrfTokensDeps {
   readonly digest: Digest

@@ -1,4 +1,4 @@
-import { createManualClock } from '@berth/testkit'
+import { createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLockout, LOCKOUT } from './lockout.ts'

@@ -1,4 +1,4 @@
-import { AppError, type Clock } from '@berth/ports'
+import { AppError, type Clock } from '@perdure/ports'
 import { createBoundedMap } from '../bounded-map.ts'
 import type { Authenticate } from './authenticate.ts'
 

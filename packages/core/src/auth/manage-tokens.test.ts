@@ -1,5 +1,5 @@
-import { isWellFormedToken } from '@berth/protocol'
-import { aToken, BUILT_AT } from '@berth/testkit'
+import { isWellFormedToken } from '@perdure/protocol'
+import { aToken, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createManageTokens } from './manage-tokens.ts'
 import type { MintToken } from './new-token.ts'
@@ -15,7 +15,7 @@ describe('mint', () => {
     const { token, record } = await manage.mint(request, 'cli')
 
     expect(isWellFormedToken(token)).toBe(true)
-    expect(token).toMatch(/^berth_live_v1_/)
+    expect(token).toMatch(/^perdure_live_v1_/)
     expect(await storage.tokens.find(record.id)).toEqual(record)
     expect(record).toEqual({
       ...{ id: record.id, name: 'ci', env: 'live', scopes: request.scopes, createdBy: 'cli' },
@@ -31,7 +31,7 @@ describe('mint', () => {
 
     const minted = await manage.mint({ ...request, subject: 'alice', env: 'test', expiresAt: BUILT_AT + 1 }, 'cli')
 
-    expect(minted.token).toMatch(/^berth_test_v1_/)
+    expect(minted.token).toMatch(/^perdure_test_v1_/)
     expect(minted.record).toMatchObject({ subject: 'alice', env: 'test', expiresAt: BUILT_AT + 1 })
   })
 

@@ -6,8 +6,8 @@ import {
   type TokenStore,
   type UnitOfWork,
   type Write,
-} from '@berth/ports'
-import { ID_PREFIXES } from '@berth/protocol'
+} from '@perdure/ports'
+import { ID_PREFIXES } from '@perdure/protocol'
 import { type MintToken, type NewToken, type NewTokenDeps, newToken } from './new-token.ts'
 
 export interface ManageTokensDeps extends NewTokenDeps {

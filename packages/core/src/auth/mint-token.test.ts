@@ -1,5 +1,5 @@
-import { AppError, type EpochMs, type UnitOfWork } from '@berth/ports'
-import { BUILT_AT } from '@berth/testkit'
+import { AppError, type EpochMs, type UnitOfWork } from '@perdure/ports'
+import { BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createRecall } from '../idempotency/recall.ts'
 import { bodyOf, iso, page, sealer, setUp } from './token-use-cases.fixture.ts'

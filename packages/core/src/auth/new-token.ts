@@ -1,5 +1,5 @@
-import { AppError, type Clock, type Digest, type EpochMs, type IdGenerator, type TokenRecord } from '@berth/ports'
-import { formatToken, isGrantable, type TokenEnv } from '@berth/protocol'
+import { AppError, type Clock, type Digest, type EpochMs, type IdGenerator, type TokenRecord } from '@perdure/ports'
+import { formatToken, isGrantable, type TokenEnv } from '@perdure/protocol'
 
 export interface NewTokenDeps {
   readonly digest: Digest

@@ -1,4 +1,4 @@
-import type { RequestOrigin } from '@berth/ports'
+import type { RequestOrigin } from '@perdure/ports'
 
 /** Who is asking. */
 export interface Principal {

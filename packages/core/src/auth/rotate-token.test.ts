@@ -1,5 +1,5 @@
-import type { EpochMs, TokenRecord } from '@berth/ports'
-import { aToken, BUILT_AT } from '@berth/testkit'
+import type { EpochMs, TokenRecord } from '@perdure/ports'
+import { aToken, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, iso, page, setUp } from './token-use-cases.fixture.ts'
 

@@ -1,4 +1,4 @@
-import type { EpochMs, TokenRecord } from '@berth/ports'
+import type { EpochMs, TokenRecord } from '@perdure/ports'
 
 export type TokenResource = ReturnType<typeof renderToken>
 

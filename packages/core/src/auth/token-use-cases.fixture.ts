@@ -1,5 +1,5 @@
-import type { Sealer, TokenRecord } from '@berth/ports'
-import { aToken, BUILT_AT, createSequenceIds } from '@berth/testkit'
+import type { Sealer, TokenRecord } from '@perdure/ports'
+import { aToken, BUILT_AT, createSequenceIds } from '@perdure/testkit'
 import type { Reply } from '../reply.ts'
 import { createAuthenticate } from './authenticate.ts'
 import type { Principal } from './principal.ts'

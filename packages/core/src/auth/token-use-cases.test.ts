@@ -1,5 +1,5 @@
-import { AppError, type TokenRecord } from '@berth/ports'
-import { BUILT_AT } from '@berth/testkit'
+import { AppError, type TokenRecord } from '@perdure/ports'
+import { BUILT_AT } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { covers } from './attenuation.ts'

@@ -6,8 +6,8 @@ import {
   plusMs,
   type TokenRecord,
   type TokenStore,
-} from '@berth/ports'
-import { ADMIN_SCOPE, type TokenEnv } from '@berth/protocol'
+} from '@perdure/ports'
+import { ADMIN_SCOPE, type TokenEnv } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'

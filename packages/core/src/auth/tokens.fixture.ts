@@ -1,7 +1,7 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto'
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { Digest } from '@berth/ports'
-import { BUILT_AT, createManualClock, createSequenceIds } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { Digest } from '@perdure/ports'
+import { BUILT_AT, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { createManageTokens } from './manage-tokens.ts'
 
 export const PEPPER = new TextEncoder().encode('p'.repeat(32))

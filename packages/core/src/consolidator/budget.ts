@@ -1,4 +1,4 @@
-import type { ConsolidationSpend, ConsolidationStore, EpochMs } from '@berth/ports'
+import type { ConsolidationSpend, ConsolidationStore, EpochMs } from '@perdure/ports'
 
 /** What phases of one's own may spend on a day (UTC); no limit when missing. */
 export interface BudgetLimits {

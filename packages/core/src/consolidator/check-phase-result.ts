@@ -1,4 +1,4 @@
-import { CreateFactRequest, Metadata } from '@berth/protocol'
+import { CreateFactRequest, Metadata } from '@perdure/protocol'
 import * as v from 'valibot'
 import { checkBySchema } from '../memory/check-by-schema.ts'
 

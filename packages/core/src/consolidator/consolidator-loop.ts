@@ -1,4 +1,4 @@
-import type { ConsolidationStore, EpochMs, JobPhase, JobQueue, UnitOfWork } from '@berth/ports'
+import type { ConsolidationStore, EpochMs, JobPhase, JobQueue, UnitOfWork } from '@perdure/ports'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import { type BudgetLimits, dayOf, isUsedUp, readBudget } from './budget.ts'

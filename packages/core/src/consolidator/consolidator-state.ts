@@ -1,4 +1,4 @@
-import type { ConsolidationStore, JobCounts, JobQueue } from '@berth/ports'
+import type { ConsolidationStore, JobCounts, JobQueue } from '@perdure/ports'
 import { type Budget, type BudgetLimits, budgetAfter } from './budget.ts'
 
 export interface ConsolidatorCheck {

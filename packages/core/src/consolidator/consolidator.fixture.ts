@@ -1,5 +1,5 @@
-import type { ConsolidatorPhases, PhaseResult } from '@berth/ports'
-import { aMessage, aSession } from '@berth/testkit'
+import type { ConsolidatorPhases, PhaseResult } from '@perdure/ports'
+import { aMessage, aSession } from '@perdure/testkit'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { createMemoryWorld, HOUR, type MemoryOptions } from '../memory/memory.fixture.ts'
 

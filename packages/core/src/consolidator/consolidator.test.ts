@@ -1,5 +1,5 @@
-import type { PhaseResult, Storage } from '@berth/ports'
-import { aMessage, aRun } from '@berth/testkit'
+import type { PhaseResult, Storage } from '@perdure/ports'
+import { aMessage, aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMemoryWorld, DAY, HOUR } from '../memory/memory.fixture.ts'
 import { extract, fails, never, running } from './consolidator.fixture.ts'

@@ -1,4 +1,4 @@
-import type { ConsolidatorPhases, IdGenerator, Storage, UnitOfWork } from '@berth/ports'
+import type { ConsolidatorPhases, IdGenerator, Storage, UnitOfWork } from '@perdure/ports'
 import type { CommitOnceDeps } from '../idempotency/commit-once.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'

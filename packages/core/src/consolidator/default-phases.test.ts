@@ -1,5 +1,5 @@
-import { type EpochMs, EVERY_ROW, type FactRecord, wordsOf } from '@berth/ports'
-import { aFact } from '@berth/testkit'
+import { type EpochMs, EVERY_ROW, type FactRecord, wordsOf } from '@perdure/ports'
+import { aFact } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMemoryWorld, DAY, type MemoryOptions } from '../memory/memory.fixture.ts'

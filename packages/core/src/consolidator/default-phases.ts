@@ -1,4 +1,4 @@
-import { type ConsolidatorPhases, type EpochMs, type FactRecord, type FactRevision, wordsOf } from '@berth/ports'
+import { type ConsolidatorPhases, type EpochMs, type FactRecord, type FactRevision, wordsOf } from '@perdure/ports'
 
 export interface DefaultPhasesOptions {
   /** In which the importance of a fact halves. */

@@ -1,4 +1,4 @@
-import type { ChangedSession, Clock, IdGenerator, JobPhase, NewJob } from '@berth/ports'
+import type { ChangedSession, Clock, IdGenerator, JobPhase, NewJob } from '@perdure/ports'
 
 export const PHASES: readonly JobPhase[] = ['extract', 'merge', 'decay']
 

@@ -4,7 +4,7 @@ import {
   EVERY_ROW,
   type MessageRecord,
   type Storage,
-} from '@berth/ports'
+} from '@perdure/ports'
 
 export type PhaseReadsDeps = Pick<Storage, 'facts' | 'factUpkeep' | 'memoryConflicts' | 'consolidation' | 'sessions'>
 

@@ -1,4 +1,4 @@
-import { AppError, type ConsolidationJob, type PhaseResult, type Write } from '@berth/ports'
+import { AppError, type ConsolidationJob, type PhaseResult, type Write } from '@perdure/ports'
 import {
   decideFactChange,
   decideFactDeletion,

@@ -9,7 +9,7 @@ import {
   type NewJob,
   type SessionStore,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'

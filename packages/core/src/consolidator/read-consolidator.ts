@@ -1,4 +1,4 @@
-import type { Clock, ConsolidationStore, EpochMs, JobPhase, JobQueue, JobRecord, Page, PageQuery } from '@berth/ports'
+import type { Clock, ConsolidationStore, EpochMs, JobPhase, JobQueue, JobRecord, Page, PageQuery } from '@perdure/ports'
 import { type Budget, type BudgetLimits, readBudget } from './budget.ts'
 
 export interface ReadConsolidatorDeps {

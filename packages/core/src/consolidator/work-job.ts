@@ -13,7 +13,7 @@ import {
   toJsonText,
   type UnitOfWork,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { FactDecisionsDeps } from '../memory/fact-decisions.ts'
 import { MEMORY_TOPIC } from '../memory/memory-events.ts'
 import { dayOf } from './budget.ts'

@@ -1,5 +1,5 @@
-import type { EpochMs, StorageStatus } from '@berth/ports'
-import { createManualClock } from '@berth/testkit'
+import type { EpochMs, StorageStatus } from '@perdure/ports'
+import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPhase, type Phase } from '../lifecycle/phase.ts'
 import type { TriggerHealth } from '../triggers/trigger-daemon.ts'

@@ -1,4 +1,4 @@
-import type { Clock, Storage, StorageStatus } from '@berth/ports'
+import type { Clock, Storage, StorageStatus } from '@perdure/ports'
 import type { AuditHealth } from '../audit/audit.ts'
 import type { ConsolidatorCheck } from '../consolidator/consolidator-state.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'

@@ -1,4 +1,4 @@
-import { type StoredResponse, toJsonText } from '@berth/ports'
+import { type StoredResponse, toJsonText } from '@perdure/ports'
 
 /** What a key gets from now on whose answer held content of something deleted, with the id of the request that asks. */
 export const answerOfDeleted = (

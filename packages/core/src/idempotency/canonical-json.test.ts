@@ -1,4 +1,4 @@
-import { canonicalJson } from '@berth/ports'
+import { canonicalJson } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

@@ -9,7 +9,7 @@ import {
   toJsonText,
   type UnitOfWork,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { MOST_TRIES } from '../most-tries.ts'
 import type { Reply } from '../reply.ts'
 import type { KeyedRequest } from './keyed-request.ts'

@@ -1,4 +1,4 @@
-import { type Clock, canonicalJson, type Digest, type IdempotencyStore } from '@berth/ports'
+import { type Clock, canonicalJson, type Digest, type IdempotencyStore } from '@perdure/ports'
 import { createBoundedMap } from '../bounded-map.ts'
 import type { KeyedRequest, RequestIdentity } from './keyed-request.ts'
 

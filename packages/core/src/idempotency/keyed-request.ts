@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 
 /** A request that carries an Idempotency-Key, reduced to what is remembered of it. */
 export interface KeyedRequest {

@@ -1,6 +1,6 @@
-import { createInMemoryMeter, createInMemoryStorage } from '@berth/in-memory'
-import { type EpochMs, type IdempotencyRecord, type Meter, noMeter } from '@berth/ports'
-import { anIdempotencyRecord, BUILT_AT } from '@berth/testkit'
+import { createInMemoryMeter, createInMemoryStorage } from '@perdure/in-memory'
+import { type EpochMs, type IdempotencyRecord, type Meter, noMeter } from '@perdure/ports'
+import { anIdempotencyRecord, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { withReadCache } from './read-cache.ts'
 

@@ -1,4 +1,4 @@
-import type { EpochMs, IdempotencyRecord, IdempotencyStore, Meter } from '@berth/ports'
+import type { EpochMs, IdempotencyRecord, IdempotencyStore, Meter } from '@perdure/ports'
 import { createBoundedMap } from '../bounded-map.ts'
 
 const MAX_RECORDS = 2_000

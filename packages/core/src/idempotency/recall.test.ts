@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { IdempotencyRecord } from '@berth/ports'
-import { anIdempotencyRecord, BUILT_AT, createManualClock } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { IdempotencyRecord } from '@perdure/ports'
+import { anIdempotencyRecord, BUILT_AT, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createRecall } from './recall.ts'
 

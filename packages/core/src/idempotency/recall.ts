@@ -5,7 +5,7 @@ import {
   type IdempotencyStore,
   type Sealer,
   type StoredResponse,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { Reply } from '../reply.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 import type { AnswerCache } from './read-cache.ts'

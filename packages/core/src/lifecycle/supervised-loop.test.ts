@@ -1,4 +1,4 @@
-import { createManualClock } from '@berth/testkit'
+import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../runs/engine.fixture.ts'
 import { createSupervisedLoop } from './supervised-loop.ts'

@@ -1,4 +1,4 @@
-import type { Clock, Logger, Timers } from '@berth/ports'
+import type { Clock, Logger, Timers } from '@perdure/ports'
 import type { Daemon } from './daemon.ts'
 
 export interface SupervisedLoopDeps {

@@ -66,7 +66,7 @@ describe('manageMcp', () => {
   it.each([
     ['env:H', 'done'],
     ['file:keys/a', 'done'],
-    ['env:BERTH_PEPPER', 'mcp-headers-denied'],
+    ['env:PERDURE_PEPPER', 'mcp-headers-denied'],
     ['env:HH', 'mcp-headers-denied'],
     ['env:h', 'mcp-headers-denied'],
     ['file:/etc/passwd', 'mcp-headers-denied'],

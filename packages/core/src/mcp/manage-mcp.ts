@@ -5,7 +5,7 @@ import {
   type McpServerStore,
   type Page,
   type PageQuery,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'

@@ -5,7 +5,7 @@ import {
   type McpEndpoint,
   type McpServerRecord,
   type McpServerStore,
-} from '@berth/ports'
+} from '@perdure/ports'
 
 /** A server of the configuration. */
 export interface ConfiguredMcpServer {

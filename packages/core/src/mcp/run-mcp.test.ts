@@ -1,5 +1,5 @@
-import { createInMemoryMeter } from '@berth/in-memory'
-import { AppError } from '@berth/ports'
+import { createInMemoryMeter } from '@perdure/in-memory'
+import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../agents/agent.ts'
 import { agentOf, createEngine } from '../runs/engine.fixture.ts'

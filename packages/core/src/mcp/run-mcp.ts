@@ -1,5 +1,5 @@
-import { AppError, type McpClient, type McpOutcome, type McpTool } from '@berth/ports'
-import { isPlainObject } from '@berth/protocol'
+import { AppError, type McpClient, type McpOutcome, type McpTool } from '@perdure/ports'
+import { isPlainObject } from '@perdure/protocol'
 import type { ServiceCaller } from '../service-caller.ts'
 import { checkMembers } from '../steps/check-options.ts'
 import type { StepOptions } from '../steps/step.ts'

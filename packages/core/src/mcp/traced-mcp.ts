@@ -1,4 +1,4 @@
-import type { McpClient, Tracer } from '@berth/ports'
+import type { McpClient, Tracer } from '@perdure/ports'
 import { failSpan } from '../tracing/step-span.ts'
 
 /** The same client; each call of a tool is a span below its caller, and the server is told of that one. */
@@ -7,7 +7,7 @@ export function withMcpSpans(client: McpClient, tracer: Tracer): McpClient {
   return {
     ...client,
     async call(endpoint, call) {
-      const attributes = { 'gen_ai.tool.name': call.tool, 'berth.mcp.server.id': endpoint.id }
+      const attributes = { 'gen_ai.tool.name': call.tool, 'perdure.mcp.server.id': endpoint.id }
       const span = tracer.start('mcp.call', attributes, call.traceparent)
       try {
         const outcome = await span.within(() => client.call(endpoint, { ...call, traceparent: span.traceparent }))

@@ -1,4 +1,4 @@
-import { AppError, type McpOutcome } from '@berth/ports'
+import { AppError, type McpOutcome } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createMcpWorld, KEY, PAGE, refusal } from './mcp.fixture.ts'
 import { createMcp } from './mcp.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { type GenericSchema, getDotPath, safeParse } from 'valibot'
 
 /** @throws AppError `validation-failed` that names every member at fault */

@@ -1,4 +1,4 @@
-import { CreateFactRequest, PutBlockRequest, SearchRequest, UpdateFactRequest } from '@berth/protocol'
+import { CreateFactRequest, PutBlockRequest, SearchRequest, UpdateFactRequest } from '@perdure/protocol'
 import type { ServiceCaller } from '../service-caller.ts'
 import { checkMembers } from '../steps/check-options.ts'
 import { checkBySchema } from './check-by-schema.ts'

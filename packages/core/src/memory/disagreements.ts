@@ -8,7 +8,7 @@ import {
   type MemoryConflictRecord,
   type MemoryConflictStore,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { likeness, probeOf } from './likeness.ts'
 import { conflictEvent } from './memory-events.ts'
 

@@ -1,4 +1,4 @@
-import type { FactRecord, FactUpkeep, UnitOfWork } from '@berth/ports'
+import type { FactRecord, FactUpkeep, UnitOfWork } from '@perdure/ports'
 import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import type { Vectors } from './vectors.ts'
 

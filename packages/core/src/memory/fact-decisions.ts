@@ -6,7 +6,7 @@ import {
   type FactStore,
   type Visibility,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { isLongerThan } from '../json-members.ts'
 import { type Besides, type DisagreementDeps, departureWrites, disagreementWrites } from './disagreements.ts'
 import { fingerprintOf } from './likeness.ts'

@@ -1,4 +1,4 @@
-import { wordsOf } from '@berth/ports'
+import { wordsOf } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testDigest } from '../runs/engine.fixture.ts'

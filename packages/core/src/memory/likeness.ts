@@ -1,4 +1,4 @@
-import { type Digest, wordsOf } from '@berth/ports'
+import { type Digest, wordsOf } from '@perdure/ports'
 
 /** Words that change nothing of what a text says. */
 const FILLERS: ReadonlySet<string> = new Set('the an please just simply basically actually also'.split(' '))

@@ -1,5 +1,5 @@
-import { type EpochMs, type FactRecord, type MemoryConflictRecord, toJsonText, type Write } from '@berth/ports'
-import { formatSubject } from '@berth/protocol'
+import { type EpochMs, type FactRecord, type MemoryConflictRecord, toJsonText, type Write } from '@perdure/ports'
+import { formatSubject } from '@perdure/protocol'
 import { toConflictResource, toFactResource } from './memory-resources.ts'
 
 /** The subject that carries facts written, deleted and consolidated. */

@@ -1,4 +1,4 @@
-import type { BlockRecord, EpochMs, FactRecord, MemoryConflictRecord } from '@berth/ports'
+import type { BlockRecord, EpochMs, FactRecord, MemoryConflictRecord } from '@perdure/ports'
 
 /** The fact as the API, its events and agents see it. */
 export function toFactResource(fact: FactRecord) {

@@ -1,4 +1,4 @@
-import { createInMemoryStorage } from '@berth/in-memory'
+import { createInMemoryStorage } from '@perdure/in-memory'
 import {
   type ConsolidatorPhases,
   type Embedder,
@@ -6,8 +6,8 @@ import {
   type FactFilter,
   fromJsonText,
   type Storage,
-} from '@berth/ports'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+} from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { type ConsolidatorLimits, createConsolidator } from '../consolidator/consolidator.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'

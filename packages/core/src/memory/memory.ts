@@ -1,4 +1,4 @@
-import type { Embedder, IdGenerator, Storage, UnitOfWork } from '@berth/ports'
+import type { Embedder, IdGenerator, Storage, UnitOfWork } from '@perdure/ports'
 import type { CommitOnceDeps } from '../idempotency/commit-once.ts'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import type { SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'

@@ -1,4 +1,4 @@
-import type { BlockStore, Clock, FactStore, MemoryConflictStore, Page, PageQuery, Visibility } from '@berth/ports'
+import type { BlockStore, Clock, FactStore, MemoryConflictStore, Page, PageQuery, Visibility } from '@perdure/ports'
 import { requireFact } from './fact-decisions.ts'
 import {
   type BlockResource,

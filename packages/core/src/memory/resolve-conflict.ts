@@ -5,7 +5,7 @@ import {
   type MemoryConflictRecord,
   type Visibility,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'

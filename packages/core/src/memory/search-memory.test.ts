@@ -1,5 +1,5 @@
-import type { Embedder } from '@berth/ports'
-import { createHashEmbedder } from '@berth/testkit'
+import type { Embedder } from '@perdure/ports'
+import { createHashEmbedder } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMemoryWorld } from './memory.fixture.ts'
 

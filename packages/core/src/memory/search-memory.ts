@@ -1,4 +1,4 @@
-import type { Clock, FactFilter, FactRecord, FactStore, Visibility } from '@berth/ports'
+import type { Clock, FactFilter, FactRecord, FactStore, Visibility } from '@perdure/ports'
 import { type FactResource, toFactResource } from './memory-resources.ts'
 import type { Vectors } from './vectors.ts'
 

@@ -1,4 +1,4 @@
-import type { Embedder, Logger, Timers } from '@berth/ports'
+import type { Embedder, Logger, Timers } from '@perdure/ports'
 
 export interface VectorsDeps {
   /** None: there is nothing but search by words. */

@@ -6,8 +6,8 @@ import {
   type Clock,
   type IdGenerator,
   type Write,
-} from '@berth/ports'
-import { OPERATOR_ID } from '@berth/protocol'
+} from '@perdure/ports'
+import { OPERATOR_ID } from '@perdure/protocol'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'

@@ -1,4 +1,4 @@
-import { type EpochMs, EVERY_ROW } from '@berth/ports'
+import { type EpochMs, EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { bodyOf, createMemoryWorld, textsOf } from './memory.fixture.ts'

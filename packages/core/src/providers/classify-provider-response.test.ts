@@ -1,4 +1,4 @@
-import { PROVIDER_FAILURES } from '@berth/protocol'
+import { PROVIDER_FAILURES } from '@perdure/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { classifyProviderResponse, type ProviderHeaders } from './classify-provider-response.ts'

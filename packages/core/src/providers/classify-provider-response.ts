@@ -1,5 +1,5 @@
-import { toJsonText } from '@berth/ports'
-import { PROVIDER_FAILURES, PROVIDER_STATUS_RULES } from '@berth/protocol'
+import { toJsonText } from '@perdure/ports'
+import { PROVIDER_FAILURES, PROVIDER_STATUS_RULES } from '@perdure/protocol'
 import { isHttpDate } from './http-date.ts'
 import { ProviderError, type ProviderErrorOptions } from './provider-error.ts'
 

@@ -1,4 +1,4 @@
-import type { ProviderFailureKind } from '@berth/protocol'
+import type { ProviderFailureKind } from '@perdure/protocol'
 import { isAbort, isRetryable, neverAborted, traitsOf } from './thrown.ts'
 
 export interface FallbackOptions {

@@ -1,4 +1,4 @@
-import type { EpochMs } from '@berth/ports'
+import type { EpochMs } from '@perdure/ports'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 

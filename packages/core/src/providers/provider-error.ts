@@ -1,4 +1,4 @@
-import { PROVIDER_FAILURES, PROVIDER_STATUS_RULES, type ProviderFailureKind } from '@berth/protocol'
+import { PROVIDER_FAILURES, PROVIDER_STATUS_RULES, type ProviderFailureKind } from '@perdure/protocol'
 
 export interface ProviderErrorOptions {
   readonly message?: string | undefined

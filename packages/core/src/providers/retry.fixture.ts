@@ -1,5 +1,5 @@
-import type { Timers } from '@berth/ports'
-import { createManualClock } from '@berth/testkit'
+import type { Timers } from '@perdure/ports'
+import { createManualClock } from '@perdure/testkit'
 import { createRetry, type Retry } from './retry.ts'
 
 /** Retry on timers that fire as soon as nothing else is to be done, and note how long they were to take. */

@@ -1,4 +1,4 @@
-import { PROVIDER_FAILURES, type ProviderFailureKind } from '@berth/protocol'
+import { PROVIDER_FAILURES, type ProviderFailureKind } from '@perdure/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from './provider-error.ts'

@@ -1,4 +1,4 @@
-import type { Clock, Timers } from '@berth/ports'
+import type { Clock, Timers } from '@perdure/ports'
 import { parseHttpDate } from './http-date.ts'
 import { isAbort, isRetryable as isMarkedRetryable, neverAborted, traitsOf } from './thrown.ts'
 
@@ -38,7 +38,7 @@ export type Retry = <T>(fn: RetryFn<T>, options?: RetryOptions) => Promise<T>
 
 /**
  * Makes `retry`. Core has neither timers nor randomness, so whoever composes the program makes it, once; agent authors
- * get it ready-made from `@berth/server-app`.
+ * get it ready-made from `@perdure/server-app`.
  */
 export function createRetry(deps: RetryDeps): Retry {
   return async (fn, options = {}) => {

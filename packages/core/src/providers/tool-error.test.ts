@@ -1,4 +1,4 @@
-import { TOOL_FAILURES, type ToolFailureKind } from '@berth/protocol'
+import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { ToolError } from './tool-error.ts'
 

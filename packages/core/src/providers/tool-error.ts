@@ -1,4 +1,4 @@
-import { TOOL_FAILURES, type ToolFailureKind } from '@berth/protocol'
+import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
 
 export interface ToolErrorOptions {
   readonly message?: string | undefined

@@ -1,4 +1,4 @@
-import type { Clock } from '@berth/ports'
+import type { Clock } from '@perdure/ports'
 import { createBoundedMap } from '../bounded-map.ts'
 
 export interface SlidingWindowOptions {

@@ -1,7 +1,7 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { AppError } from '@berth/ports'
-import { SUBJECTS } from '@berth/protocol'
-import { aRun, aSession } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { AppError } from '@perdure/ports'
+import { SUBJECTS } from '@perdure/protocol'
+import { aRun, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { couldFollow, createAuthorizeSubject } from './authorize-subject.ts'
 

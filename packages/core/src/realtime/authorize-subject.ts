@@ -1,4 +1,11 @@
-import { AppError, EVERY_ROW, type EventStream, type RunStore, type SessionStore, type Visibility } from '@berth/ports'
+import {
+  AppError,
+  EVERY_ROW,
+  type EventStream,
+  type RunStore,
+  type SessionStore,
+  type Visibility,
+} from '@perdure/ports'
 import {
   type ParsedSubject,
   parseSubject,
@@ -6,7 +13,7 @@ import {
   SUBJECTS,
   type SubjectName,
   scopesOfSubject,
-} from '@berth/protocol'
+} from '@perdure/protocol'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { isTerminal } from '../runs/run-states.ts'

@@ -1,4 +1,4 @@
-import type { EventStream, JsonText } from '@berth/ports'
+import type { EventStream, JsonText } from '@perdure/ports'
 
 /** What a subscriber follows: a stream of the log under one of its subjects. */
 export interface EventSource {

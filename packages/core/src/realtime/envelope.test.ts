@@ -1,6 +1,6 @@
-import { createInMemoryMeter } from '@berth/in-memory'
-import { type JsonText, type Meter, noMeter, type StoredEvent } from '@berth/ports'
-import { anEvent, BUILT_AT } from '@berth/testkit'
+import { createInMemoryMeter } from '@perdure/in-memory'
+import { type JsonText, type Meter, noMeter, type StoredEvent } from '@perdure/ports'
+import { anEvent, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createRenderEnvelope } from './envelope.ts'
 

@@ -1,4 +1,4 @@
-import { fromJsonText, type JsonText, type Meter, type StoredEvent, toJsonText } from '@berth/ports'
+import { fromJsonText, type JsonText, type Meter, type StoredEvent, toJsonText } from '@perdure/ports'
 import { type Cursor, formatEventId } from './event-id.ts'
 import type { RedactionRule } from './redaction-patterns.ts'
 import { type SanitizerPolicy, sanitizeValue } from './sanitize.ts'

@@ -1,4 +1,4 @@
-import type { EventLog, EventRange, StoredEvent } from '@berth/ports'
+import type { EventLog, EventRange, StoredEvent } from '@perdure/ports'
 import type { DeliveredEvent, EventSource } from './delivered-event.ts'
 import type { RenderEnvelope } from './envelope.ts'
 import type { EventHub, Watcher } from './event-hub.ts'

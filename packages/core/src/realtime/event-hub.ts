@@ -1,4 +1,4 @@
-import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@berth/ports'
+import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@perdure/ports'
 import type { HotCache, HotCacheStats, RecentEvent } from './hot-cache.ts'
 import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'
 

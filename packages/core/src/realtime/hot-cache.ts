@@ -1,4 +1,4 @@
-import type { Clock, EventRange, EventStream, StoredEvent } from '@berth/ports'
+import type { Clock, EventRange, EventStream, StoredEvent } from '@perdure/ports'
 import type { DeliveredEvent } from './delivered-event.ts'
 import { createRecencyList, type Linked } from './recency-list.ts'
 import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'

@@ -1,4 +1,4 @@
-import type { EventRange, JsonText } from '@berth/ports'
+import type { EventRange, JsonText } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { DeliveredEvent, EventSource } from './delivered-event.ts'
 import { createLogPages } from './log-pages.ts'

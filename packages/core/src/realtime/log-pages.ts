@@ -1,4 +1,4 @@
-import type { EventRange } from '@berth/ports'
+import type { EventRange } from '@perdure/ports'
 import type { DeliveredEvent, EventSource } from './delivered-event.ts'
 import { streamKey } from './stream-key.ts'
 

@@ -6,7 +6,7 @@ import {
   type Page,
   type PageQuery,
   type StoredEvent,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { RenderEnvelope } from './envelope.ts'
 import type { EventEnvelope } from './event-envelope.ts'
 import { formatEventId, parseEventId } from './event-id.ts'

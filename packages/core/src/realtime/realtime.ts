@@ -1,4 +1,4 @@
-import type { Clock, Digest, IdGenerator, Storage } from '@berth/ports'
+import type { Clock, Digest, IdGenerator, Storage } from '@perdure/ports'
 import type { Attempts } from '../auth/lockout.ts'
 import type { CommitOnceDeps } from '../idempotency/commit-once.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'

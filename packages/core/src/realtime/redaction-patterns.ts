@@ -31,7 +31,7 @@ export const PATTERNS: readonly RedactionPattern[] = [
   {
     rule: 'credential',
     regex:
-      /\b(?:berth_(?:live|test|local)_v1_|sk-|sk_|pk_|rk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza)[A-Za-z0-9_-]{12,}/g,
+      /\b(?:perdure_(?:live|test|local)_v1_|sk-|sk_|pk_|rk_|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza)[A-Za-z0-9_-]{12,}/g,
     replacement: '[redacted:credential]',
   },
   {

@@ -16,7 +16,7 @@ describe('sanitizeText', () => {
     ['password = "hunter22"', 'password = "[redacted:credential]"'],
     ['{"api_key":"abcd1234"}', '{"api_key":"[redacted:credential]"}'],
     ['postgres://app:s3cret@db.local/main', 'postgres://[redacted:connection-string]@db.local/main'],
-    [`berth_live_v1_${'a'.repeat(49)}`, '[redacted:credential]'],
+    [`perdure_live_v1_${'a'.repeat(49)}`, '[redacted:credential]'],
     ['the token is spent, the secret garden', 'the token is spent, the secret garden'],
   ])('makes %j %j', (text, expected) => {
     expect(sanitizeText(text)).toBe(expected)

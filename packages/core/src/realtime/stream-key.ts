@@ -1,4 +1,4 @@
-import type { EventStream, NewEvent } from '@berth/ports'
+import type { EventStream, NewEvent } from '@perdure/ports'
 
 /** One name for a stream, whatever carries it. */
 export function streamKey(stream: EventStream): string {

@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { aToken, createManualClock, createSequenceIds } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { aToken, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAttempts, createLockout, LOCKOUT } from '../auth/lockout.ts'
 import { testDigest } from '../runs/engine.fixture.ts'

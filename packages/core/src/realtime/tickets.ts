@@ -6,7 +6,7 @@ import {
   type IdGenerator,
   plusMs,
   type TokenStore,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { Attempts } from '../auth/lockout.ts'
 import type { Principal } from '../auth/principal.ts'
 import { createBoundedMap } from '../bounded-map.ts'

@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { AppError } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
 import type { Reply } from '../reply.ts'

@@ -9,8 +9,8 @@ import {
   type RunStore,
   type SessionStore,
   type Write,
-} from '@berth/ports'
-import { formatSubject } from '@berth/protocol'
+} from '@perdure/ports'
+import { formatSubject } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'
 import { authorize } from '../auth/authorize.ts'

@@ -1,4 +1,4 @@
-import { type EpochMs, plusMs, type UnitOfWork, type Write } from '@berth/ports'
+import { type EpochMs, plusMs, type UnitOfWork, type Write } from '@perdure/ports'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { createSupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import { createExpireSessions, type ExpireSessionsDeps } from '../sessions/expire-sessions.ts'

@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createEngine, gate, settled } from './engine.fixture.ts'
 

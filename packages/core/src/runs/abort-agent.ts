@@ -1,4 +1,4 @@
-import { AppError, type RunStore, type Visibility } from '@berth/ports'
+import { AppError, type RunStore, type Visibility } from '@perdure/ports'
 import type { AgentRegistry } from '../agents/agent-registry.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'

@@ -1,4 +1,4 @@
-import { AppError, type RunStore, type StepStore } from '@berth/ports'
+import { AppError, type RunStore, type StepStore } from '@perdure/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'

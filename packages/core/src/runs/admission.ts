@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import type { OnBusy } from '../agents/agent.ts'
 
 export interface AdmissionOptions {

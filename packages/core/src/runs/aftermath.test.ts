@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, type Storage } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type Storage } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { ALICE, createEngine } from './engine.fixture.ts'
 

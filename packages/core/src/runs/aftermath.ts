@@ -8,7 +8,7 @@ import {
   type RunStore,
   type StepStore,
   type UnitOfWork,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { closeApproval } from '../approvals/expire-approval.ts'
 import type { SettleWait } from '../steps/settle-wait.ts'
 import type { AbortRun } from './abort-run.ts'

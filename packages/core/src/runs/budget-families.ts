@@ -7,7 +7,7 @@ import {
   type RunUsage,
   type StepRecord,
   type StepStore,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { type PersistentlyDeps, persistently } from './persistently.ts'
 import { isTerminal } from './run-states.ts'
 

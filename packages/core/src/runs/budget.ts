@@ -10,7 +10,7 @@ import {
   type StepStore,
   toJsonText,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { type FamilyAccount, limitsUsage, sumUsage } from './budget-families.ts'
 import type { Journal, JournalDeps } from './journal.ts'
 import { type PersistentlyDeps, persistently } from './persistently.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RunTarget } from './run-target.ts'
 

@@ -1,4 +1,4 @@
-import { AppError, type JsonText, NO_USAGE, type RunRecord, type StepRecord, toJsonText } from '@berth/ports'
+import { AppError, type JsonText, NO_USAGE, type RunRecord, type StepRecord, toJsonText } from '@perdure/ports'
 import { jsonProblem } from '../approvals/check-approval-options.ts'
 import type { CallScope } from '../steps/call-scope.ts'
 import { refuseProblems } from '../steps/check-options.ts'

@@ -1,4 +1,4 @@
-import type { RunRecord, UnitOfWork } from '@berth/ports'
+import type { RunRecord, UnitOfWork } from '@perdure/ports'
 import { type EndRunDeps, endRun } from './end-run.ts'
 import { type PersistentlyDeps, persistently } from './persistently.ts'
 import { lifecycleEvent } from './run-events.ts'

@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW } from '@berth/ports'
-import { aRun } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW } from '@perdure/ports'
+import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { eachRun } from './each-run.ts'
 

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type RunFilter, type RunRecord, type RunStore, type Visibility } from '@berth/ports'
+import { EVERY_ROW, type RunFilter, type RunRecord, type RunStore, type Visibility } from '@perdure/ports'
 
 const PAGE = 200
 

@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { Storage } from '@berth/ports'
-import { aRun } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { Storage } from '@perdure/ports'
+import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createEngine } from './engine.fixture.ts'
 

@@ -10,7 +10,7 @@ import type {
   RunUsage,
   UnitOfWork,
   Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { messageWrites } from '../sessions/message-writes.ts'
 import { fireEndWrites } from '../triggers/fire-end.ts'
 import { type LifecycleEventType, lifecycleEvent } from './run-events.ts'

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type RunRecord } from '@berth/ports'
+import { EVERY_ROW, type RunRecord } from '@perdure/ports'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { AGENTS, type AgentId, createWorld, type World } from './engine-model.fixture.ts'

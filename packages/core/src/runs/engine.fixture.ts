@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createInMemoryStorage } from '@berth/in-memory'
+import { createInMemoryStorage } from '@perdure/in-memory'
 import {
   type Digest,
   EVERY_ROW,
@@ -10,8 +10,8 @@ import {
   noMeter,
   type Storage,
   type Tracer,
-} from '@berth/ports'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+} from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
 import { createAgentRegistry } from '../agents/agent-registry.ts'
 import type { RunServices } from '../agents/run-services.ts'

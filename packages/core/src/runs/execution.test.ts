@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { AppError, EVERY_ROW, type UnitOfWork } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { AppError, EVERY_ROW, type UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent, RunContext } from '../agents/agent.ts'
 import { agentOf, createEngine, gate, outcomeOf, settled } from './engine.fixture.ts'

@@ -12,7 +12,7 @@ import {
   type StepStore,
   type Timers,
   toJsonText,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { Resume } from '../agents/agent.ts'
 import type { CreateRunServices } from '../agents/run-services.ts'
 import { isLongerThan } from '../json-members.ts'

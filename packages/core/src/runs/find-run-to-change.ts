@@ -1,4 +1,4 @@
-import { AppError, type RunRecord, type RunStore, type Visibility } from '@berth/ports'
+import { AppError, type RunRecord, type RunStore, type Visibility } from '@perdure/ports'
 import { authorizeTarget } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 

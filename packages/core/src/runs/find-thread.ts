@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type RunRecord, type RunStore, type Visibility } from '@berth/ports'
+import { AppError, EVERY_ROW, type RunRecord, type RunStore, type Visibility } from '@perdure/ports'
 
 export interface ThreadRef {
   readonly workflowId: string

@@ -1,4 +1,4 @@
-import type { RunRecord } from '@berth/ports'
+import type { RunRecord } from '@perdure/ports'
 import type { Settlement } from '../steps/settlement.ts'
 
 /** Lets a run go on whose waits are over: executes it again when it was queued, else tells its code. After the commit. */

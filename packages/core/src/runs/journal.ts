@@ -9,8 +9,8 @@ import {
   toJsonText,
   type UnitOfWork,
   type Write,
-} from '@berth/ports'
-import { isAgentEventType } from '@berth/protocol'
+} from '@perdure/ports'
+import { isAgentEventType } from '@perdure/protocol'
 import { isLongerThan } from '../json-members.ts'
 import { isAppError } from '../thrown-value.ts'
 import { handledRejection } from './handled-rejection.ts'

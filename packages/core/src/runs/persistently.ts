@@ -1,4 +1,4 @@
-import { AppError, type Logger, type Timers } from '@berth/ports'
+import { AppError, type Logger, type Timers } from '@perdure/ports'
 
 export interface PersistentlyDeps {
   readonly timers: Timers

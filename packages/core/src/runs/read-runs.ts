@@ -11,7 +11,7 @@ import {
   type RunStore,
   type StepStore,
   type Visibility,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { RenderEnvelope } from '../realtime/envelope.ts'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
 import { readEventPage } from '../realtime/read-event-page.ts'

@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { AgentContext } from '../agents/agent.ts'
 import { agentOf, createEngine, gate, settled } from './engine.fixture.ts'

@@ -1,4 +1,4 @@
-import type { RunRecord, RunStore, StepStore } from '@berth/ports'
+import type { RunRecord, RunStore, StepStore } from '@perdure/ports'
 import { usageWithChildren } from './budget.ts'
 import { eachRun } from './each-run.ts'
 import { type EndRunDeps, endRun, type RunEnd } from './end-run.ts'

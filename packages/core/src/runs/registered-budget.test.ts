@@ -1,4 +1,4 @@
-import type { RunBudget } from '@berth/ports'
+import type { RunBudget } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../agents/agent.ts'
 import { agentOf, createEngine } from './engine.fixture.ts'

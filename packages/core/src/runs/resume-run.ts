@@ -1,4 +1,4 @@
-import { AppError, type ApprovalStore, type RunRecord, type RunStore, type StepStore } from '@berth/ports'
+import { AppError, type ApprovalStore, type RunRecord, type RunStore, type StepStore } from '@perdure/ports'
 import type { DecideApprovals, Decided, Deciding } from '../approvals/decide-approvals.ts'
 import { decisionAudit, isOpenTo, resolutionOf } from '../approvals/decision.ts'
 import { type DecisionRef, matchDecisions } from '../approvals/match-decisions.ts'

@@ -1,4 +1,4 @@
-import type { Clock, CommitOutcome, RunRecord, UnitOfWork, Write } from '@berth/ports'
+import type { Clock, CommitOutcome, RunRecord, UnitOfWork, Write } from '@perdure/ports'
 import { planSettlement } from '../steps/settlement.ts'
 import type { GoOn } from './go-on.ts'
 import { awaitsResume, storeResumption } from './suspension.ts'

@@ -1,4 +1,4 @@
-import { AppError, fromJsonText, type Logger } from '@berth/ports'
+import { AppError, fromJsonText, type Logger } from '@perdure/ports'
 import type { EmitOptions, Resume, RunContext } from '../agents/agent.ts'
 import type { CreateRunServices, RunServices } from '../agents/run-services.ts'
 import type { ServiceCaller } from '../service-caller.ts'

@@ -1,5 +1,5 @@
-import type { EpochMs, NewEvent, RunRecord } from '@berth/ports'
-import { formatSubject } from '@berth/protocol'
+import type { EpochMs, NewEvent, RunRecord } from '@perdure/ports'
+import { formatSubject } from '@perdure/protocol'
 import { jsonObject } from '../json-members.ts'
 
 export type LifecycleEventType =

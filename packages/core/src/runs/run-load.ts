@@ -1,4 +1,4 @@
-import type { RunKind } from '@berth/ports'
+import type { RunKind } from '@perdure/ports'
 import type { Runner } from './runner.ts'
 
 /** The runs of this process. */

@@ -1,4 +1,4 @@
-import type { LogFields, Logger } from '@berth/ports'
+import type { LogFields, Logger } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createEngine, outcomeOf } from './engine.fixture.ts'
 

@@ -1,4 +1,4 @@
-import type { LogFields, Logger, RunRecord } from '@berth/ports'
+import type { LogFields, Logger, RunRecord } from '@perdure/ports'
 
 /** A logger whose lines say to which run they belong, and to which trace when the run has one. */
 export function createRunLog(logger: Logger, run: Pick<RunRecord, 'id' | 'traceparent'>): Logger {

@@ -1,5 +1,5 @@
-import type { Meter, RunRecord } from '@berth/ports'
-import type { ToolFailureKind } from '@berth/protocol'
+import type { Meter, RunRecord } from '@perdure/ports'
+import type { ToolFailureKind } from '@perdure/protocol'
 import type { RunTargets } from './run-target.ts'
 import type { UsageReport } from './usage-report.ts'
 

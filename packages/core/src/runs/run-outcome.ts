@@ -1,4 +1,4 @@
-import { type EpochMs, fromJsonText, type JsonText, type RunRecord } from '@berth/ports'
+import { type EpochMs, fromJsonText, type JsonText, type RunRecord } from '@perdure/ports'
 import { jsonObject } from '../json-members.ts'
 import type { Reply } from '../reply.ts'
 import { runSubject } from './run-events.ts'

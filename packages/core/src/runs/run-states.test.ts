@@ -1,4 +1,4 @@
-import type { RunStatus } from '@berth/ports'
+import type { RunStatus } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { isTerminal, RUN_TRANSITIONS, statusesBefore } from './run-states.ts'
 

@@ -1,4 +1,4 @@
-import type { RunStatus } from '@berth/ports'
+import type { RunStatus } from '@perdure/ports'
 
 /** Where a run may go from each status. Everything else is refused by the compare-and-set that commits it. */
 export const RUN_TRANSITIONS = {

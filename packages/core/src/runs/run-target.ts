@@ -1,4 +1,4 @@
-import type { RunBudget, RunKind } from '@berth/ports'
+import type { RunBudget, RunKind } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { AgentEvent, Concurrency, OnBusy, Recovery, RunContext } from '../agents/agent.ts'
 

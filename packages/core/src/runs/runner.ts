@@ -1,4 +1,4 @@
-import { AppError, type Logger, type RunRecord, type Span, type Timers, type Tracer } from '@berth/ports'
+import { AppError, type Logger, type RunRecord, type Span, type Timers, type Tracer } from '@perdure/ports'
 import { createPassingMap } from '../passing-map.ts'
 import { endRunSpan, leaveRunSpan, startRunSpan, suspendRunSpan } from '../tracing/run-span.ts'
 import { failSpan } from '../tracing/step-span.ts'

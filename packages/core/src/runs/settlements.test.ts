@@ -1,4 +1,4 @@
-import { aRun } from '@berth/testkit'
+import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createSettlements } from './settlements.ts'
 

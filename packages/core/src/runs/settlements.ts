@@ -1,4 +1,4 @@
-import type { JsonText, RunRecord } from '@berth/ports'
+import type { JsonText, RunRecord } from '@perdure/ports'
 import { createPassingMap } from '../passing-map.ts'
 import type { OutcomeDetail, Settled, WaitingFor } from './run-outcome.ts'
 

@@ -1,4 +1,4 @@
-import { createInMemoryStorage } from '@berth/in-memory'
+import { createInMemoryStorage } from '@perdure/in-memory'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createEngine, gate, outcomeOf, settled, workflowOf } from './engine.fixture.ts'
 

@@ -13,7 +13,7 @@ import {
   toJsonText,
   type Visibility,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce, type Decision, toStoredResponse } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'

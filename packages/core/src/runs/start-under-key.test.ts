@@ -1,4 +1,4 @@
-import { EVERY_ROW } from '@berth/ports'
+import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createEngine, gate, settled } from './engine.fixture.ts'
 

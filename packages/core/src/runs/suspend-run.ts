@@ -1,4 +1,4 @@
-import type { ApprovalRecord, EpochMs, NewEvent, RunChange, RunRecord, StepRecord, Write } from '@berth/ports'
+import type { ApprovalRecord, EpochMs, NewEvent, RunChange, RunRecord, StepRecord, Write } from '@perdure/ports'
 import { approvalRequest } from '../approvals/approval-request.ts'
 import type { EndRunDeps } from './end-run.ts'
 import { lifecycleEvent } from './run-events.ts'

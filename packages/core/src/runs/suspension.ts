@@ -1,4 +1,4 @@
-import { fromJsonText, type JsonText, type RunRecord, toJsonText } from '@berth/ports'
+import { fromJsonText, type JsonText, type RunRecord, toJsonText } from '@perdure/ports'
 import type { ApprovalOptions } from '../approvals/approval-options.ts'
 import { checkApprovalOptions, jsonProblem, textProblem } from '../approvals/check-approval-options.ts'
 import { checkName } from '../steps/call-arguments.ts'

@@ -1,5 +1,5 @@
-import { AppError, type RunKind, StartError } from '@berth/ports'
-import { Budget, type ErrorCode, OPERATOR_ID } from '@berth/protocol'
+import { AppError, type RunKind, StartError } from '@perdure/ports'
+import { Budget, type ErrorCode, OPERATOR_ID } from '@perdure/protocol'
 import { is } from 'valibot'
 import type { RegistrationOptions } from '../agents/agent.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'

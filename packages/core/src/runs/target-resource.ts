@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '@berth/ports'
+import type { Page, PageQuery } from '@perdure/ports'
 import type { RunTarget } from './run-target.ts'
 
 /** A registered agent or workflow as the API shows it. */

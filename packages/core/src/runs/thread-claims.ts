@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 
 /**
  * Whose turn it is with a thread. From the look at the store to the commit, a thread belongs to one request: neither do two

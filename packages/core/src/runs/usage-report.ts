@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { checkMembers } from '../steps/check-options.ts'
 
 /** What a model call cost. */

@@ -1,4 +1,4 @@
-import { type ApprovalStore, EVERY_ROW, type RunRecord, type StepRecord, type StepStore } from '@berth/ports'
+import { type ApprovalStore, EVERY_ROW, type RunRecord, type StepRecord, type StepStore } from '@perdure/ports'
 import type { WaitingFor } from './run-outcome.ts'
 import { awaitsResume, readSuspension } from './suspension.ts'
 

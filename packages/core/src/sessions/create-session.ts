@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type IdGenerator, type SessionRecord, type SessionStore } from '@berth/ports'
+import { AppError, EVERY_ROW, type IdGenerator, type SessionRecord, type SessionStore } from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'

@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type RunStore, type SessionStore, type Visibility } from '@berth/ports'
+import { AppError, EVERY_ROW, type RunStore, type SessionStore, type Visibility } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'

@@ -1,4 +1,4 @@
-import type { Clock, EpochMs, SessionRecord, SessionStore, UnitOfWork } from '@berth/ports'
+import type { Clock, EpochMs, SessionRecord, SessionStore, UnitOfWork } from '@perdure/ports'
 import { sessionDeletion } from './session-deletion.ts'
 
 export interface ExpireSessionsDeps {

@@ -10,8 +10,8 @@ import {
   toJsonText,
   type UnitOfWork,
   type Visibility,
-} from '@berth/ports'
-import { formatSubject } from '@berth/protocol'
+} from '@perdure/ports'
+import { formatSubject } from '@perdure/protocol'
 import { toApprovalResource } from '../approvals/approval-resource.ts'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'

@@ -1,4 +1,4 @@
-import { type EpochMs, type JsonText, type NewEvent, type NewMessage, toJsonText, type Write } from '@berth/ports'
+import { type EpochMs, type JsonText, type NewEvent, type NewMessage, toJsonText, type Write } from '@perdure/ports'
 
 export type SessionEventType = 'session.created' | 'session.updated' | 'session.deleted' | 'session.message'
 

@@ -7,7 +7,7 @@ import {
   type SessionRecord,
   type SessionStore,
   type Visibility,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { type RunResource, toRunResource } from '../runs/run-outcome.ts'
 import { type MessageResource, type SessionResource, toMessageResource, toSessionResource } from './session-resource.ts'
 

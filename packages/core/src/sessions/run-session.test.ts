@@ -1,5 +1,5 @@
-import { EVERY_ROW } from '@berth/ports'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { EVERY_ROW } from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../agents/agent.ts'
 import { agentOf, settled, workflowOf } from '../runs/engine.fixture.ts'

@@ -6,8 +6,8 @@ import {
   type SessionChange,
   type SessionStore,
   toJsonText,
-} from '@berth/ports'
-import { MessageRole, UpdateSessionRequest } from '@berth/protocol'
+} from '@perdure/ports'
+import { MessageRole, UpdateSessionRequest } from '@perdure/protocol'
 import { isLongerThan } from '../json-members.ts'
 import type { ServiceCaller } from '../service-caller.ts'
 import { checkMembers } from '../steps/check-options.ts'

@@ -1,4 +1,4 @@
-import { type EpochMs, type SessionRecord, toJsonText, type Write } from '@berth/ports'
+import { type EpochMs, type SessionRecord, toJsonText, type Write } from '@perdure/ports'
 import { answerOfDeleted } from '../idempotency/answer-of-deleted.ts'
 import { sessionEvent } from './message-writes.ts'
 

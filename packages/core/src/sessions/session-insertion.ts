@@ -1,4 +1,4 @@
-import { type NewEvent, type SessionRecord, toJsonText, type Write } from '@berth/ports'
+import { type NewEvent, type SessionRecord, toJsonText, type Write } from '@perdure/ports'
 import { sessionEvent } from './message-writes.ts'
 
 /** A new session and the event that tells of it. */

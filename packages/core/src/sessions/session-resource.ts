@@ -1,4 +1,4 @@
-import { type EpochMs, fromJsonText, type MessageRecord, type SessionRecord } from '@berth/ports'
+import { type EpochMs, fromJsonText, type MessageRecord, type SessionRecord } from '@perdure/ports'
 
 /** The session as the API shows it. */
 export const toSessionResource = ({ createdAt, updatedAt, ...session }: SessionRecord) => ({

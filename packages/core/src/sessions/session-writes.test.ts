@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, plusMs, toJsonText } from '@berth/ports'
-import { aRun, aSession, BUILT_AT, createSequenceIds } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, plusMs, toJsonText } from '@perdure/ports'
+import { aRun, aSession, BUILT_AT, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { sessionWrites } from './session-writes.ts'
 

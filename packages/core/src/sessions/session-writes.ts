@@ -6,7 +6,7 @@ import {
   type SessionStore,
   toJsonText,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { authorizeSessionUse } from '../auth/authorize-session-use.ts'
 import type { Principal } from '../auth/principal.ts'
 import { messageWrites } from './message-writes.ts'

@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { noMeter, type Storage, type Visibility } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { noMeter, type Storage, type Visibility } from '@perdure/ports'
 import { testDigest } from '../auth/tokens.fixture.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createEngine, type EngineOptions } from '../runs/engine.fixture.ts'

@@ -1,5 +1,5 @@
-import { AppError, EVERY_ROW, type PageQuery, type SessionRecord } from '@berth/ports'
-import { aSession } from '@berth/testkit'
+import { AppError, EVERY_ROW, type PageQuery, type SessionRecord } from '@perdure/ports'
+import { aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { testDigest } from '../auth/tokens.fixture.ts'
 import { agentOf } from '../runs/engine.fixture.ts'

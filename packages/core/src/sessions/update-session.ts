@@ -1,4 +1,4 @@
-import type { NewEvent, SessionChange, SessionRecord, SessionStore, Visibility, Write } from '@berth/ports'
+import type { NewEvent, SessionChange, SessionRecord, SessionStore, Visibility, Write } from '@perdure/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'

@@ -1,4 +1,4 @@
-import { AppError, type Logger, type SkillStore } from '@berth/ports'
+import { AppError, type Logger, type SkillStore } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'
 import type { Principal } from '../auth/principal.ts'

@@ -5,7 +5,7 @@ import {
   type SkillContent,
   type SkillStore,
   type SkillSummary,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { pageOfNamed } from '../named-page.ts'
 
 /** Reads of skills for the API. */

@@ -1,4 +1,4 @@
-import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@berth/ports'
+import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@perdure/ports'
 import type { ServiceCaller } from '../service-caller.ts'
 import { checkMembers, refuseProblems } from '../steps/check-options.ts'
 

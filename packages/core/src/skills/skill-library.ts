@@ -1,4 +1,4 @@
-import type { SkillStore, SkillSummary } from '@berth/ports'
+import type { SkillStore, SkillSummary } from '@perdure/ports'
 
 /** Several stores as one: of two skills with one name that of the first store counts; the last one takes installations. */
 export function joinSkillStores(stores: readonly [...SkillStore[], SkillStore]): SkillStore {

@@ -1,4 +1,4 @@
-import { AppError, type EpochMs } from '@berth/ports'
+import { AppError, type EpochMs } from '@perdure/ports'
 
 const MAX_NAME_LENGTH = 256
 const LAST_INSTANT = 8_640_000_000_000_000

@@ -1,4 +1,4 @@
-import type { Clock, IdGenerator, Nesting, RunRecord, Span, Timers } from '@berth/ports'
+import type { Clock, IdGenerator, Nesting, RunRecord, Span, Timers } from '@perdure/ports'
 import type { Budget } from '../runs/budget.ts'
 import type { Journal } from '../runs/journal.ts'
 import type { RunMeter } from '../runs/run-meter.ts'

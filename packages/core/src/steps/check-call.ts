@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { checkName } from './call-arguments.ts'
 import type { CallScope } from './call-scope.ts'
 

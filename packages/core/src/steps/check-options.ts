@@ -1,5 +1,5 @@
-import { AppError } from '@berth/ports'
-import { nearest } from '@berth/protocol'
+import { AppError } from '@perdure/ports'
+import { nearest } from '@perdure/protocol'
 
 const DAY_MS = 86_400_000
 /** The longest pause or time-out, a hundred years: beyond that nobody waits. */

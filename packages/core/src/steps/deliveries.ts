@@ -1,4 +1,4 @@
-import type { StepRecord } from '@berth/ports'
+import type { StepRecord } from '@perdure/ports'
 
 /** Hands settled calls to the code that waits for them. */
 export interface Deliveries {

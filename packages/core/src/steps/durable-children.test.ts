@@ -1,4 +1,4 @@
-import { EVERY_ROW } from '@berth/ports'
+import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createEngine, outcomeOf, settled } from '../runs/engine.fixture.ts'
 import { type Code, never, processes, waitFor } from './processes.fixture.ts'

@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, type RunRecord, type UnitOfWork } from '@berth/ports'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type RunRecord, type UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../agents/agent.ts'
 import { agentOf, createEngine, outcomeOf, settled } from '../runs/engine.fixture.ts'

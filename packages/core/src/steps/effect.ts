@@ -1,4 +1,4 @@
-import type { Conflict, NewEvent, Write } from '@berth/ports'
+import type { Conflict, NewEvent, Write } from '@perdure/ports'
 
 /** What a piece of work writes into the storage, and what it hands to the code. */
 export interface Effect<T> {

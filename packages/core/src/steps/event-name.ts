@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 
 const EVENT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 

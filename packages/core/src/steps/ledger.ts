@@ -1,4 +1,4 @@
-import { AppError, type StepKind, type StepRecord, type Timers } from '@berth/ports'
+import { AppError, type StepKind, type StepRecord, type Timers } from '@perdure/ports'
 import { createDeliveries } from './deliveries.ts'
 
 /** What a re-execution finds at the next place in the order of calls. */

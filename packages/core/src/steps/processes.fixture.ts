@@ -1,5 +1,5 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { RunContext } from '../agents/agent.ts'
 import { createEngine, settled, workflowOf } from '../runs/engine.fixture.ts'
 

@@ -1,4 +1,4 @@
-import { AppError, type ApprovalStore, type StepStore } from '@berth/ports'
+import { AppError, type ApprovalStore, type StepStore } from '@perdure/ports'
 
 /** Refuses a wait that only a durable timer can end. @throws AppError `timer-driver-store-unsupported` */
 export type RequireTimers = () => void

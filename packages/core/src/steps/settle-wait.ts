@@ -9,7 +9,7 @@ import {
   type UnitOfWork,
   type Write,
   type WriteType,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { GoOn } from '../runs/go-on.ts'
 import { isTerminal } from '../runs/run-states.ts'
 import { abandonment, planSettlement, type Settling } from './settlement.ts'

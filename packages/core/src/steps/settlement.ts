@@ -1,4 +1,4 @@
-import type { EpochMs, JsonText, NewEvent, RunRecord, StepChange, StepRecord, Write } from '@berth/ports'
+import type { EpochMs, JsonText, NewEvent, RunRecord, StepChange, StepRecord, Write } from '@perdure/ports'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { awaitsResume } from '../runs/suspension.ts'
 import { settledEvents } from './step-events.ts'

@@ -9,7 +9,7 @@ import {
   type StepStatus,
   toJsonText,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { approvalRequest } from '../approvals/approval-request.ts'
 import { isLongerThan } from '../json-members.ts'
 import { toRunError } from '../run-error.ts'

@@ -1,4 +1,4 @@
-import { type EpochMs, type NewEvent, type RunRecord, type StepRecord, toJsonText } from '@berth/ports'
+import { type EpochMs, type NewEvent, type RunRecord, type StepRecord, toJsonText } from '@perdure/ports'
 import { runEvent } from '../runs/run-events.ts'
 
 export type StepEventType = 'step.start' | 'step.end' | 'step.error' | 'checkpoint.written'

@@ -1,4 +1,4 @@
-import { AppError, type Timers } from '@berth/ports'
+import { AppError, type Timers } from '@perdure/ports'
 import type { StepRetry } from './step.ts'
 
 interface Abortable {

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { MOST_TRIES } from '../most-tries.ts'
 import type { CallScope } from './call-scope.ts'
 import type { Effect } from './effect.ts'

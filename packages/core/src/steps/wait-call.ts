@@ -1,4 +1,4 @@
-import { type EpochMs, fromJsonText, type StepRecord, type Write } from '@berth/ports'
+import { type EpochMs, fromJsonText, type StepRecord, type Write } from '@perdure/ports'
 import type { ApprovalDecision, ApprovalOptions } from '../approvals/approval-options.ts'
 import { approvalRequest } from '../approvals/approval-request.ts'
 import { checkApprovalOptions } from '../approvals/check-approval-options.ts'

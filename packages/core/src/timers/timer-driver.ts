@@ -10,7 +10,7 @@ import {
   type StepStore,
   type Timers,
   toJsonText,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { approvalEvents } from '../approvals/approval-events.ts'
 import type { ExpireApproval } from '../approvals/expire-approval.ts'
 import type { SettleWait, WaitEnd } from '../steps/settle-wait.ts'

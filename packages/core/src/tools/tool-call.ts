@@ -1,5 +1,5 @@
-import { type JsonText, toJsonText } from '@berth/ports'
-import { TOOL_FAILURES, type ToolFailureKind } from '@berth/protocol'
+import { type JsonText, toJsonText } from '@perdure/ports'
+import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
 import { isLongerThan } from '../json-members.ts'
 import { toRunError } from '../run-error.ts'
 import { runEvent } from '../runs/run-events.ts'

@@ -1,4 +1,4 @@
-import type { ToolFailureKind } from '@berth/protocol'
+import type { ToolFailureKind } from '@perdure/protocol'
 import type { ApprovalOptions } from '../approvals/approval-options.ts'
 import type { StepOptions, StepTry } from '../steps/step.ts'
 

@@ -1,6 +1,6 @@
-import { createInMemoryStorage, createInMemoryTracer, type InMemoryTracer } from '@berth/in-memory'
-import { EVERY_ROW, noSpan, noTracer, type Tracer } from '@berth/ports'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { createInMemoryStorage, createInMemoryTracer, type InMemoryTracer } from '@perdure/in-memory'
+import { EVERY_ROW, noSpan, noTracer, type Tracer } from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../agents/agent.ts'
 import { agentOf, createEngine, gate, outcomeOf, settled, workflowOf } from '../runs/engine.fixture.ts'
@@ -45,7 +45,7 @@ describe('the spans of a run', () => {
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.usage.input_tokens': 7,
       'gen_ai.usage.output_tokens': 5,
-      'berth.run.finish_reason': 'completed',
+      'perdure.run.finish_reason': 'completed',
     })
   })
 
@@ -62,9 +62,9 @@ describe('the spans of a run', () => {
 
     expect(treeOf(tracer)).toEqual(['invoke_agent parent: ok', 'invoke_agent parent: ok'])
     const [first, second] = tracer.spans.map(({ attributes }) => attributes)
-    expect(first).toMatchObject({ 'berth.run.status': 'suspended' })
+    expect(first).toMatchObject({ 'perdure.run.status': 'suspended' })
     expect(first).not.toHaveProperty('gen_ai.usage.input_tokens')
-    expect(second).toMatchObject({ 'berth.run.status': 'completed', 'gen_ai.usage.input_tokens': 4 })
+    expect(second).toMatchObject({ 'perdure.run.status': 'completed', 'gen_ai.usage.input_tokens': 4 })
   })
 
   it('are errors with the class of what went wrong, never with its words', async () => {
@@ -118,7 +118,7 @@ describe('the spans of a run', () => {
     await engine.pass(5_000)
 
     expect(treeOf(tracer)).toEqual([`invoke_agent parent: ${state}`])
-    expect(tracer.spans[0]?.attributes['berth.run.finish_reason']).toBe(reason)
+    expect(tracer.spans[0]?.attributes['perdure.run.finish_reason']).toBe(reason)
   })
 
   it('go on in the same trace after a crash, and replay makes none', async () => {
@@ -142,7 +142,10 @@ describe('the spans of a run', () => {
 
     expect(treeOf(before)).toEqual([['invoke_workflow flow: open', 'step first: ok', 'step second: open']])
     expect(treeOf(after)).toEqual([['invoke_workflow flow: ok', 'step second: ok']])
-    expect(after.spans[0]).toMatchObject({ traceId: before.spans[0]?.traceId, attributes: { 'berth.run.attempt': 2 } })
+    expect(after.spans[0]).toMatchObject({
+      traceId: before.spans[0]?.traceId,
+      attributes: { 'perdure.run.attempt': 2 },
+    })
   })
 
   it('are not made, nor anything for them, while tracing is off', async () => {

@@ -1,10 +1,10 @@
-import { noSpan, type RunRecord, type Span, type Tracer } from '@berth/ports'
+import { noSpan, type RunRecord, type Span, type Tracer } from '@perdure/ports'
 
 /** The span of one execution, in the trace of whoever has started the run; the same trace after a crash. */
 export function startRunSpan(tracer: Tracer, run: RunRecord): Span {
   if (!tracer.isOn) return noSpan
   const { id, kind, targetId, attempt, sessionId, traceparent } = run
-  const own = { 'berth.run.id': id, 'berth.run.attempt': attempt, 'gen_ai.conversation.id': sessionId }
+  const own = { 'perdure.run.id': id, 'perdure.run.attempt': attempt, 'gen_ai.conversation.id': sessionId }
   return kind === 'agent'
     ? tracer.start('run.agent', { ...own, 'gen_ai.agent.id': targetId, 'gen_ai.agent.name': targetId }, traceparent)
     : tracer.start('run.workflow', { ...own, 'gen_ai.workflow.name': targetId }, traceparent)
@@ -20,8 +20,8 @@ export function endRunSpan(
   span.end({
     error: status === 'failed' ? (error?.code ?? error?.kind ?? finishReason) : undefined,
     attributes: {
-      'berth.run.status': status,
-      'berth.run.finish_reason': finishReason,
+      'perdure.run.status': status,
+      'perdure.run.finish_reason': finishReason,
       'gen_ai.usage.input_tokens': usage?.inputTokens,
       'gen_ai.usage.output_tokens': usage?.outputTokens,
     },
@@ -30,7 +30,7 @@ export function endRunSpan(
 
 /** The run waits: it is executed again, under a span of its own. */
 export function suspendRunSpan(span: Span): void {
-  if (span !== noSpan) span.end({ attributes: { 'berth.run.status': 'suspended' } })
+  if (span !== noSpan) span.end({ attributes: { 'perdure.run.status': 'suspended' } })
 }
 
 /** The run was taken away from its code. What it had used is told by whoever has ended it. */
@@ -39,6 +39,6 @@ export function leaveRunSpan(span: Span, signal: AbortSignal): void {
   const reason = signal.aborted ? String(signal.reason) : undefined
   span.end({
     error: reason === 'timeout' || reason === 'budget-exhausted' ? reason : undefined,
-    attributes: { 'berth.run.status': 'aborted', 'berth.run.finish_reason': reason },
+    attributes: { 'perdure.run.status': 'aborted', 'perdure.run.finish_reason': reason },
   })
 }

@@ -1,4 +1,4 @@
-import { noSpan, type RunRecord, type Span } from '@berth/ports'
+import { noSpan, type RunRecord, type Span } from '@perdure/ports'
 import { toRunError } from '../run-error.ts'
 
 export interface TracedTry {
@@ -14,10 +14,10 @@ export function startStepSpan(
   { kind, name, seq, attempt }: TracedTry,
 ): Span {
   if (span === noSpan) return noSpan
-  const own = { 'berth.run.id': run.id, 'berth.step.seq': seq, 'berth.step.attempt': attempt }
+  const own = { 'perdure.run.id': run.id, 'perdure.step.seq': seq, 'perdure.step.attempt': attempt }
   return kind === 'tool'
     ? span.start('tool', { ...own, 'gen_ai.tool.name': name, 'gen_ai.tool.call.id': `${run.id}.${seq}` })
-    : span.start('step', { ...own, 'berth.step.name': name })
+    : span.start('step', { ...own, 'perdure.step.name': name })
 }
 
 /** Ends a span with the class of what was thrown, never its words. */

@@ -1,4 +1,4 @@
-import { aSession } from '@berth/testkit'
+import { aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { ALICE, audited, bodyOf, HOURLY, key, serving } from './triggers.fixture.ts'
 

@@ -6,7 +6,7 @@ import {
   type SessionStore,
   type TriggerRecord,
   type TriggerStore,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'
 import { authorizeTarget } from '../auth/authorize.ts'

@@ -1,5 +1,5 @@
-import { createCronSchedule } from '@berth/platform-node'
-import type { EpochMs } from '@berth/ports'
+import { createCronSchedule } from '@perdure/platform-node'
+import type { EpochMs } from '@perdure/ports'
 import { Cron } from 'croner'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'

@@ -12,7 +12,7 @@ import type {
   TriggerStore,
   UnitOfWork,
   Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { StartRun } from '../runs/start-run.ts'
 import { afterFire, fireEvents, insertFire, replaceTrigger } from './fire-writes.ts'
 import { countPending, hasLiveRun, type LiveFiresDeps, MAX_PENDING, OVERLAP } from './live-fires.ts'

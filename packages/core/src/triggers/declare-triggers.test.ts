@@ -1,4 +1,4 @@
-import { StartError } from '@berth/ports'
+import { StartError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { TriggerRegistration } from './trigger-definition.ts'
 import { createTriggerServer } from './triggers.fixture.ts'

@@ -9,8 +9,8 @@ import {
   type TriggerStore,
   toJsonText,
   type UnitOfWork,
-} from '@berth/ports'
-import { CreateTriggerRequest } from '@berth/protocol'
+} from '@perdure/ports'
+import { CreateTriggerRequest } from '@perdure/protocol'
 import { getDotPath, safeParse } from 'valibot'
 import type { RunTargets } from '../runs/run-target.ts'
 import { eachTrigger } from './each-trigger.ts'

@@ -1,4 +1,4 @@
-import type { TriggerRecord, TriggerStore } from '@berth/ports'
+import type { TriggerRecord, TriggerStore } from '@perdure/ports'
 
 /** Every trigger, oldest first; read page by page. */
 export async function* eachTrigger(triggers: TriggerStore): AsyncGenerator<TriggerRecord> {

@@ -1,4 +1,4 @@
-import { EVERY_ROW } from '@berth/ports'
+import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { audited, bodyOf, createTriggerServer, HOURLY, key, ms, serving } from './triggers.fixture.ts'
 

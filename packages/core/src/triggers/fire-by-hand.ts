@@ -1,4 +1,4 @@
-import type { Clock, FireRecord, IdGenerator, Write } from '@berth/ports'
+import type { Clock, FireRecord, IdGenerator, Write } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'
 import type { Reply } from '../reply.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs, RunRecord, Write } from '@berth/ports'
+import type { EpochMs, RunRecord, Write } from '@perdure/ports'
 import { appendEvents, triggerEvent } from './trigger-events.ts'
 
 /** What the metadata of a run says of the fire that started it. */

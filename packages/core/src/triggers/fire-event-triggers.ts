@@ -8,7 +8,7 @@ import type {
   TriggerRecord,
   TriggerStore,
   Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { fireEvents, insertFire } from './fire-writes.ts'
 import { countPending, MAX_PENDING } from './live-fires.ts'
 import { isExpired } from './schedule.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs, FireRecord, TriggerRecord, Write } from '@berth/ports'
+import type { EpochMs, FireRecord, TriggerRecord, Write } from '@perdure/ports'
 import type { Placement } from './schedule.ts'
 import { appendEvents, type TriggerEventType, triggerEvent } from './trigger-events.ts'
 

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type FireStore, type RunStore, type UnitOfWork } from '@berth/ports'
+import { EVERY_ROW, type FireStore, type RunStore, type UnitOfWork } from '@perdure/ports'
 import { isTerminal } from '../runs/run-states.ts'
 
 export interface LiveFiresDeps {

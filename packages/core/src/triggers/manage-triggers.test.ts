@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { ALICE, audited, bodyOf, createTriggerServer, HOURLY, iso, key, serving } from './triggers.fixture.ts'
 

@@ -1,4 +1,4 @@
-import type { EpochMs, TriggerRecord, TriggerStore, Write } from '@berth/ports'
+import type { EpochMs, TriggerRecord, TriggerStore, Write } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'
 import type { Principal } from '../auth/principal.ts'

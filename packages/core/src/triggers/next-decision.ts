@@ -1,4 +1,4 @@
-import type { EpochMs, TriggerRecord } from '@berth/ports'
+import type { EpochMs, TriggerRecord } from '@perdure/ports'
 import { isExpired, type Placement, type Schedule } from './schedule.ts'
 
 /** The next thing to write about a trigger that is due. */

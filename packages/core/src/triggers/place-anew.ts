@@ -1,4 +1,4 @@
-import type { Clock, TriggerRecord } from '@berth/ports'
+import type { Clock, TriggerRecord } from '@perdure/ports'
 import { type DecideDueDeps, markFailing } from './decide-due.ts'
 import { eachTrigger } from './each-trigger.ts'
 import { type DecidePlacement, placeTrigger } from './place-trigger.ts'

@@ -1,4 +1,4 @@
-import { plusMs, type TriggerRecord, type TriggerStore, type UnitOfWork } from '@berth/ports'
+import { plusMs, type TriggerRecord, type TriggerStore, type UnitOfWork } from '@perdure/ports'
 import { eachTrigger } from './each-trigger.ts'
 import { type DecidePlacement, placeTrigger } from './place-trigger.ts'
 import { isScheduled, NOT_SCHEDULED, type Schedule } from './schedule.ts'

@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import type { EpochMs } from '@berth/ports'
-import { aTrigger } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import type { EpochMs } from '@perdure/ports'
+import { aTrigger } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { placeTrigger } from './place-trigger.ts'
 

@@ -1,4 +1,4 @@
-import type { TriggerRecord, TriggerStore, UnitOfWork } from '@berth/ports'
+import type { TriggerRecord, TriggerStore, UnitOfWork } from '@perdure/ports'
 import { replaceTrigger } from './fire-writes.ts'
 import type { Placement } from './schedule.ts'
 

@@ -1,4 +1,4 @@
-import { AppError, type Clock, type FireStore, type Page, type PageQuery, type TriggerStore } from '@berth/ports'
+import { AppError, type Clock, type FireStore, type Page, type PageQuery, type TriggerStore } from '@perdure/ports'
 import { type FireResource, type TriggerResource, toFireResource, toTriggerResource } from './trigger-resource.ts'
 
 export interface ReadTriggersDeps {

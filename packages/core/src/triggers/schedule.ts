@@ -1,4 +1,4 @@
-import { type CronSchedule, type Digest, type EpochMs, plusMs, type TriggerRecord } from '@berth/ports'
+import { type CronSchedule, type Digest, type EpochMs, plusMs, type TriggerRecord } from '@perdure/ports'
 
 export interface ScheduleDeps {
   readonly cronSchedule: CronSchedule

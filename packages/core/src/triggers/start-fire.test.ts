@@ -1,5 +1,5 @@
-import { EVERY_ROW } from '@berth/ports'
-import { aSession } from '@berth/testkit'
+import { EVERY_ROW } from '@perdure/ports'
+import { aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTriggerServer } from './triggers.fixture.ts'
 

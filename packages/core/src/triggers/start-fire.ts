@@ -11,7 +11,7 @@ import {
   type TriggerRecord,
   type TriggerStore,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../reply.ts'
@@ -50,7 +50,11 @@ export async function startFire(deps: StartFireDeps, request: StartFireRequest):
   const { tracer } = deps
   const { trigger, fire, traceparent } = request
   if (!tracer.isOn) return start(deps, request)
-  const span = tracer.start('trigger.fire', { 'berth.trigger.id': trigger.id, 'berth.fire.id': fire.id }, traceparent)
+  const span = tracer.start(
+    'trigger.fire',
+    { 'perdure.trigger.id': trigger.id, 'perdure.fire.id': fire.id },
+    traceparent,
+  )
   try {
     const reply = await start(deps, { ...request, traceparent: span.traceparent })
     span.end()

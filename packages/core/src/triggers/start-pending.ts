@@ -1,4 +1,4 @@
-import type { EpochMs, FireRecord, TriggerRecord, Write } from '@berth/ports'
+import type { EpochMs, FireRecord, TriggerRecord, Write } from '@perdure/ports'
 import { count, type DecideDueDeps } from './decide-due.ts'
 import { afterFire, changeFire, fireEvents, replaceTrigger } from './fire-writes.ts'
 import { hasLiveRun, OVERLAP } from './live-fires.ts'

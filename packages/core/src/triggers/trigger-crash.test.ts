@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, type Storage } from '@berth/ports'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type Storage } from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTriggerServer } from './triggers.fixture.ts'
 

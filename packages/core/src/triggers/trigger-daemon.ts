@@ -1,4 +1,4 @@
-import { plusMs, type RunRecord, type Timers, type TriggerOverview } from '@berth/ports'
+import { plusMs, type RunRecord, type Timers, type TriggerOverview } from '@perdure/ports'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { createSupervisedLoop } from '../lifecycle/supervised-loop.ts'
 import { isTerminal } from '../runs/run-states.ts'

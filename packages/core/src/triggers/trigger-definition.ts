@@ -1,5 +1,12 @@
-import { AppError, type CronSchedule, type EpochMs, type JsonText, type TriggerRecord, toJsonText } from '@berth/ports'
-import type { CreateTriggerRequest } from '@berth/protocol'
+import {
+  AppError,
+  type CronSchedule,
+  type EpochMs,
+  type JsonText,
+  type TriggerRecord,
+  toJsonText,
+} from '@perdure/ports'
+import type { CreateTriggerRequest } from '@perdure/protocol'
 import type { InferInput, InferOutput } from 'valibot'
 
 /** A trigger as the configuration declares it or a request asks for it, with its defaults filled in. */

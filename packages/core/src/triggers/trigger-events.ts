@@ -1,6 +1,6 @@
-import type { EpochMs, NewEvent, Write } from '@berth/ports'
-import { toJsonText } from '@berth/ports'
-import { formatSubject } from '@berth/protocol'
+import type { EpochMs, NewEvent, Write } from '@perdure/ports'
+import { toJsonText } from '@perdure/ports'
+import { formatSubject } from '@perdure/protocol'
 
 export type TriggerEventType =
   | 'trigger.fired'

@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { AppError, type CronSchedule, type EpochMs } from '@berth/ports'
-import { createManualClock } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { AppError, type CronSchedule, type EpochMs } from '@perdure/ports'
+import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTriggerServer, iso } from './triggers.fixture.ts'
 

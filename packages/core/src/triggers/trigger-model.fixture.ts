@@ -1,4 +1,4 @@
-import type { CatchUp, EpochMs, FireStatus, Overlap } from '@berth/ports'
+import type { CatchUp, EpochMs, FireStatus, Overlap } from '@perdure/ports'
 import fc from 'fast-check'
 import { type Window, walkOccurrences } from './trigger-oracle.fixture.ts'
 

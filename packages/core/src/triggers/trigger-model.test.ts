@@ -1,5 +1,5 @@
-import { EVERY_ROW, type FireStatus, type Page, type PageQuery, type Storage } from '@berth/ports'
-import { createManualClock } from '@berth/testkit'
+import { EVERY_ROW, type FireStatus, type Page, type PageQuery, type Storage } from '@perdure/ports'
+import { createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createModel, type Model, type Sequence, sequences } from './trigger-model.fixture.ts'
@@ -111,7 +111,7 @@ describe('the scheduler, against a walk over every minute', () => {
     'decides every occurrence once, by its policy, whatever the clock and the process do (%i of 4)',
     { timeout: 300_000 },
     async (part) => {
-      const { BERTH_MODEL_RUNS: runs, BERTH_MODEL_SEED: seed = part } = process.env
+      const { PERDURE_MODEL_RUNS: runs, PERDURE_MODEL_SEED: seed = part } = process.env
       const numRuns = Number(runs ?? 2_000) / 4
       await fc.assert(fc.asyncProperty(sequences, play), {
         numRuns,

@@ -1,4 +1,4 @@
-import type { EpochMs } from '@berth/ports'
+import type { EpochMs } from '@perdure/ports'
 
 /**
  * Which minutes a cron rule of five fields names, found by walking every minute of a time with nothing but what `Intl`

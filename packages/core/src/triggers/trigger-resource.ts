@@ -1,4 +1,4 @@
-import { type EpochMs, type FireRecord, fromJsonText, type TriggerRecord } from '@berth/ports'
+import { type EpochMs, type FireRecord, fromJsonText, type TriggerRecord } from '@perdure/ports'
 import { isExpired } from './schedule.ts'
 import { toIso } from './trigger-events.ts'
 

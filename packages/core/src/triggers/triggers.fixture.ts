@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createInMemoryMeter, createInMemoryStorage } from '@berth/in-memory'
-import { createCronSchedule } from '@berth/platform-node'
+import { createInMemoryMeter, createInMemoryStorage } from '@perdure/in-memory'
+import { createCronSchedule } from '@perdure/platform-node'
 import {
   type CronSchedule,
   type Digest,
@@ -10,8 +10,8 @@ import {
   fromJsonText,
   type Logger,
   type Storage,
-} from '@berth/ports'
-import { createManualClock, createSequenceIds } from '@berth/testkit'
+} from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { AgentRegistration } from '../agents/agent.ts'
 import { createAgentRegistry } from '../agents/agent-registry.ts'
 import type { RunServices } from '../agents/run-services.ts'

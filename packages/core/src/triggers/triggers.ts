@@ -11,7 +11,7 @@ import {
   type Timers,
   type Tracer,
   type UnitOfWork,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { RunTargets } from '../runs/run-target.ts'
 import type { StartRun } from '../runs/start-run.ts'
 import { createCreateTrigger } from './create-trigger.ts'

@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, type Write } from '@berth/ports'
-import { aRun } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type Write } from '@perdure/ports'
+import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createEngine, settled, workflowOf } from '../runs/engine.fixture.ts'
 

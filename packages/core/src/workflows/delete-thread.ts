@@ -1,4 +1,4 @@
-import { AppError, EVERY_ROW, type RunStore, type Visibility } from '@berth/ports'
+import { AppError, EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
 import { answerOfDeleted } from '../idempotency/answer-of-deleted.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'

@@ -7,7 +7,7 @@ import {
   type RunStore,
   type StepRecord,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { isTerminal } from '../runs/run-states.ts'
 import { abandonment, planSettlement, type Settlement } from '../steps/settlement.ts'
 

@@ -6,7 +6,7 @@ import {
   type RunRecord,
   type StepStore,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import type { EndRunDeps } from '../runs/end-run.ts'
 import type { ThreadRef } from '../runs/find-thread.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'

@@ -1,4 +1,4 @@
-import type { EmissionPart, EmissionStore, Logger, StepRecord, StepStore, Timers, UnitOfWork } from '@berth/ports'
+import type { EmissionPart, EmissionStore, Logger, StepRecord, StepStore, Timers, UnitOfWork } from '@perdure/ports'
 import type { GoOn } from '../runs/go-on.ts'
 import { persistently } from '../runs/persistently.ts'
 import { type EventWaitsDeps, planEventWaits } from './event-waits.ts'

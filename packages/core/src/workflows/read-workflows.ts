@@ -1,4 +1,4 @@
-import type { Page, PageQuery } from '@berth/ports'
+import type { Page, PageQuery } from '@perdure/ports'
 import { pageOfTargets, type TargetResource, toTargetResource } from '../runs/target-resource.ts'
 import type { WorkflowRegistry } from './workflow-registry.ts'
 

@@ -1,4 +1,4 @@
-import { AppError, type StepRecord, type StepStore, toJsonText, type Visibility, type Write } from '@berth/ports'
+import { AppError, type StepRecord, type StepStore, toJsonText, type Visibility, type Write } from '@perdure/ports'
 import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { answerAgain } from '../idempotency/recall.ts'

@@ -10,7 +10,7 @@ import {
   type StepRecord,
   type StepStore,
   type Visibility,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { findThread, type ThreadRef } from '../runs/find-thread.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
 import { isTerminal } from '../runs/run-states.ts'

@@ -15,7 +15,7 @@ export interface OperationView {
   readonly parameters: ReadonlyArray<ParameterView | { readonly $ref: string }>
   readonly requestBody?: { readonly required?: boolean; readonly content: ContentView }
   readonly responses: Readonly<Record<string, ResponseView>>
-  readonly 'x-berth-refused'?: boolean
+  readonly 'x-perdure-refused'?: boolean
 }
 
 export interface ParameterView {

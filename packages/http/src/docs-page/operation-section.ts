@@ -29,7 +29,7 @@ ${errorList(operation)}
 }
 
 const stateOf = (operation: OperationView): Html | undefined =>
-  operation['x-berth-refused'] === true ? html` <em>501 by contract</em>` : undefined
+  operation['x-perdure-refused'] === true ? html` <em>501 by contract</em>` : undefined
 
 const parameterTable = (parameters: readonly ParameterView[]): Html => html`<h4>Parameters</h4>
 <div class="wide"><table><thead><tr><th scope="col">Name</th><th scope="col">In</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>

@@ -1,4 +1,4 @@
-import type { ErrorSpec } from '@berth/protocol'
+import type { ErrorSpec } from '@perdure/protocol'
 import { type Html, html, prose, trusted } from './html.ts'
 import type { OpenApiView } from './open-api-view.ts'
 import { type OperationPlace, operationSection } from './operation-section.ts'

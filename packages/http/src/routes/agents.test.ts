@@ -1,5 +1,5 @@
-import { AppError } from '@berth/ports'
-import { Agent, AgentState, listOf, RunOutcome } from '@berth/protocol'
+import { AppError } from '@perdure/ports'
+import { Agent, AgentState, listOf, RunOutcome } from '@perdure/protocol'
 import { parse } from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, post, refusalOf } from '../app.fixture.ts'

@@ -1,4 +1,4 @@
-import type { agentOperations } from '@berth/protocol'
+import type { agentOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

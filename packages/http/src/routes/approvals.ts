@@ -1,4 +1,4 @@
-import type { approvalOperations } from '@berth/protocol'
+import type { approvalOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

@@ -1,4 +1,4 @@
-import type { auditOperations } from '@berth/protocol'
+import type { auditOperations } from '@perdure/protocol'
 import { toByteStream } from '../byte-stream.ts'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'

@@ -1,4 +1,4 @@
-import { Consolidator, DeadLetter, listOf, QueuedJobs } from '@berth/protocol'
+import { Consolidator, DeadLetter, listOf, QueuedJobs } from '@perdure/protocol'
 import { parse } from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, post, refusalOf } from '../app.fixture.ts'

@@ -1,4 +1,4 @@
-import type { consolidatorOperations } from '@berth/protocol'
+import type { consolidatorOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ERRORS, OPERATIONS } from '@berth/protocol'
+import { ERRORS, OPERATIONS } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, refusalOf } from '../app.fixture.ts'
 

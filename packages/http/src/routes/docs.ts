@@ -1,5 +1,5 @@
-import { type JsonText, toJsonText } from '@berth/ports'
-import { type docsOperations, ERRORS, OPERATIONS } from '@berth/protocol'
+import { type JsonText, toJsonText } from '@perdure/ports'
+import { type docsOperations, ERRORS, OPERATIONS } from '@perdure/protocol'
 import { buildAsyncApi } from '../asyncapi.ts'
 import { DOCS_PAGE_HEADERS, renderDocsPage } from '../docs-page/render-docs-page.ts'
 import type { Handlers } from '../handlers.ts'

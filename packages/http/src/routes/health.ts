@@ -1,4 +1,4 @@
-import type { healthOperations } from '@berth/protocol'
+import type { healthOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

@@ -1,4 +1,4 @@
-import type { mcpOperations } from '@berth/protocol'
+import type { mcpOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

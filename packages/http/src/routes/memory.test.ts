@@ -1,4 +1,4 @@
-import { Block, Fact, listOf, MemoryConflict, SearchResult } from '@berth/protocol'
+import { Block, Fact, listOf, MemoryConflict, SearchResult } from '@perdure/protocol'
 import { parse } from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'

@@ -1,4 +1,4 @@
-import type { memoryOperations } from '@berth/protocol'
+import type { memoryOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

@@ -1,4 +1,4 @@
-import type { metricOperations } from '@berth/protocol'
+import type { metricOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 import { textAnswer } from '../text-answer.ts'

@@ -1,4 +1,4 @@
-import type { namedEventOperations } from '@berth/protocol'
+import type { namedEventOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

@@ -1,5 +1,5 @@
-import { AppError } from '@berth/ports'
-import type { realtimeOperations } from '@berth/protocol'
+import { AppError } from '@perdure/ports'
+import type { realtimeOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

@@ -1,5 +1,5 @@
-import type { KeyedRequest, Principal } from '@berth/core'
-import type { ReplayRequest } from '@berth/protocol'
+import type { KeyedRequest, Principal } from '@perdure/core'
+import type { ReplayRequest } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Answer } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'

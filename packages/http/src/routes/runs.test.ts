@@ -1,4 +1,4 @@
-import { EventEnvelope, listOf, Run, RunOutcome } from '@berth/protocol'
+import { EventEnvelope, listOf, Run, RunOutcome } from '@perdure/protocol'
 import { parse } from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, post, refusalOf } from '../app.fixture.ts'

@@ -1,4 +1,4 @@
-import type { runOperations } from '@berth/protocol'
+import type { runOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 import { replayWith } from './replay.ts'

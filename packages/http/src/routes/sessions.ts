@@ -1,4 +1,4 @@
-import type { sessionOperations } from '@berth/protocol'
+import type { sessionOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 import { ndjsonResponse } from '../ndjson.ts'

@@ -1,4 +1,4 @@
-import type { skillOperations } from '@berth/protocol'
+import type { skillOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

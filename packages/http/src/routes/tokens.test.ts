@@ -29,7 +29,7 @@ describe('/tokens', () => {
     expect(response.status).toBe(201)
     expect(response.headers.get('location')).toBe(`/v1/tokens/${shown.id}`)
     expect(response.headers.get('cache-control')).toBe('no-store')
-    expect(token).toMatch(/^berth_test_v1_[0-9A-Za-z]{49}$/)
+    expect(token).toMatch(/^perdure_test_v1_[0-9A-Za-z]{49}$/)
     expect(shown).toMatchObject({ name: 'ci', subject: 'alice', scopes: ['agents:read'], createdBy: 'root' })
     expect((await read('/agents', token)).status).toBe(200)
     expect(await bodyOf(await read(`/tokens/${shown.id}`))).toEqual({ ...shown, lastUsedAt: expect.any(String) })
@@ -45,7 +45,7 @@ describe('/tokens', () => {
 
     expect(items.map((token) => token.id)).toEqual([id, record.id])
     expect(nextCursor).toBeNull()
-    expect(JSON.stringify(items)).not.toMatch(/digest|berth_/)
+    expect(JSON.stringify(items)).not.toMatch(/digest|perdure_/)
   })
 
   it('refuses more than the caller has with a code of its own', async () => {

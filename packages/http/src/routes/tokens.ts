@@ -1,4 +1,4 @@
-import type { tokenOperations } from '@berth/protocol'
+import type { tokenOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

@@ -1,4 +1,4 @@
-import type { triggerOperations } from '@berth/protocol'
+import type { triggerOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

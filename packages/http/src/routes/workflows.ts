@@ -1,4 +1,4 @@
-import type { workflowOperations } from '@berth/protocol'
+import type { workflowOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 

@@ -21,7 +21,7 @@ describe('authentication', () => {
     const response = await app.fetch(get('/agents'))
 
     expect(response.status).toBe(401)
-    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="berth"')
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="perdure"')
     expect(await bodyOf(response)).toMatchObject({ error: 'auth-required', requestId: expect.any(String) })
   })
 
@@ -29,7 +29,7 @@ describe('authentication', () => {
     const { app, token, record, manage, clock } = await createSecuredApp()
     const refusal = async (text: string) => {
       const response = await app.fetch(get('/agents', bearer(text)))
-      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="berth", error="invalid_token"')
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="perdure", error="invalid_token"')
       return (await bodyOf(response)).error
     }
 

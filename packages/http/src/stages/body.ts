@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { readBody } from '../read-body.ts'
 import type { RequestHead } from '../request-head.ts'
 import { parseStrictJson } from '../strict-json.ts'

@@ -54,7 +54,7 @@ describe('CORS', () => {
 
   it('lets a page of this very server call', async () => {
     const { app } = createTestApp()
-    const headers = { Origin: 'http://berth.local:8080', Host: 'berth.local:8080' }
+    const headers = { Origin: 'http://perdure.local:8080', Host: 'perdure.local:8080' }
 
     expect((await app.fetch(post('/agents/echo/run', {}, headers))).status).toBe(200)
   })

@@ -72,11 +72,11 @@ describe('with a cookie', () => {
   async function valueFor(made: ReturnType<typeof open>) {
     const response = await made.app.fetch(get('/agents'))
     const cookie = response.headers.get('set-cookie') ?? ''
-    return { cookie, value: /^berth-csrf=([^;]+);/.exec(cookie)?.[1] ?? '' }
+    return { cookie, value: /^perdure-csrf=([^;]+);/.exec(cookie)?.[1] ?? '' }
   }
 
   const submit = (cookie: string, sent: string, headers: Record<string, string> = {}) =>
-    abort({ Cookie: `berth-csrf=${cookie}`, 'X-CSRF-Token': sent, ...headers })
+    abort({ Cookie: `perdure-csrf=${cookie}`, 'X-CSRF-Token': sent, ...headers })
 
   it('hands out a value on a read, and takes it back twice on a change', async () => {
     const made = open()
@@ -84,7 +84,7 @@ describe('with a cookie', () => {
 
     expect(cookie).toMatch(/; Path=\/; SameSite=Strict$/)
     expect((await made.app.fetch(submit(value, value))).status).toBe(202)
-    expect((await made.app.fetch(get('/agents', { Cookie: `berth-csrf=${value}` }))).headers.has('set-cookie')).toBe(
+    expect((await made.app.fetch(get('/agents', { Cookie: `perdure-csrf=${value}` }))).headers.has('set-cookie')).toBe(
       false,
     )
   })
@@ -96,11 +96,11 @@ describe('with a cookie', () => {
 
     for (const request of [
       abort(),
-      abort({ Cookie: `berth-csrf=${value}` }),
+      abort({ Cookie: `perdure-csrf=${value}` }),
       abort({ 'X-CSRF-Token': value }),
       submit(value, other),
       submit(value, ''),
-      submit(value, value, { Cookie: `berth-csrf=${value}; berth-csrf=${other}` }),
+      submit(value, value, { Cookie: `perdure-csrf=${value}; perdure-csrf=${other}` }),
     ]) {
       expect(await refusalOf(await made.app.fetch(request))).toEqual(DENIED)
     }
@@ -132,11 +132,11 @@ describe('with a cookie', () => {
 
     const read = await made.app.fetch(get('/agents', tls), env)
     const cookie = read.headers.get('set-cookie') ?? ''
-    const value = /^__Host-berth-csrf=([^;]+); Path=\/; SameSite=Strict; Secure$/.exec(cookie)?.[1] ?? ''
-    const change = { ...tls, Cookie: `__Host-berth-csrf=${value}`, 'X-CSRF-Token': value }
+    const value = /^__Host-perdure-csrf=([^;]+); Path=\/; SameSite=Strict; Secure$/.exec(cookie)?.[1] ?? ''
+    const change = { ...tls, Cookie: `__Host-perdure-csrf=${value}`, 'X-CSRF-Token': value }
 
     expect((await made.app.fetch(abort(change), env)).status).toBe(202)
-    const tossed = { ...tls, Cookie: `berth-csrf=${value}`, 'X-CSRF-Token': value }
+    const tossed = { ...tls, Cookie: `perdure-csrf=${value}`, 'X-CSRF-Token': value }
     expect(await refusalOf(await made.app.fetch(abort(tossed), env))).toEqual(DENIED)
   })
 

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import type { Exchange } from '../exchange.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
 import { ruleOf } from '../operation-traits.ts'
@@ -53,7 +53,7 @@ function isCrossSite({ head }: Exchange, allowOrigins: readonly string[]): boole
 const HEADER = 'X-CSRF-Token'
 
 /** Over TLS the prefix keeps other hosts of the domain from setting it. */
-const nameOf = ({ isSecure }: Exchange): string => (isSecure ? '__Host-berth-csrf' : 'berth-csrf')
+const nameOf = ({ isSecure }: Exchange): string => (isSecure ? '__Host-perdure-csrf' : 'perdure-csrf')
 
 /** Pages read it, so it is not HttpOnly. */
 const cookieOf = (exchange: Exchange, value: string): string =>

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createTestApp, get, refusalOf } from '../app.fixture.ts'
 
-const noAuth = { authKind: 'none', host: '192.168.1.5', allowedHosts: ['berth.example'] } as const
+const noAuth = { authKind: 'none', host: '192.168.1.5', allowedHosts: ['perdure.example'] } as const
 
 describe('the host check', () => {
-  it.each(['localhost:8080', '127.0.0.1', '[::1]:8080', '192.168.1.5:80', 'Berth.Example', 'berth.example:443'])(
+  it.each(['localhost:8080', '127.0.0.1', '[::1]:8080', '192.168.1.5:80', 'Perdure.Example', 'perdure.example:443'])(
     'answers for %s without authentication',
     async (host) => {
       const { app } = createTestApp({ config: noAuth })

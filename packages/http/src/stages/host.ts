@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import type { CreateStage } from './stage.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']

@@ -1,6 +1,6 @@
-import { createInMemoryStorage } from '@berth/in-memory'
-import { EVERY_ROW, type IdempotencyStore } from '@berth/ports'
-import { createManualClock } from '@berth/testkit'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type IdempotencyStore } from '@perdure/ports'
+import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTestApp, post, refusalOf } from '../app.fixture.ts'
 

@@ -1,5 +1,5 @@
-import { type KeyedRequest, parseIdempotencyKey } from '@berth/core'
-import { AppError } from '@berth/ports'
+import { type KeyedRequest, parseIdempotencyKey } from '@perdure/core'
+import { AppError } from '@perdure/ports'
 import { startsRun } from '../operation-traits.ts'
 import type { CreateStage } from './stage.ts'
 

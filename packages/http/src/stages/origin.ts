@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import type { Answer } from '../handlers.ts'
 import { isSameOrigin } from '../same-origin.ts'
 import type { CreateStage } from './stage.ts'

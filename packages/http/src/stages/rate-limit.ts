@@ -1,5 +1,5 @@
-import { createSlidingWindow } from '@berth/core'
-import { AppError } from '@berth/ports'
+import { createSlidingWindow } from '@perdure/core'
+import { AppError } from '@perdure/ports'
 import type { CreateStage } from './stage.ts'
 
 const WINDOW_MS = 60_000

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { repeatedHeader } from '../http-env.ts'
 import type { CreateStage } from './stage.ts'
 

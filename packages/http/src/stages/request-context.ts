@@ -1,4 +1,4 @@
-import { noTracer, type RequestOrigin } from '@berth/ports'
+import { noTracer, type RequestOrigin } from '@perdure/ports'
 import { createClientOf } from '../client.ts'
 import type { Exchange } from '../exchange.ts'
 import { requestIdOf } from '../request-id.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import type { CreateStage } from './stage.ts'
 
 /** Refuses what no operation answers; says which methods a path has. */

@@ -1,4 +1,4 @@
-import type { Authenticate } from '@berth/core'
+import type { Authenticate } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, post, refusalOf } from '../app.fixture.ts'
 
@@ -15,7 +15,7 @@ describe('authorization', () => {
     const response = await app.fetch(post('/agents/echo/run', {}))
 
     expect(response.status).toBe(403)
-    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="berth", error="insufficient_scope"')
+    expect(response.headers.get('www-authenticate')).toBe('Bearer realm="perdure", error="insufficient_scope"')
     expect(await bodyOf(response)).toMatchObject({
       error: 'scope-denied',
       hint: expect.stringContaining('agents:invoke:echo'),

@@ -1,5 +1,5 @@
-import { authorizeOperation } from '@berth/core'
-import type { ScopeRule } from '@berth/protocol'
+import { authorizeOperation } from '@perdure/core'
+import type { ScopeRule } from '@perdure/protocol'
 import type { Exchange } from '../exchange.ts'
 import type { HttpConfig } from '../http-app-deps.ts'
 import { ruleOf } from '../operation-traits.ts'

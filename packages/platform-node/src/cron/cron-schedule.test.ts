@@ -1,4 +1,4 @@
-import type { EpochMs } from '@berth/ports'
+import type { EpochMs } from '@perdure/ports'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createCronSchedule } from './cron-schedule.ts'
 

@@ -1,4 +1,4 @@
-import type { CronRule, CronSchedule, EpochMs } from '@berth/ports'
+import type { CronRule, CronSchedule, EpochMs } from '@perdure/ports'
 import type { CronExpressionParser } from 'cron-parser'
 import { type CronFields, nextWall, parseCron } from './cron-fields.ts'
 import { type WallMs, wallClockOf } from './wall-clock.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs } from '@berth/ports'
+import type { EpochMs } from '@perdure/ports'
 
 /** What a clock on the wall shows, as the milliseconds it would be if that were UTC. */
 export type WallMs = number & { readonly __unit: 'WallMs' }

@@ -1,4 +1,4 @@
-import type { SecretResolver } from '@berth/ports'
+import type { SecretResolver } from '@perdure/ports'
 
 /** `env:NAME`: the value of an environment variable as UTF-8. An empty one counts as missing. */
 export const envSecretResolver = (env: Readonly<Record<string, string | undefined>>): SecretResolver => ({

@@ -9,7 +9,7 @@ describe('fileSecretResolver', () => {
   let baseDir: string
 
   beforeEach(async () => {
-    baseDir = await mkdtemp(join(tmpdir(), 'berth-secret-'))
+    baseDir = await mkdtemp(join(tmpdir(), 'perdure-secret-'))
   })
   afterEach(() => rm(baseDir, { recursive: true }))
 

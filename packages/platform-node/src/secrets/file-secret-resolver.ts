@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { SecretResolver } from '@berth/ports'
+import type { SecretResolver } from '@perdure/ports'
 
 export interface FileSecretResolverOptions {
   /** What relative paths start from. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Keyring, keyringSecretResolver } from './keyring-secret-resolver.ts'
 
-const stored: Readonly<Record<string, string>> = { 'berth/pepper': 'p', 'my app/ann': 'a' }
+const stored: Readonly<Record<string, string>> = { 'perdure/pepper': 'p', 'my app/ann': 'a' }
 const keyring: Keyring = {
   AsyncEntry: class {
     readonly name: string

@@ -1,4 +1,4 @@
-import { type SecretResolver, StartError } from '@berth/ports'
+import { type SecretResolver, StartError } from '@perdure/ports'
 
 interface KeyringEntry {
   getPassword(): Promise<string | null | undefined>
@@ -10,11 +10,11 @@ export interface Keyring {
 }
 
 const PEER = '@napi-rs/keyring'
-const DEFAULT_SERVICE = 'berth'
+const DEFAULT_SERVICE = 'perdure'
 const REFERENCE = /^keyring:([^?]+)(?:\?service=([^?&]+))?$/
 
 /**
- * `keyring:account[?service=name]`: a password in the keyring of the operating system, as UTF-8; the service is `berth`
+ * `keyring:account[?service=name]`: a password in the keyring of the operating system, as UTF-8; the service is `perdure`
  * unless given. The package that reads it is optional, and loaded when the first such reference is resolved.
  */
 export const keyringSecretResolver = (

@@ -1,5 +1,5 @@
 import { join, sep } from 'node:path'
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import { type FileAccess, isMissing } from './file-access.ts'
 
 const MAX_PATH_LENGTH = 1_024

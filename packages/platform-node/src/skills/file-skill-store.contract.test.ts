@@ -1,4 +1,4 @@
-import { skillStoreContract } from '@berth/testkit'
+import { skillStoreContract } from '@perdure/testkit'
 import { openSkills, writeSkill } from './skills.fixture.ts'
 
 skillStoreContract({

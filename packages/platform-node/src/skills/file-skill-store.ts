@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { SkillContent, SkillStore, SkillSummary } from '@berth/ports'
-import { OPERATOR_ID } from '@berth/protocol'
+import type { SkillContent, SkillStore, SkillSummary } from '@perdure/ports'
+import { OPERATOR_ID } from '@perdure/protocol'
 import { checkPlainPath, readContainedFile } from './contained-file.ts'
 import { type FileAccess, fileAccess, isMissing } from './file-access.ts'
 import { installSkill, removeSkill } from './install-skill.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { AppError, type SkillContent } from '@berth/ports'
+import { AppError, type SkillContent } from '@perdure/ports'
 import { checkPlainPath, readContainedFile, resolveInside } from './contained-file.ts'
 import { type Reading, requireSkill } from './read-skill.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import type { FileAccess } from './file-access.ts'
 
 const MAX_FILES = 1_000

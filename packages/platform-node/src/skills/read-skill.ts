@@ -1,5 +1,5 @@
-import { AppError, type SkillContent } from '@berth/ports'
-import { OPERATOR_ID } from '@berth/protocol'
+import { AppError, type SkillContent } from '@perdure/ports'
+import { OPERATOR_ID } from '@perdure/protocol'
 import { readContainedFile } from './contained-file.ts'
 import type { FileAccess } from './file-access.ts'
 import { listFiles } from './list-files.ts'

@@ -1,4 +1,4 @@
-import { OPERATOR_ID } from '@berth/protocol'
+import { OPERATOR_ID } from '@perdure/protocol'
 import { parse } from 'yaml'
 
 /** What a `SKILL.md` says. */

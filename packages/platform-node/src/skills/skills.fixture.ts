@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { SkillFixture } from '@berth/testkit'
+import type { SkillFixture } from '@perdure/testkit'
 import { stringify } from 'yaml'
 import { createFileSkillStore, type FileSkillStoreOptions } from './file-skill-store.ts'
 
@@ -20,7 +20,7 @@ export const writeSkill = (root: string, skill: SkillFixture): Promise<void> =>
 
 /** A store over folders of its own. */
 export async function openSkills(over: Partial<FileSkillStoreOptions> = {}) {
-  const root = await mkdtemp(join(tmpdir(), 'berth-skills-'))
+  const root = await mkdtemp(join(tmpdir(), 'perdure-skills-'))
   const directory = join(root, 'skills')
   const source = join(root, 'sources')
   const options = {

@@ -1,4 +1,4 @@
-import type { Logger, Timers } from '@berth/ports'
+import type { Logger, Timers } from '@perdure/ports'
 import { createDeadline } from '../deadline.ts'
 import { HEARTBEAT } from './block.ts'
 

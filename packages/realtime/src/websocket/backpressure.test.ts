@@ -1,5 +1,5 @@
-import { toJsonText } from '@berth/ports'
-import { anEvent } from '@berth/testkit'
+import { toJsonText } from '@perdure/ports'
+import { anEvent } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createWorld, request, settled, type WorldOptions } from './connections.fixture.ts'
 

@@ -1,4 +1,4 @@
-import { anEvent } from '@berth/testkit'
+import { anEvent } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { connected, createWorld, settled } from './connections.fixture.ts'
 

@@ -1,4 +1,4 @@
-import { noneTaken, type Principal, type Taken, type Watcher } from '@berth/core'
+import { noneTaken, type Principal, type Taken, type Watcher } from '@perdure/core'
 import type { Deadline } from '../deadline.ts'
 import type { Addressee } from './page-frames.ts'
 import type { ReadFrame } from './rpc.ts'

@@ -7,10 +7,10 @@ import {
   type HotCacheLimits,
   type Principal,
   withPublication,
-} from '@berth/core'
-import { createInMemoryStorage } from '@berth/in-memory'
-import { AppError, type EventLog, type Logger, noMeter, type Storage } from '@berth/ports'
-import { createManualClock, type ManualClock } from '@berth/testkit'
+} from '@perdure/core'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { AppError, type EventLog, type Logger, noMeter, type Storage } from '@perdure/ports'
+import { createManualClock, type ManualClock } from '@perdure/testkit'
 import type { Connection, OnWritten, Socket, Wire } from './connection.ts'
 import { type Connections, createConnections } from './connections.ts'
 import type { MethodDeps } from './methods.ts'

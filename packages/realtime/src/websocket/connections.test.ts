@@ -1,6 +1,6 @@
-import { formatEventId } from '@berth/core'
-import { toJsonText } from '@berth/ports'
-import { anEvent, aRun } from '@berth/testkit'
+import { formatEventId } from '@perdure/core'
+import { toJsonText } from '@perdure/ports'
+import { anEvent, aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { connected, createWorld, request, settled } from './connections.fixture.ts'
 
@@ -30,7 +30,7 @@ describe('a request', () => {
     const { socket } = await connected(createWorld())
 
     expect(socket.frames[0]?.result).toEqual({
-      serverInfo: { name: 'berth', version: '0.0.0' },
+      serverInfo: { name: 'perdure', version: '0.0.0' },
       connectionId: 'con_1',
       principal: { subject: 'alice', scopes: ['admin:*'] },
       limits: { maxFrameBytes: 65_536, maxSubscriptions: 3, maxMessages: 100, messageWindowMs: 10_000 },

@@ -1,6 +1,6 @@
-import { couldFollow, type Principal, type Tickets } from '@berth/core'
-import { AppError } from '@berth/ports'
-import { type CloseName, type ErrorCode, TICKET_PREFIX } from '@berth/protocol'
+import { couldFollow, type Principal, type Tickets } from '@perdure/core'
+import { AppError } from '@perdure/ports'
+import { type CloseName, type ErrorCode, TICKET_PREFIX } from '@perdure/protocol'
 
 /** What an upgrade request shows of who asks. */
 export interface Shown {

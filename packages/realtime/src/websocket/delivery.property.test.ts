@@ -1,5 +1,5 @@
-import type { Storage } from '@berth/ports'
-import { anEvent, createManualClock } from '@berth/testkit'
+import type { Storage } from '@perdure/ports'
+import { anEvent, createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { trimmed } from '../run-log.fixture.ts'

@@ -1,4 +1,4 @@
-import { createBoundedMap, type EventFeed, type EventSource, type FeedPage } from '@berth/core'
+import { createBoundedMap, type EventFeed, type EventSource, type FeedPage } from '@perdure/core'
 import type { Connection, Subscription } from './connection.ts'
 import type { Outbox } from './outbox.ts'
 import type { FramesOf } from './page-frames.ts'

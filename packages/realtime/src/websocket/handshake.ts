@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { AppError } from '@berth/ports'
-import { SUBPROTOCOL } from '@berth/protocol'
+import { AppError } from '@perdure/ports'
+import { SUBPROTOCOL } from '@perdure/protocol'
 
 const KEY = /^[+/0-9a-z]{22}==$/i
 const VERSION = '13'

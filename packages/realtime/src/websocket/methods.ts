@@ -1,4 +1,4 @@
-import { type AbortRun, type AuthorizeSubject, authorizeOperation, formatEventId, parseEventId } from '@berth/core'
+import { type AbortRun, type AuthorizeSubject, authorizeOperation, formatEventId, parseEventId } from '@perdure/core'
 import {
   AppError,
   type Clock,
@@ -7,8 +7,8 @@ import {
   type EventStream,
   type RunStore,
   toJsonText,
-} from '@berth/ports'
-import { REPLAY_GAP, type RPC_METHODS, type RpcErrorName, type RpcMethod, runOperations } from '@berth/protocol'
+} from '@perdure/ports'
+import { REPLAY_GAP, type RPC_METHODS, type RpcErrorName, type RpcMethod, runOperations } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import { endsStream } from '../ends-stream.ts'
 import { openSource } from '../open-source.ts'
@@ -54,7 +54,7 @@ export function createMethods(deps: MethodDeps): CallMethod {
   const methods: Methods = {
     initialize: async ({ connectionId, principal }) => ({
       result: {
-        serverInfo: { name: 'berth', version },
+        serverInfo: { name: 'perdure', version },
         connectionId,
         principal: { subject: principal.subject, scopes: principal.scopes },
         limits: {

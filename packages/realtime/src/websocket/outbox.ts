@@ -1,4 +1,4 @@
-import type { Timers } from '@berth/ports'
+import type { Timers } from '@perdure/ports'
 import { createDeadline, type Deadline } from '../deadline.ts'
 import type { Connection } from './connection.ts'
 import type { WebSocketLimits } from './web-socket-limits.ts'

@@ -1,5 +1,5 @@
-import type { DeliveredEvent, FeedPage } from '@berth/core'
-import { toJsonText } from '@berth/ports'
+import type { DeliveredEvent, FeedPage } from '@perdure/core'
+import { toJsonText } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { messagesOf } from './connections.fixture.ts'
 import { createFramesOf } from './page-frames.ts'

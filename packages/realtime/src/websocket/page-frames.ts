@@ -1,4 +1,4 @@
-import type { DeliveredEvent, EventSource, FeedPage } from '@berth/core'
+import type { DeliveredEvent, EventSource, FeedPage } from '@perdure/core'
 import { endsStream } from '../ends-stream.ts'
 
 /** Frames in a row, ready for the wire, of events in a row. */

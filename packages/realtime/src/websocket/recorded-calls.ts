@@ -1,6 +1,6 @@
-import type { AdmitRequest, RecordAnswer } from '@berth/core'
-import { AppError, type Clock } from '@berth/ports'
-import { ERRORS, type Operation, type RpcMethod, runOperations } from '@berth/protocol'
+import type { AdmitRequest, RecordAnswer } from '@perdure/core'
+import { AppError, type Clock } from '@perdure/ports'
+import { ERRORS, type Operation, type RpcMethod, runOperations } from '@perdure/protocol'
 import type { Connection } from './connection.ts'
 import type { CallMethod } from './methods.ts'
 

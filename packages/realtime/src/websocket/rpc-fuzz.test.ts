@@ -1,4 +1,4 @@
-import { RPC_CODES, RPC_METHODS } from '@berth/protocol'
+import { RPC_CODES, RPC_METHODS } from '@perdure/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { connected, createWorld, settled } from './connections.fixture.ts'

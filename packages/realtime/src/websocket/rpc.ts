@@ -1,5 +1,12 @@
-import { AppError } from '@berth/ports'
-import { ClientFrame, type ErrorCode, RPC_CODES, RPC_METHODS, type RpcErrorName, type RpcMethod } from '@berth/protocol'
+import { AppError } from '@perdure/ports'
+import {
+  ClientFrame,
+  type ErrorCode,
+  RPC_CODES,
+  RPC_METHODS,
+  type RpcErrorName,
+  type RpcMethod,
+} from '@perdure/protocol'
 import * as v from 'valibot'
 
 export type RpcId = string | number

@@ -1,6 +1,6 @@
-import type { Principal } from '@berth/core'
-import { AppError } from '@berth/ports'
-import { aRun } from '@berth/testkit'
+import type { Principal } from '@perdure/core'
+import { AppError } from '@perdure/ports'
+import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { ANYONE, connected, createWorld } from './connections.fixture.ts'
 

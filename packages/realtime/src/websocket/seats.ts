@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
 /** Counts who has and who is about to have a connection. */

@@ -1,4 +1,4 @@
-import { AppError } from '@berth/ports'
+import { AppError } from '@perdure/ports'
 import type { Connection } from '../connection.ts'
 import {
   READS,

@@ -1,4 +1,4 @@
-import type { Write, WriteType } from '@berth/ports'
+import type { Write, WriteType } from '@perdure/ports'
 
 /** What a full disk must not keep from happening: it ends something, takes a right away, or gives room back. */
 const ENDING: ReadonlySet<WriteType> = new Set<WriteType>([

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EpochMs, RunChange, Write } from '@berth/ports'
-import { anEvent, aRun } from '@berth/testkit'
+import type { EpochMs, RunChange, Write } from '@perdure/ports'
+import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Connection, openConnection } from '../connection.ts'
@@ -68,7 +68,7 @@ describe('a host on a full disk', () => {
 
 describe('the reserve', () => {
   it('is made where there is room, released, and taken back', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'berth-reserve-'))
+    const directory = mkdtempSync(join(tmpdir(), 'perdure-reserve-'))
     onTestFinished(() => rmSync(directory, { recursive: true }))
     const path = join(directory, 'data.db')
     const reserve = createReserve(path, 4_096)
@@ -82,7 +82,7 @@ describe('the reserve', () => {
   })
 
   it('does without where the disk is too small for it', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'berth-reserve-'))
+    const directory = mkdtempSync(join(tmpdir(), 'perdure-reserve-'))
     onTestFinished(() => rmSync(directory, { recursive: true }))
 
     expect(await createReserve(join(directory, 'data.db'), Number.MAX_SAFE_INTEGER).refill()).toBe(true)

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EVERY_ROW, type JsonText, type Write } from '@berth/ports'
-import { anEvent, aRun } from '@berth/testkit'
+import { EVERY_ROW, type JsonText, type Write } from '@perdure/ports'
+import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Connection, openConnection, openInlineConnection } from '../connection.ts'
@@ -24,7 +24,7 @@ const openInline = () => {
 }
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-inline-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-inline-'))
   path = join(directory, 'data.db')
   readFrom = openConnection(path)
   applyMigrations(readFrom.database, { now: () => 0 })

@@ -1,4 +1,4 @@
-import type { Write } from '@berth/ports'
+import type { Write } from '@perdure/ports'
 import type { Connection } from '../connection.ts'
 import { isBusyError } from '../sqlite-error.ts'
 import { commitGroup, type Settled, type WriteJob } from './commit-group.ts'

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EVERY_ROW, type RunRecord, toJsonText, type Write } from '@berth/ports'
-import { anEvent, aRun } from '@berth/testkit'
+import { EVERY_ROW, type RunRecord, toJsonText, type Write } from '@perdure/ports'
+import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Connection, openConnection } from '../connection.ts'
@@ -22,7 +22,7 @@ const createHost = (connection: Connection): Host =>
   })
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-host-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-host-'))
   db = openConnection(join(directory, 'data.db'))
   applyMigrations(db.database, { now: () => 0 })
   fatal = []

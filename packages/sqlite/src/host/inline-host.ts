@@ -1,4 +1,4 @@
-import type { AppError } from '@berth/ports'
+import type { AppError } from '@perdure/ports'
 import type { Connection } from '../connection.ts'
 import { commitGroup } from './commit-group.ts'
 import { createHost } from './create-host.ts'

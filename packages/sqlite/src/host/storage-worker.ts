@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { AppError, type Write } from '@berth/ports'
+import { AppError, type Write } from '@perdure/ports'
 import { BUSY_TIMEOUT_MS, type Connection, openConnection } from '../connection.ts'
 import { endInOrder } from '../meta.ts'
 import { databaseOpener } from '../open-database.ts'

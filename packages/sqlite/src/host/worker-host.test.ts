@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { EVERY_ROW, type RunRecord, type Write } from '@berth/ports'
-import { anEvent, aRun } from '@berth/testkit'
+import { EVERY_ROW, type RunRecord, type Write } from '@perdure/ports'
+import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openConnection, openInlineConnection } from '../connection.ts'
@@ -18,7 +18,7 @@ let fatal: unknown[]
 let closed: number
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'berth-worker-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-worker-'))
   path = join(directory, 'data.db')
   const readFrom = openConnection(path)
   applyMigrations(readFrom.database, { now: () => 0 })

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { AppError, type StoredEvent, type Write } from '@berth/ports'
+import { AppError, type StoredEvent, type Write } from '@perdure/ports'
 import type { Connection } from '../connection.ts'
 import type { Encryption } from '../encryption.ts'
 import type { Synchronous } from '../synchronous.ts'
@@ -60,7 +60,7 @@ const MAX_GROUPS = 2
 export function startStorageWorker(): StorageWorker {
   const isSource = import.meta.url.endsWith('.ts')
   const url = new URL(isSource ? './storage-worker.ts' : './storage-worker.cjs', import.meta.url)
-  const worker = new Worker(url, isSource ? { execArgv: ['--conditions=berth-source'] } : {})
+  const worker = new Worker(url, isSource ? { execArgv: ['--conditions=perdure-source'] } : {})
   const ended = Promise.withResolvers<void>()
   const asked: { resolve(reply: WorkerReply): void; reject(error: unknown): void }[] = []
   let fault: AppError | undefined

@@ -1,5 +1,5 @@
-import type { AppErrorOptions, AuditKeys, Conflict, StoredEvent, Write } from '@berth/ports'
-import type { ErrorCode } from '@berth/protocol'
+import type { AppErrorOptions, AuditKeys, Conflict, StoredEvent, Write } from '@perdure/ports'
+import type { ErrorCode } from '@perdure/protocol'
 import type { Encryption } from '../encryption.ts'
 import type { Synchronous } from '../synchronous.ts'
 import type { WriteJob } from './commit-group.ts'

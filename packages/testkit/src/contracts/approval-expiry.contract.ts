@@ -1,4 +1,4 @@
-import { type ApprovalRecord, EVERY_ROW, type Storage } from '@berth/ports'
+import { type ApprovalRecord, EVERY_ROW, type Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { anApproval, aRun } from '../builders.ts'
 import { commit, insertApprovals, insertRuns } from './commits.ts'

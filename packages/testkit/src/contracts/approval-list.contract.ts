@@ -5,7 +5,7 @@ import {
   type Storage,
   toJsonText,
   type Visibility,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { expect } from 'vitest'
 import { anApproval, aRun } from '../builders.ts'
 import { commit, idsOf, insertApprovals, insertRuns, walk } from './commits.ts'

@@ -6,7 +6,7 @@ import {
   type Storage,
   toJsonText,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { expect } from 'vitest'
 import { anApproval, aRun, aSession } from '../builders.ts'
 import { approvalExpiryCases } from './approval-expiry.contract.ts'

@@ -1,4 +1,4 @@
-import { type Conflict, EVERY_ROW, type Storage, type Write, type WriteType } from '@berth/ports'
+import { type Conflict, EVERY_ROW, type Storage, type Write, type WriteType } from '@perdure/ports'
 import { expect } from 'vitest'
 import {
   aMessage,

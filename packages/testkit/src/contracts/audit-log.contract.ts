@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { type AuditKeys, type NewAuditEntry, type Storage, UNVOUCHED } from '@berth/ports'
+import { type AuditKeys, type NewAuditEntry, type Storage, UNVOUCHED } from '@perdure/ports'
 import { expect } from 'vitest'
 import { commit } from './commits.ts'
 import { type ContractCase, registerContract, type StorageHarness } from './contract-case.ts'

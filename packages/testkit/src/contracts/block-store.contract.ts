@@ -1,4 +1,4 @@
-import { type BlockRecord, EVERY_ROW, type Storage } from '@berth/ports'
+import { type BlockRecord, EVERY_ROW, type Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aBlock } from '../memory-builders.ts'
 import { commit, idsOf, refused } from './commits.ts'

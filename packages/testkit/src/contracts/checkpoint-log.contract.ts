@@ -1,4 +1,4 @@
-import type { AuditCheckpoint, CheckpointLine, CheckpointLog } from '@berth/ports'
+import type { AuditCheckpoint, CheckpointLine, CheckpointLog } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { at } from './optional-fields.ts'
 

@@ -8,7 +8,7 @@ import {
   type StepRecord,
   type Storage,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 
 export type Committed = Extract<CommitOutcome, { readonly committed: true }>
 export type Refused = Extract<CommitOutcome, { readonly committed: false }>

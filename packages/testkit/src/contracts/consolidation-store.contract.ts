@@ -1,4 +1,4 @@
-import type { Storage } from '@berth/ports'
+import type { Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aMessage, aRun, aSession } from '../builders.ts'
 import { commit } from './commits.ts'

@@ -1,4 +1,4 @@
-import type { Storage } from '@berth/ports'
+import type { Storage } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 
 /** One sentence that every adapter must make true, and the proof; it gets a storage of its own that holds nothing. */

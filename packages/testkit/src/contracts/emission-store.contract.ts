@@ -1,4 +1,4 @@
-import { type EmissionPart, type Storage, toJsonText } from '@berth/ports'
+import { type EmissionPart, type Storage, toJsonText } from '@perdure/ports'
 import { expect } from 'vitest'
 import { anEmissionPart } from '../builders.ts'
 import { commit, refused } from './commits.ts'

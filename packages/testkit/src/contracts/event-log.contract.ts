@@ -1,4 +1,4 @@
-import { type EventStream, type NewEvent, type Storage, type StoredEvent, toJsonText } from '@berth/ports'
+import { type EventStream, type NewEvent, type Storage, type StoredEvent, toJsonText } from '@perdure/ports'
 import { expect } from 'vitest'
 import { anEvent, aRun, aSession } from '../builders.ts'
 import { commit, insertRuns } from './commits.ts'

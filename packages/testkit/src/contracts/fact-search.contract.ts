@@ -1,4 +1,4 @@
-import { EVERY_ROW, type FactFilter, type Storage } from '@berth/ports'
+import { EVERY_ROW, type FactFilter, type Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aFact } from '../memory-builders.ts'
 import { commit } from './commits.ts'

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type FactFilter, type FactRecord, type Storage, type Visibility } from '@berth/ports'
+import { EVERY_ROW, type FactFilter, type FactRecord, type Storage, type Visibility } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aFact } from '../memory-builders.ts'
 import { commit, idsOf, refused } from './commits.ts'

@@ -1,4 +1,4 @@
-import type { FactRecord, Storage } from '@berth/ports'
+import type { FactRecord, Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aFact } from '../memory-builders.ts'
 import { commit } from './commits.ts'

@@ -1,4 +1,4 @@
-import { type FireRecord, type FireStatus, type Storage, toJsonText, type Write } from '@berth/ports'
+import { type FireRecord, type FireStatus, type Storage, toJsonText, type Write } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aFire, aTrigger } from '../builders.ts'
 import { commit, refused } from './commits.ts'

@@ -1,4 +1,4 @@
-import type { EpochMs, IdempotencyRecord, Storage, StoredResponse, Write } from '@berth/ports'
+import type { EpochMs, IdempotencyRecord, Storage, StoredResponse, Write } from '@perdure/ports'
 import { expect } from 'vitest'
 import { anIdempotencyRecord, aRun } from '../builders.ts'
 import { commit, refused } from './commits.ts'

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type Storage, type Write } from '@berth/ports'
+import { EVERY_ROW, type Storage, type Write } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aMessage, anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep, aToken } from '../builders.ts'
 import { commit, refused } from './commits.ts'

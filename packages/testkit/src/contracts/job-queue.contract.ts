@@ -1,4 +1,4 @@
-import type { JobPhase, JobRecord, NewJob, Storage, Write } from '@berth/ports'
+import type { JobPhase, JobRecord, NewJob, Storage, Write } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aJob } from '../memory-builders.ts'
 import { commit, refused } from './commits.ts'

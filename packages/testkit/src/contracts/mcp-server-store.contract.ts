@@ -1,4 +1,4 @@
-import type { McpServerRecord, Storage } from '@berth/ports'
+import type { McpServerRecord, Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { anMcpServer } from '../builders.ts'
 import { commit, refused } from './commits.ts'

@@ -1,4 +1,4 @@
-import { type Conflict, EVERY_ROW, type Storage, type Write } from '@berth/ports'
+import { type Conflict, EVERY_ROW, type Storage, type Write } from '@perdure/ports'
 import { aBlock, aFact, aJob, aMemoryConflict } from '../memory-builders.ts'
 import { commit } from './commits.ts'
 import { at } from './optional-fields.ts'

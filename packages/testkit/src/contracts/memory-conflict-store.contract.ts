@@ -1,4 +1,4 @@
-import { EVERY_ROW, type MemoryConflictRecord, type Storage } from '@berth/ports'
+import { EVERY_ROW, type MemoryConflictRecord, type Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aMemoryConflict } from '../memory-builders.ts'
 import { commit, idsOf, refused } from './commits.ts'

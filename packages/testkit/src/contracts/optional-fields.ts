@@ -1,4 +1,4 @@
-import type { EpochMs } from '@berth/ports'
+import type { EpochMs } from '@perdure/ports'
 import { BUILT_AT } from '../builders.ts'
 
 type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T]

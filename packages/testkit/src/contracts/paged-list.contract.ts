@@ -1,4 +1,4 @@
-import type { EpochMs, Page, PageQuery, Storage } from '@berth/ports'
+import type { EpochMs, Page, PageQuery, Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { BUILT_AT } from '../builders.ts'
 import { walk } from './commits.ts'

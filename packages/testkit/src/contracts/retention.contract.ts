@@ -1,4 +1,4 @@
-import type { NewEvent, RunRecord, Storage, Write } from '@berth/ports'
+import type { NewEvent, RunRecord, Storage, Write } from '@perdure/ports'
 import { expect } from 'vitest'
 import { anApproval, anEvent, aRun, aSession, aStep } from '../builders.ts'
 import { commit, findRun } from './commits.ts'

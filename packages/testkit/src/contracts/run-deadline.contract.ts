@@ -1,4 +1,4 @@
-import type { RunRecord, RunStatus, Storage } from '@berth/ports'
+import type { RunRecord, RunStatus, Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aRun } from '../builders.ts'
 import { commit, insertRuns } from './commits.ts'

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type RunFilter, type RunStatus, type Storage } from '@berth/ports'
+import { EVERY_ROW, type RunFilter, type RunStatus, type Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aRun, aSession, BUILT_AT } from '../builders.ts'
 import { commit, idsOf, insertRuns, walk } from './commits.ts'

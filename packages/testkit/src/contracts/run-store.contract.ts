@@ -1,4 +1,4 @@
-import { EVERY_ROW, NO_USAGE, type RunChange, type RunRecord, type Storage, toJsonText } from '@berth/ports'
+import { EVERY_ROW, NO_USAGE, type RunChange, type RunRecord, type Storage, toJsonText } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aRun, aSession, BUILT_AT } from '../builders.ts'
 import { commit, findRun, insertRuns, refused } from './commits.ts'

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type Storage, type Visibility } from '@berth/ports'
+import { EVERY_ROW, type Storage, type Visibility } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aRun } from '../builders.ts'
 import { idsOf, insertRuns, walk } from './commits.ts'

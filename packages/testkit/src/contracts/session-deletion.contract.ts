@@ -1,4 +1,4 @@
-import { EVERY_ROW, type IdempotencyRecord, plusMs, type RunStatus, type Storage, type Write } from '@berth/ports'
+import { EVERY_ROW, type IdempotencyRecord, plusMs, type RunStatus, type Storage, type Write } from '@perdure/ports'
 import { expect } from 'vitest'
 import {
   aFire,

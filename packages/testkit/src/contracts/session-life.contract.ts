@@ -1,4 +1,4 @@
-import { EVERY_ROW, type RunStatus, type SessionRecord, type Storage, type Write } from '@berth/ports'
+import { EVERY_ROW, type RunStatus, type SessionRecord, type Storage, type Write } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aMessage, aRun, aSession } from '../builders.ts'
 import { commit, refused } from './commits.ts'

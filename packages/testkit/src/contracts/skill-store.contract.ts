@@ -1,4 +1,4 @@
-import { AppError, type SkillStore } from '@berth/ports'
+import { AppError, type SkillStore } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 
 /** A skill as the suite asks for it. */

@@ -1,4 +1,4 @@
-import { type StepChange, type StepRecord, type StepStatus, type Storage, toJsonText, type Write } from '@berth/ports'
+import { type StepChange, type StepRecord, type StepStatus, type Storage, toJsonText, type Write } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aRun, aStep } from '../builders.ts'
 import { commit, insertRuns, insertSteps, refused } from './commits.ts'

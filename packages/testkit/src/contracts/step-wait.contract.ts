@@ -1,4 +1,4 @@
-import type { StepRecord, Storage } from '@berth/ports'
+import type { StepRecord, Storage } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aRun, aStep } from '../builders.ts'
 import { commit, insertRuns, insertSteps } from './commits.ts'

@@ -5,7 +5,7 @@ import {
   type RunRecord,
   type Storage,
   type Write,
-} from '@berth/ports'
+} from '@perdure/ports'
 import { expect } from 'vitest'
 import { anApproval, anEvent, anIdempotencyRecord, aRun, aSession, aStep } from '../builders.ts'
 import { commit, findRun, refused } from './commits.ts'

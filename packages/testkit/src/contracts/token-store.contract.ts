@@ -1,4 +1,4 @@
-import type { Storage, TokenRecord } from '@berth/ports'
+import type { Storage, TokenRecord } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aToken } from '../builders.ts'
 import { commit, idsOf, refused } from './commits.ts'

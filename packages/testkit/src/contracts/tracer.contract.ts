@@ -1,5 +1,5 @@
-import type { Tracer } from '@berth/ports'
-import { SPANS, type SpanSpec } from '@berth/protocol'
+import type { Tracer } from '@perdure/ports'
+import { SPANS, type SpanSpec } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 
 /** A span as the tracing system has it. */
@@ -34,7 +34,7 @@ export const tracerCases: readonly TracerCase[] = [
     title: 'starts a span below the one that a traceparent names, and hands on its own place',
     async run(open) {
       const { tracer, ended } = await open()
-      const span = tracer.start('run.agent', { 'berth.run.id': 'run_1' }, RECEIVED)
+      const span = tracer.start('run.agent', { 'perdure.run.id': 'run_1' }, RECEIVED)
       span.end()
 
       const [seen] = ended()
@@ -80,7 +80,7 @@ export const tracerCases: readonly TracerCase[] = [
     title: 'gives a span the title, the kind and the fixed attributes of its row, and leaves out what has no value',
     async run(open) {
       const { tracer, ended } = await open()
-      const attributes = { 'gen_ai.agent.name': 'echo', 'berth.run.attempt': 2, 'gen_ai.conversation.id': undefined }
+      const attributes = { 'gen_ai.agent.name': 'echo', 'perdure.run.attempt': 2, 'gen_ai.conversation.id': undefined }
       tracer.start('run.agent', attributes, undefined).end()
       tracer.start('request', { 'http.request.method': 'GET' }, undefined).end()
 
@@ -88,7 +88,7 @@ export const tracerCases: readonly TracerCase[] = [
         {
           title: 'invoke_agent echo',
           kind: SPANS['run.agent'].kind,
-          attributes: { ...SPANS['run.agent'].fixed, 'gen_ai.agent.name': 'echo', 'berth.run.attempt': 2 },
+          attributes: { ...SPANS['run.agent'].fixed, 'gen_ai.agent.name': 'echo', 'perdure.run.attempt': 2 },
         },
         { title: 'GET', kind: 'server' },
       ])
@@ -102,11 +102,11 @@ export const tracerCases: readonly TracerCase[] = [
       const span = tracer.start('tool', {}, undefined)
       span.end({ error: 'timeout' })
       span.end()
-      tracer.start('run.agent', {}, undefined).end({ attributes: { 'berth.run.status': 'completed' } })
+      tracer.start('run.agent', {}, undefined).end({ attributes: { 'perdure.run.status': 'completed' } })
 
       expect(ended()).toMatchObject([
         { isError: true, attributes: { 'error.type': 'timeout' } },
-        { isError: false, attributes: { 'berth.run.status': 'completed' } },
+        { isError: false, attributes: { 'perdure.run.status': 'completed' } },
       ])
       expect(ended()).toHaveLength(2)
     },

@@ -1,4 +1,4 @@
-import { EVERY_ROW, type MessageRecord, type NewMessage, type Storage, toJsonText } from '@berth/ports'
+import { EVERY_ROW, type MessageRecord, type NewMessage, type Storage, toJsonText } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aMessage, aRun, aSession } from '../builders.ts'
 import { commit, insertRuns, refused, walk } from './commits.ts'

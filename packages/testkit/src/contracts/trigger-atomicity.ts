@@ -1,4 +1,4 @@
-import type { Conflict, Storage, Write } from '@berth/ports'
+import type { Conflict, Storage, Write } from '@perdure/ports'
 import { aFire, aTrigger } from '../builders.ts'
 import { commit } from './commits.ts'
 import { at } from './optional-fields.ts'

@@ -1,4 +1,4 @@
-import { type Storage, type TriggerRecord, toJsonText } from '@berth/ports'
+import { type Storage, type TriggerRecord, toJsonText } from '@perdure/ports'
 import { expect } from 'vitest'
 import { aFire, aRun, aTrigger } from '../builders.ts'
 import { commit, insertRuns, refused } from './commits.ts'

@@ -1,4 +1,4 @@
-import { defineConfig } from '@berth/server-app'
+import { defineConfig } from '@perdure/server-app'
 
 export default defineConfig({
   agents: [{ id: 'echo', description: 'Echoes.', agent: { id: 'echo', run: async (input) => input } }],

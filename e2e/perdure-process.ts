@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
 const root = join(import.meta.dirname, '..')
-export const BINARY = join(root, 'apps/cli/bin/berth.js')
+export const BINARY = join(root, 'apps/cli/bin/perdure.js')
 export const LEDGER_CONFIG = join(import.meta.dirname, 'fixtures/ledger.config.mjs')
 export const DURABLE_CONFIG = join(import.meta.dirname, 'fixtures/durable.config.mjs')
 export const REALTIME_CONFIG = join(import.meta.dirname, 'fixtures/realtime.config.mjs')
@@ -21,10 +21,10 @@ export interface Place {
 
 /** An empty folder with a database path, a ledger and a pepper of its own. */
 export function createPlace(over: NodeJS.ProcessEnv = {}): Place {
-  const dir = mkdtempSync(join(tmpdir(), 'berth-e2e-'))
+  const dir = mkdtempSync(join(tmpdir(), 'perdure-e2e-'))
   const env = {
     ...process.env,
-    BERTH_STORAGE_PATH: join(dir, 'data.db'),
+    PERDURE_STORAGE_PATH: join(dir, 'data.db'),
     E2E_LEDGER: join(dir, 'ledger.txt'),
     E2E_PEPPER: 'p'.repeat(40),
     ...over,
@@ -74,7 +74,7 @@ export async function startServer(
       const match = /(?:listening on|API)\s+(http:\S+)/.exec(line)
       if (match?.[1] !== undefined) resolve(match[1])
     })
-    ended.then(([code]) => reject(new Error(`berth ended with ${code} before it listened:\n${stderr}`)))
+    ended.then(([code]) => reject(new Error(`perdure ended with ${code} before it listened:\n${stderr}`)))
   })
   return {
     url,
@@ -97,7 +97,7 @@ export interface Finished {
 }
 
 /** Runs one command of the binary to its end. */
-export async function berth(place: Place, args: readonly string[]): Promise<Finished> {
+export async function perdure(place: Place, args: readonly string[]): Promise<Finished> {
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [BINARY, ...args], {
       env: place.env,
@@ -124,7 +124,7 @@ export async function createToken(place: Place, scopes = 'admin:*', subject = 'e
     LEDGER_CONFIG,
     '--json',
   ]
-  const { stdout, stderr, code } = await berth(place, args)
+  const { stdout, stderr, code } = await perdure(place, args)
   if (code !== 0) throw new Error(stderr)
   return JSON.parse(stdout).token
 }

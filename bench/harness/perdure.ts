@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
-const BINARY = join(import.meta.dirname, '../../apps/cli/bin/berth.js')
-const CONFIG = join(import.meta.dirname, '../berth.config.mjs')
+const BINARY = join(import.meta.dirname, '../../apps/cli/bin/perdure.js')
+const CONFIG = join(import.meta.dirname, '../perdure.config.mjs')
 
-export interface BerthOptions {
+export interface PerdureOptions {
   readonly folder: string
   readonly env?: Readonly<Record<string, string>>
   /** What runs the binary: a tracer, say. */
@@ -12,11 +12,11 @@ export interface BerthOptions {
 }
 
 /** The real binary on a database in the folder. */
-export const startBerth = ({ folder, env = {}, command }: BerthOptions): Promise<ServerProcess> =>
+export const startPerdure = ({ folder, env = {}, command }: PerdureOptions): Promise<ServerProcess> =>
   startProcess({
     ...(command === undefined ? {} : { command }),
     args: [BINARY, 'server', '--config', CONFIG],
-    env: { BERTH_STORAGE_PATH: join(folder, 'data.db'), ...env },
+    env: { PERDURE_STORAGE_PATH: join(folder, 'data.db'), ...env },
   })
 
 export const RUN = '/v1/agents/echo/run'

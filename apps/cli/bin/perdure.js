@@ -12,7 +12,7 @@ if (major > needed[0] || (major === needed[0] && minor >= needed[1])) {
       (error) => refuse('not-built', `the command cannot be loaded: ${error.message}`, 'build it first: pnpm build', 1),
     )
 } else {
-  const message = `Node.js ${process.versions.node} cannot run berth, it needs ${needed.join('.')} or newer`
+  const message = `Node.js ${process.versions.node} cannot run perdure, it needs ${needed.join('.')} or newer`
   refuse('node-too-old', message, 'install Node.js 24 LTS from https://nodejs.org and try again', 2)
 }
 

@@ -1,6 +1,6 @@
-import type { AgentRegistration, WorkflowRegistration } from '@berth/core'
+import type { AgentRegistration, WorkflowRegistration } from '@perdure/core'
 
-export interface BerthServer {
+export interface PerdureServer {
   /** Before `start`. */
   readonly agents: { register<Input>(registration: AgentRegistration<Input>): void }
   /** Before `start`. */

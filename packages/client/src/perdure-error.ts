@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@berth/protocol'
+import type { ErrorCode } from '@perdure/protocol'
 
 /** What goes wrong on this side of the wire. */
 export type ClientErrorCode =
@@ -9,9 +9,9 @@ export type ClientErrorCode =
   | 'client-closed' // `client.close()` was called
 
 /** Any identifier of the error table, or one of the client. A newer server may send one that is on neither list. */
-export type BerthErrorCode = ErrorCode | ClientErrorCode | (string & {})
+export type PerdureErrorCode = ErrorCode | ClientErrorCode | (string & {})
 
-export interface BerthErrorDetails {
+export interface PerdureErrorDetails {
   readonly status?: number | undefined
   readonly hint?: string | undefined
   readonly requestId?: string | undefined
@@ -21,9 +21,9 @@ export interface BerthErrorDetails {
 }
 
 /** The one error of the client. Branch on `error`; message and hint are prose. */
-export class BerthError extends Error {
+export class PerdureError extends Error {
   /** Identifier of what went wrong, permanent. */
-  readonly error: BerthErrorCode
+  readonly error: PerdureErrorCode
   /** HTTP status; 0 when there was no answer. */
   readonly status: number
   /** What to do about it, in the words of the server. */
@@ -35,9 +35,9 @@ export class BerthError extends Error {
   /** Code with which the WebSocket was closed, when that is the reason. */
   readonly closeCode: number | undefined
 
-  constructor(error: BerthErrorCode, message: string, details: BerthErrorDetails = {}) {
+  constructor(error: PerdureErrorCode, message: string, details: PerdureErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
-    this.name = 'BerthError'
+    this.name = 'PerdureError'
     this.error = error
     this.status = details.status ?? 0
     this.hint = details.hint
@@ -47,4 +47,4 @@ export class BerthError extends Error {
   }
 }
 
-export const isBerthError = (thrown: unknown): thrown is BerthError => thrown instanceof BerthError
+export const isPerdureError = (thrown: unknown): thrown is PerdureError => thrown instanceof PerdureError

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { temporaryDir } from '../test/temporary-dir.ts'
 
-const BIN = fileURLToPath(new URL('../bin/berth.js', import.meta.url))
+const BIN = fileURLToPath(new URL('../bin/perdure.js', import.meta.url))
 const SYSTEM_NODE = '/usr/bin/node'
 
 const versionOf = (node: string) => spawnSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).stdout.trim()
@@ -13,7 +13,7 @@ const versionOf = (node: string) => spawnSync(node, ['-p', 'process.versions.nod
 const oldNode = (): string | undefined =>
   existsSync(SYSTEM_NODE) && Number.parseInt(versionOf(SYSTEM_NODE), 10) < 22 ? SYSTEM_NODE : undefined
 
-describe('bin/berth.js', () => {
+describe('bin/perdure.js', () => {
   const dir = temporaryDir()
 
   const runAs = (version: string, ...args: string[]) => {
@@ -29,7 +29,7 @@ describe('bin/berth.js', () => {
     expect(status).toBe(2)
     expect(stdout).toBe('')
     expect(stderr).toMatch(
-      /^error\[node-too-old\]: Node\.js \S+ cannot run berth, it needs 22\.18 or newer\n {2}hint: .+\n$/,
+      /^error\[node-too-old\]: Node\.js \S+ cannot run perdure, it needs 22\.18 or newer\n {2}hint: .+\n$/,
     )
   })
 

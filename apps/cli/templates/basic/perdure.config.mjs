@@ -1,0 +1,8 @@
+// Configuration and agents of this server. Try it: npx perdure dev
+import { echo } from './agents/echo.mjs'
+
+/** @type {import('@perdure/server-app').PerdureConfig} */
+export default {
+  server: { port: 8080 },
+  agents: [echo],
+}

@@ -1,0 +1,8 @@
+// Configuration and workflows of this server. Try it: npx perdure dev
+import { refund } from './workflows/refund.mjs'
+
+/** @type {import('@perdure/server-app').PerdureConfig} */
+export default {
+  server: { port: 8080 },
+  workflows: [refund],
+}

@@ -12,53 +12,54 @@ import {
   type Tracer,
   type UnitOfWork,
 } from '@perdure/ports'
-import type { AgentRegistry } from './agents/agent-registry.ts'
-import { createReadAgents } from './agents/read-agents.ts'
-import type { CreateRunServices } from './agents/run-services.ts'
 import { createDecideApprovals } from './approvals/decide-approvals.ts'
 import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
+import { createTurns } from './concurrency/keyed-mutex.ts'
+import { createBudgetFamilies } from './durable/budget-families.ts'
+import { canHoldTimers, createRequireTimers } from './durable/require-timers.ts'
+import { createSettleWait } from './durable/resolve-wait.ts'
+import { usageWithChildren } from './durable/run-budget.ts'
+import { createRunMeter } from './durable/run-meter.ts'
+import { createGoOn } from './durable/wake-run.ts'
+import { createAbortAgent } from './engine/abort-agent.ts'
+import { createAbortRun } from './engine/abort-run.ts'
+import { createAdmission } from './engine/admission.ts'
+import { createCallChild } from './engine/child-call.ts'
+import { releaseRuns, waitForRuns } from './engine/drain-runs.ts'
+import { endRun } from './engine/end-run.ts'
+import { createAftermath, reconcileRuns } from './engine/follow-up.ts'
+import { lineUpRuns, recoverRuns } from './engine/recover-runs.ts'
+import { createResumeRun } from './engine/resume-run.ts'
+import { createResumeSuspended } from './engine/resume-suspended.ts'
+import { readRunLoad } from './engine/run-load.ts'
+import { logOutcome } from './engine/run-log.ts'
+import { createRunner } from './engine/runner.ts'
+import { createStartRun } from './engine/start-run.ts'
+import { createThreadClaims } from './engine/thread-claims.ts'
+import { createTimerDriver } from './engine/timer-driver.ts'
 import type { AnswerCache } from './idempotency/read-cache.ts'
 import type { Recall } from './idempotency/recall.ts'
 import type { PhaseHolder } from './lifecycle/phase.ts'
 import type { RenderEnvelope } from './realtime/envelope.ts'
 import { createReplay } from './replay/replay.ts'
-import { createAbortAgent } from './runs/abort-agent.ts'
-import { createAbortRun } from './runs/abort-run.ts'
-import { createAdmission } from './runs/admission.ts'
-import { createAftermath, reconcileRuns } from './runs/aftermath.ts'
-import { usageWithChildren } from './runs/budget.ts'
-import { createBudgetFamilies } from './runs/budget-families.ts'
-import { createCallChild } from './runs/child-call.ts'
-import { releaseRuns, waitForRuns } from './runs/drain-runs.ts'
-import { endRun } from './runs/end-run.ts'
-import { createGoOn } from './runs/go-on.ts'
 import { createReadRuns } from './runs/read-runs.ts'
-import { lineUpRuns, recoverRuns } from './runs/recover-runs.ts'
-import { createResumeRun } from './runs/resume-run.ts'
-import { createResumeSuspended } from './runs/resume-suspended.ts'
-import { readRunLoad } from './runs/run-load.ts'
-import { logOutcome } from './runs/run-log.ts'
-import { createRunMeter } from './runs/run-meter.ts'
 import { isTerminal } from './runs/run-states.ts'
-import { createRunner } from './runs/runner.ts'
-import { createSettlements } from './runs/settlements.ts'
-import { createStartRun } from './runs/start-run.ts'
-import { targetsOf } from './runs/target-registry.ts'
-import { createThreadClaims } from './runs/thread-claims.ts'
-import { createTurns } from './runs/turns.ts'
-import { canHoldTimers, createRequireTimers } from './steps/require-timers.ts'
-import { createSettleWait } from './steps/settle-wait.ts'
-import { createTimerDriver } from './timers/timer-driver.ts'
+import { createSettlements } from './runs/run-waiters.ts'
+import type { AgentRegistry } from './targets/agent-registry.ts'
+import { createReadAgents } from './targets/read-agents.ts'
+import { createReadWorkflows } from './targets/read-workflows.ts'
+import type { CreateRunServices } from './targets/run-services.ts'
+import { targetsOf } from './targets/target-registry.ts'
+import type { WorkflowRegistry } from './targets/workflow-registry.ts'
+import { fireEndWrites } from './triggers/fire-end.ts'
 import type { FireEventTriggers } from './triggers/fire-event-triggers.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
 import { createEmitEvent, NO_FIRES } from './workflows/emit-event.ts'
 import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
 import { handOutEmissions } from './workflows/hand-out-emissions.ts'
-import { createReadWorkflows } from './workflows/read-workflows.ts'
 import { createResumeWorkflow } from './workflows/resume-workflow.ts'
-import type { WorkflowRegistry } from './workflows/workflow-registry.ts'
 import { createWorkflowThreads } from './workflows/workflow-threads.ts'
 
 export interface EngineDeps
@@ -107,12 +108,22 @@ export function createEngine(given: EngineDeps) {
   const settlements = createSettlements()
   const admission = createAdmission(limits)
   const targets = targetsOf(agents, workflows)
-  const runMeter = createRunMeter(given.meter, targets)
+  const runMeter = createRunMeter(given.meter, (kind, id) => targets.find(kind, id) !== undefined)
   const holdsTimers = canHoldTimers(given)
   const requireTimers = createRequireTimers(holdsTimers)
   const tracer = given.tracer ?? noTracer
   const nesting = given.nesting ?? noNesting
-  const deps = { ...given, ...limits, tracer, nesting, settlements, targets, runMeter, requireTimers }
+  const deps = {
+    ...given,
+    ...limits,
+    tracer,
+    nesting,
+    settlements,
+    targets,
+    runMeter,
+    requireTimers,
+    endWrites: fireEndWrites,
+  }
 
   const families = createBudgetFamilies(deps)
   const runner = createRunner({
@@ -162,7 +173,7 @@ export function createEngine(given: EngineDeps) {
 
   return {
     ...{ startRun, abortRun, abortAgent, resumeRun, resolveApproval, readRuns, threads },
-    readAgents: createReadAgents({ agents, runner }),
+    readAgents: createReadAgents({ agents, countsOf: runner.countsOf }),
     readApprovals: createReadApprovals(deps),
     readWorkflows: createReadWorkflows(deps),
     resumeWorkflow: createResumeWorkflow({ ...deps, threads, settleWait, resumeSuspended }),

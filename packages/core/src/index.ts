@@ -1,21 +1,3 @@
-export type {
-  Agent,
-  AgentContext,
-  AgentEvent,
-  AgentRegistration,
-  Concurrency,
-  EmitOptions,
-  OnBusy,
-  Recovery,
-  RegistrationOptions,
-  Resume,
-  RunContext,
-} from './agents/agent.ts'
-export { defineAgent } from './agents/agent.ts'
-export { type AgentRegistry, createAgentRegistry } from './agents/agent-registry.ts'
-export type { AgentResource, AgentStateResource, ReadAgents } from './agents/read-agents.ts'
-export type { CreateRunServices, RunServices } from './agents/run-services.ts'
-export type { ApprovalDecision, ApprovalOptions } from './approvals/approval-options.ts'
 export type { ApprovalResource } from './approvals/approval-resource.ts'
 export type { Decision } from './approvals/decision.ts'
 export type { DecisionRef } from './approvals/match-decisions.ts'
@@ -52,18 +34,33 @@ export { createManageTokens, type ManageTokens, type ManageTokensDeps } from './
 export type { MintToken, NewToken } from './auth/new-token.ts'
 export type { Principal } from './auth/principal.ts'
 export { createTokenUseCases, type TokenUseCases, type TokenUseCasesDeps } from './auth/token-use-cases.ts'
-export { type BoundedMap, createBoundedMap } from './bounded-map.ts'
+export { type BoundedMap, createBoundedMap } from './collections/bounded-map.ts'
 export { type ConsolidatorGroup, createConsolidator } from './consolidator/consolidator.ts'
 export type { ConsolidatorLoop } from './consolidator/consolidator-loop.ts'
 export type { ConsolidatorCheck, ConsolidatorState } from './consolidator/consolidator-state.ts'
 export type { QueueConsolidation } from './consolidator/queue-consolidation.ts'
 export type { ReadConsolidator } from './consolidator/read-consolidator.ts'
+export type { ApprovalDecision, ApprovalOptions } from './durable/approval-options.ts'
+export type { Effect } from './durable/effect.ts'
+export type { ServiceCaller } from './durable/service-caller.ts'
+export type { StepFn, StepOptions, StepRetry, StepTry } from './durable/step.ts'
+export type { SuspendRequest, Suspension } from './durable/suspension.ts'
+export type { ToolCall, ToolOutcome } from './durable/tool.ts'
+export type { UsageReport } from './durable/usage-report.ts'
+export type { AbortAgent } from './engine/abort-agent.ts'
+export { isGenerator } from './engine/emit-all.ts'
+export type { Recovered } from './engine/recover-runs.ts'
+export type { ResumeRun } from './engine/resume-run.ts'
+export type { RunLoad } from './engine/run-load.ts'
+export { traceIdOf } from './engine/run-log.ts'
+export type { RunRequestBody, StartRun, StartRunRequest } from './engine/start-run.ts'
 export { createEngine, type Engine, type EngineDeps, type EngineLimits } from './engine.ts'
 export { createReadHealth, type HealthDocument, type ReadHealth } from './health/read-health.ts'
 export { createKeyRequest, type KeyRequest } from './idempotency/key-request.ts'
 export { type KeyedRequest, parseIdempotencyKey, type RequestIdentity } from './idempotency/keyed-request.ts'
 export { type AnswerCache, withReadCache } from './idempotency/read-cache.ts'
 export { createRecall, type Recall } from './idempotency/recall.ts'
+export type { Reply } from './idempotency/reply.ts'
 export type { Daemon } from './lifecycle/daemon.ts'
 export { createPhase, type Phase, type PhaseHolder } from './lifecycle/phase.ts'
 export type { ManageMcp } from './mcp/manage-mcp.ts'
@@ -116,24 +113,12 @@ export { createRealtime, type Realtime, type RealtimeDeps } from './realtime/rea
 export type { SanitizerPolicy } from './realtime/sanitize.ts'
 export type { Tickets } from './realtime/tickets.ts'
 export { createReplay, type Recording, type Replay } from './replay/replay.ts'
-export type { Reply } from './reply.ts'
 export { createRetention } from './retention/retention.ts'
-export type { AbortAgent } from './runs/abort-agent.ts'
-export type { AbortRun, AbortRunRequest } from './runs/abort-run.ts'
-export { isGenerator } from './runs/emit-all.ts'
+export type { AbortRun, AbortRunRequest } from './runs/abort-request.ts'
 export type { ListRunsQuery, ReadRuns } from './runs/read-runs.ts'
-export type { Recovered } from './runs/recover-runs.ts'
-export type { ResumeRun } from './runs/resume-run.ts'
 export { runSubject } from './runs/run-events.ts'
-export type { RunLoad } from './runs/run-load.ts'
-export { traceIdOf } from './runs/run-log.ts'
 export type { RunResource } from './runs/run-outcome.ts'
 export { isTerminal, RUN_TRANSITIONS } from './runs/run-states.ts'
-export type { RunRequestBody, StartRun, StartRunRequest } from './runs/start-run.ts'
-export type { SuspendRequest, Suspension } from './runs/suspension.ts'
-export { targetsOf } from './runs/target-registry.ts'
-export type { UsageReport } from './runs/usage-report.ts'
-export type { ServiceCaller } from './service-caller.ts'
 export type { CreateSession } from './sessions/create-session.ts'
 export type { DeleteSession } from './sessions/delete-session.ts'
 export type { ExportSession } from './sessions/export-session.ts'
@@ -147,9 +132,27 @@ export type { ReadSkills } from './skills/read-skills.ts'
 export { createRunSkills, type RunSkills } from './skills/run-skills.ts'
 export { joinSkillStores } from './skills/skill-library.ts'
 export { createSkills } from './skills/skills.ts'
-export type { Effect } from './steps/effect.ts'
-export type { StepFn, StepOptions, StepRetry, StepTry } from './steps/step.ts'
-export type { ToolCall, ToolOutcome } from './tools/tool.ts'
+export type {
+  Agent,
+  AgentContext,
+  AgentEvent,
+  AgentRegistration,
+  Concurrency,
+  EmitOptions,
+  OnBusy,
+  Recovery,
+  RegistrationOptions,
+  Resume,
+  RunContext,
+} from './targets/agent.ts'
+export { defineAgent } from './targets/agent.ts'
+export { type AgentRegistry, createAgentRegistry } from './targets/agent-registry.ts'
+export type { AgentResource, AgentStateResource, ReadAgents } from './targets/read-agents.ts'
+export type { ReadWorkflows } from './targets/read-workflows.ts'
+export type { CreateRunServices, RunServices } from './targets/run-services.ts'
+export { targetsOf } from './targets/target-registry.ts'
+export { defineWorkflow, type Workflow, type WorkflowRegistration } from './targets/workflow.ts'
+export { createWorkflowRegistry, type WorkflowRegistry } from './targets/workflow-registry.ts'
 export type { CreateTrigger } from './triggers/create-trigger.ts'
 export { checkTriggers } from './triggers/declare-triggers.ts'
 export type { FireByHand } from './triggers/fire-by-hand.ts'
@@ -162,8 +165,5 @@ export { createTriggers, type Triggers, type TriggersDeps } from './triggers/tri
 export type { DeleteThread } from './workflows/delete-thread.ts'
 export type { EmitEvent } from './workflows/emit-event.ts'
 export { type ForkRequest, type ForkThreadDeps, forkThread } from './workflows/fork-thread.ts'
-export type { ReadWorkflows } from './workflows/read-workflows.ts'
 export type { ResumeWorkflow } from './workflows/resume-workflow.ts'
-export { defineWorkflow, type Workflow, type WorkflowRegistration } from './workflows/workflow.ts'
-export { createWorkflowRegistry, type WorkflowRegistry } from './workflows/workflow-registry.ts'
 export type { Checkpoint, ThreadState, WorkflowThreads } from './workflows/workflow-threads.ts'

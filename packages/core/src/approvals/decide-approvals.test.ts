@@ -2,9 +2,9 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import type { RunContext } from '../agents/agent.ts'
-import { mortal } from '../mortal-storage.fixture.ts'
-import { agentOf, createEngine, outcomeOf, settled } from '../runs/engine.fixture.ts'
+import { agentOf, createEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import { mortal } from '../model/crashing-storage.fixture.ts'
+import type { RunContext } from '../targets/agent.ts'
 
 const KEY = { id: 'key-1', fingerprint: 'same' }
 const BOB = { subject: 'bob', scopes: ['agents:invoke', 'approvals:resolve'] }

@@ -11,13 +11,13 @@ import {
   toJsonText,
   type Write,
 } from '@perdure/ports'
+import type { InTurn } from '../concurrency/keyed-mutex.ts'
+import { approvalEvents } from '../durable/approval-events.ts'
+import { planSettlement, type Settlement, type Settling } from '../durable/wait-resolution.ts'
+import type { GoOn } from '../durable/wake-run.ts'
 import { type CommitOnceDeps, commitOnce, type Decision, type Once } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { GoOn } from '../runs/go-on.ts'
-import { awaitsResume, readSuspension, storeResumption } from '../runs/suspension.ts'
-import type { InTurn } from '../runs/turns.ts'
-import { planSettlement, type Settlement, type Settling } from '../steps/settlement.ts'
-import { approvalEvents } from './approval-events.ts'
+import { awaitsResume, readSuspension, storeResumption } from '../runs/stored-suspension.ts'
 
 export interface DecideApprovalsDeps extends CommitOnceDeps {
   readonly approvals: ApprovalStore
@@ -132,8 +132,8 @@ function endOf(step: StepRecord, resolution: ApprovalResolution): Omit<Settling,
   return { change: refusedChange(step, reason, resolvedAt) }
 }
 
-const refusedChange = ({ name }: StepRecord, reason: string | undefined, settledAt: EpochMs) => ({
+const refusedChange = ({ name }: StepRecord, reason: string | undefined, endedAt: EpochMs) => ({
   status: 'failed' as const,
   error: { code: 'step-failed', message: `${name} may not run again: ${reason ?? 'denied'}` },
-  settledAt,
+  endedAt,
 })

@@ -6,8 +6,8 @@ import {
   type RunStore,
   type UnitOfWork,
 } from '@perdure/ports'
+import { approvalEvents } from '../durable/approval-events.ts'
 import { isTerminal } from '../runs/run-states.ts'
-import { approvalEvents } from './approval-events.ts'
 import type { DecideApprovals } from './decide-approvals.ts'
 
 export interface ExpireApprovalDeps {

@@ -9,7 +9,7 @@ import {
 import { OPERATION_TABLES } from '@perdure/protocol'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
-import { isAppError } from '../thrown-value.ts'
+import { isAppError } from '../runs/thrown-value.ts'
 import type { Decision } from './decision.ts'
 
 /** A decision on an approval of a run, which is named by its id or by the tool call that asked for it. */

@@ -8,7 +8,7 @@ import {
   type Visibility,
 } from '@perdure/ports'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import { isTerminal } from '../runs/run-states.ts'
 import { toApprovalResource } from './approval-resource.ts'
 import type { DecideApprovals, Deciding } from './decide-approvals.ts'

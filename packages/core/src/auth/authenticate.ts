@@ -9,7 +9,7 @@ import {
   type Write,
 } from '@perdure/ports'
 import { isWellFormedToken } from '@perdure/protocol'
-import { createBoundedMap } from '../bounded-map.ts'
+import { createBoundedMap } from '../collections/bounded-map.ts'
 import type { Principal } from './principal.ts'
 
 export interface AuthenticateDeps {

@@ -1,5 +1,5 @@
 import { AppError, type Clock } from '@perdure/ports'
-import { createBoundedMap } from '../bounded-map.ts'
+import { createBoundedMap } from '../collections/bounded-map.ts'
 import type { Authenticate } from './authenticate.ts'
 
 export interface LockoutOptions {

@@ -1,6 +1,6 @@
 import type { Sealer, TokenRecord } from '@perdure/ports'
 import { aToken, BUILT_AT, createSequenceIds } from '@perdure/testkit'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import { createAuthenticate } from './authenticate.ts'
 import type { Principal } from './principal.ts'
 import { createTokenUseCases, type TokenUseCases } from './token-use-cases.ts'

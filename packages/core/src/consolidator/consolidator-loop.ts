@@ -1,8 +1,8 @@
 import type { ConsolidationStore, EpochMs, JobPhase, JobQueue, UnitOfWork } from '@perdure/ports'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
-import { type BudgetLimits, dayOf, isUsedUp, readBudget } from './budget.ts'
 import type { StateHolder } from './consolidator-state.ts'
+import { type BudgetLimits, dayOf, isUsedUp, readBudget } from './daily-spend.ts'
 import { extractionOf, newJob, PHASES } from './jobs.ts'
 import type { WorkJob } from './work-job.ts'
 

@@ -1,5 +1,5 @@
 import type { ConsolidationStore, JobCounts, JobQueue } from '@perdure/ports'
-import { type Budget, type BudgetLimits, budgetAfter } from './budget.ts'
+import { type Budget, type BudgetLimits, budgetAfter } from './daily-spend.ts'
 
 export interface ConsolidatorCheck {
   readonly status: 'ok' | 'warn' | 'disabled'

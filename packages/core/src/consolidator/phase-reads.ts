@@ -41,7 +41,7 @@ export function createPhaseReads(deps: PhaseReadsDeps, { owner, sessionId, now }
       expired: (limit) => factUpkeep.expired({ owner, now }, limit),
       weighedBefore: (at, limit) => factUpkeep.weighedBefore({ owner, at }, limit),
       async inConflict(factIds) {
-        const open = await memoryConflicts.openOf(factIds)
+        const open = await memoryConflicts.listOpenByFacts(factIds)
         return new Set(open.flatMap((conflict) => conflict.factIds))
       },
     },

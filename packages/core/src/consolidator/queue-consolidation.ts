@@ -12,8 +12,8 @@ import {
 } from '@perdure/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
-import type { Reply } from '../reply.ts'
 import { extractionOf, newJob } from './jobs.ts'
 
 export interface QueueConsolidationDeps extends CommitOnceDeps {
@@ -66,7 +66,7 @@ export function createQueueConsolidation(deps: QueueConsolidationDeps): QueueCon
     queue: (request) =>
       answer(request.key, async () => {
         const wanted = await jobsFor(deps, request)
-        const known = await Promise.all(wanted.map(({ key }) => jobs.findAlive(key)))
+        const known = await Promise.all(wanted.map(({ key }) => jobs.findLive(key)))
         return {
           writes: wanted.map((job) => ({ type: 'job.enqueue', job })),
           jobIds: wanted.map((job, index) => known[index]?.id ?? job.id),
@@ -76,7 +76,7 @@ export function createQueueConsolidation(deps: QueueConsolidationDeps): QueueCon
       answer(key, async () => {
         const dead = await jobs.find(id)
         if (dead?.failedAt === undefined) throw new AppError('dead-letter-not-found')
-        const other = await jobs.findAlive(dead.key)
+        const other = await jobs.findLive(dead.key)
         return { writes: [{ type: 'job.retry', id, now: clock.now() }], jobIds: [other?.id ?? id] }
       }),
   }

@@ -1,5 +1,5 @@
 import type { Clock, ConsolidationStore, EpochMs, JobPhase, JobQueue, JobRecord, Page, PageQuery } from '@perdure/ports'
-import { type Budget, type BudgetLimits, readBudget } from './budget.ts'
+import { type Budget, type BudgetLimits, readBudget } from './daily-spend.ts'
 
 export interface ReadConsolidatorDeps {
   readonly jobs: JobQueue

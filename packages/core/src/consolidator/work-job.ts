@@ -16,8 +16,8 @@ import {
 } from '@perdure/ports'
 import type { FactDecisionsDeps } from '../memory/fact-decisions.ts'
 import { MEMORY_TOPIC } from '../memory/memory-events.ts'
-import { dayOf } from './budget.ts'
 import { checkPhaseResult } from './check-phase-result.ts'
+import { dayOf } from './daily-spend.ts'
 import { followerOf, newJob } from './jobs.ts'
 import { createPhaseReads, type PhaseReadsDeps, type TrackedReads } from './phase-reads.ts'
 import { changesIn, phaseWrites } from './phase-writes.ts'
@@ -106,11 +106,11 @@ async function completion(
 ): Promise<readonly Write[]> {
   const { sessionId, phase } = job
   const throughSeq = tracked.readThrough()
-  const isAgain = result.hasMore === true || tracked.hasUnread()
-  const follower = isAgain ? undefined : followerOf(job)
+  const runAgain = result.hasMore === true || tracked.hasUnread()
+  const follower = runAgain ? undefined : followerOf(job)
   const payload = toJsonText({ phase, jobId: job.id, changed: changesIn(result), sessionId })
   return [
-    { type: 'job.complete', id: job.id, lease, now, isAgain },
+    { type: 'job.complete', id: job.id, lease, now, runAgain },
     ...(await phaseWrites(deps.decisions, { ...job, now }, result)),
     ...(sessionId === undefined || throughSeq === 0
       ? []

@@ -10,11 +10,11 @@ import {
   type UnitOfWork,
   type Write,
 } from '@perdure/ports'
-import { MOST_TRIES } from '../most-tries.ts'
-import type { Reply } from '../reply.ts'
+import { MOST_TRIES } from '../concurrency/commit-attempts.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 import type { AnswerCache } from './read-cache.ts'
 import { answerAgain } from './recall.ts'
+import type { Reply } from './reply.ts'
 
 export interface CommitOnceDeps {
   readonly unitOfWork: UnitOfWork

@@ -101,9 +101,9 @@ describe('createKeyRequest', () => {
 describe('a key of an earlier release', () => {
   const identity: RequestIdentity = { subject: 'alice', method: 'POST', path: '/v1/x', query: [], body: {} }
 
-  const upgraded = async (holdsHashedIds: () => Promise<boolean>) => {
+  const upgraded = async (holdsLegacyIds: () => Promise<boolean>) => {
     const storage = createInMemoryStorage()
-    const idempotency: IdempotencyStore = { ...storage.idempotency, holdsHashedIds }
+    const idempotency: IdempotencyStore = { ...storage.idempotency, holdsLegacyIds }
     const record = anIdempotencyRecord({ id: hashedId(transparent, identity, 'old'), createdAt: clock.now() })
     await storage.unitOfWork.commit([{ type: 'idempotency.reserve', record, now: clock.now() }])
     return { id: record.id, keyRequest: createKeyRequest({ digest: transparent, clock, idempotency }) }

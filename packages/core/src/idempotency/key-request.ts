@@ -1,5 +1,5 @@
 import { type Clock, canonicalJson, type Digest, type IdempotencyStore } from '@perdure/ports'
-import { createBoundedMap } from '../bounded-map.ts'
+import { createBoundedMap } from '../collections/bounded-map.ts'
 import type { KeyedRequest, RequestIdentity } from './keyed-request.ts'
 
 export interface KeyRequestDeps {
@@ -18,7 +18,7 @@ const MAX_SCOPES = 1_000
 
 export function createKeyRequest({ digest, clock, idempotency }: KeyRequestDeps): KeyRequest {
   const scopes = createBoundedMap<string, string>(MAX_SCOPES)
-  let isPast = idempotency.holdsHashedIds === undefined
+  let isPast = idempotency.holdsLegacyIds === undefined
 
   const scopeOf = ({ subject, method, path }: RequestIdentity): string => {
     const text = JSON.stringify([subject, method, path])
@@ -29,7 +29,7 @@ export function createKeyRequest({ digest, clock, idempotency }: KeyRequestDeps)
 
   const fromThePast = async (identity: RequestIdentity, key: string, request: KeyedRequest): Promise<KeyedRequest> => {
     const now = clock.now()
-    isPast = (await idempotency.holdsHashedIds?.(now)) !== true
+    isPast = (await idempotency.holdsLegacyIds?.(now)) !== true
     if (isPast) return request
     const id = hashedId(digest, identity, key)
     return (await idempotency.find(id, now)) === undefined ? request : { ...request, id }

@@ -1,5 +1,5 @@
 import type { EpochMs, IdempotencyRecord, IdempotencyStore, Meter } from '@perdure/ports'
-import { createBoundedMap } from '../bounded-map.ts'
+import { createBoundedMap } from '../collections/bounded-map.ts'
 
 const MAX_RECORDS = 2_000
 const MAX_BODY_LENGTH = 16_384

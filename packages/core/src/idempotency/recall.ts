@@ -6,9 +6,9 @@ import {
   type Sealer,
   type StoredResponse,
 } from '@perdure/ports'
-import type { Reply } from '../reply.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 import type { AnswerCache } from './read-cache.ts'
+import type { Reply } from './reply.ts'
 
 interface AnswerAgainDeps {
   readonly clock: Clock

@@ -1,6 +1,6 @@
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { silentLogger } from '../runs/engine.fixture.ts'
+import { silentLogger } from '../engine/test-engine.fixture.ts'
 import { createSupervisedLoop } from './supervised-loop.ts'
 
 const turns = () => new Promise<void>((resolve) => setImmediate(resolve))

@@ -1,9 +1,9 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { AppError, type EpochMs, type McpCall, type McpClient, type McpEndpoint, type PageQuery } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import { silentLogger } from '../engine/test-engine.fixture.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
-import { silentLogger } from '../runs/engine.fixture.ts'
 import { createMcp } from './mcp.ts'
 import type { AllowedBindings } from './mcp-servers.ts'
 

@@ -1,4 +1,4 @@
-import type { ServiceCaller } from '../service-caller.ts'
+import type { ServiceCaller } from '../durable/service-caller.ts'
 import { createManageMcp, type ManageMcpDeps } from './manage-mcp.ts'
 import { createMcpServers, type McpServersDeps } from './mcp-servers.ts'
 import { createRunMcp } from './run-mcp.ts'

@@ -1,9 +1,9 @@
 import { createInMemoryMeter } from '@perdure/in-memory'
 import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import type { RunContext } from '../agents/agent.ts'
-import { agentOf, createEngine } from '../runs/engine.fixture.ts'
-import type { RunRequestBody } from '../runs/start-run.ts'
+import type { RunRequestBody } from '../engine/start-run.ts'
+import { agentOf, createEngine } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/agent.ts'
 import { createMcpWorld } from './mcp.fixture.ts'
 import { createMcpService } from './mcp.ts'
 

@@ -1,8 +1,8 @@
 import { AppError, type McpClient, type McpOutcome, type McpTool } from '@perdure/ports'
 import { isPlainObject } from '@perdure/protocol'
-import type { ServiceCaller } from '../service-caller.ts'
-import { checkMembers } from '../steps/check-options.ts'
-import type { StepOptions } from '../steps/step.ts'
+import { checkMembers } from '../durable/check-options.ts'
+import type { ServiceCaller } from '../durable/service-caller.ts'
+import type { StepOptions } from '../durable/step.ts'
 import type { McpServers } from './mcp-servers.ts'
 
 export interface McpCallOptions extends Pick<StepOptions, 'onCrash'> {

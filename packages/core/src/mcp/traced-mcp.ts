@@ -3,7 +3,7 @@ import { failSpan } from '../tracing/step-span.ts'
 
 /** The same client; each call of a tool is a span below its caller, and the server is told of that one. */
 export function withMcpSpans(client: McpClient, tracer: Tracer): McpClient {
-  if (!tracer.isOn) return client
+  if (!tracer.isEnabled) return client
   return {
     ...client,
     async call(endpoint, call) {

@@ -10,12 +10,12 @@ import {
   toJsonText,
   type Write,
 } from '@perdure/ports'
+import { pageOfNamed } from '../collections/page-by-name.ts'
+import { type PersistentlyDeps, persistently } from '../concurrency/retry-transient.ts'
 import { type CommitOnceDeps, commitOnce, toStoredResponse } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
-import { pageOfNamed } from '../named-page.ts'
-import type { Reply } from '../reply.ts'
-import { type PersistentlyDeps, persistently } from '../runs/persistently.ts'
 import type { McpServers } from './mcp-servers.ts'
 
 export interface UseMcpDeps extends CommitOnceDeps, PersistentlyDeps {

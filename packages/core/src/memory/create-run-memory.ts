@@ -1,6 +1,6 @@
 import { CreateFactRequest, PutBlockRequest, SearchRequest, UpdateFactRequest } from '@perdure/protocol'
-import type { ServiceCaller } from '../service-caller.ts'
-import { checkMembers } from '../steps/check-options.ts'
+import { checkMembers } from '../durable/check-options.ts'
+import type { ServiceCaller } from '../durable/service-caller.ts'
 import { checkBySchema } from './check-by-schema.ts'
 import {
   decideFactChange,

@@ -42,7 +42,7 @@ export async function disagreementWrites(
   { ignored = new Set() }: Besides = {},
 ): Promise<readonly Write[]> {
   const found = (await disagreeingFacts(deps, fact)).filter(({ id }) => !ignored.has(id))
-  const open = (await deps.memoryConflicts.openOf([fact.id])).filter(({ id }) => !ignored.has(id))
+  const open = (await deps.memoryConflicts.listOpenByFacts([fact.id])).filter(({ id }) => !ignored.has(id))
   const known = new Map(open.map((conflict) => [partnerOf(conflict, fact.id), conflict]))
   const added = found.filter(({ id }) => !known.has(id)).slice(0, MOST_AT_ONCE)
   const standing = new Set(found.map(({ id }) => id))
@@ -59,7 +59,7 @@ export async function departureWrites(
   fact: FactRecord,
   { ignored = new Set() }: Besides = {},
 ): Promise<readonly Write[]> {
-  const open = await deps.memoryConflicts.openOf([fact.id])
+  const open = await deps.memoryConflicts.listOpenByFacts([fact.id])
   return settleWrites(
     deps,
     open.filter(({ id }) => !ignored.has(id)),

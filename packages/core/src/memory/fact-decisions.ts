@@ -7,7 +7,7 @@ import {
   type Visibility,
   type Write,
 } from '@perdure/ports'
-import { isLongerThan } from '../json-members.ts'
+import { isLongerThan } from '../json/json-members.ts'
 import { type Besides, type DisagreementDeps, departureWrites, disagreementWrites } from './disagreements.ts'
 import { fingerprintOf } from './likeness.ts'
 import { factEvent } from './memory-events.ts'

@@ -1,7 +1,7 @@
 import { wordsOf } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { testDigest } from '../runs/engine.fixture.ts'
+import { testDigest } from '../engine/test-engine.fixture.ts'
 import { fingerprintOf, likeness, probeOf } from './likeness.ts'
 
 const same = (a: string, b: string) => fingerprintOf(a, testDigest) === fingerprintOf(b, testDigest)

@@ -8,7 +8,7 @@ import {
 } from '@perdure/ports'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import { decideFactChange, decideFactDeletion, type FactDecisionsDeps } from './fact-decisions.ts'
 import { conflictEvent } from './memory-events.ts'
 import { toConflictResource } from './memory-resources.ts'

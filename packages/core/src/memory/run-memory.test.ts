@@ -2,8 +2,8 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
+import { createEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../index.ts'
-import { createEngine, settled, workflowOf } from '../runs/engine.fixture.ts'
 import { createMemoryWorld } from './memory.fixture.ts'
 
 /** Processes on one storage whose runs have memory. */

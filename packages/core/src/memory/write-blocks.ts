@@ -10,7 +10,7 @@ import {
 import { OPERATOR_ID } from '@perdure/protocol'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import { DEFAULT_NAMESPACE } from './fact-decisions.ts'
 import { toBlockResource } from './memory-resources.ts'
 

@@ -1,7 +1,7 @@
 import type { Visibility } from '@perdure/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import {
   decideFactChange,
   decideFactDeletion,

@@ -1,4 +1,4 @@
-import { readThrown } from '../thrown-value.ts'
+import { readThrown } from '../runs/thrown-value.ts'
 
 /** What `retry` and `fallback` look at in a thrown value; errors that are not ours may carry it too. */
 export interface FailureTraits {

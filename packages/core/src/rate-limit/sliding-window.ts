@@ -1,5 +1,5 @@
 import type { Clock } from '@perdure/ports'
-import { createBoundedMap } from '../bounded-map.ts'
+import { createBoundedMap } from '../collections/bounded-map.ts'
 
 export interface SlidingWindowOptions {
   readonly limit: number // accepted takes per window and key

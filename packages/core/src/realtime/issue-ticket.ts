@@ -2,8 +2,8 @@ import { AppError } from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
-import type { Reply } from '../reply.ts'
 import type { Tickets } from './tickets.ts'
 
 export interface IssueTicketRequest {

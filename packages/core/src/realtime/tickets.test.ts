@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { aToken, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAttempts, createLockout, LOCKOUT } from '../auth/lockout.ts'
-import { testDigest } from '../runs/engine.fixture.ts'
+import { testDigest } from '../engine/test-engine.fixture.ts'
 import { createTickets } from './tickets.ts'
 
 const ALICE = { subject: 'alice', tokenId: aToken().id, scopes: ['sessions:read'] }

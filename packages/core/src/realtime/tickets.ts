@@ -9,7 +9,7 @@ import {
 } from '@perdure/ports'
 import type { Attempts } from '../auth/lockout.ts'
 import type { Principal } from '../auth/principal.ts'
-import { createBoundedMap } from '../bounded-map.ts'
+import { createBoundedMap } from '../collections/bounded-map.ts'
 
 export interface TicketsDeps {
   readonly tokens: Pick<TokenStore, 'find'>

@@ -1,9 +1,9 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
+import { agentOf, createEngine } from '../engine/test-engine.fixture.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
-import type { Reply } from '../reply.ts'
-import { agentOf, createEngine } from '../runs/engine.fixture.ts'
 
 const AUDITOR = { subject: 'auditor', tokenId: 'tok_1', scopes: ['traces:read:sanitized'] }
 const ADMIN = { subject: 'admin', scopes: ['admin:*'] }

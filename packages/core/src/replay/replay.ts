@@ -17,10 +17,10 @@ import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import type { RenderEnvelope } from '../realtime/envelope.ts'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
 import { readEventPage } from '../realtime/read-event-page.ts'
-import type { Reply } from '../reply.ts'
 import { runSubject } from '../runs/run-events.ts'
 
 export interface ReplayDeps extends CommitOnceDeps {

@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, plusMs, type Write } from '@perdure/ports'
 import { aMessage, anEvent, aRun, aSession, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { settled, silentLogger } from '../runs/engine.fixture.ts'
+import { settled, silentLogger } from '../engine/test-engine.fixture.ts'
 import { createRetention, type RetentionLimits } from './retention.ts'
 
 const DAY_MS = 86_400_000

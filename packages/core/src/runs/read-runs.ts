@@ -12,13 +12,13 @@ import {
   type StepStore,
   type Visibility,
 } from '@perdure/ports'
+import type { Reply } from '../idempotency/reply.ts'
 import type { RenderEnvelope } from '../realtime/envelope.ts'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
 import { readEventPage } from '../realtime/read-event-page.ts'
-import type { Reply } from '../reply.ts'
 import { runSubject } from './run-events.ts'
 import { outcomeReply, type RunResource, toRunResource } from './run-outcome.ts'
-import { waitsOf } from './waits-of.ts'
+import { waitsOf } from './waiting-for.ts'
 
 export interface ReadRunsDeps {
   readonly runs: RunStore

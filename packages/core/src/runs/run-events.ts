@@ -1,6 +1,6 @@
 import type { EpochMs, NewEvent, RunRecord } from '@perdure/ports'
 import { formatSubject } from '@perdure/protocol'
-import { jsonObject } from '../json-members.ts'
+import { jsonObject } from '../json/json-members.ts'
 
 export type LifecycleEventType =
   | 'run.queued'

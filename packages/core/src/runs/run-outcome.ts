@@ -1,6 +1,6 @@
 import { type EpochMs, fromJsonText, type JsonText, type RunRecord } from '@perdure/ports'
-import { jsonObject } from '../json-members.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../idempotency/reply.ts'
+import { jsonObject } from '../json/json-members.ts'
 import { runSubject } from './run-events.ts'
 
 interface RunLinks {

@@ -2,7 +2,7 @@ import { AppError, EVERY_ROW, type IdGenerator, type SessionRecord, type Session
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import { insertSession } from './session-insertion.ts'
 import { toSessionResource } from './session-resource.ts'
 

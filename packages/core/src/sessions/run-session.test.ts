@@ -1,8 +1,8 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import type { RunContext } from '../agents/agent.ts'
-import { agentOf, settled, workflowOf } from '../runs/engine.fixture.ts'
+import { agentOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/agent.ts'
 import { ALICE, createSessionWorld, ME } from './sessions.fixture.ts'
 
 const runCode = async (code: (context: RunContext) => Promise<unknown>, sessionId: string | null = 'chat') => {

@@ -8,9 +8,9 @@ import {
   toJsonText,
 } from '@perdure/ports'
 import { MessageRole, UpdateSessionRequest } from '@perdure/protocol'
-import { isLongerThan } from '../json-members.ts'
-import type { ServiceCaller } from '../service-caller.ts'
-import { checkMembers } from '../steps/check-options.ts'
+import { checkMembers } from '../durable/check-options.ts'
+import type { ServiceCaller } from '../durable/service-caller.ts'
+import { isLongerThan } from '../json/json-members.ts'
 import { messageWrites } from './message-writes.ts'
 import { findSession } from './read-sessions.ts'
 import { type MessageResource, type SessionResource, toMessageResource, toSessionResource } from './session-resource.ts'

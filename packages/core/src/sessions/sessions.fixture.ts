@@ -1,8 +1,8 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { noMeter, type Storage, type Visibility } from '@perdure/ports'
 import { testDigest } from '../auth/tokens.fixture.ts'
+import { createEngine, type EngineOptions } from '../engine/test-engine.fixture.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
-import { createEngine, type EngineOptions } from '../runs/engine.fixture.ts'
 import { createSessionService, createSessions } from './sessions.ts'
 
 export const ME: Visibility = { owner: 'alice' }

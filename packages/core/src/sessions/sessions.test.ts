@@ -2,7 +2,7 @@ import { AppError, EVERY_ROW, type PageQuery, type SessionRecord } from '@perdur
 import { aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { testDigest } from '../auth/tokens.fixture.ts'
-import { agentOf } from '../runs/engine.fixture.ts'
+import { agentOf } from '../engine/test-engine.fixture.ts'
 import { ALICE, createSessionWorld, ME } from './sessions.fixture.ts'
 
 const KEY = { id: 'k'.repeat(64), fingerprint: 'f' }

@@ -1,4 +1,4 @@
-import type { ServiceCaller } from '../service-caller.ts'
+import type { ServiceCaller } from '../durable/service-caller.ts'
 import { type CreateSessionDeps, createCreateSession } from './create-session.ts'
 import { createDeleteSession, type DeleteSessionDeps } from './delete-session.ts'
 import { createExportSession, type ExportSessionDeps } from './export-session.ts'

@@ -1,7 +1,7 @@
 import type { NewEvent, SessionChange, SessionRecord, SessionStore, Visibility, Write } from '@perdure/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import { findSession } from './read-sessions.ts'
 import { recordEvent } from './session-insertion.ts'
 import { toSessionResource } from './session-resource.ts'

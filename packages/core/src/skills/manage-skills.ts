@@ -2,11 +2,11 @@ import { AppError, type Logger, type SkillStore } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'
 import type { Principal } from '../auth/principal.ts'
+import { createQueue } from '../concurrency/mutex.ts'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Recall } from '../idempotency/recall.ts'
-import { createQueue } from '../one-at-a-time.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../idempotency/reply.ts'
 
 export interface ManageSkillsDeps extends CommitOnceDeps {
   readonly skills: SkillStore

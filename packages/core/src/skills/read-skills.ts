@@ -6,7 +6,7 @@ import {
   type SkillStore,
   type SkillSummary,
 } from '@perdure/ports'
-import { pageOfNamed } from '../named-page.ts'
+import { pageOfNamed } from '../collections/page-by-name.ts'
 
 /** Reads of skills for the API. */
 export interface ReadSkills {

@@ -1,6 +1,6 @@
 import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@perdure/ports'
-import type { ServiceCaller } from '../service-caller.ts'
-import { checkMembers, refuseProblems } from '../steps/check-options.ts'
+import { checkMembers, refuseProblems } from '../durable/check-options.ts'
+import type { ServiceCaller } from '../durable/service-caller.ts'
 
 /** The skills of the server, as the code of a run sees them. Every call is durable, like `ctx.step`. */
 export interface RunSkills {

@@ -2,8 +2,8 @@ import { createInMemoryStorage, createInMemoryTracer, type InMemoryTracer } from
 import { EVERY_ROW, noSpan, noTracer, type Tracer } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import type { RunContext } from '../agents/agent.ts'
-import { agentOf, createEngine, gate, outcomeOf, settled, workflowOf } from '../runs/engine.fixture.ts'
+import { agentOf, createEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/agent.ts'
 
 const RECEIVED = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const SECRET = 'xyzzy'

@@ -2,7 +2,7 @@ import { noSpan, type RunRecord, type Span, type Tracer } from '@perdure/ports'
 
 /** The span of one execution, in the trace of whoever has started the run; the same trace after a crash. */
 export function startRunSpan(tracer: Tracer, run: RunRecord): Span {
-  if (!tracer.isOn) return noSpan
+  if (!tracer.isEnabled) return noSpan
   const { id, kind, targetId, attempt, sessionId, traceparent } = run
   const own = { 'perdure.run.id': id, 'perdure.run.attempt': attempt, 'gen_ai.conversation.id': sessionId }
   return kind === 'agent'

@@ -1,5 +1,5 @@
 import { noSpan, type RunRecord, type Span } from '@perdure/ports'
-import { toRunError } from '../run-error.ts'
+import { toRunError } from '../runs/run-error.ts'
 
 export interface TracedTry {
   readonly kind: 'step' | 'tool'

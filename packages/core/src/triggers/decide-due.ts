@@ -13,7 +13,7 @@ import type {
   UnitOfWork,
   Write,
 } from '@perdure/ports'
-import type { StartRun } from '../runs/start-run.ts'
+import type { StartRun } from '../engine/start-run.ts'
 import { afterFire, fireEvents, insertFire, replaceTrigger } from './fire-writes.ts'
 import { countPending, hasLiveRun, type LiveFiresDeps, MAX_PENDING, OVERLAP } from './live-fires.ts'
 import { nextDecision, type TriggerDecision } from './next-decision.ts'

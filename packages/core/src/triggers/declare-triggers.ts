@@ -12,7 +12,7 @@ import {
 } from '@perdure/ports'
 import { CreateTriggerRequest } from '@perdure/protocol'
 import { getDotPath, safeParse } from 'valibot'
-import type { RunTargets } from '../runs/run-target.ts'
+import type { RunTargets } from '../targets/run-target.ts'
 import { eachTrigger } from './each-trigger.ts'
 import { replaceTrigger } from './fire-writes.ts'
 import { NOT_SCHEDULED, type Schedule, undecidedFrom } from './schedule.ts'

@@ -1,7 +1,7 @@
 import type { Clock, FireRecord, IdGenerator, Write } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import { count } from './decide-due.ts'
 import { afterFire, fireEvents, insertFire, replaceTrigger } from './fire-writes.ts'
 import type { TriggerCall } from './manage-triggers.ts'

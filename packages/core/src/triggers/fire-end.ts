@@ -12,11 +12,11 @@ export function fireEndWrites(run: RunRecord, at: EpochMs): readonly Write[] {
   const { triggerId, metadata } = run
   const { fireId } = metadata
   if (triggerId === undefined || fireId === undefined) return []
-  if (run.status === 'completed') return [{ type: 'fire.settle', id: fireId, status: 'completed' }]
+  if (run.status === 'completed') return [{ type: 'fire.end', id: fireId, status: 'completed' }]
   const reason = reasonOf(run)
   const scheduledAt = Date.parse(metadata.scheduledAt ?? '') as EpochMs
   return [
-    { type: 'fire.settle', id: fireId, status: 'failed', reason },
+    { type: 'fire.end', id: fireId, status: 'failed', reason },
     appendEvents(triggerEvent(triggerId, 'trigger.failed', { at, fireId, scheduledAt, runId: run.id, reason })),
   ]
 }

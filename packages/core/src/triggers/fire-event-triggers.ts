@@ -48,7 +48,7 @@ export function createFireEventTriggers(deps: FireEventTriggersDeps): FireEventT
   const { triggers, wake } = deps
 
   return async (event) => {
-    const waiting = (await triggers.ofEvent(event.name)).filter((trigger) => !isExpired(trigger, event.at))
+    const waiting = (await triggers.listByEvent(event.name)).filter((trigger) => !isExpired(trigger, event.at))
     const fires = await Promise.all(waiting.map((trigger) => newFire(deps, trigger, event)))
     return {
       writes: fires.flatMap((fire) => [insertFire(fire), fireEvents(fire, event.at)]),

@@ -25,7 +25,7 @@ export async function hasLiveRun({ fires, runs, unitOfWork }: LiveFiresDeps, tri
     const run = runId === undefined ? undefined : await runs.find(runId, EVERY_ROW)
     if (run !== undefined && !isTerminal(run.status)) return true
     if (run === undefined) {
-      await unitOfWork.commit([{ type: 'fire.settle', id, status: 'failed', reason: 'its run was deleted' }])
+      await unitOfWork.commit([{ type: 'fire.end', id, status: 'failed', reason: 'its run was deleted' }])
     }
   }
   return false

@@ -13,9 +13,9 @@ import {
   type Write,
 } from '@perdure/ports'
 import type { Principal } from '../auth/principal.ts'
+import type { StartRun } from '../engine/start-run.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { Reply } from '../reply.ts'
-import type { StartRun } from '../runs/start-run.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import { failSpan } from '../tracing/step-span.ts'
 import type { FireMetadata } from './fire-end.ts'
 import { toIso } from './trigger-events.ts'
@@ -49,7 +49,7 @@ export interface StartFireRequest {
 export async function startFire(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
   const { tracer } = deps
   const { trigger, fire, traceparent } = request
-  if (!tracer.isOn) return start(deps, request)
+  if (!tracer.isEnabled) return start(deps, request)
   const span = tracer.start(
     'trigger.fire',
     { 'perdure.trigger.id': trigger.id, 'perdure.fire.id': fire.id },

@@ -12,8 +12,8 @@ import {
   type Tracer,
   type UnitOfWork,
 } from '@perdure/ports'
-import type { RunTargets } from '../runs/run-target.ts'
-import type { StartRun } from '../runs/start-run.ts'
+import type { StartRun } from '../engine/start-run.ts'
+import type { RunTargets } from '../targets/run-target.ts'
 import { createCreateTrigger } from './create-trigger.ts'
 import { declareTriggers } from './declare-triggers.ts'
 import { createFireByHand } from './fire-by-hand.ts'

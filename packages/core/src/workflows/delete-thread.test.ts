@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type Write } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { createEngine, settled, workflowOf } from '../runs/engine.fixture.ts'
+import { createEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 
 describe('deleteThread', () => {
   it('aborts every run of the thread that has not ended, not only the newest, and leaves other threads alone', async () => {

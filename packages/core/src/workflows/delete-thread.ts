@@ -1,12 +1,12 @@
 import { AppError, EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
+import type { ThreadClaims } from '../engine/thread-claims.ts'
 import { answerOfDeleted } from '../idempotency/answer-of-deleted.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import type { Reply } from '../reply.ts'
-import type { AbortRun } from '../runs/abort-run.ts'
+import type { Reply } from '../idempotency/reply.ts'
+import type { AbortRun } from '../runs/abort-request.ts'
 import { eachRun } from '../runs/each-run.ts'
 import type { ThreadRef } from '../runs/find-thread.ts'
-import type { ThreadClaims } from '../runs/thread-claims.ts'
 import type { WorkflowThreads } from './workflow-threads.ts'
 
 export interface DeleteThreadDeps extends CommitOnceDeps {

@@ -2,8 +2,8 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type JsonText, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { mortal } from '../mortal-storage.fixture.ts'
-import { createEngine, settled, workflowOf } from '../runs/engine.fixture.ts'
+import { createEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { mortal } from '../model/crashing-storage.fixture.ts'
 
 const KEY = { id: 'key-1', fingerprint: 'same' }
 const TWICE = workflowOf('twice', async (_, { waitForEvent }) => [await waitForEvent('go'), await waitForEvent('go')])

@@ -8,8 +8,8 @@ import {
   type StepRecord,
   type Write,
 } from '@perdure/ports'
+import { abandonment, planSettlement, type Settlement } from '../durable/wait-resolution.ts'
 import { isTerminal } from '../runs/run-states.ts'
-import { abandonment, planSettlement, type Settlement } from '../steps/settlement.ts'
 
 export interface EventWaitsDeps {
   readonly runs: RunStore

@@ -7,7 +7,7 @@ import {
   type StepStore,
   type Write,
 } from '@perdure/ports'
-import type { EndRunDeps } from '../runs/end-run.ts'
+import type { EndRunDeps } from '../engine/end-run.ts'
 import type { ThreadRef } from '../runs/find-thread.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import type { WorkflowThreads } from './workflow-threads.ts'
@@ -48,17 +48,17 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
     ...identity,
     ...{ status: 'queued', input, usage: NO_USAGE, attempt: 1, timeoutMs, budget, depth: 0, metadata, createdAt },
   }
-  const copies = [...taken].sort((a, b) => (a.order ?? 0) - (b.order ?? 0))
+  const copies = [...taken].sort((a, b) => (a.endOrder ?? 0) - (b.endOrder ?? 0))
   const writes: Write[] = [
     { type: 'run.insert', run: fork },
-    ...copies.flatMap(({ order: _, usage: _usage, ...step }): Write[] => [
-      { type: 'step.insert', step: { ...step, runId, status: 'started', settledAt: undefined } },
+    ...copies.flatMap(({ endOrder: _, usage: _usage, ...step }): Write[] => [
+      { type: 'step.insert', step: { ...step, runId, status: 'started', endedAt: undefined } },
       {
         type: 'step.change',
         runId,
         seq: step.seq,
         from: 'started',
-        change: { status: step.status, settledAt: createdAt },
+        change: { status: step.status, endedAt: createdAt },
       },
     ]),
     {

@@ -1,6 +1,6 @@
 import type { EmissionPart, EmissionStore, Logger, StepRecord, StepStore, Timers, UnitOfWork } from '@perdure/ports'
-import type { GoOn } from '../runs/go-on.ts'
-import { persistently } from '../runs/persistently.ts'
+import { persistently } from '../concurrency/retry-transient.ts'
+import type { GoOn } from '../durable/wake-run.ts'
 import { type EventWaitsDeps, planEventWaits } from './event-waits.ts'
 
 export interface HandOutEmissionsDeps extends EventWaitsDeps {

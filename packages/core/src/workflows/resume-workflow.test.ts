@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createEngine, settled, workflowOf } from '../runs/engine.fixture.ts'
+import { createEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 
 const keyOf = (id: string) => ({ id, fingerprint: 'same' })
 

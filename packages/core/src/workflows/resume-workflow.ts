@@ -1,12 +1,12 @@
 import { AppError, type StepRecord, type StepStore, toJsonText, type Visibility, type Write } from '@perdure/ports'
+import type { SettleWait } from '../durable/resolve-wait.ts'
+import type { ResumeResult, ResumeSuspended } from '../engine/resume-suspended.ts'
 import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { answerAgain } from '../idempotency/recall.ts'
-import type { Reply } from '../reply.ts'
-import type { ResumeResult, ResumeSuspended } from '../runs/resume-suspended.ts'
+import type { Reply } from '../idempotency/reply.ts'
 import { acceptedReply } from '../runs/run-outcome.ts'
-import { awaitsResume } from '../runs/suspension.ts'
-import type { SettleWait } from '../steps/settle-wait.ts'
+import { awaitsResume } from '../runs/stored-suspension.ts'
 import type { WorkflowThreads } from './workflow-threads.ts'
 
 export interface ResumeWorkflowDeps extends CommitOnceDeps {

@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createEngine, outcomeOf, settled, workflowOf } from '../runs/engine.fixture.ts'
+import { createEngine, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 
 const waiting = workflowOf('flow', async (_, { step, waitForEvent }) => {
   await step('one', () => 1)

@@ -11,12 +11,12 @@ import {
   type StepStore,
   type Visibility,
 } from '@perdure/ports'
+import { checkpointIdOf } from '../durable/step-events.ts'
 import { findThread, type ThreadRef } from '../runs/find-thread.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
 import { isTerminal } from '../runs/run-states.ts'
-import { toWaitingFor } from '../runs/waits-of.ts'
-import { checkpointIdOf } from '../steps/step-events.ts'
-import type { WorkflowRegistry } from './workflow-registry.ts'
+import { toWaitingFor } from '../runs/waiting-for.ts'
+import type { WorkflowRegistry } from '../targets/workflow-registry.ts'
 
 export interface WorkflowThreadsDeps {
   readonly workflows: WorkflowRegistry
@@ -106,7 +106,7 @@ function placeOf(cursor: string | undefined): number | undefined {
   throw new AppError('validation-failed', { message: 'cursor: not one of this list', hint: 'start without one' })
 }
 
-const byOrder = (a: StepRecord, b: StepRecord) => (a.order ?? 0) - (b.order ?? 0)
+const byOrder = (a: StepRecord, b: StepRecord) => (a.endOrder ?? 0) - (b.endOrder ?? 0)
 
 const toCheckpoint = (step: StepRecord, threadId: string): Checkpoint => ({
   id: checkpointIdOf(step),
@@ -114,5 +114,5 @@ const toCheckpoint = (step: StepRecord, threadId: string): Checkpoint => ({
   seq: step.seq,
   step: step.name,
   result: step.result === undefined ? null : fromJsonText(step.result),
-  createdAt: new Date(step.settledAt ?? step.startedAt).toISOString(),
+  createdAt: new Date(step.endedAt ?? step.startedAt).toISOString(),
 })

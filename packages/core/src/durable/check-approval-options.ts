@@ -1,0 +1,39 @@
+import { type JsonText, toJsonText } from '@perdure/ports'
+import { isLongerThan } from '../json/json-members.ts'
+import type { ApprovalOptions } from './approval-options.ts'
+import { checkMembers, LONGEST_MS, numberProblem, type Problem, refuseProblems } from './check-options.ts'
+
+const MAX_TITLE_LENGTH = 512
+/** The request for a decision is an event of the log, and bounded as one. Bytes of JSON. */
+const MAX_PAYLOAD_BYTES = 262_144
+
+/**
+ * @param more members that it has besides those of an approval
+ * @throws AppError `validation-failed` for what could not be asked of a human
+ */
+export function checkApprovalOptions(options: ApprovalOptions, more: readonly string[] = []): void {
+  checkMembers('an approval', options, ['title', 'payload', 'timeoutMs', ...more])
+  const { title, payload, timeoutMs } = options
+  refuseProblems('an approval', [
+    textProblem('title', title, MAX_TITLE_LENGTH),
+    numberProblem('timeoutMs', timeoutMs, { min: 0, max: LONGEST_MS }),
+    jsonProblem('payload', payload, MAX_PAYLOAD_BYTES),
+  ])
+}
+
+/** A missing text is right. */
+export const textProblem = (name: string, text: unknown, maxLength: number): Problem =>
+  text === undefined || (typeof text === 'string' && text.length <= maxLength && text.isWellFormed())
+    ? undefined
+    : `${name} must be a text of at most ${maxLength} characters`
+
+/** A missing value is right. */
+export function jsonProblem(name: string, value: unknown, maxBytes: number): Problem {
+  let text: JsonText
+  try {
+    text = toJsonText(value)
+  } catch {
+    return `${name} must be JSON, without BigInt or references to itself`
+  }
+  return isLongerThan(text, maxBytes) ? `${name} is longer than ${maxBytes} bytes` : undefined
+}

@@ -1,0 +1,201 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type RunRecord, type UnitOfWork } from '@perdure/ports'
+import { describe, expect, it } from 'vitest'
+import { agentOf, createEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/agent.ts'
+import { type Code, never, processes, start, waitFor } from './processes.fixture.ts'
+import type { StepTry } from './step.ts'
+
+describe('ctx.tool', () => {
+  it('counts in the commit that records the call, so that a crash leaves both or neither', async () => {
+    const commits: (readonly string[])[] = []
+    const storage = createInMemoryStorage()
+    const unitOfWork: UnitOfWork = {
+      async commit(writes) {
+        const usages = writes.flatMap((write) =>
+          write.type === 'run.transition' && write.change.usage !== undefined && write.change.status === undefined
+            ? [`usage ${write.change.usage.toolCalls}`]
+            : [],
+        )
+        commits.push([...usages, ...writes.flatMap((write) => (write.type === 'step.insert' ? [write.step.name] : []))])
+        return storage.unitOfWork.commit(writes)
+      },
+    }
+    const agent = agentOf('worker', async (_, { tool }) => {
+      await tool({ name: 'one', execute: () => 1 })
+      await tool({ name: 'two', execute: () => 2 })
+    })
+    const engine = createEngine({ agents: [agent], storage: { ...storage, unitOfWork } })
+
+    await waitFor(engine, engine.run('worker'))
+
+    expect(commits.filter((commit) => commit.length > 0)).toEqual([
+      ['usage 1', 'one'],
+      ['usage 2', 'two'],
+    ])
+  })
+
+  it('of a refused name costs nothing', async () => {
+    const agent = agentOf('worker', async (_, { tool }) => {
+      await tool({ name: '', execute: () => 1 } as never).catch(() => undefined)
+      await tool({ name: 'one', execute: () => 1 })
+    })
+    const engine = createEngine({ agents: [agent] })
+
+    const { runId = '' } = await waitFor(engine, engine.run('worker', { body: { budget: { toolCalls: 1 } } }))
+
+    expect(await engine.find(runId)).toMatchObject({ status: 'completed', usage: { toolCalls: 1 } })
+  })
+
+  it('answers a failure as data and emits the life of the call', async () => {
+    const agent = agentOf('worker', async (_, { tool }) => [
+      await tool({ name: 'good', args: { n: 1 }, execute: (args) => args }),
+      await tool({ name: 'bad', execute: () => Promise.reject(new Error('no')) }),
+      await tool({
+        name: 'typed',
+        execute: () => Promise.reject(Object.assign(new Error('limit'), { kind: 'rate_limited' })),
+      }),
+    ])
+    const engine = createEngine({ agents: [agent] })
+
+    const reply = await waitFor(engine, engine.run('worker'))
+
+    expect(outcomeOf(reply).result).toEqual([
+      { ok: true, value: { n: 1 } },
+      { ok: false, error: { kind: 'execution_failed', message: 'no' } },
+      { ok: false, error: { kind: 'rate_limited', message: 'limit' } },
+    ])
+    const types = (await engine.eventsOf(reply.runId ?? ''))
+      .map(({ type }) => type)
+      .filter((type) => type.startsWith('tool.'))
+    expect(types).toEqual([
+      'tool.execute.start',
+      'tool.execute.end',
+      'tool.execute.start',
+      'tool.execute.error',
+      'tool.execute.start',
+      'tool.execute.error',
+    ])
+  })
+})
+
+describe('a tool that was executing when the process died', () => {
+  const dying = (onCrash: 'retry' | 'fail' | 'ask' | undefined) => {
+    const effects: string[] = []
+    const execute = (_: unknown, { effectId }: StepTry) => (effects.push(effectId) === 1 ? never() : 'done')
+    const code: Code = async ({ tool, sleep }) => {
+      const outcome = await tool({ name: 'pay', execute, ...(onCrash === undefined ? {} : { onCrash }) })
+      await sleep('nap', 10)
+      return outcome
+    }
+    return { effects, code }
+  }
+  const failed = (kind: string) => ({ ok: false, error: { kind, message: expect.stringContaining('pay') } })
+  const resultOf = (run: RunRecord | undefined) => JSON.parse(run?.result ?? 'null')
+
+  it.each([
+    [undefined, 2, { ok: true, value: 'done' }],
+    ['retry', 2, { ok: true, value: 'done' }],
+    ['fail', 1, failed('execution_failed')],
+  ] as const)('follows onCrash %s, with one effectId, and is remembered so', async (onCrash, executions, expected) => {
+    const process = processes()
+    const { effects, code } = dying(onCrash)
+    const runId = await start(await process(code))
+
+    const second = await process(code)
+    await second.pass(10)
+
+    expect(resultOf(await second.find(runId))).toEqual(expected)
+    expect(effects).toHaveLength(executions)
+    expect(new Set(effects).size).toBe(1)
+  })
+
+  it.each([
+    [true, 2, { ok: true, value: 'done' }],
+    [false, 1, failed('approval_denied')],
+  ] as const)('asks a human with onCrash ask, who decides %s', async (granted, executions, expected) => {
+    const process = processes()
+    const { effects, code } = dying('ask')
+    const runId = await start(await process(code))
+
+    const second = await process(code)
+    const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
+    await second.resolveApproval({ approvalId: approval?.id ?? '', granted, by: 'bob', visibility: EVERY_ROW })
+    await settled(second.clock)
+    await second.pass(10)
+
+    expect(resultOf(await second.find(runId))).toEqual(expected)
+    expect(effects).toHaveLength(executions)
+    const types = (await second.eventsOf(runId)).map(({ type }) => type)
+    expect([approval?.toolCallId, types.includes('tool.approval.requested')]).toEqual([effects[0], true])
+  })
+})
+
+describe('what cannot be recorded', () => {
+  it.each([
+    ['a step without a name', ({ step }: RunContext) => step('', () => 1)],
+    ['a step whose name is no text', ({ step }: RunContext) => step(42 as never, () => 1)],
+    ['a name that is not well-formed', ({ sleep }: RunContext) => sleep('\ud800', 1)],
+    ['a sleep of no length', ({ sleep }: RunContext) => sleep('nap', Number.NaN)],
+    ['a sleep past the end of time', ({ sleep }: RunContext) => sleep('nap', 1e18)],
+    ['a sleep until an invalid date', ({ sleep }: RunContext) => sleep('nap', new Date(Number.NaN))],
+    ['a wait with an odd time-out', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeoutMs: Number.NaN })],
+    ['an approval with an odd time-out', ({ approval }: RunContext) => approval('go', { timeoutMs: -1 })],
+    ['a child that is not registered', ({ agents }: RunContext) => agents.run('nobody')],
+    [
+      'usage that is no number',
+      ({ usage }: RunContext) => usage({ provider: 'p', model: 'm', inputTokens: Number.NaN }),
+    ],
+    ['usage that is negative', ({ usage }: RunContext) => usage({ provider: 'p', model: 'm', costUsd: -1 })],
+  ] as [string, (context: RunContext) => Promise<unknown>][])(
+    'refuses %s, and takes no place for it',
+    async (_, call) => {
+      const process = processes()
+      const code: Code = async (context) => {
+        const refused = await call(context).then(
+          () => 'taken',
+          (error: { code?: string; kind?: string }) => error.code ?? error.kind,
+        )
+        await context.sleep('nap', 10)
+        return refused
+      }
+      const engine = await process(code)
+      const runId = await start(engine)
+      await engine.pass(10)
+
+      expect(await engine.find(runId)).toMatchObject({
+        status: 'completed',
+        result: expect.stringMatching(/validation-failed|agent-not-found/),
+      })
+      expect((await engine.storage.steps.list(runId)).map(({ name }) => name)).toEqual(['nap'])
+    },
+  )
+})
+
+describe('forkThread', () => {
+  it('goes on from the settled calls of another thread and never touches it', async () => {
+    const process = processes()
+    let calls = 0
+    const code: Code = async ({ step, waitForEvent }) => [await step('one', () => ++calls), await waitForEvent('go')]
+    const engine = await process(code)
+    const runId = await start(engine)
+    const source = await engine.find(runId)
+    const before = JSON.stringify([source, await engine.storage.steps.list(runId), await engine.eventsOf(runId)])
+
+    const fork = await engine.forkThread({ workflowId: 'flow', threadId: source?.threadId ?? '' })
+    await settled(engine.clock)
+    await engine.resumeWorkflow({
+      workflowId: 'flow',
+      threadId: fork.threadId ?? '',
+      payload: 'forked',
+      visibility: EVERY_ROW,
+    })
+    await settled(engine.clock)
+
+    expect(await engine.find(fork.id)).toMatchObject({ status: 'completed', result: '[1,"forked"]' })
+    expect(calls).toBe(1)
+    expect(
+      JSON.stringify([await engine.find(runId), await engine.storage.steps.list(runId), await engine.eventsOf(runId)]),
+    ).toBe(before)
+  })
+})

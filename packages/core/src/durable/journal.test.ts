@@ -1,0 +1,278 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { AppError, type UnitOfWork, type Write } from '@perdure/ports'
+import { anEvent, aRun, createManualClock } from '@perdure/testkit'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { silentLogger } from '../engine/test-engine.fixture.ts'
+import { createJournal } from './journal.ts'
+
+const RUN = aRun({ id: 'run_1', status: 'running', sessionId: 'chat' })
+const message = anEvent({ runId: RUN.id })
+
+async function setUp() {
+  const storage = createInMemoryStorage()
+  await storage.unitOfWork.commit([{ type: 'run.insert', run: RUN }])
+  const commits: (readonly Write[])[] = []
+  let failure: unknown
+  const unitOfWork: UnitOfWork = {
+    commit(writes) {
+      commits.push(writes)
+      return failure === undefined ? storage.unitOfWork.commit(writes) : Promise.reject(failure)
+    },
+  }
+  const clock = createManualClock()
+  const deps = { unitOfWork, clock, timers: clock, logger: silentLogger, maxEventBytes: 20 }
+  const journal = createJournal(deps, RUN)
+  const log = () => storage.events.read({ runId: RUN.id }, { after: 0, limit: 1_000 })
+  const types = async () => (await log()).map(({ type }) => type)
+  const end = () =>
+    storage.unitOfWork.commit([
+      { type: 'run.transition', runId: RUN.id, from: ['running'], attempt: 1, change: { status: 'aborted' } },
+    ])
+  return { journal, clock, commits, log, types, end, storage, fail: (error: unknown) => (failure = error) }
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+const NOT_ACTIVE = { code: 'run-not-active' }
+
+describe('emit', () => {
+  it('resolves when the event is in the log of the run and of its session', async () => {
+    const { journal, log, storage } = await setUp()
+
+    await journal.emit('note.said', { n: 1 }, 'commentary')
+
+    expect(await log()).toMatchObject([
+      { type: 'note.said', payload: '{"n":1}', phase: 'commentary', runId: 'run_1', sessionId: 'chat' },
+    ])
+    expect(await storage.events.read({ sessionId: 'chat' }, { after: 0, limit: 9 })).toHaveLength(1)
+  })
+
+  it('keeps the order of calls and puts what comes during a commit into the next one', async () => {
+    const { journal, commits, types } = await setUp()
+
+    const first = journal.emit('note.a', {})
+    await Promise.resolve()
+    await Promise.resolve()
+    await Promise.all([first, journal.emit('note.b', {}), journal.emit('note.c', {})])
+
+    expect(await types()).toEqual(['note.a', 'note.b', 'note.c'])
+    expect(commits).toHaveLength(2)
+  })
+
+  it('keeps the order of calls however they are spread in time', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(6), { maxLength: 30 }), async (pauses) => {
+        const { journal, log } = await setUp()
+        const durable: Promise<void>[] = []
+        for (const [n, pause] of pauses.entries()) {
+          durable.push(journal.emit('note.n', { n }))
+          for (let turn = 0; turn < pause; turn++) await undefined
+        }
+        await Promise.all(durable)
+
+        expect((await log()).map(({ payload }) => JSON.parse(payload).n)).toEqual(pauses.map((_, n) => n))
+      }),
+    )
+  })
+
+  it('puts events in a row into one write, at most 128 into a commit', async () => {
+    const { journal, commits, log } = await setUp()
+
+    await Promise.all(Array.from({ length: 300 }, (_, n) => journal.emit('note.n', { n })))
+
+    const counts = commits.map((writes) => writes.map((write) => ('events' in write ? write.events.length : 0)))
+    expect(counts).toEqual([
+      [0, 128],
+      [0, 128],
+      [0, 44],
+    ])
+    expect((await log()).map(({ payload }) => JSON.parse(payload).n)).toEqual(Array.from({ length: 300 }, (_, n) => n))
+  })
+
+  it('writes an event without payload as an empty object', async () => {
+    const { journal, log } = await setUp()
+
+    await journal.emit('note.said', undefined)
+
+    expect((await log())[0]?.payload).toBe('{}')
+  })
+
+  it.each([['run.started'], ['session.message'], ['Loud'], [''], ['note..x'], ['x'.repeat(129)]])(
+    'refuses the type %j',
+    async (type) => {
+      const { journal, commits } = await setUp()
+
+      expect(() => journal.emit(type, {})).toThrow(expect.objectContaining({ kind: 'validation-failed' }))
+      await journal.flush()
+      expect(commits).toEqual([])
+    },
+  )
+
+  it('holds a payload to its limit in bytes', async () => {
+    const { journal } = await setUp()
+
+    await expect(journal.emit('note.said', { t: 'x'.repeat(12) })).resolves.toBeUndefined()
+    expect(() => journal.emit('note.said', { t: 'x'.repeat(13) })).toThrow('longer than 20 bytes')
+    expect(() => journal.emit('note.said', { t: 'é'.repeat(7) })).toThrow('longer than 20 bytes')
+  })
+
+  it('adds nothing to a run that has ended', async () => {
+    const { journal, types, end } = await setUp()
+    await end()
+
+    await expect(journal.emit('note.late', {})).rejects.toMatchObject(NOT_ACTIVE)
+    expect(await types()).toEqual([])
+  })
+
+  it('adds nothing to a later attempt', async () => {
+    const { journal, types, storage } = await setUp()
+    await storage.unitOfWork.commit([
+      { type: 'run.transition', runId: RUN.id, from: ['running'], attempt: 1, change: { attempt: 2 } },
+    ])
+
+    await expect(journal.emit('note.stale', {})).rejects.toMatchObject(NOT_ACTIVE)
+    expect(await types()).toEqual([])
+  })
+
+  it('says which events the storage has lost, and goes on with the next ones', async () => {
+    const { journal, types, fail } = await setUp()
+    fail(new AppError('storage-full'))
+    await expect(journal.emit('note.lost', {})).rejects.toMatchObject({ kind: 'storage-full' })
+    fail(undefined)
+
+    await journal.emit('note.kept', {})
+
+    expect(await types()).toEqual(['note.kept'])
+  })
+
+  it('outlasts a storage that is busy', async () => {
+    const { journal, types, fail, clock } = await setUp()
+    fail(new AppError('SQLITE_BUSY'))
+    const kept = journal.emit('note.kept', {})
+    const next = journal.emit('note.next', {})
+    await turn()
+
+    fail(undefined)
+    clock.advance(100)
+
+    await Promise.all([kept, next])
+    expect(await types()).toEqual(['note.kept', 'note.next'])
+  })
+
+  it('hands over what a busy storage has refused when the attempt ends', async () => {
+    const { journal, types, fail } = await setUp()
+    fail(new AppError('SQLITE_BUSY'))
+    const kept = journal.emit('note.kept', {})
+    await turn()
+
+    const { events, settle } = await journal.close()
+    settle(true)
+
+    expect(events.map(({ type }) => type)).toEqual(['note.kept'])
+    await expect(kept).resolves.toBeUndefined()
+    expect(await types()).toEqual([])
+  })
+
+  it('need not be awaited: a lost event is no unhandled rejection', async () => {
+    const { journal, end } = await setUp()
+    await end()
+
+    journal.emit('note.late', {})
+    await new Promise((resolve) => setImmediate(resolve))
+
+    await expect(journal.emit('note.late', {})).rejects.toMatchObject(NOT_ACTIVE)
+  })
+})
+
+describe('record', () => {
+  it('keeps its place between events of the same turn', async () => {
+    const { journal, commits, types, storage } = await setUp()
+    const writes = [{ type: 'run.insert', run: aRun({ id: 'run_2' }) }] as const
+
+    await Promise.all([
+      journal.emit('note.a', {}),
+      journal.record({ writes, events: [{ ...message, type: 'note.b' }] }),
+      journal.emit('note.c', {}),
+    ])
+
+    expect(await types()).toEqual(['note.a', 'note.b', 'note.c'])
+    expect(await storage.runs.find('run_2', 'every-row')).toBeDefined()
+    expect(commits).toHaveLength(1)
+  })
+
+  it('shares no commit with what is recorded alone', async () => {
+    const { journal, commits, types } = await setUp()
+
+    await Promise.all([
+      journal.emit('note.a', {}),
+      journal.recordAlone({ events: [{ ...message, type: 'note.b' }] }),
+      journal.emit('note.c', {}),
+    ])
+
+    expect(await types()).toEqual(['note.a', 'note.b', 'note.c'])
+    expect(commits).toHaveLength(3)
+  })
+
+  it('commits writes and events of an entry together, or neither', async () => {
+    const { journal, types, storage } = await setUp()
+    const taken = { type: 'run.insert', run: RUN } as const
+    const fresh = { type: 'run.insert', run: aRun({ id: 'run_2' }) } as const
+
+    await journal.record({ writes: [fresh], events: [{ ...message, type: 'note.kept' }] })
+    const refused = journal.record({ writes: [taken], events: [{ ...message, type: 'note.lost' }] })
+
+    await expect(refused).rejects.toMatchObject(NOT_ACTIVE)
+    expect(await types()).toEqual(['note.kept'])
+    expect(await storage.runs.find('run_2', 'every-row')).toBeDefined()
+  })
+})
+
+describe('close', () => {
+  it('waits for the commit under way and hands over the rest', async () => {
+    const { journal, types } = await setUp()
+    const written = journal.emit('note.written', {})
+    await Promise.resolve()
+    await Promise.resolve()
+    const rest = journal.emit('note.rest', {})
+
+    const unwritten = await journal.close()
+
+    await expect(written).resolves.toBeUndefined()
+    expect(await types()).toEqual(['note.written'])
+    expect(unwritten.events.map(({ type }) => type)).toEqual(['note.rest'])
+    unwritten.settle(true)
+    await expect(rest).resolves.toBeUndefined()
+  })
+
+  it('tells the code when the rest was not written after all', async () => {
+    const { journal } = await setUp()
+    const rest = journal.emit('note.rest', {})
+
+    const unwritten = await journal.close()
+    unwritten.settle(false)
+
+    await expect(rest).rejects.toMatchObject(NOT_ACTIVE)
+  })
+
+  it('hands over no entry that is more than events', async () => {
+    const { journal } = await setUp()
+    const entry = journal.record({ writes: [{ type: 'run.fence', runId: RUN.id, attempt: 1 }], events: [message] })
+
+    const unwritten = await journal.close()
+    unwritten.settle(true)
+
+    expect(unwritten.events).toEqual([])
+    await expect(entry).rejects.toMatchObject(NOT_ACTIVE)
+  })
+
+  it('ends the journal', async () => {
+    const { journal, commits } = await setUp()
+    await journal.close()
+
+    expect(() => journal.emit('note.late', {})).toThrow(expect.objectContaining(NOT_ACTIVE))
+    await expect(journal.record({ events: [message] })).rejects.toMatchObject(NOT_ACTIVE)
+    expect(await journal.close()).toMatchObject({ events: [] })
+    expect(commits).toEqual([])
+  })
+})

@@ -1,0 +1,217 @@
+import {
+  AppError,
+  type Clock,
+  type CommitOutcome,
+  type Conflict,
+  type EventPhase,
+  type NewEvent,
+  type RunRecord,
+  toJsonText,
+  type UnitOfWork,
+  type Write,
+} from '@perdure/ports'
+import { isAgentEventType } from '@perdure/protocol'
+import { type PersistentlyDeps, persistently } from '../concurrency/retry-transient.ts'
+import { isLongerThan } from '../json/json-members.ts'
+import { runEvent } from '../runs/run-events.ts'
+import { isAppError } from '../runs/thrown-value.ts'
+import { handledRejection } from './handled-rejection.ts'
+
+export interface JournalDeps extends PersistentlyDeps {
+  readonly unitOfWork: UnitOfWork
+  readonly clock: Clock
+  readonly maxEventBytes: number
+}
+
+/** What belongs into one commit of a running attempt. */
+export interface Entry {
+  readonly writes?: readonly Write[]
+  readonly events?: readonly NewEvent[]
+}
+
+/** The one way of an attempt's events and calls into the storage, in order. */
+export interface Journal {
+  /** Resolves when the event is durable; need not be awaited. @throws AppError at once, as `AgentContext.emit` rejects */
+  emit(type: string, payload: unknown, phase?: EventPhase): Promise<void>
+  /** @throws AppError as `emit`, for what it would refuse whenever it is said */
+  check(type: string, payload: unknown, phase?: EventPhase): void
+  /** Resolves when the entry is durable. Rejects with `run-not-active` once the attempt is over. */
+  record(entry: Entry): Promise<void>
+  /** As `record`, in a commit of its own; resolves with the conflict that its writes have met, if any. */
+  recordAlone(entry: Entry): Promise<Conflict | undefined>
+  /** Waits until everything recorded so far is durable. */
+  flush(): Promise<void>
+  /** Waits for the commit under way, then hands over what is not yet written; nothing can be recorded afterwards. */
+  close(): Promise<Unwritten>
+  isClosed(): boolean
+  /** Whether nothing waits to be written, so that no code waits for that. */
+  isIdle(): boolean
+}
+
+export interface Unwritten {
+  readonly events: readonly NewEvent[]
+  /** Tells the recording code what became of the rest. */
+  settle(isWritten: boolean): void
+}
+
+interface Pending {
+  readonly writes: readonly Write[]
+  readonly events: NewEvent[]
+  readonly isAlone: boolean
+  readonly durable: Promise<Conflict | undefined>
+  resolve(conflict?: Conflict): void
+  reject(error: unknown): void
+}
+
+/** Entries, events of their own apart, so that an attempt which records without waiting does not hold the storage for long. */
+const ENTRIES_PER_COMMIT = 128
+
+/** Passes soon. A full disk does not: the code is told, and may do without. */
+const BUSY: ReadonlySet<string> = new Set(['SQLITE_BUSY'])
+
+/**
+ * Entries that come while a commit is under way share the next one. Every commit is fenced by the attempt, so a run
+ * that has ended or was started again takes nothing more.
+ */
+export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
+  const { unitOfWork, clock, maxEventBytes } = deps
+  const { promise: closing, resolve: endPauses } = Promise.withResolvers<void>()
+  let pending: Pending[] = []
+  let flushing: Promise<void> | undefined
+  let isClosed = false
+
+  const flush = async () => {
+    while (pending.length > 0 && !isClosed) {
+      const batch = pending.slice(0, batchLength(pending))
+      pending = pending.slice(batch.length)
+      await writeBatch(batch)
+    }
+    flushing = undefined
+  }
+
+  const writeBatch = async (batch: readonly Pending[]) => {
+    const writes: readonly Write[] = [
+      { type: 'run.fence', runId: run.id, attempt: run.attempt },
+      ...batch.flatMap(toWrites),
+    ]
+    const settle = (outcome: CommitOutcome) => {
+      for (const one of batch) {
+        if (outcome.committed) one.resolve()
+        else if (one.isAlone && outcome.index > 0) one.resolve(outcome.conflict)
+        else one.reject(notActive())
+      }
+    }
+    try {
+      const outcome = await persistently(deps, () => unitOfWork.commit(writes), {
+        ...{ errors: BUSY, enough: closing, isEnough: () => isClosed },
+      })
+      settle(outcome)
+    } catch (error) {
+      // What was refused while the attempt ends is written with its end.
+      if (isClosed && isAppError(error, 'SQLITE_BUSY')) pending = [...batch, ...pending]
+      else for (const one of batch) one.reject(error)
+    }
+  }
+
+  const enqueue = (entry: Entry, isAlone: boolean): Promise<Conflict | undefined> => {
+    flushing ??= Promise.resolve().then(flush)
+    const newest = pending.at(-1)
+    if (newest !== undefined && !isAlone && mayJoin(newest, entry)) {
+      newest.events.push(...(entry.events ?? []))
+      return newest.durable
+    }
+    const one = toPending(entry, isAlone)
+    pending.push(one)
+    return one.durable
+  }
+
+  const record = (entry: Entry) =>
+    (isClosed ? handledRejection(notActive()) : enqueue(entry, false)) as Promise<undefined>
+
+  return {
+    record,
+    recordAlone: (entry) => (isClosed ? handledRejection(notActive()) : enqueue(entry, true)),
+    isClosed: () => isClosed,
+    check(type, payload, phase) {
+      checkPhase(phase)
+      checkedPayload(type, payload, maxEventBytes)
+    },
+    isIdle: () => flushing === undefined,
+    emit(type, payload, phase) {
+      if (isClosed) throw notActive()
+      checkPhase(phase)
+      const text = checkedPayload(type, payload, maxEventBytes)
+      return record({ events: [runEvent(run, { type, payload: text, phase, at: clock.now() })] })
+    },
+    async flush() {
+      await flushing
+    },
+    async close() {
+      isClosed = true
+      endPauses()
+      await flushing
+      const rest = pending
+      pending = []
+      return {
+        events: rest.filter(({ writes }) => writes.length === 0).flatMap(({ events }) => events),
+        settle(isWritten) {
+          for (const one of rest) {
+            if (isWritten && one.writes.length === 0) one.resolve()
+            else one.reject(notActive())
+          }
+        },
+      }
+    },
+  }
+}
+
+/** It need not be awaited, so what is lost must not become an unhandled rejection. */
+function toPending({ writes = [], events = [] }: Entry, isAlone: boolean): Pending {
+  const { promise, resolve, reject } = Promise.withResolvers<Conflict | undefined>()
+  promise.catch(() => undefined)
+  return { writes, events: [...events], isAlone, durable: promise, resolve, reject }
+}
+
+/** Events in a row are one entry: they are durable together, and wait for one promise. */
+const mayJoin = (newest: Pending, { writes = [], events = [] }: Entry): boolean =>
+  !newest.isAlone &&
+  newest.writes.length + writes.length === 0 &&
+  newest.events.length + events.length <= ENTRIES_PER_COMMIT
+
+/** How many entries from the front go into the next commit. */
+function batchLength(pending: readonly Pending[]): number {
+  if (pending[0]?.isAlone) return 1
+  let entries = 0
+  const end = pending.findIndex(({ isAlone, writes, events }) => {
+    entries += writes.length > 0 ? 1 : events.length
+    return isAlone || entries > ENTRIES_PER_COMMIT
+  })
+  return end === -1 ? pending.length : Math.max(1, end)
+}
+
+const toWrites = ({ writes, events }: Pending): readonly Write[] =>
+  events.length === 0 ? writes : [...writes, { type: 'event.append', events }]
+
+function checkPhase(phase: unknown): void {
+  if (phase === undefined || phase === 'commentary') return
+  throw new AppError('validation-failed', { message: 'the phase of an event is commentary or missing' })
+}
+
+function checkedPayload(type: string, payload: unknown, maxEventBytes: number) {
+  if (typeof type !== 'string' || !isAgentEventType(type)) {
+    throw new AppError('validation-failed', {
+      message: `an agent cannot emit the event type ${typeof type === 'string' ? JSON.stringify(type) : typeof type}`,
+      hint: 'use lower-case words joined by dots, outside the reserved families such as run. and session.',
+    })
+  }
+  const text = toJsonText(payload ?? {})
+  if (isLongerThan(text, maxEventBytes)) {
+    throw new AppError('validation-failed', {
+      message: `the payload of the event ${type} is longer than ${maxEventBytes} bytes`,
+      hint: 'split it, or raise runs.maxEventBytes',
+    })
+  }
+  return text
+}
+
+const notActive = () => new AppError('run-not-active', { message: 'the run has ended; the event was not recorded' })

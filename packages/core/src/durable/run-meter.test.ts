@@ -1,0 +1,126 @@
+import { createInMemoryMeter } from '@perdure/in-memory'
+import { EVERY_ROW, type RunRecord } from '@perdure/ports'
+import { aRun, BUILT_AT } from '@perdure/testkit'
+import { describe, expect, it } from 'vitest'
+import { agentOf, createEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import type { AgentRegistration } from '../targets/agent.ts'
+import { createRunMeter } from './run-meter.ts'
+
+type Code = AgentRegistration['agent']['run']
+
+/** An engine with one agent, and what its runs have moved. */
+function metered(code: Code) {
+  const meter = createInMemoryMeter()
+  const engine = createEngine({ agents: [agentOf('task', code)], meter })
+  const moved = (prefix: string) =>
+    Object.fromEntries([...meter.values].filter(([series]) => series.startsWith(prefix)))
+  return { engine, meter, moved }
+}
+
+describe('the metric of ended runs', () => {
+  it('says of a failed run what its answer and its record say', async () => {
+    const { engine, moved } = metered(() => Promise.reject(new Error('no')))
+
+    const { runId, status } = outcomeOf(await engine.run('task'))
+
+    expect([status, (await engine.find(runId))?.status]).toEqual(['failed', 'failed'])
+    expect(moved('svc_agent_runs_total')).toEqual({ 'svc_agent_runs_total{agent="task",status="failed"}': 1 })
+  })
+
+  it('counts an aborted run once, and its time from its start', async () => {
+    const open = gate()
+    const { engine, moved } = metered(() => open.promise)
+    const { runId } = outcomeOf(await engine.run('task', { answer: 'accepted' }))
+    engine.clock.advance(2_500)
+
+    await engine.abortRun({ runId, visibility: EVERY_ROW })
+    open.resolve()
+    await settled()
+
+    expect(moved('svc_agent_runs_total')).toEqual({ 'svc_agent_runs_total{agent="task",status="aborted"}': 1 })
+    expect(moved('svc_run_duration')).toEqual({
+      'svc_run_duration_seconds_sum{kind="agent"}': 2.5,
+      'svc_run_duration_seconds_count{kind="agent"}': 1,
+    })
+  })
+
+  it('counts a workflow when it ends and not when it is suspended', async () => {
+    const meter = createInMemoryMeter()
+    const nap = workflowOf('nap', (_, { sleep }) => sleep('z', 1_000))
+    const engine = createEngine({ workflows: [nap], meter })
+    await engine.start()
+    await engine.execute('nap')
+    await engine.pass(0)
+    expect([...meter.values.keys()]).toEqual([])
+
+    await engine.pass(1_000)
+
+    expect(meter.values.get('svc_workflow_runs_total{workflow="nap",status="completed"}')).toBe(1)
+  })
+
+  it('names no id that is not registered', () => {
+    const meter = createInMemoryMeter()
+    const ended: RunRecord = { ...aRun({ targetId: 'gone' }), status: 'failed', completedAt: BUILT_AT }
+
+    createRunMeter(meter, () => false).ended(ended)
+
+    expect([...meter.values]).toEqual([['svc_agent_runs_total{agent="unregistered",status="failed"}', 1]])
+  })
+})
+
+describe('the metrics of what code reports', () => {
+  it('count tool calls by how they came out', async () => {
+    const { engine, moved } = metered(async (_, { tool }) => {
+      await tool({ name: 'search', execute: () => 1 })
+      await tool({ name: 'search', execute: () => Promise.reject(new Error('no')) })
+    })
+
+    await engine.run('task')
+
+    expect(moved('svc_tool_calls_total')).toEqual({
+      'svc_tool_calls_total{tool="search",outcome="ok"}': 1,
+      'svc_tool_calls_total{tool="search",outcome="execution_failed"}': 1,
+    })
+  })
+
+  it('count tokens by direction, and costs', async () => {
+    const { engine, moved } = metered((_, { usage }) =>
+      usage({ provider: 'p', model: 'm', inputTokens: 5, outputTokens: 7, costUsd: 0.25 }),
+    )
+
+    await engine.run('task')
+
+    expect(moved('svc_provider')).toEqual({
+      'svc_provider_tokens_total{provider="p",model="m",direction="input"}': 5,
+      'svc_provider_tokens_total{provider="p",model="m",direction="output"}': 7,
+      'svc_provider_cost_usd_total{provider="p",model="m"}': 0.25,
+    })
+  })
+
+  it('keep the names that code chooses to a bounded number', () => {
+    const meter = createInMemoryMeter()
+    const { toolCalled } = createRunMeter(meter, () => false)
+
+    for (let n = 0; n < 1_000; n++) toolCalled(`tool-${n}`, 'ok')
+    toolCalled('tool-0', 'ok')
+
+    expect(meter.values.size).toBe(201)
+    expect(meter.values.get('svc_tool_calls_total{tool="tool-0",outcome="ok"}')).toBe(2)
+    expect(meter.values.get('svc_tool_calls_total{tool="other",outcome="ok"}')).toBe(800)
+  })
+})
+
+describe('readLoad', () => {
+  it('counts what executes by kind, and what waits', async () => {
+    const open = gate()
+    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)], concurrency: 2 })
+    expect(engine.readLoad()).toEqual({ executing: { agent: 0, workflow: 0 }, queued: 0 })
+
+    for (let n = 0; n < 3; n++) await engine.run('slow', { answer: 'accepted' })
+    expect(engine.readLoad()).toEqual({ executing: { agent: 2, workflow: 0 }, queued: 1 })
+
+    open.resolve()
+    await settled(engine.clock)
+    expect(engine.readLoad()).toEqual({ executing: { agent: 0, workflow: 0 }, queued: 0 })
+  })
+})

@@ -1,0 +1,272 @@
+import {
+  AppError,
+  fromJsonText,
+  type JsonText,
+  type RunError,
+  type Span,
+  type StepChange,
+  type StepRecord,
+  type StepStatus,
+  toJsonText,
+  type Write,
+} from '@perdure/ports'
+import { isLongerThan } from '../json/json-members.ts'
+import { toRunError } from '../runs/run-error.ts'
+import { isAppError } from '../runs/thrown-value.ts'
+import { failSpan, startStepSpan } from '../tracing/step-span.ts'
+import { approvalRequest } from './approval-request.ts'
+import type { CallScope } from './call-scope.ts'
+import { checkCall } from './check-call.ts'
+import { checkStepOptions } from './check-step-options.ts'
+import type { Entry } from './journal.ts'
+import type { StepFn, StepOptions } from './step.ts'
+import { settledEvents, stepEvent } from './step-events.ts'
+import { pauseBefore, withTimeout } from './step-retry.ts'
+
+/**
+ * Does a piece of work once: its JSON result is stored, and a re-execution of the run gets it without calling `fn`.
+ *
+ * @throws AppError `step-failed` when its tries are used up or it may not be repeated after a crash;
+ *   `workflow-divergence` when another call is recorded at this place
+ */
+export const callStep = async <T>(
+  scope: CallScope,
+  name: string,
+  { fn, options, failureOf, lost, countsAs }: StepCall<T>,
+): Promise<T> => {
+  checkStepOptions(fn, options)
+  return callWork<T>(scope, name, {
+    options,
+    lost,
+    countsAs,
+    kind: failureOf === undefined ? 'step' : 'tool',
+    perform: (step, attempt, span) => perform(scope, step, { fn, options, failureOf, attempt, span }),
+  })
+}
+
+export interface StepCall<T> {
+  readonly fn: StepFn<T>
+  /** As with `Work`. */
+  readonly countsAs?: (() => Write) | undefined
+  readonly options: StepOptions
+  /** Makes it the call of a tool in its trace: the kind of failure that a result tells of. */
+  readonly failureOf?: ((result: T) => string | undefined) | undefined
+  /** What it answers when it may not be repeated after a crash; `step-failed` is thrown when missing. */
+  readonly lost?: ((step: StepRecord) => T) | undefined
+}
+
+/** A durable piece of work, and how one try does it and records what it came to. */
+export interface Work<T = unknown> {
+  readonly options: StepOptions
+  /** As with `StepCall`. */
+  readonly lost?: ((step: StepRecord) => T) | undefined
+  /** What it is in its trace; a step when missing. */
+  readonly kind?: 'step' | 'tool'
+  /** What the call adds to the record of its run, in the commit that records it: so it counts once. @throws to refuse it */
+  readonly countsAs?: (() => Write) | undefined
+  /** Resolves with the recorded result. @throws whatever the work throws; nothing is recorded then */
+  readonly perform: (step: StepRecord, attempt: number, span: Span) => Promise<JsonText | undefined>
+}
+
+/** @throws AppError as `callStep` */
+export async function callWork<T>(scope: CallScope, name: string, work: Work<T>): Promise<T> {
+  const { ledger, run } = scope
+  checkCall(scope, name)
+  const { seq, recorded } = await ledger.claim('step', name)
+  if (recorded === undefined) {
+    const counted = work.countsAs === undefined ? [] : [work.countsAs()]
+    return execute<T>(scope, { seq, name, ...work, begin: [insert(scope, seq, name), ...counted] })
+  }
+  if (recorded.status === 'completed' || recorded.status === 'failed') {
+    return outcomeOf(await ledger.replay(recorded), work.lost)
+  }
+  const ready = await afterCrash(scope, recorded, work)
+  if (ready.status !== 'started') return outcomeOf(ready, work.lost)
+  return execute<T>(scope, { seq, name, ...work, begin: [change(recorded, 'started', { attempt: run.attempt })] })
+}
+
+/** Decides about a step that was under way when its process died: a record that is `started` may be executed. */
+async function afterCrash(
+  scope: CallScope,
+  recorded: StepRecord,
+  { kind, options: { onCrash = 'retry' } }: Pick<Work, 'kind' | 'options'>,
+): Promise<StepRecord> {
+  const { ledger, run } = scope
+  if (recorded.status === 'waiting') return ledger.wait(recorded.seq)
+  // Started in this attempt without executing: a human has granted it.
+  if (recorded.attempt === run.attempt || onCrash === 'retry') return recorded
+  return onCrash === 'fail' ? fail(scope, recorded) : ask(scope, recorded, kind)
+}
+
+async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord> {
+  const error: RunError = { code: 'step-failed', message: `${recorded.name} was executing when the server stopped` }
+  return scope.ledger.busy(async () => {
+    const at = scope.clock.now()
+    await scope.journal.record({
+      writes: [change(recorded, 'started', { status: 'failed', error, endedAt: at })],
+      events: [
+        stepEvent(scope.run, 'step.error', {
+          step: { ...recorded, kind: 'step' },
+          at,
+          detail: { error, willRetry: false },
+        }),
+      ],
+    })
+    return scope.ledger.settle({ ...recorded, status: 'failed', error })
+  })
+}
+
+async function ask(scope: CallScope, recorded: StepRecord, kind: Work['kind'] = 'step'): Promise<StepRecord> {
+  const { journal, ledger } = scope
+  const { approval, events } = approvalRequest(scope, {
+    seq: recorded.seq,
+    name: recorded.name,
+    title: `Run the ${kind} ${recorded.name} again? It was executing when the server stopped.`,
+    ...(kind === 'tool' ? { toolCallId: effectIdOf(recorded) } : {}),
+  })
+  await ledger.busy(() =>
+    journal.record({
+      writes: [
+        { type: 'approval.insert', approval },
+        change(recorded, 'started', { status: 'waiting', approvalId: approval.id }),
+      ],
+      events,
+    }),
+  )
+  return ledger.wait(recorded.seq)
+}
+
+interface Execution extends Work {
+  readonly seq: number
+  readonly name: string
+  readonly begin: readonly Write[]
+}
+
+function execute<T>(scope: CallScope, execution: Execution): Promise<T> {
+  return scope.ledger.busy(async () => {
+    const { run, journal, clock } = scope
+    const { seq, name, begin } = execution
+    const step = { seq, name, kind: 'step' } as const
+    await journal.record({ writes: begin, events: [stepEvent(run, 'step.start', { step, at: clock.now() })] })
+    return tryUntilSettled<T>(scope, execution)
+  })
+}
+
+async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promise<T> {
+  const { signal, ledger } = scope
+  const { name, seq, kind = 'step', options, perform } = execution
+  const { maxAttempts = 1 } = options.retry ?? {}
+  for (let attempt = 1; ; attempt++) {
+    const span = startStepSpan(scope, { kind, name, seq, attempt })
+    try {
+      const step = stepOf(scope, execution)
+      const result = await perform(step, attempt, span)
+      span.end()
+      return outcomeOf<T>(await ledger.settle({ ...step, status: 'completed', result }))
+    } catch (thrown) {
+      failSpan(span, thrown)
+      if (signal.aborted || isOver(thrown)) throw thrown
+      const step = stepOf(scope, execution)
+      const willRetry = attempt < maxAttempts
+      await recordFailure(scope, step, { thrown, willRetry })
+      if (!willRetry) {
+        await ledger.settle({ ...step, status: 'failed' })
+        throw stepFailed(name, toRunError(thrown), thrown)
+      }
+      await pauseBefore(scope, options.retry, attempt)
+    }
+  }
+}
+
+interface Try<T> extends StepCall<T> {
+  readonly attempt: number
+  readonly span: Span
+}
+
+/** Calls the code once and records what it came to. @throws whatever the code throws */
+async function perform<T>(
+  scope: CallScope,
+  step: StepRecord,
+  { fn, options, failureOf, attempt, span }: Try<T>,
+): Promise<JsonText | undefined> {
+  const effectId = effectIdOf(step)
+  const traceparent = span.traceparent ?? scope.run.traceparent
+  const value = await withTimeout(scope, options.timeoutMs, (signal) =>
+    scope.nesting.within(step, () => span.within(() => fn({ effectId, attempt, signal, traceparent }))),
+  )
+  const failure = failureOf?.(value)
+  if (failure !== undefined) span.end({ error: failure })
+  const result = resultText(scope, value)
+  await scope.journal.record(completion(scope, step, result))
+  return result
+}
+
+const stepOf = ({ run, clock }: CallScope, { seq, name }: Pick<Execution, 'seq' | 'name'>): StepRecord => ({
+  ...{ runId: run.id, seq, kind: 'step', name, status: 'started', attempt: run.attempt },
+  startedAt: clock.now(),
+})
+
+/** What the outside may know a step by; the id of the call when it is one of a tool. */
+const effectIdOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId}.${seq}`
+
+type StepRef = Pick<StepRecord, 'runId' | 'seq' | 'name'>
+
+function recordFailure(
+  scope: CallScope,
+  step: StepRef,
+  failure: { readonly thrown: unknown; readonly willRetry: boolean },
+) {
+  const { run, journal, clock } = scope
+  const { willRetry, thrown } = failure
+  const { message, ...identity } = toRunError(thrown)
+  const at = clock.now()
+  const detail = { error: { ...identity, message }, willRetry }
+  const events = [stepEvent(run, 'step.error', { step: { ...step, kind: 'step' }, at, detail })]
+  const error: RunError = { code: 'step-failed', message: `${step.name}: ${message}` }
+  const writes = willRetry ? [] : [change(step, 'started', { status: 'failed', error, endedAt: at })]
+  return journal.record({ writes, events })
+}
+
+/** What records that the work was done. */
+export function completion({ run, clock }: CallScope, step: StepRef, result: JsonText | undefined): Entry {
+  const at = clock.now()
+  return {
+    writes: [change(step, 'started', { status: 'completed', result, endedAt: at })],
+    events: settledEvents(run, { ...step, kind: 'step' }, at),
+  }
+}
+
+const change = ({ runId, seq }: Pick<StepRef, 'runId' | 'seq'>, from: StepStatus, changed: StepChange): Write => ({
+  type: 'step.change',
+  runId,
+  seq,
+  from,
+  change: changed,
+})
+
+const insert = ({ run, clock }: CallScope, seq: number, name: string): Write => ({
+  type: 'step.insert',
+  step: { runId: run.id, seq, kind: 'step', name, status: 'started', attempt: run.attempt, startedAt: clock.now() },
+})
+
+export function resultText({ maxResultBytes }: CallScope, value: unknown): JsonText | undefined {
+  if (value === undefined) return undefined
+  const text = toJsonText(value)
+  if (!isLongerThan(text, maxResultBytes)) return text
+  throw new AppError('validation-failed', { message: `the result is longer than ${maxResultBytes} bytes` })
+}
+
+/** What the code gets is what a re-execution will get: the JSON of the result. */
+const fromResult = <T>(text: JsonText | undefined): T => (text === undefined ? undefined : fromJsonText(text)) as T
+
+function outcomeOf<T>(step: StepRecord, lost?: (step: StepRecord) => T): T {
+  const { status, name, result, error } = step
+  if (status === 'completed') return fromResult<T>(result)
+  if (lost !== undefined) return lost(step)
+  throw new AppError('step-failed', { message: error?.message ?? `${name} failed` })
+}
+
+const stepFailed = (name: string, { message }: RunError, cause: unknown) =>
+  new AppError('step-failed', { message: `${name}: ${message}`, cause })
+
+const isOver = (thrown: unknown) => isAppError(thrown, 'run-not-active')

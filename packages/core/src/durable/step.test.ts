@@ -1,0 +1,237 @@
+import { EVERY_ROW } from '@perdure/ports'
+import { describe, expect, it } from 'vitest'
+import { gate, settled } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/agent.ts'
+import { type Code, never, processes, start } from './processes.fixture.ts'
+
+describe('ctx.step', () => {
+  it('stores the result and gives it to a re-execution without calling the code again', async () => {
+    const process = processes()
+    let calls = 0
+    const first = await process(async ({ step }) => {
+      await step('count', () => ++calls)
+      await never()
+    })
+    const runId = await start(first)
+
+    const second = await process(async ({ step }) => ({ count: await step('count', () => ++calls) }))
+
+    expect(calls).toBe(1)
+    expect(await second.find(runId)).toMatchObject({ status: 'completed', result: '{"count":1}', attempt: 2 })
+  })
+
+  it('gives the code what a re-execution would get: the JSON of the result', async () => {
+    const process = processes()
+    const engine = await process(async ({ step }) => {
+      const value = await step('date', () => ({ at: new Date(0), none: undefined }))
+      const nothing = await step('nothing', () => undefined)
+      return [value, nothing === undefined]
+    })
+
+    const runId = await start(engine)
+
+    expect((await engine.find(runId))?.result).toBe('[{"at":"1970-01-01T00:00:00.000Z"},true]')
+  })
+
+  it('takes whatever can be awaited for the work of a step or a tool', async () => {
+    const process = processes()
+    // biome-ignore lint/suspicious/noThenProperty: libraries hand out what is no promise and can be awaited
+    const later: PromiseLike<string> = { then: (onFulfilled) => Promise.resolve('made').then(onFulfilled) }
+    const engine = await process(async ({ step, tool }) => [
+      await step('text', () => later, { timeoutMs: 1_000 }),
+      await tool({ name: 'text', execute: () => later }),
+    ])
+
+    const runId = await start(engine)
+
+    expect((await engine.find(runId))?.result).toBe('["made",{"ok":true,"value":"made"}]')
+  })
+
+  it('hands out the same effect id in every execution, and another for every step', async () => {
+    const process = processes()
+    const seen: string[] = []
+    const code: Code = async ({ step }) => {
+      await step('a', ({ effectId }) => seen.push(effectId))
+      await step('b', async ({ effectId }) => {
+        seen.push(effectId)
+        if (seen.length < 3) await never()
+      })
+    }
+    const runId = await start(await process(code))
+    await process(code)
+
+    expect(seen).toEqual([`${runId}.1`, `${runId}.2`, `${runId}.2`])
+  })
+
+  it('tries again after growing pauses and says so', async () => {
+    const process = processes()
+    let tries = 0
+    const engine = await process(({ step }) =>
+      step(
+        'flaky',
+        () => {
+          if (++tries < 3) throw new Error(`try ${tries}`)
+          return tries
+        },
+        { retry: { maxAttempts: 3, initialDelayMs: 100 } },
+      ),
+    )
+    const runId = await start(engine)
+    expect(tries).toBe(1)
+    await engine.pass(100)
+    expect(tries).toBe(2)
+    await engine.pass(199)
+    expect(tries).toBe(2)
+    await engine.pass(1)
+
+    expect(await engine.find(runId)).toMatchObject({ status: 'completed', result: '3' })
+    const types = (await engine.eventsOf(runId)).map(({ type }) => type)
+    expect(types.filter((type) => type === 'step.error')).toHaveLength(2)
+  })
+
+  it('fails the run with step-failed when its tries are used up, and the same failure is replayed', async () => {
+    const process = processes()
+    let calls = 0
+    const code: Code = async ({ step }) => {
+      try {
+        await step('bad', () => {
+          calls++
+          throw new Error('broken')
+        })
+      } catch (error) {
+        if (calls === 1) await never()
+        throw error
+      }
+    }
+    const runId = await start(await process(code))
+    calls = 2
+    const second = await process(code)
+
+    expect(calls).toBe(2)
+    expect(await second.find(runId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'step-failed', message: expect.stringContaining('broken') },
+    })
+  })
+
+  it('gives up a try that takes longer than its time', async () => {
+    const process = processes()
+    let reason: unknown
+    const engine = await process(({ step }) =>
+      step(
+        'slow',
+        ({ signal }) => {
+          signal.addEventListener('abort', () => {
+            reason = signal.reason
+          })
+          return never()
+        },
+        { timeoutMs: 500 },
+      ),
+    )
+    const runId = await start(engine)
+
+    await engine.pass(500)
+
+    expect(await engine.find(runId)).toMatchObject({ status: 'failed', error: { code: 'step-failed' } })
+    expect(reason).toBe('timeout')
+  })
+
+  it.each([
+    ['retry', { calls: 2, status: 'completed' }],
+    ['fail', { calls: 1, status: 'failed' }],
+  ] as const)('follows onCrash %s when the process dies while it executes', async (onCrash, expected) => {
+    const process = processes()
+    let calls = 0
+    const code: Code = ({ step }) => step('work', () => (++calls === 1 ? never() : calls), { onCrash })
+    const runId = await start(await process(code))
+
+    const second = await process(code)
+
+    expect(calls).toBe(expected.calls)
+    expect((await second.find(runId))?.status).toBe(expected.status)
+  })
+
+  it.each([
+    [true, { calls: 2, status: 'completed' }],
+    [false, { calls: 1, status: 'failed' }],
+  ] as const)('asks a human after a crash with onCrash ask, who decides %s', async (granted, expected) => {
+    const process = processes()
+    let calls = 0
+    const code: Code = ({ step }) => step('work', () => (++calls === 1 ? never() : calls), { onCrash: 'ask' })
+    const runId = await start(await process(code))
+
+    const second = await process(code)
+    expect((await second.find(runId))?.status).toBe('suspended')
+    expect(calls).toBe(1)
+    const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
+    expect(approval?.toolCallId).toBeUndefined()
+    await second.resolveApproval({ approvalId: approval?.id ?? '', granted, by: 'bob', visibility: EVERY_ROW })
+    await settled(second.clock)
+
+    expect(calls).toBe(expected.calls)
+    expect((await second.find(runId))?.status).toBe(expected.status)
+  })
+
+  it('runs parallel branches and replays them in the order in which they came out', async () => {
+    const process = processes()
+    const gates = { a: gate(), b: gate() }
+    const order: string[] = []
+    const code: Code = async ({ step }) => {
+      const branch = async (name: 'a' | 'b') => {
+        await step(`${name}1`, () => gates[name].promise)
+        order.push(name)
+        await step(`${name}2`, () => name)
+      }
+      await Promise.all([branch('a'), branch('b')])
+      await step('last', never)
+    }
+    const first = await process(code)
+    const runId = await start(first)
+    gates.b.resolve()
+    await settled(first.clock)
+    gates.a.resolve()
+    await settled(first.clock)
+
+    const second = await process(code)
+
+    expect(order).toEqual(['b', 'a', 'b', 'a'])
+    expect(await second.find(runId)).toMatchObject({ status: 'running', attempt: 2 })
+  })
+
+  it.each([
+    ['another name', async ({ step }: RunContext) => step('renamed', () => 1)],
+    ['another kind', async ({ sleep }: RunContext) => sleep('one', 5)],
+    ['one call less', async () => 'done'],
+  ])('fails a run as workflow-divergence when its code makes %s', async (_, changed) => {
+    const process = processes()
+    const first = await process(async ({ step }) => {
+      await step('one', () => 1)
+      await never()
+    })
+    const runId = await start(first)
+
+    const second = await process(changed)
+
+    expect(await second.find(runId)).toMatchObject({ status: 'failed', error: { code: 'workflow-divergence' } })
+  })
+
+  it('says nothing twice: what was emitted before a recorded call is not emitted again', async () => {
+    const process = processes()
+    const code: Code = async ({ step, emit, attempt }) => {
+      await emit('note.before', { attempt })
+      await step('one', () => 1)
+      await emit('note.after', { attempt })
+      if (attempt === 1) await never()
+    }
+    const runId = await start(await process(code))
+    const second = await process(code)
+
+    const notes = (await second.eventsOf(runId)).filter(({ type }) => type.startsWith('note.'))
+    expect(notes.map(({ type, payload }) => [type, JSON.parse(payload).attempt])).toEqual([
+      ['note.before', 1],
+      ['note.after', 1],
+      ['note.after', 2],
+    ])
+  })
+})

@@ -1,0 +1,126 @@
+import { type JsonText, toJsonText } from '@perdure/ports'
+import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
+import { isLongerThan } from '../json/json-members.ts'
+import { toRunError } from '../runs/run-error.ts'
+import { runEvent } from '../runs/run-events.ts'
+import { isAppError } from '../runs/thrown-value.ts'
+import type { CallScope } from './call-scope.ts'
+import { checkToolCall } from './check-tool-call.ts'
+import type { StepFn, StepOptions, StepTry } from './step.ts'
+import { callStep } from './step-call.ts'
+import { withTimeout } from './step-retry.ts'
+import type { ToolCall, ToolOutcome, ToolResult } from './tool.ts'
+import { callApproval } from './wait-call.ts'
+
+/** `ctx.tool`: asks when it has to, runs the tool once, and answers its failure as data. */
+export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Promise<ToolOutcome<T>> {
+  checkToolCall(call)
+  const { name, args, approval } = call
+  const readable = jsonOf(args)
+  if (readable !== undefined && approval !== undefined && approval !== false) {
+    const options = approval === true ? {} : approval
+    const ask = {
+      ...options,
+      payload: options.payload ?? { toolName: name, args },
+      toolCallId: `${scope.run.id}.${scope.ledger.lastSeq() + 2}`,
+    }
+    const decision = await callApproval(scope, name, ask)
+    if (!decision.granted) {
+      if (!scope.ledger.isReplaying()) scope.runMeter.toolCalled(name, 'approval_denied')
+      return failed('approval_denied', decision.reason ?? 'the approval was denied')
+    }
+  }
+  return callStep<ToolOutcome<T>>(scope, name, {
+    countsAs: scope.budget.takeToolCall,
+    fn: (attempt) => execute(scope, call, attempt),
+    options: call.onCrash === undefined ? {} : { onCrash: call.onCrash },
+    lost: ({ approvalId, error }) =>
+      failed(approvalId === undefined ? 'execution_failed' : 'approval_denied', error?.message ?? `${name} is lost`),
+    failureOf: (outcome) => (outcome.ok ? undefined : outcome.error.kind),
+  })
+}
+
+/** A durable step that calls a tool which is somebody else's, such as one of an MCP server, counted like `ctx.tool`. */
+export async function callForeignTool<T extends ToolResult>(
+  scope: CallScope,
+  name: string,
+  { fn, options }: { readonly fn: StepFn<T>; readonly options: StepOptions },
+): Promise<T> {
+  return callStep<T>(scope, name, {
+    countsAs: scope.budget.takeToolCall,
+    async fn(attempt) {
+      const outcome = await fn(attempt)
+      scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
+      return outcome
+    },
+    options,
+  })
+}
+
+async function execute<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepTry): Promise<ToolOutcome<T>> {
+  const { run, clock, journal } = scope
+  const { name, args } = call
+  const startedMs = clock.monotonicMs()
+  const identity = { toolCallId: attempt.effectId, toolName: name }
+  const tell = (type: string, detail: object) =>
+    journal.record({
+      events: [runEvent(run, { type, payload: toJsonText({ ...identity, ...detail }), at: clock.now() })],
+    })
+
+  const isReadable = jsonOf(args) !== undefined
+  await tell('tool.execute.start', isReadable ? { args } : {})
+  const outcome = isReadable
+    ? await perform(scope, call, attempt)
+    : failed('invalid_input', 'the arguments are no JSON: they hold a BigInt or refer to themselves')
+  scope.runMeter.toolCalled(name, outcome.ok ? 'ok' : outcome.error.kind)
+  const durationMs = Math.round(clock.monotonicMs() - startedMs)
+  await (outcome.ok
+    ? tell('tool.execute.end', { durationMs, result: outcome.value })
+    : tell('tool.execute.error', { durationMs, error: outcome.error }))
+  return outcome
+}
+
+async function perform<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: StepTry): Promise<ToolOutcome<T>> {
+  let value: T
+  try {
+    value = await withTimeout(scope, call.timeoutMs, async (signal) =>
+      call.execute(call.args as A, { ...attempt, signal }),
+    )
+  } catch (thrown) {
+    return failureOf(scope, thrown)
+  }
+  return recordable(scope, value)
+}
+
+/** What a tool hands back is recorded, so it has to be JSON of a bounded size. */
+function recordable<T>({ maxResultBytes }: CallScope, value: T): ToolOutcome<T> {
+  const outcome = { ok: true, value } as const
+  const text = jsonOf(outcome)
+  if (text === undefined) return failed('invalid_output', 'the result is no JSON, such as a BigInt or a cycle')
+  if (!isLongerThan(text, maxResultBytes)) return outcome
+  return failed('invalid_output', `the result is longer than ${maxResultBytes} bytes`)
+}
+
+/** `undefined` for what has no JSON text. */
+function jsonOf(value: unknown): JsonText | undefined {
+  try {
+    return toJsonText(value)
+  } catch {
+    return undefined
+  }
+}
+
+const failed = (kind: ToolFailureKind, message: string) => ({ ok: false, error: { kind, message } }) as const
+
+/** An untyped exception of a tool is `execution_failed`. */
+function failureOf({ signal, maxResultBytes }: CallScope, thrown: unknown) {
+  const { kind, message: whole } = toRunError(thrown)
+  // The failure is recorded as a result; six bytes are the most that JSON makes of a character.
+  const message = whole.slice(0, Math.max(0, Math.floor((maxResultBytes - 100) / 6)))
+  if (signal.aborted) return failed('aborted', message)
+  if (isAppError(thrown, 'step-failed')) return failed('timeout', message)
+  return failed(
+    kind !== undefined && Object.hasOwn(TOOL_FAILURES, kind) ? (kind as ToolFailureKind) : 'execution_failed',
+    message,
+  )
+}

@@ -1,0 +1,97 @@
+import { type EpochMs, fromJsonText, type StepRecord, type Write } from '@perdure/ports'
+import type { ApprovalDecision, ApprovalOptions } from './approval-options.ts'
+import { approvalRequest } from './approval-request.ts'
+import { instantAfter, instantOf } from './call-arguments.ts'
+import type { CallScope } from './call-scope.ts'
+import { checkApprovalOptions } from './check-approval-options.ts'
+import { checkCall } from './check-call.ts'
+import { checkMembers } from './check-options.ts'
+import { checkEventName } from './event-name.ts'
+import type { Entry } from './journal.ts'
+import { stepEvent } from './step-events.ts'
+
+type WaitKind = Exclude<StepRecord['kind'], 'step'>
+type WaitDetail = Pick<StepRecord, 'dueAt' | 'eventName' | 'approvalId' | 'childRunId'>
+
+/** What waiting for something costs besides its own record. */
+interface Waiting extends Entry {
+  readonly detail: WaitDetail
+  /** Called once the wait is durable. */
+  readonly onRecorded?: () => void
+}
+
+/** Waits until something outside settles the call; the run is suspended when nothing else goes on. */
+export async function callWait(
+  scope: CallScope,
+  call: { readonly kind: WaitKind; readonly name: string },
+  begin: (seq: number) => Waiting,
+): Promise<StepRecord> {
+  const { ledger, run, journal, clock, onDue } = scope
+  const { kind, name } = call
+  checkCall(scope, name)
+  const { seq, recorded } = await ledger.claim(kind, name)
+  if (recorded?.status === 'waiting') return ledger.wait(seq)
+  if (recorded !== undefined) return ledger.replay(recorded)
+
+  const { detail, writes = [], events = [], onRecorded } = begin(seq)
+  const startedAt = clock.now()
+  const step: StepRecord = {
+    runId: run.id,
+    seq,
+    kind,
+    name,
+    status: 'waiting',
+    attempt: run.attempt,
+    startedAt,
+    ...detail,
+  }
+  const insert: Write = { type: 'step.insert', step }
+  const started = stepEvent(run, 'step.start', { step, at: startedAt, detail: { dueAt: isoOf(step.dueAt) } })
+  await ledger.busy(() => journal.record({ writes: [insert, ...writes], events: [started, ...events] }))
+  onRecorded?.()
+  if (step.dueAt !== undefined) onDue(step.dueAt)
+  return ledger.wait(seq)
+}
+
+const isoOf = (at: EpochMs | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
+
+/** `ctx.sleep`: until a moment, or for a number of milliseconds. */
+export async function callSleep(scope: CallScope, name: string, until: number | Date): Promise<void> {
+  const dueAt = instantOf(scope.clock.now(), until)
+  scope.requireTimers()
+  await callWait(scope, { kind: 'sleep', name }, () => ({ detail: { dueAt } }))
+}
+
+/** `ctx.waitForEvent`: the payload of the next event of that name, `null` when it does not come in time. */
+export async function callWaitForEvent(
+  scope: CallScope,
+  name: string,
+  options: { readonly timeoutMs?: number },
+): Promise<unknown> {
+  checkEventName(name)
+  checkMembers('ctx.waitForEvent', options, ['timeoutMs'])
+  const { timeoutMs } = options
+  const dueAt = timeoutMs === undefined ? undefined : instantAfter(scope.clock.now(), timeoutMs)
+  if (dueAt !== undefined) scope.requireTimers()
+  const settled = await callWait(scope, { kind: 'event', name }, () => ({ detail: { eventName: name, dueAt } }))
+  return settled.result === undefined ? null : fromJsonText(settled.result)
+}
+
+/** `ctx.approval`: a decision of a human; one that is not taken in time is not granted. */
+export async function callApproval(
+  scope: CallScope,
+  name: string,
+  options: ApprovalOptions & { readonly toolCallId?: string },
+): Promise<ApprovalDecision> {
+  checkApprovalOptions(options, ['toolCallId'])
+  if (options.timeoutMs !== undefined) scope.requireTimers()
+  const settled = await callWait(scope, { kind: 'approval', name }, (seq) => {
+    const { approval, events } = approvalRequest(scope, { ...options, name, seq })
+    return {
+      detail: { approvalId: approval.id, dueAt: approval.expiresAt },
+      writes: [{ type: 'approval.insert', approval }],
+      events,
+    }
+  })
+  return (settled.result === undefined ? { granted: false } : fromJsonText(settled.result)) as ApprovalDecision
+}

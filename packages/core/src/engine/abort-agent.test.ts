@@ -1,0 +1,52 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW } from '@perdure/ports'
+import { describe, expect, it } from 'vitest'
+import { agentOf, createEngine, gate, settled } from './test-engine.fixture.ts'
+
+const accepted = { answer: 'accepted' } as const
+
+describe('abortAgent', () => {
+  it('leaves alone a run that ends while an earlier one is aborted', async () => {
+    const storage = createInMemoryStorage()
+    const find: typeof storage.runs.find = (...args) => settled().then(() => storage.runs.find(...args))
+    const open = gate()
+    const task = agentOf('task', async (input, { signal }) => {
+      if (input === 'first') signal.addEventListener('abort', () => open.resolve())
+      await open.promise
+    })
+    const engine = createEngine({ agents: [task], storage: { ...storage, runs: { ...storage.runs, find } } })
+    const first = await engine.run('task', { ...accepted, body: { input: 'first' } })
+    const second = await engine.run('task', accepted)
+    await engine.pass(0)
+
+    const { body } = await engine.abortAgent({ agentId: 'task', visibility: EVERY_ROW })
+
+    expect(body).toEqual({ aborted: [first.runId] })
+    expect((await engine.find(second.runId ?? ''))?.status).toBe('completed')
+  })
+
+  it('has nothing to do for an agent at rest', async () => {
+    const engine = createEngine({ agents: [agentOf('task', async () => 1)] })
+    await engine.run('task')
+
+    expect(await engine.abortAgent({ agentId: 'task', visibility: EVERY_ROW })).toEqual({
+      status: 202,
+      body: { aborted: [] },
+    })
+  })
+
+  it('passes on a failure of the storage', async () => {
+    const storage = createInMemoryStorage()
+    let isBroken = false
+    const commit: typeof storage.unitOfWork.commit = (writes) =>
+      isBroken ? Promise.reject(new Error('disk')) : storage.unitOfWork.commit(writes)
+    const engine = createEngine({
+      agents: [agentOf('task', () => new Promise(() => undefined))],
+      storage: { ...storage, unitOfWork: { commit } },
+    })
+    await engine.run('task', accepted)
+    isBroken = true
+
+    await expect(engine.abortAgent({ agentId: 'task', visibility: EVERY_ROW })).rejects.toThrow('disk')
+  })
+})

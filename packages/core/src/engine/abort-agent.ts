@@ -1,0 +1,47 @@
+import { AppError, type RunStore, type Visibility } from '@perdure/ports'
+import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import type { Reply } from '../idempotency/reply.ts'
+import type { AbortRun } from '../runs/abort-request.ts'
+import { eachRun } from '../runs/each-run.ts'
+import type { AgentRegistry } from '../targets/agent-registry.ts'
+
+export interface AbortAgentDeps extends CommitOnceDeps {
+  readonly agents: AgentRegistry
+  readonly runs: RunStore
+  readonly abortRun: AbortRun
+}
+
+export interface AbortAgentRequest {
+  readonly agentId: string
+  readonly reason?: string | undefined
+  /** Which of its runs. */
+  readonly visibility: Visibility
+  readonly key?: KeyedRequest | undefined
+}
+
+/** Aborts every visible run of an agent that has not ended. @throws AppError `agent-not-found` */
+export type AbortAgent = (request: AbortAgentRequest) => Promise<Reply>
+
+export function createAbortAgent(deps: AbortAgentDeps): AbortAgent {
+  const { agents, runs, abortRun } = deps
+
+  return async ({ agentId, reason, visibility, key }) => {
+    agents.get(agentId)
+    const aborted: string[] = []
+    const filter = { kind: 'agent', targetId: agentId, statuses: ['queued', 'running', 'suspended'] } as const
+    for await (const { id } of eachRun(runs, filter, visibility)) {
+      const isOurs = await abortRun({ runId: id, reason, visibility }).then(() => true, ignoreEnded)
+      if (isOurs) aborted.push(id)
+    }
+    // Aborting twice does nothing twice, so the key is only the memory of the answer.
+    const reply: Reply = { status: 202, body: { aborted } }
+    const once = await commitOnce(deps, key, async () => ({ writes: [], reply, remember: true }))
+    return once.kind === 'replayed' ? once.reply : reply
+  }
+}
+
+function ignoreEnded(error: unknown): false {
+  if (error instanceof AppError && error.id === 'run-not-active') return false
+  throw error
+}

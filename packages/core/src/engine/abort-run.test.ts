@@ -1,0 +1,189 @@
+import { EVERY_ROW } from '@perdure/ports'
+import { describe, expect, it } from 'vitest'
+import type { AgentContext } from '../targets/agent.ts'
+import { agentOf, createEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+
+const key = { id: 'abort-1', fingerprint: 'same' }
+const untilAborted = agentOf(
+  'patient',
+  (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('late'))),
+)
+
+describe('abortRun', () => {
+  it('ends the run at once, fires its signal and answers the request that waits for it', async () => {
+    let context: AgentContext | undefined
+    const spy = agentOf('spy', (_, given) => {
+      context = given
+      return new Promise(() => undefined)
+    })
+    const engine = createEngine({ agents: [spy] })
+    const waiting = engine.run('spy')
+    await settled()
+
+    const reply = await engine.abortRun({
+      runId: context?.runId ?? '',
+      reason: 'no longer needed',
+      visibility: EVERY_ROW,
+    })
+
+    expect(outcomeOf(reply)).toMatchObject({ status: 'aborted', finishReason: 'aborted' })
+    expect(context?.signal.reason).toBe('aborted')
+    expect(outcomeOf(await waiting)).toMatchObject({ status: 'aborted' })
+    const last = (await engine.eventsOf(context?.runId ?? '')).at(-1)
+    expect([last?.type, JSON.parse(last?.payload ?? '{}').reason]).toEqual(['run.aborted', 'no longer needed'])
+  })
+
+  it('drops the late result and late events of an aborted run', async () => {
+    let late: Promise<void> | undefined
+    const talkative = agentOf('talkative', async (_, { signal, emit }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      late = emit('text.delta', { delta: 'too late' })
+      return 'too late'
+    })
+    const engine = createEngine({ agents: [talkative] })
+    const { runId = '' } = await engine.run('talkative', { answer: 'accepted' })
+    await settled()
+
+    await engine.abortRun({ runId, visibility: EVERY_ROW })
+    await settled()
+
+    await expect(late).rejects.toMatchObject({ code: 'run-not-active' })
+    expect((await engine.find(runId))?.status).toBe('aborted')
+    expect((await engine.find(runId))?.result).toBeUndefined()
+    expect((await engine.eventsOf(runId)).map(({ type }) => type)).toEqual(['run.started', 'run.aborted'])
+  })
+
+  it('answers the same for a run that is already aborted, and refuses one that has completed', async () => {
+    const engine = createEngine({ agents: [untilAborted, agentOf('quick', async () => 1)] })
+    const slow = await engine.run('patient', { answer: 'accepted' })
+    const quick = await engine.run('quick')
+    const abort = (runId = '') => engine.abortRun({ runId, visibility: EVERY_ROW })
+
+    expect((await abort(slow.runId)).json).toBe((await abort(slow.runId)).json)
+    await expect(abort(quick.runId)).rejects.toMatchObject({ code: 'run-not-active' })
+    await expect(abort('run_unknown')).rejects.toMatchObject({ code: 'run-not-found' })
+  })
+
+  it('treats a run the caller may not see like one that does not exist', async () => {
+    const engine = createEngine({ agents: [untilAborted] })
+    const { runId = '' } = await engine.run('patient', { answer: 'accepted' })
+
+    const attempt = engine.abortRun({ runId, visibility: { agentIds: ['other'] } })
+
+    await expect(attempt).rejects.toMatchObject({ code: 'run-not-found' })
+    expect((await engine.find(runId))?.status).toBe('running')
+  })
+
+  it('takes effect once per key', async () => {
+    const engine = createEngine({ agents: [untilAborted] })
+    const { runId = '' } = await engine.run('patient', { answer: 'accepted' })
+
+    const first = await engine.abortRun({ runId, visibility: EVERY_ROW, key })
+    const again = await engine.abortRun({ runId, visibility: EVERY_ROW, key })
+
+    expect(again).toMatchObject({ status: 200, json: first.json, replayed: true })
+  })
+
+  it('aborts a run that still waits in the queue, which then never executes', async () => {
+    const open = gate()
+    const seen: unknown[] = []
+    const work = agentOf('work', async (input) => {
+      seen.push(input)
+      await open.promise
+    })
+    const engine = createEngine({ agents: [work], concurrency: 1 })
+    await engine.run('work', { body: { input: 1 }, answer: 'accepted' })
+    const waiting = await engine.run('work', { body: { input: 2 }, answer: 'accepted' })
+
+    await engine.abortRun({ runId: waiting.runId ?? '', visibility: EVERY_ROW })
+    open.resolve()
+    await settled()
+
+    expect(seen).toEqual([1])
+    expect((await engine.find(waiting.runId ?? ''))?.status).toBe('aborted')
+  })
+
+  it('lets exactly one of a completion and an abort at the same time win', async () => {
+    const open = gate<string>()
+    const engine = createEngine({ agents: [agentOf('racer', () => open.promise)] })
+    const { runId = '' } = await engine.run('racer', { answer: 'accepted' })
+    await settled()
+
+    const abort = engine.abortRun({ runId, visibility: EVERY_ROW }).then(outcomeOf, ({ code }) => ({ status: code }))
+    open.resolve('done')
+    const { status } = await abort
+    await settled()
+
+    const record = await engine.find(runId)
+    expect([status, record?.status]).toEqual(
+      status === 'aborted' ? ['aborted', 'aborted'] : ['run-not-active', 'completed'],
+    )
+    const ends = (await engine.eventsOf(runId)).filter(({ type }) => /completed|aborted|failed/.test(type))
+    expect(ends).toHaveLength(1)
+  })
+
+  it('frees the place of an agent that ignores its signal once the grace has passed', async () => {
+    const deaf = agentOf('deaf', () => new Promise(() => undefined), { concurrency: 'single' })
+    const engine = createEngine({ agents: [deaf] })
+    const { runId = '' } = await engine.run('deaf', { answer: 'accepted' })
+    await settled()
+
+    await engine.abortRun({ runId, visibility: EVERY_ROW })
+    await expect(engine.run('deaf')).rejects.toMatchObject({ code: 'agent-busy' })
+    engine.clock.advance(5_000)
+
+    expect((await engine.run('deaf', { answer: 'accepted' })).status).toBe(202)
+  })
+})
+
+describe('abortAgent', () => {
+  it('aborts every run of the agent and none of another', async () => {
+    const engine = createEngine({
+      agents: [untilAborted, agentOf('other', () => new Promise(() => undefined))],
+      concurrency: 2,
+    })
+    const mine = [
+      await engine.run('patient', { answer: 'accepted' }),
+      await engine.run('patient', { answer: 'accepted' }),
+      await engine.run('patient', { answer: 'accepted' }),
+    ]
+    const other = await engine.run('other', { answer: 'accepted' })
+
+    const reply = await engine.abortAgent({ agentId: 'patient', visibility: EVERY_ROW, key })
+
+    expect(reply).toMatchObject({ status: 202, body: { aborted: mine.map(({ runId }) => runId) } })
+    expect((await engine.find(other.runId ?? ''))?.status).not.toBe('aborted')
+    expect(await engine.abortAgent({ agentId: 'patient', visibility: EVERY_ROW, key })).toMatchObject({
+      replayed: true,
+    })
+    await expect(engine.abortAgent({ agentId: 'nobody', visibility: EVERY_ROW })).rejects.toMatchObject({
+      code: 'agent-not-found',
+    })
+  })
+})
+
+describe('timeoutMs', () => {
+  it('aborts the run with the reason timeout, the shorter of the request’s and the agent’s', async () => {
+    let reason: unknown
+    const slow = agentOf(
+      'slow',
+      (_, { signal }) =>
+        new Promise((resolve) =>
+          signal.addEventListener('abort', () => {
+            reason = signal.reason
+            resolve(1)
+          }),
+        ),
+      { timeoutMs: 500 },
+    )
+    const engine = createEngine({ agents: [slow] })
+    const waiting = engine.run('slow', { body: { timeoutMs: 9_000 } })
+    await settled()
+
+    engine.clock.advance(500)
+
+    expect(outcomeOf(await waiting)).toMatchObject({ status: 'aborted', finishReason: 'timeout' })
+    await settled()
+    expect(reason).toBe('timeout')
+  })
+})

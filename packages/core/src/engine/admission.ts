@@ -1,0 +1,166 @@
+import { AppError } from '@perdure/ports'
+import type { OnBusy } from '../targets/agent.ts'
+
+export interface AdmissionOptions {
+  readonly concurrency: number // places granted at once
+  readonly maxQueued: number // places waiting at most
+}
+
+export interface Entry {
+  readonly runId: string
+  /** Runs of one lane never execute together; without a lane only the process-wide limit counts. */
+  readonly lane: string | undefined
+  readonly onBusy: OnBusy
+  /** It was accepted before: it is never refused, however many wait. */
+  readonly isAccepted?: boolean
+}
+
+/** A run's claim to execute. */
+export interface Place {
+  isGranted(): boolean
+  /** Calls `fn` once, as soon as the place is granted: at once when it is. */
+  whenGranted(fn: () => void): void
+  /** How many are served before it, plus one; `undefined` once granted. */
+  position(): number | undefined
+  /** Gives up the place, granted or waiting; the next one moves up. Idempotent. */
+  leave(): void
+}
+
+export interface Admission {
+  /** @throws AppError `agent-busy` when the lane is taken and `onBusy` is `reject`; `queue-full` */
+  enter(entry: Entry): Place
+  /** The runs of the lane: the one that holds it, then those that wait for it. */
+  membersOf(lane: string): readonly string[]
+  /** Grants nothing more; waiting places stay. */
+  close(): void
+}
+
+interface Waiting {
+  readonly entry: Entry
+  grant(): void
+}
+
+interface Lane {
+  holder: string | undefined
+  readonly waiting: Waiting[]
+}
+
+/** Decides, in memory and at once, who may execute now and who waits: first in, first out within a lane. */
+export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): Admission {
+  const lanes = new Map<string, Lane>()
+  const eligible: Waiting[] = []
+  let executing = 0
+  let queued = 0
+  let isClosed = false
+
+  const laneOf = (name: string): Lane => {
+    const lane = lanes.get(name) ?? { holder: undefined, waiting: [] }
+    lanes.set(name, lane)
+    return lane
+  }
+
+  const serve = () => {
+    while (!isClosed && executing < concurrency) {
+      const next = eligible.shift()
+      if (next === undefined) return
+      executing++
+      queued--
+      next.grant()
+    }
+  }
+
+  const line = (waiting: Waiting) => {
+    queued++
+    const { lane: name, runId } = waiting.entry
+    if (name === undefined) {
+      eligible.push(waiting)
+      return
+    }
+    const lane = laneOf(name)
+    if (lane.holder === undefined) {
+      lane.holder = runId
+      eligible.push(waiting)
+    } else lane.waiting.push(waiting)
+  }
+
+  const freeLane = (name: string | undefined) => {
+    if (name === undefined) return
+    const lane = laneOf(name)
+    const next = lane.waiting.shift()
+    lane.holder = next?.entry.runId
+    if (next === undefined) lanes.delete(name)
+    else eligible.push(next)
+  }
+
+  const leaveQueue = (waiting: Waiting) => {
+    queued--
+    const { lane } = waiting.entry
+    if (remove(eligible, waiting)) freeLane(lane)
+    else if (lane !== undefined) remove(laneOf(lane).waiting, waiting)
+  }
+
+  const positionOf = (waiting: Waiting): number => {
+    const index = eligible.indexOf(waiting)
+    if (index !== -1) return index + 1
+    const { lane } = waiting.entry
+    return lane === undefined ? 1 : laneOf(lane).waiting.indexOf(waiting) + 1
+  }
+
+  return {
+    enter(entry) {
+      refuse(entry)
+      let state: 'waiting' | 'granted' | 'left' = 'waiting'
+      let onGrant: (() => void) | undefined
+      const waiting: Waiting = {
+        entry,
+        grant() {
+          state = 'granted'
+          onGrant?.()
+        },
+      }
+      line(waiting)
+      serve()
+      return {
+        isGranted: () => state === 'granted',
+        whenGranted(fn) {
+          if (state === 'granted') fn()
+          else onGrant = fn
+        },
+        position: () => (state === 'waiting' ? positionOf(waiting) : undefined),
+        leave() {
+          const before = state
+          state = 'left'
+          if (before === 'waiting') leaveQueue(waiting)
+          if (before !== 'granted') return
+          executing--
+          freeLane(entry.lane)
+          serve()
+        },
+      }
+    },
+    membersOf(name) {
+      const lane = lanes.get(name)
+      if (lane?.holder === undefined) return []
+      return [lane.holder, ...lane.waiting.map(({ entry }) => entry.runId)]
+    },
+    close() {
+      isClosed = true
+    },
+  }
+
+  function refuse({ lane, onBusy, isAccepted = false }: Entry): void {
+    if (isAccepted) return
+    const isBusy = lane !== undefined && lanes.get(lane)?.holder !== undefined
+    if (isBusy && onBusy === 'reject') {
+      throw new AppError('agent-busy', { retryAfterMs: 1_000, hint: 'try again when its current run has ended' })
+    }
+    const mustWait = isBusy || executing >= concurrency || isClosed
+    if (mustWait && queued >= maxQueued) throw new AppError('queue-full', { retryAfterMs: 1_000 })
+  }
+}
+
+function remove<T>(list: T[], item: T): boolean {
+  const index = list.indexOf(item)
+  if (index !== -1) list.splice(index, 1)
+  return index !== -1
+}

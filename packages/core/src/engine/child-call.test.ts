@@ -1,0 +1,234 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type RunRecord } from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { describe, expect, it } from 'vitest'
+import type { AgentRegistration, RunContext } from '../targets/agent.ts'
+import { agentOf, createEngine, settled } from './test-engine.fixture.ts'
+
+const schemaOf = (validate: StandardSchemaV1['~standard']['validate']) =>
+  ({ '~standard': { version: 1, vendor: 'test', validate } }) as StandardSchemaV1
+
+const check = (value: unknown) => {
+  const { n } = value as { readonly n: unknown }
+  if (typeof n !== 'number') return { issues: [{ message: 'must be a number', path: ['n'] }] }
+  return { value: { n, unit: 'apples' } }
+}
+const NUMBER = schemaOf(check)
+const LATER = schemaOf(async (value) => check(value))
+const spend = (tokens: number) => ({ provider: 'p', model: 'm', inputTokens: tokens })
+
+function house(...agents: readonly AgentRegistration[]) {
+  const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
+  const rest = async () => {
+    for (let round = 0; round < 6; round++) await settled(shared.clock)
+  }
+  const boot = async () => {
+    const engine = createEngine({ ...shared, agents })
+    await engine.recover()
+    await engine.start()
+    await rest()
+    return engine
+  }
+  const runs = async (targetId: string): Promise<readonly RunRecord[]> =>
+    (await shared.storage.runs.list({ targetId, kind: 'agent' }, { limit: 99, order: 'asc' }, EVERY_ROW)).items
+  const run = async (body = {}) => {
+    const engine = await boot()
+    await engine.run('parent', { body, answer: 'accepted' })
+    await rest()
+    return { engine, parent: (await runs('parent'))[0] }
+  }
+  return { ...shared, boot, rest, runs, run }
+}
+
+const parentOf = (run: (context: RunContext) => Promise<unknown>) =>
+  agentOf('parent', (_, context) => run(context), { recovery: 'resume' })
+
+describe('the input of a child', () => {
+  it.each([
+    ['at once', NUMBER],
+    ['later', LATER],
+  ])('that its schema refuses %s is a failed call that says so, and makes no run and no call', async (_, input) => {
+    const child = agentOf('child', async () => 1, { input })
+    const { run, runs, storage } = house(
+      child,
+      parentOf(async ({ agents }) =>
+        agents.run('child', { n: 'many' }).catch((error) => [error.code ?? error.kind, error.message]),
+      ),
+    )
+
+    const { parent } = await run()
+
+    expect(JSON.parse(parent?.result ?? '')).toEqual(['invalid-input', expect.stringContaining('input.n')])
+    expect(await runs('child')).toEqual([])
+    expect(await storage.steps.list(parent?.id ?? '')).toEqual([])
+  })
+
+  it('is what its schema makes of it', async () => {
+    const { run } = house(
+      agentOf('child', async (input) => input, { input: NUMBER }),
+      parentOf(({ agents }) => agents.run('child', { n: 2 })),
+    )
+
+    expect((await run()).parent?.result).toBe('{"n":2,"unit":"apples"}')
+  })
+
+  it('may be checked later, while nothing else goes on', async () => {
+    const { run } = house(
+      agentOf('child', async (input) => input, { input: LATER }),
+      parentOf(async ({ agents }) => [await agents.run('child', { n: 2 }), await agents.run('child', { n: 3 })]),
+    )
+
+    expect((await run()).parent).toMatchObject({
+      status: 'completed',
+      result: '[{"n":2,"unit":"apples"},{"n":3,"unit":"apples"}]',
+    })
+  })
+
+  it('that is no JSON is refused at the call', async () => {
+    const { run } = house(
+      agentOf('child', async () => 1),
+      parentOf(({ agents }) => agents.run('child', 1n)),
+    )
+
+    expect((await run()).parent).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
+  })
+})
+
+describe('what a child uses', () => {
+  const child = agentOf('child', async (input, { usage, tool }) => {
+    await usage(spend(Number(input)))
+    await tool({ name: 't', execute: () => 1 })
+    return input
+  })
+
+  it('counts toward its parent, with what the parent uses itself', async () => {
+    const { run } = house(
+      child,
+      parentOf(async ({ agents, usage }) => {
+        await usage(spend(5))
+        await Promise.all([agents.run('child', 10), agents.run('child', 20)])
+        await usage(spend(7))
+      }),
+    )
+
+    expect((await run()).parent).toMatchObject({
+      status: 'completed',
+      usage: { inputTokens: 42, outputTokens: 0, toolCalls: 2 },
+    })
+  })
+
+  it('counts also when the child has failed', async () => {
+    const failing = agentOf('child', async (_, { usage }) => {
+      await usage(spend(9))
+      throw new Error('no')
+    })
+    const { run } = house(
+      failing,
+      parentOf(({ agents }) => agents.run('child').catch(() => 'sorry')),
+    )
+
+    expect((await run()).parent).toMatchObject({ status: 'completed', usage: { inputTokens: 9 } })
+  })
+
+  it('counts once, however often its parent is executed again', async () => {
+    const { run, boot, runs, rest } = house(
+      child,
+      parentOf(async ({ agents, waitForEvent }) => {
+        await agents.run('child', 10)
+        await waitForEvent('go')
+        await agents.run('child', 20)
+        await waitForEvent('go')
+      }),
+    )
+    const { engine } = await run()
+    await engine.emitEvent({ name: 'go' })
+    await rest()
+    const next = await boot()
+    await next.emitEvent({ name: 'go' })
+    await rest()
+
+    expect((await runs('parent'))[0]).toMatchObject({ status: 'completed', usage: { inputTokens: 30, toolCalls: 2 } })
+  })
+
+  it('counts also in a part of its parent that does not repeat the call', async () => {
+    const { run, runs, rest } = house(
+      child,
+      parentOf(async ({ agents, suspend, resume }) => {
+        if (resume !== undefined) return 'resumed'
+        await agents.run('child', 10)
+        return suspend()
+      }),
+    )
+    const { engine, parent } = await run()
+
+    engine.resumeRun({
+      runId: parent?.id ?? '',
+      principal: { subject: 'a', scopes: ['agents:invoke'] },
+      visibility: EVERY_ROW,
+    })
+    await rest()
+
+    expect((await runs('parent'))[0]).toMatchObject({ status: 'completed', usage: { inputTokens: 10, toolCalls: 1 } })
+  })
+
+  it('counts also when its parent is aborted from outside', async () => {
+    const { run, runs } = house(
+      child,
+      parentOf(async ({ agents, waitForEvent }) => [await agents.run('child', 10), await waitForEvent('go')]),
+    )
+    const { engine, parent } = await run()
+
+    await engine.abortRun({ runId: parent?.id ?? '', visibility: EVERY_ROW })
+
+    expect((await runs('parent'))[0]).toMatchObject({ status: 'aborted', usage: { inputTokens: 10, toolCalls: 1 } })
+  })
+
+  it('is limited to what its parent has left, and to its deadline', async () => {
+    const { run, runs } = house(
+      child,
+      parentOf(async ({ agents, usage }) => {
+        await usage(spend(30))
+        await agents.run('child', 20)
+        await agents.run('child', 10)
+      }),
+    )
+
+    const { parent } = await run({ budget: { tokens: 100, toolCalls: 3, costUsd: 1, wallClockMs: 60_000 } })
+
+    expect((await runs('child')).map(({ budget, deadlineAt }) => [budget, deadlineAt])).toEqual([
+      [{ tokens: 70, toolCalls: 3, costUsd: 1 }, parent?.deadlineAt],
+      [{ tokens: 50, toolCalls: 2, costUsd: 1 }, parent?.deadlineAt],
+    ])
+  })
+
+  it('has no limit when its parent has none', async () => {
+    const { run, runs } = house(
+      child,
+      parentOf(({ agents }) => agents.run('child', 20)),
+    )
+    await run()
+
+    expect((await runs('child'))[0]?.budget).toBeUndefined()
+  })
+
+  it('ends its parent too when it is all that was left, also after a restart', async () => {
+    const { run, boot, runs } = house(
+      child,
+      parentOf(async ({ agents, usage, sleep }) => {
+        await usage(spend(30))
+        await agents.run('child', 80).catch(() => undefined)
+        await sleep('never', 1_000)
+      }),
+    )
+
+    const { parent } = await run({ budget: { tokens: 100 } })
+    await boot()
+
+    expect((await runs('child'))[0]).toMatchObject({ status: 'failed', finishReason: 'budget-exhausted' })
+    expect((await runs('parent'))[0]).toMatchObject({
+      ...{ id: parent?.id, status: 'failed', finishReason: 'budget-exhausted' },
+      usage: { inputTokens: 110 },
+    })
+  })
+})

@@ -1,0 +1,86 @@
+import { AppError, type JsonText, NO_USAGE, type RunRecord, type StepRecord, toJsonText } from '@perdure/ports'
+import type { CallScope } from '../durable/call-scope.ts'
+import { jsonProblem } from '../durable/check-approval-options.ts'
+import { refuseProblems } from '../durable/check-options.ts'
+import { callWait } from '../durable/wait-call.ts'
+import { lifecycleEvent } from '../runs/run-events.ts'
+import { checkInput } from '../targets/check-input.ts'
+import type { RunTarget, RunTargets } from '../targets/run-target.ts'
+
+export interface CallChildDeps {
+  readonly targets: RunTargets
+  /** Executes a run whose record is committed as queued. */
+  readonly relaunch: (run: RunRecord) => void
+}
+
+/** `ctx.agents.run`: the settled call of the parent. */
+export type CallChild = (scope: CallScope, agentId: string, input: unknown) => Promise<StepRecord>
+
+const MAX_DEPTH = 8
+
+/** Runs an agent as a child: its record and the parent's wait are one commit, its end settles the wait. */
+export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild {
+  return async (scope, agentId, input) => {
+    const { run, budget, ledger } = scope
+    // What is refused takes no place in the order of calls.
+    const agent = agentFor(targets, run, agentId)
+    const checked = checkedInput(scope, agent, input)
+    const text = checked instanceof Promise ? await ledger.busy(() => checked) : checked
+    const settled = await callWait(scope, { kind: 'child', name: agentId }, (seq) => {
+      const child = childOf(scope, agent, { seq, input: text })
+      return {
+        detail: { childRunId: child.id },
+        writes: [{ type: 'run.insert', run: child }],
+        events: [lifecycleEvent(child, 'run.queued', { at: child.createdAt })],
+        onRecorded: () => relaunch(child),
+      }
+    })
+    budget.countChild(settled)
+    return settled
+  }
+}
+
+/** @throws AppError `budget-exhausted` when nothing is left for it */
+function childOf(
+  { run, ids, clock, budget, span }: CallScope,
+  agent: RunTarget,
+  { seq, input }: { readonly seq: number; readonly input: JsonText },
+): RunRecord {
+  const { sessionId, owner, userId, deadlineAt, depth, metadata } = run
+  const traceparent = span.traceparent ?? run.traceparent
+  return {
+    id: ids.newId('run'),
+    kind: 'agent',
+    targetId: agent.id,
+    ...{ sessionId, owner, userId, deadlineAt, traceparent, metadata },
+    status: 'queued',
+    input,
+    usage: NO_USAGE,
+    budget: budget.shareWithChild(),
+    attempt: 1,
+    timeoutMs: agent.timeoutMs,
+    parentRunId: run.id,
+    parentSeq: seq,
+    depth: depth + 1,
+    createdAt: clock.now(),
+  }
+}
+
+/** The input as the agent's schema makes it. @throws AppError `invalid-input`, `validation-failed` */
+function checkedInput(scope: CallScope, agent: RunTarget, input: unknown): JsonText | Promise<JsonText> {
+  const name = `the input of the agent ${agent.id}`
+  const toText = (value: unknown): JsonText => {
+    refuseProblems('ctx.agents.run', [jsonProblem(name, value, scope.maxResultBytes)])
+    return toJsonText(value)
+  }
+  const checked = checkInput(agent, input)
+  return checked instanceof Promise ? checked.then(toText) : toText(checked)
+}
+
+/** @throws AppError `step-failed` over the depth, `agent-not-found` */
+function agentFor(targets: RunTargets, run: RunRecord, agentId: string): RunTarget {
+  const agent = targets.find('agent', agentId)
+  if (run.depth >= MAX_DEPTH) throw new AppError('step-failed', { message: `runs nest at most ${MAX_DEPTH} deep` })
+  if (agent === undefined) throw new AppError('agent-not-found', { message: `no agent is registered as ${agentId}` })
+  return agent
+}

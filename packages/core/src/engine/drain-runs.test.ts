@@ -1,0 +1,87 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { AppError, EVERY_ROW } from '@perdure/ports'
+import { describe, expect, it } from 'vitest'
+import { agentOf, createEngine, gate, outcomeOf } from './test-engine.fixture.ts'
+
+const TEN_TOKENS = { provider: 'p', model: 'm', inputTokens: 10 }
+const never = () => new Promise<never>(() => undefined)
+
+describe('releaseRuns', () => {
+  it('takes nothing away from a run that ends at the same moment', async () => {
+    const open = gate<string>()
+    const engine = createEngine({ agents: [agentOf('task', () => open.promise, { recovery: 'resume' })] })
+    const reply = engine.run('task')
+    await engine.pass(0)
+
+    open.resolve('done')
+    await engine.release()
+    await engine.pass(0)
+
+    const { runId, status } = outcomeOf(await reply)
+    expect((await engine.find(runId))?.status).toBe(status)
+    expect(['completed', 'queued']).toContain(status)
+  })
+
+  it('does not bring back a run that was ended elsewhere', async () => {
+    const engine = createEngine({ agents: [agentOf('task', never, { recovery: 'resume' })] })
+    const { runId = '' } = await engine.run('task', { answer: 'accepted' })
+    await engine.pass(0)
+    await engine.storage.unitOfWork.commit([
+      { type: 'run.transition', runId, from: ['running'], attempt: 1, change: { status: 'aborted' } },
+    ])
+
+    await engine.release()
+
+    expect(await engine.find(runId)).toMatchObject({ status: 'aborted', attempt: 1 })
+    expect((await engine.eventsOf(runId)).map(({ type }) => type)).toEqual(['run.started'])
+  })
+
+  it.each([
+    ['fail', 'aborted'],
+    ['resume', 'queued'],
+  ] as const)('outlasts a busy storage with a run that may %s', async (recovery, status) => {
+    const storage = createInMemoryStorage()
+    let refusals = 0
+    const commit: typeof storage.unitOfWork.commit = (writes) =>
+      refusals-- > 0 ? Promise.reject(new AppError('SQLITE_BUSY')) : storage.unitOfWork.commit(writes)
+    const spending = agentOf('task', async (_, { usage }) => [await usage(TEN_TOKENS), await never()], { recovery })
+    const engine = createEngine({ agents: [spending], storage: { ...storage, unitOfWork: { commit } } })
+    const { runId = '' } = await engine.run('task', { answer: 'accepted' })
+    await engine.pass(0)
+
+    refusals = 2
+    const released = engine.release()
+    for (let ms = 0; ms < 1_000; ms += 100) await engine.pass(100)
+    await released
+
+    expect(await engine.find(runId)).toMatchObject({ status, usage: { inputTokens: 10 } })
+    const last = (await engine.eventsOf(runId)).at(-1)
+    if (status === 'aborted') expect(JSON.parse(last?.payload ?? '')).toMatchObject({ usage: { inputTokens: 10 } })
+  })
+
+  it('does not wait for code that ignores its signal', async () => {
+    const engine = createEngine({ agents: [agentOf('deaf', never)] })
+    const { runId = '' } = await engine.run('deaf', { answer: 'accepted' })
+    await engine.pass(0)
+
+    await engine.release()
+
+    expect(await engine.find(runId)).toMatchObject({ status: 'aborted', finishReason: 'shutdown' })
+  })
+
+  it('answers whoever waits for a run that is still queued, and leaves it to the next process', async () => {
+    const engine = createEngine({ agents: [agentOf('task', never)], concurrency: 1 })
+    await engine.run('task', { answer: 'accepted' })
+    const waiting = engine.run('task')
+    await engine.pass(0)
+
+    const drained = engine.drain(0)
+    await engine.pass(0)
+    expect(await drained).toBe(false)
+    await engine.release()
+
+    const { runId, status } = outcomeOf(await waiting)
+    expect(status).toBe('queued')
+    expect((await engine.storage.runs.find(runId, EVERY_ROW))?.status).toBe('queued')
+  })
+})

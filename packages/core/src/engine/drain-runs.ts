@@ -1,0 +1,68 @@
+import type { RunRecord, UnitOfWork } from '@perdure/ports'
+import { type PersistentlyDeps, persistently } from '../concurrency/retry-transient.ts'
+import { lifecycleEvent } from '../runs/run-events.ts'
+import { type EndRunDeps, endRun } from './end-run.ts'
+import type { LiveRun, Runner } from './runner.ts'
+
+export interface DrainRunsDeps extends EndRunDeps, PersistentlyDeps {
+  readonly unitOfWork: UnitOfWork
+  readonly runner: Runner
+}
+
+const POLL_MS = 25
+
+/** Waits until no run executes in this process. False when some still do after `timeoutMs`. */
+export async function waitForRuns({ runner, timers, clock }: DrainRunsDeps, timeoutMs: number): Promise<boolean> {
+  const deadline = clock.monotonicMs() + timeoutMs
+  while (executing(runner).length > 0) {
+    if (clock.monotonicMs() >= deadline) return false
+    await new Promise<void>((resolve) => timers.after(POLL_MS, resolve))
+  }
+  return true
+}
+
+/**
+ * Takes the runs that still execute away from this process: those of `resume` agents are queued again for the next
+ * one, the others are aborted with finish reason `shutdown`. Their signals fire with reason `shutdown`. Whoever waits
+ * for a run that will go on later, a suspended one too, hears that it is accepted.
+ */
+export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
+  await Promise.all(executing(deps.runner).map((live) => release(deps, live)))
+  for (const { run } of deps.runner.live()) if (run.status === 'queued') deps.settlements.settle(run)
+  deps.settlements.hurryAll()
+}
+
+/** The process has to end: a full disk is not outlasted, a busy storage for a moment. */
+const OUTLASTED = new Set(['SQLITE_BUSY'])
+const OUTLASTED_MS = 1_000
+
+async function release(deps: DrainRunsDeps, { run, target, execution }: LiveRun): Promise<void> {
+  const { clock } = deps
+  const giveUpAtMs = clock.monotonicMs() + OUTLASTED_MS
+  const usage = execution?.used() ?? run.usage
+  const end = { status: 'aborted', finishReason: 'shutdown', reason: 'shutdown', usage } as const
+  const leave = async () =>
+    void (target.recovery === 'resume' ? await requeue(deps, run) : await endRun(deps, run, end))
+  try {
+    await persistently(deps, leave, { errors: OUTLASTED, isEnough: () => clock.monotonicMs() >= giveUpAtMs })
+  } finally {
+    deps.runner.abort(run.id, 'shutdown')
+  }
+}
+
+async function requeue({ unitOfWork, clock, settlements }: DrainRunsDeps, run: RunRecord): Promise<void> {
+  const queued: RunRecord = { ...run, status: 'queued', attempt: run.attempt + 1 }
+  const outcome = await unitOfWork.commit([
+    {
+      type: 'run.transition',
+      runId: run.id,
+      from: ['running'],
+      attempt: run.attempt,
+      change: { status: 'queued', attempt: queued.attempt },
+    },
+    { type: 'event.append', events: [lifecycleEvent(queued, 'run.queued', { at: clock.now(), reason: 'shutdown' })] },
+  ])
+  if (outcome.committed) settlements.settle(queued)
+}
+
+const executing = (runner: Runner) => runner.live().filter(({ place }) => place.isGranted())

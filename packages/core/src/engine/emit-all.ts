@@ -1,0 +1,48 @@
+import type { CallScope } from '../durable/call-scope.ts'
+import { checkMembers } from '../durable/check-options.ts'
+import type { AgentEvent } from '../targets/agent.ts'
+
+/** Half of what a generator may be ahead of the log: one half is yielded while the other is being written. */
+const EVENTS_AHEAD = 128
+
+/**
+ * Emits what the generator yields, up to two times `EVENTS_AHEAD` events ahead of the log. It is closed, its `finally`
+ * blocks included, when the run is aborted or an event is refused.
+ */
+export async function emitAll(
+  events: AsyncGenerator<AgentEvent, unknown, void>,
+  scope: CallScope,
+  onRefused: (error: unknown) => void,
+): Promise<unknown> {
+  const { journal, ledger, signal } = scope
+  const close = () => void events.return(undefined).catch(() => undefined)
+  signal.addEventListener('abort', close, { once: true })
+  let newest: Promise<void> | undefined
+  let half: Promise<void> | undefined
+  try {
+    for (let count = 1; ; count++) {
+      const next = await events.next()
+      if (next.done) return next.value
+      if (ledger.isReplaying()) continue
+      checkMembers('what a generator yields', next.value, ['type', 'payload', 'phase'])
+      const { type, payload, phase } = next.value
+      const durable = journal.emit(type, payload, phase)
+      // Events that are written together wait for the same promise.
+      if (durable !== newest) durable.catch(onRefused)
+      newest = durable
+      if (count % EVENTS_AHEAD > 0) continue
+      await half
+      half = durable
+    }
+  } catch (error) {
+    close()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', close)
+  }
+}
+
+/** Whether the code of a run is a generator of events. */
+export function isGenerator(value: unknown): value is AsyncGenerator<AgentEvent, unknown, void> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value
+}

@@ -1,0 +1,202 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { AppError, EVERY_ROW, type UnitOfWork } from '@perdure/ports'
+import { describe, expect, it } from 'vitest'
+import type { AgentEvent, RunContext } from '../targets/agent.ts'
+import { agentOf, createEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+
+const unprintable = Object.create(null) as unknown
+
+/** What a run of this code comes to. */
+async function runOf(code: Parameters<typeof agentOf>[1]) {
+  const engine = createEngine({ agents: [agentOf('agent', code)] })
+  const reply = await engine.run('agent')
+  const events = await engine.eventsOf(reply.runId ?? '')
+  return { outcome: outcomeOf(reply), types: events.map(({ type }) => type), events, engine }
+}
+
+describe('the code of an agent', () => {
+  it.each<[string, unknown, unknown]>([
+    ['a value at once', 7, 7],
+    ['nothing', undefined, null],
+    ['what is no JSON in itself', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['something that only looks like a generator', { next: 1 }, { next: 1 }],
+  ])('may return %s', async (_, value, result) => {
+    const { outcome } = await runOf((() => value) as never)
+
+    expect(outcome).toMatchObject({ status: 'completed', result })
+  })
+
+  it('may throw at once', async () => {
+    const { outcome } = await runOf(() => {
+      throw new Error('at once')
+    })
+
+    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'run-failed', message: 'at once' } })
+  })
+
+  it('ends its run also when it throws what cannot be read', async () => {
+    const { outcome, types } = await runOf(() => Promise.reject(unprintable))
+
+    expect(outcome).toMatchObject({ status: 'failed', finishReason: 'error', error: { code: 'run-failed' } })
+    expect(types.at(-1)).toBe('run.failed')
+  })
+
+  it('gets the rejection of an event that is refused, and the log tells', async () => {
+    let refusal: unknown
+    const { outcome, types } = await runOf(async (_, { emit }) => {
+      emit('run.completed', {})
+      refusal = await emit('session.message', {}).catch((error: unknown) => error)
+      await emit('note.fine', { n: 1 }, { phase: 'commentary' })
+      return 'went on'
+    })
+
+    expect(refusal).toMatchObject({ kind: 'validation-failed' })
+    expect(outcome.result).toBe('went on')
+    expect(types).toEqual(['run.started', 'note.fine', 'run.completed'])
+  })
+})
+
+describe('a generator agent', () => {
+  it('does not complete without an event that the storage has refused', async () => {
+    const storage = createInMemoryStorage()
+    let isFull = false
+    const unitOfWork: UnitOfWork = {
+      commit: (writes) => (isFull ? Promise.reject(new AppError('storage-full')) : storage.unitOfWork.commit(writes)),
+    }
+    async function* code(): AsyncGenerator<AgentEvent, string, void> {
+      isFull = true
+      yield { type: 'text.delta', payload: { delta: 'lost' } }
+      for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+      isFull = false
+      return 'done'
+    }
+    const engine = createEngine({ agents: [agentOf('agent', code)], storage: { ...storage, unitOfWork } })
+
+    const outcome = outcomeOf(await engine.run('agent'))
+
+    expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'storage-full' } })
+  })
+
+  it('emits what it yields, with its phase, and returns its result', async () => {
+    const { outcome, events } = await runOf(async function* (): AsyncGenerator<AgentEvent, string, void> {
+      yield { type: 'note.aside', payload: { n: 1 }, phase: 'commentary' }
+      yield { type: 'note.plain' }
+      return 'done'
+    })
+
+    expect(outcome.result).toBe('done')
+    expect(events.slice(1, 3)).toMatchObject([
+      { type: 'note.aside', payload: '{"n":1}', phase: 'commentary' },
+      { type: 'note.plain', payload: '{}' },
+    ])
+  })
+
+  it('fails its run when it yields what may not be emitted, keeping what came before', async () => {
+    const { outcome, types } = await runOf(async function* () {
+      yield { type: 'note.fine' }
+      yield { type: 'run.completed' }
+    })
+
+    expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'validation-failed' } })
+    expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])
+  })
+
+  it('fails its run when it yields a member that means nothing, and names it', async () => {
+    const { outcome, types } = await runOf(async function* () {
+      yield { type: 'note.fine' }
+      yield { type: 'note.lost', data: 'what should have been the payload' } as never
+    })
+
+    expect(outcome.error).toMatchObject({ kind: 'validation-failed', message: expect.stringContaining('data means') })
+    expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])
+  })
+
+  it('fails its run when it throws', async () => {
+    const { outcome, types } = await runOf(async function* () {
+      yield { type: 'note.fine' }
+      throw new Error('in the middle')
+    })
+
+    expect(outcome.error?.message).toBe('in the middle')
+    expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])
+  })
+
+  it('is not asked for more than 256 events ahead of the log', async () => {
+    const open = gate()
+    let isHeld = false
+    let yielded = 0
+    const storage = createInMemoryStorage()
+    const { commit } = storage.unitOfWork
+    const unitOfWork: UnitOfWork = {
+      commit: (writes) => (isHeld ? open.promise.then(() => commit(writes)) : commit(writes)),
+    }
+    const flood = agentOf('flood', async function* () {
+      isHeld = true
+      for (; yielded < 500; yielded++) yield { type: 'note.n', payload: { n: yielded } }
+    })
+    const engine = createEngine({ agents: [flood], storage: { ...storage, unitOfWork } })
+
+    const running = engine.run('flood')
+    await engine.pass(0)
+    expect(yielded).toBe(255)
+    open.resolve()
+    const { runId = '' } = await running
+
+    const numbers = (await engine.eventsOf(runId)).slice(1, -1).map(({ payload }) => JSON.parse(payload).n)
+    expect(numbers).toEqual(Array.from({ length: 500 }, (_, n) => n))
+  })
+})
+
+describe('the context', () => {
+  it('tells a run what the request said of it', async () => {
+    let seen: RunContext | undefined
+    const engine = createEngine({
+      agents: [
+        agentOf('spy', async (_, context) => {
+          seen = context
+        }),
+      ],
+    })
+    const body = { sessionId: 'chat', userId: 'u1', metadata: { team: 'a' } }
+
+    const { runId } = await engine.run('spy', { body, traceparent: '00-ab-cd-01' })
+
+    expect(seen).toMatchObject({
+      ...{ runId, agentId: 'spy', workflowId: undefined, threadId: undefined, attempt: 1, resume: undefined },
+      ...{ sessionId: 'chat', userId: 'u1', traceparent: '00-ab-cd-01', metadata: { team: 'a' } },
+    })
+    expect(seen?.signal.aborted).toBe(false)
+  })
+
+  it('tells a run and its children on whose behalf they run, whatever the request says', async () => {
+    const seen: unknown[] = []
+    const engine = createEngine({
+      agents: [
+        agentOf('child', async (_, { owner, userId }) => void seen.push({ owner, userId })),
+        agentOf('parent', async (_, { owner, userId, agents }) => {
+          seen.push({ owner, userId })
+          await agents.run('child')
+        }),
+      ],
+    })
+
+    const answer = engine.run('parent', { body: { userId: 'root' }, principal: { subject: 'mallory', scopes: [] } })
+    await settled(engine.clock)
+    await answer
+
+    expect(seen).toContainEqual({ owner: 'mallory', userId: 'root' })
+    expect(new Set(seen.map((one) => JSON.stringify(one))).size).toBe(1)
+    expect(seen.length).toBeGreaterThan(1)
+  })
+
+  it('takes no event once the run has ended', async () => {
+    let seen: RunContext | undefined
+    const { engine, outcome } = await runOf(async (_, context) => {
+      seen = context
+    })
+
+    await expect(seen?.emit('note.late', {})).rejects.toMatchObject({ code: 'run-not-active' })
+    expect((await engine.storage.runs.find(outcome.runId, EVERY_ROW))?.status).toBe('completed')
+    expect((await engine.eventsOf(outcome.runId)).map(({ type }) => type)).toEqual(['run.started', 'run.completed'])
+  })
+})

@@ -1,0 +1,254 @@
+import {
+  AppError,
+  type ApprovalStore,
+  EVERY_ROW,
+  fromJsonText,
+  type JsonText,
+  type Logger,
+  type Nesting,
+  noSpan,
+  type RunRecord,
+  type Span,
+  type StepStore,
+  type Timers,
+  toJsonText,
+} from '@perdure/ports'
+import { persistently } from '../concurrency/retry-transient.ts'
+import { type BudgetFamilies, limitsUsage, type Membership } from '../durable/budget-families.ts'
+import type { CallScope } from '../durable/call-scope.ts'
+import { createJournal, type Journal, type JournalDeps } from '../durable/journal.ts'
+import { createLedger, type Ledger } from '../durable/ledger.ts'
+import type { RequireTimers } from '../durable/require-timers.ts'
+import { type Budget, type BudgetDeps, createBudget } from '../durable/run-budget.ts'
+import { isSuspension, type Suspension } from '../durable/suspension.ts'
+import { isLongerThan } from '../json/json-members.ts'
+import { toRunError } from '../runs/run-error.ts'
+import { readResumption, readSuspension } from '../runs/stored-suspension.ts'
+import { isAppError } from '../runs/thrown-value.ts'
+import type { Resume } from '../targets/agent.ts'
+import type { CreateRunServices } from '../targets/run-services.ts'
+import type { RunTarget } from '../targets/run-target.ts'
+import type { CallChild } from './child-call.ts'
+import { emitAll, isGenerator } from './emit-all.ts'
+import type { EndRunDeps, RunEnd } from './end-run.ts'
+import { createRunContext } from './run-context.ts'
+import { planOwnSuspension, planSuspension, type SuspendPlan } from './suspend-run.ts'
+
+export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
+  readonly steps: StepStore
+  readonly approvals: ApprovalStore
+  readonly timers: Timers
+  readonly nesting: Nesting
+  readonly logger: Logger
+  readonly maxResultBytes: number
+  readonly callChild: CallChild
+  readonly families: BudgetFamilies
+  readonly services: CreateRunServices
+  readonly requireTimers: RequireTimers
+  readonly onDue: (dueAt: number) => void
+}
+
+/** Why the storage did not take an event that a generator has yielded, once that is known; nobody else hears of it. */
+type Refusal = () => unknown
+
+/**
+ * What one execution of a run came to. `suspended` is planned once nothing more can be recorded. `dropped`: another
+ * writer was faster, nothing is left to do.
+ */
+export type Verdict =
+  | { readonly kind: 'end'; readonly end: RunEnd; readonly refusal?: Refusal }
+  | { readonly kind: 'suspended'; readonly plan: () => SuspendPlan }
+  | { readonly kind: 'dropped' }
+
+export interface Execution {
+  readonly verdict: Promise<Verdict>
+  readonly journal: Journal
+  /** What the run has used so far. */
+  readonly used: Budget['used']
+  /** The same for a run that ends now. */
+  readonly usedAtEnd: Budget['usedAtEnd']
+  /** It is over: what its family shares is no longer kept for it. */
+  readonly leave: () => void
+  /** Whether the run has made no calls, now or before: then it has no child and no approval. */
+  isAlone(): boolean
+  /** Looks whether something the run waits for is there by now. */
+  notify(): void
+}
+
+export interface ExecutionRequest {
+  readonly run: RunRecord
+  readonly target: RunTarget
+  readonly signal: AbortSignal
+  /** Nothing can be recorded of it yet. */
+  readonly isFirst: boolean
+  /** What the code of the run does is below it. */
+  readonly span: Span
+}
+
+/** Executes the code of a run once, from its start, with what is recorded of it. */
+export async function startExecution(
+  deps: ExecutionDeps,
+  { run, target, signal, isFirst, span }: ExecutionRequest,
+): Promise<Execution> {
+  const { steps, timers, logger, callChild, services } = deps
+  const suspension = readSuspension(run)
+  const read = () => persistently(deps, () => steps.list(run.id))
+  const recorded = isFirst ? [] : await read()
+  const { promise: breach, reject: breakOff } = Promise.withResolvers<never>()
+  const ledger = createLedger({
+    ...{ recorded, throughSeq: suspension?.throughSeq ?? 0, timers, read },
+    onDiverged: breakOff,
+  })
+  const journal = createJournal(deps, run)
+  const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
+  const { account, leave } = limitsUsage(run.budget) ? await deps.families.join(run, recorded) : UNLIMITED
+  const budget = createBudget(deps, run, { journal, recorded, account, onExhausted: breakOff })
+  const scope: CallScope = { ...sharedBy(deps), run, journal, ledger, signal, budget, span }
+  const context = createRunContext(scope, { logger, resume, callChild, services })
+
+  const call: Call = { scope, target, context }
+  const called = () => (span === noSpan ? callTarget(deps, call) : span.within(() => callTarget(deps, call)))
+  const ways = budget.isSpent ? [] : [called(), blocked(deps, { run, ledger, journal })]
+  return {
+    journal,
+    used: budget.used,
+    usedAtEnd: budget.usedAtEnd,
+    leave,
+    isAlone: () => isFirst && ledger.lastSeq() === 0,
+    verdict: Promise.race([...ways, broken(breach, budget)]),
+    notify: () =>
+      void ledger.refresh().catch((error: unknown) => logger.error('waits not read', error, { runId: run.id })),
+  }
+}
+
+const UNLIMITED: Omit<Membership, 'account'> & { readonly account?: undefined } = { leave: () => undefined }
+
+/** Not all there is: each execution has a scope of its own. */
+const sharedBy = ({ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue }: ExecutionDeps) => ({
+  ...{ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue },
+})
+
+async function readResume(
+  deps: ExecutionDeps,
+  run: RunRecord,
+  { state, approvalIds }: { readonly state: unknown; readonly approvalIds: readonly string[] },
+): Promise<Resume> {
+  const { approvals } = deps
+  const find = (id: string) => persistently(deps, () => approvals.find(id, EVERY_ROW))
+  const decided = await Promise.all(approvalIds.map(find))
+  return {
+    state,
+    payload: readResumption(run)?.payload ?? null,
+    approvals: decided.flatMap((approval) => {
+      if (approval === undefined) return []
+      const { id, name, status, reason, by, decision } = approval
+      const payload = decision === undefined ? undefined : fromJsonText(decision)
+      return [
+        {
+          id,
+          name,
+          granted: status === 'granted',
+          ...(reason === undefined ? {} : { reason }),
+          ...(by === undefined ? {} : { by }),
+          ...(payload === undefined ? {} : { payload }),
+        },
+      ]
+    }),
+  }
+}
+
+interface Call {
+  readonly scope: CallScope
+  readonly target: RunTarget
+  readonly context: Parameters<RunTarget['call']>[1]
+}
+
+async function callTarget(deps: ExecutionDeps, { scope, target, context }: Call): Promise<Verdict> {
+  const { run, ledger, budget } = scope
+  try {
+    const started = target.call(fromJsonText(run.input), context)
+    let refused: unknown
+    const onRefused = (error: unknown) => {
+      refused ??= error
+    }
+    const result = isGenerator(started) ? await emitAll(started, scope, onRefused) : await started
+    if (isSuspension(result)) return suspendItself(deps, scope, result)
+    await ledger.finish()
+    const text = checkedResult(result, deps.maxResultBytes)
+    const end = { status: 'completed', finishReason: 'completed', result: text, usage: budget.used() } as const
+    return { kind: 'end', end, refusal: () => refused }
+  } catch (thrown) {
+    return { kind: 'end', end: { ...failureOf(thrown), usage: budget.used() } }
+  }
+}
+
+const suspendItself = (deps: ExecutionDeps, { run, ledger }: CallScope, suspension: Suspension): Verdict => ({
+  kind: 'suspended',
+  plan: () => planOwnSuspension(deps, run, { suspension, throughSeq: ledger.lastSeq() }),
+})
+
+function failureOf(thrown: unknown): RunEnd {
+  const isSpent = isAppError(thrown, 'budget-exhausted')
+  return { status: 'failed', finishReason: isSpent ? 'budget-exhausted' : 'error', error: toRunError(thrown) }
+}
+
+/** How the run ends, once its journal is closed: without all of its events it is not complete. */
+export function endOf({ end, refusal }: Extract<Verdict, { readonly kind: 'end' }>): RunEnd {
+  const refused = refusal?.()
+  return refused === undefined ? end : { ...failureOf(refused), usage: end.usage }
+}
+
+/** What ends a run whatever its code does with the exception. */
+const broken = (breach: Promise<never>, budget: Budget): Promise<Verdict> =>
+  breach.catch((error: unknown) => ({ kind: 'end', end: { ...failureOf(error), usage: budget.used() } }))
+
+interface Blocking {
+  readonly run: RunRecord
+  readonly ledger: Ledger
+  readonly journal: Journal
+}
+
+/**
+ * Suspends the run once all of its code waits, unless something it waits for has come in the meantime. Code that is left
+ * at the side of an execution that is over suspends nothing: the run may execute again by then.
+ */
+async function blocked(deps: ExecutionDeps, { run, ledger, journal }: Blocking): Promise<Verdict> {
+  for (;;) {
+    const seqs = await ledger.whenBlocked()
+    // Code may wait for what is being written, and go on then.
+    const isWriting = !journal.isIdle()
+    await journal.flush()
+    const verdict = isWriting ? undefined : await suspend(deps, { run, ledger, journal }, seqs)
+    if (verdict !== undefined) return verdict
+    await ledger.refresh()
+  }
+}
+
+/** `undefined` when the run goes on. */
+async function suspend(
+  deps: ExecutionDeps,
+  { run, ledger, journal }: Blocking,
+  seqs: readonly number[],
+): Promise<Verdict | undefined> {
+  const recorded = await persistently(deps, () => deps.steps.list(run.id))
+  const waits = recorded.filter(({ seq, status }) => seqs.includes(seq) && status === 'waiting')
+  if (waits.length < seqs.length) return undefined
+  const plan = planSuspension(deps, run, waits)
+  const outcome = await persistently(deps, async () => {
+    if (journal.isClosed()) return 'over'
+    return journal.isIdle() && ledger.isBlockedAt(seqs) ? deps.unitOfWork.commit(plan.writes) : 'going on'
+  })
+  if (outcome === 'going on') return undefined
+  if (outcome === 'over') return { kind: 'dropped' }
+  if (outcome.committed) return { kind: 'suspended', plan: () => ({ ...plan, writes: [] }) }
+  return outcome.conflict.type === 'step.fence' ? undefined : { kind: 'dropped' }
+}
+
+function checkedResult(result: unknown, maxResultBytes: number): JsonText {
+  const text = toJsonText(result)
+  if (!isLongerThan(text, maxResultBytes)) return text
+  throw new AppError('validation-failed', {
+    message: `the result is longer than ${maxResultBytes} bytes`,
+    hint: 'return a reference to it, or raise runs.maxResultBytes',
+  })
+}

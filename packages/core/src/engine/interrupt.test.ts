@@ -1,0 +1,83 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { AppError } from '@perdure/ports'
+import { describe, expect, it } from 'vitest'
+import { agentOf, createEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+
+const LATEST = { concurrency: 'single', onBusy: 'interrupt' } as const
+
+describe('a run of an interrupting agent', () => {
+  it('does not mind that the run before it ends by itself', async () => {
+    const storage = createInMemoryStorage()
+    const find: typeof storage.runs.find = (...args) => settled().then(() => storage.runs.find(...args))
+    const open = gate<string>()
+    const agents = [agentOf('latest', () => open.promise, LATEST)]
+    const engine = createEngine({ agents, storage: { ...storage, runs: { ...storage.runs, find } } })
+    const first = engine.run('latest')
+    await engine.pass(0)
+
+    const second = engine.run('latest')
+    open.resolve('done')
+
+    expect(outcomeOf(await first)).toMatchObject({ status: 'completed' })
+    expect(outcomeOf(await second)).toMatchObject({ status: 'completed' })
+  })
+
+  it.each(['SQLITE_BUSY', 'storage-full'] as const)(
+    'takes its place as soon as the storage is %s no more',
+    async (refusal) => {
+      const storage = createInMemoryStorage()
+      const { commit } = storage.unitOfWork
+      let refusals = 2
+      const unitOfWork: typeof storage.unitOfWork = {
+        commit: (writes) =>
+          writes.some(({ type }) => type === 'run.transition') && refusals-- > 0
+            ? Promise.reject(new AppError(refusal))
+            : commit(writes),
+      }
+      const open = gate<string>()
+      const agents = [agentOf('latest', () => open.promise, LATEST)]
+      const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+      const first = engine.run('latest')
+      await engine.pass(0)
+      const second = engine.run('latest')
+      await engine.pass(0)
+
+      for (let ms = 0; ms < 10_000; ms += 100) await engine.pass(100)
+      open.resolve('done')
+
+      expect(outcomeOf(await first)).toMatchObject({ status: 'aborted' })
+      expect(outcomeOf(await second)).toMatchObject({ status: 'completed' })
+    },
+  )
+
+  it('leaves only the newest of many', async () => {
+    const open = gate()
+    const engine = createEngine({ agents: [agentOf('latest', () => open.promise, LATEST)] })
+    const replies = [1, 2, 3, 4].map(() => engine.run('latest'))
+    await engine.pass(5_000)
+
+    open.resolve()
+
+    const statuses = (await Promise.all(replies)).map((reply) => outcomeOf(reply).status)
+    expect(statuses).toEqual(['aborted', 'aborted', 'aborted', 'completed'])
+  })
+
+  it('is accepted and waits when the run before it cannot be ended', async () => {
+    const storage = createInMemoryStorage()
+    const { commit } = storage.unitOfWork
+    const unitOfWork: typeof storage.unitOfWork = {
+      commit: (writes) =>
+        writes.some(({ type }) => type === 'run.transition')
+          ? Promise.reject(new AppError('storage-full'))
+          : commit(writes),
+    }
+    const agents = [agentOf('latest', () => new Promise(() => undefined), LATEST)]
+    const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+    await engine.run('latest', { answer: 'accepted' })
+
+    const reply = await engine.run('latest', { answer: 'accepted' })
+
+    expect(reply.status).toBe(202)
+    expect((await engine.find(reply.runId ?? ''))?.status).toBe('queued')
+  })
+})

@@ -1,0 +1,197 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import { describe, expect, it } from 'vitest'
+import type { AgentContext } from '../targets/agent.ts'
+import { agentOf, createEngine, gate, settled } from './test-engine.fixture.ts'
+
+const key = { id: 'key-1', fingerprint: 'same' }
+const never = () => new Promise<never>(() => undefined)
+
+/** Two processes, one after the other, on the same storage. */
+const processes = () => {
+  const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
+  return (options: Parameters<typeof createEngine>[0]) => createEngine({ ...shared, ...options })
+}
+
+const restart = async (engine: ReturnType<typeof createEngine>) => {
+  const recovered = await engine.recover()
+  await engine.start()
+  await settled()
+  return recovered
+}
+
+describe('recover', () => {
+  it('fails a run whose process died and answers its key with that outcome', async () => {
+    const start = processes()
+    const before = start({ agents: [agentOf('task', never)] })
+    before.run('task', { key }).catch(() => undefined)
+    await settled()
+
+    const after = start({ agents: [agentOf('task', async () => 'again')] })
+    expect(await restart(after)).toEqual({ interrupted: 1, requeued: 0 })
+
+    const reply = await after.run('task', { key })
+    expect(reply).toMatchObject({ status: 200, replayed: true })
+    expect(await after.find(reply.runId ?? '')).toMatchObject({
+      ...{ status: 'failed', finishReason: 'interrupted', attempt: 1 },
+      error: { code: 'run-interrupted' },
+    })
+  })
+
+  it('runs a resumable one again under the next attempt, and the key attaches to it', async () => {
+    const start = processes()
+    const before = start({ agents: [agentOf('task', never, { recovery: 'resume' })] })
+    before.run('task', { key }).catch(() => undefined)
+    await settled()
+
+    const attempts: number[] = []
+    const open = gate()
+    const after = start({
+      agents: [
+        agentOf(
+          'task',
+          async (_, { attempt }) => {
+            attempts.push(attempt)
+            await open.promise
+            return 'second'
+          },
+          { recovery: 'resume' },
+        ),
+      ],
+    })
+    expect(await restart(after)).toEqual({ interrupted: 0, requeued: 1 })
+
+    await expect(after.run('task', { key })).rejects.toMatchObject({ kind: 'idempotency-in-flight' })
+    open.resolve()
+    await settled()
+    expect(await after.run('task', { key })).toMatchObject({ replayed: true, status: 200 })
+    expect(attempts).toEqual([2])
+  })
+
+  it('gives up after maxAttempts', async () => {
+    const start = processes()
+    const task = agentOf('task', never, { recovery: 'resume', maxAttempts: 2 })
+    const first = start({ agents: [task] })
+    const { runId = '' } = await first.run('task', { answer: 'accepted' })
+
+    await restart(start({ agents: [task] }))
+    const last = start({ agents: [task] })
+    await restart(last)
+
+    expect(await last.find(runId)).toMatchObject({
+      status: 'failed',
+      attempt: 2,
+      error: { code: 'attempts-exhausted' },
+    })
+  })
+
+  it('drops what an earlier attempt still writes', async () => {
+    const start = processes()
+    const open = gate<string>()
+    let stale: AgentContext | undefined
+    const before = start({
+      agents: [
+        agentOf(
+          'task',
+          (_, context) => {
+            stale = context
+            return open.promise
+          },
+          { recovery: 'resume' },
+        ),
+      ],
+    })
+    const { runId = '' } = await before.run('task', { answer: 'accepted' })
+
+    const after = start({ agents: [agentOf('task', never, { recovery: 'resume' })] })
+    await restart(after)
+    await expect(stale?.emit('text.delta', { delta: 'stale' })).rejects.toMatchObject({ code: 'run-not-active' })
+    open.resolve('stale')
+    await settled()
+
+    expect(await after.find(runId)).toMatchObject({ status: 'running', attempt: 2 })
+    expect((await after.find(runId))?.result).toBeUndefined()
+    expect((await after.eventsOf(runId)).map(({ type }) => type)).toEqual(['run.started', 'run.queued', 'run.started'])
+  })
+
+  it('lines up queued runs in the order of creation', async () => {
+    const start = processes()
+    const before = start({ agents: [agentOf('task', never)], concurrency: 1 })
+    for (const input of [1, 2, 3]) await before.run('task', { body: { input }, answer: 'accepted' })
+
+    const seen: unknown[] = []
+    const after = start({ agents: [agentOf('task', async (input) => seen.push(input))], concurrency: 1 })
+    await restart(after)
+
+    expect(seen).toEqual([2, 3])
+  })
+
+  it('leaves a queued run alone whose agent is not registered', async () => {
+    const start = processes()
+    const before = start({ agents: [agentOf('task', never)], concurrency: 1 })
+    await before.run('task', { answer: 'accepted' })
+    const queued = await before.run('task', { answer: 'accepted' })
+
+    const after = start({ agents: [] })
+    await restart(after)
+
+    expect((await after.find(queued.runId ?? ''))?.status).toBe('queued')
+  })
+})
+
+describe('drain', () => {
+  it('waits for the runs in flight, and no longer than it is told', async () => {
+    const open = gate()
+    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
+    await engine.run('slow', { answer: 'accepted' })
+
+    const tooShort = engine.drain(100)
+    for (let n = 0; n < 10; n++) {
+      engine.clock.advance(25)
+      await settled()
+    }
+    expect(await tooShort).toBe(false)
+    const enough = engine.drain(1_000)
+    open.resolve()
+    await settled()
+    engine.clock.advance(25)
+    expect(await enough).toBe(true)
+  })
+})
+
+describe('release', () => {
+  it('aborts a run with the reason shutdown and answers whoever waits', async () => {
+    let reason: unknown
+    const engine = createEngine({
+      agents: [
+        agentOf('task', (_, { signal }) => {
+          signal.addEventListener('abort', () => {
+            reason = signal.reason
+          })
+          return never()
+        }),
+      ],
+    })
+    const waiting = engine.run('task')
+    await settled()
+
+    await engine.release()
+
+    expect(JSON.parse((await waiting).json ?? '')).toMatchObject({ status: 'aborted', finishReason: 'shutdown' })
+    expect(reason).toBe('shutdown')
+  })
+
+  it('queues a resumable run for the next process and tells whoever waits that it is accepted', async () => {
+    const start = processes()
+    const engine = start({ agents: [agentOf('task', never, { recovery: 'resume' })] })
+    const waiting = engine.run('task', { key })
+    await settled()
+
+    await engine.release()
+    expect(await waiting).toMatchObject({ status: 202, location: expect.stringMatching(/runs/) })
+
+    const next = start({ agents: [agentOf('task', async () => 'next', { recovery: 'resume' })] })
+    await restart(next)
+    expect(await next.run('task', { key })).toMatchObject({ replayed: true })
+  })
+})

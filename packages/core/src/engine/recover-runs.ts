@@ -1,0 +1,95 @@
+import type { RunRecord, RunStore, StepStore } from '@perdure/ports'
+import { usageWithChildren } from '../durable/run-budget.ts'
+import { eachRun } from '../runs/each-run.ts'
+import { lifecycleEvent } from '../runs/run-events.ts'
+import type { RunTarget, RunTargets } from '../targets/run-target.ts'
+import { type EndRunDeps, endRun, type RunEnd } from './end-run.ts'
+import type { Runner } from './runner.ts'
+
+export interface RecoverRunsDeps extends EndRunDeps {
+  readonly runs: RunStore
+  readonly steps: StepStore
+  readonly targets: RunTargets
+}
+
+export interface Recovered {
+  readonly interrupted: number // ended, because their outside effects cannot be known
+  readonly requeued: number // will run again
+}
+
+/**
+ * Settles what the last process left behind, before the listener binds: no run is `running` afterwards. A run of a
+ * `resume` target is queued again under the next attempt until its attempts are used up; any other one fails as
+ * `interrupted`.
+ */
+export async function recoverRuns(deps: RecoverRunsDeps): Promise<Recovered> {
+  const { runs, targets } = deps
+  let interrupted = 0
+  let requeued = 0
+  let work: Promise<boolean>[] = []
+  const collect = async () => {
+    for (const isRequeued of await Promise.all(work)) isRequeued ? requeued++ : interrupted++
+    work = []
+  }
+  for await (const run of eachRun(runs, { statuses: ['running'] })) {
+    work.push(recover(deps, run, targets.find(run.kind, run.targetId)))
+    if (work.length === BATCH) await collect()
+  }
+  await collect()
+  return { interrupted, requeued }
+}
+
+const BATCH = 64
+
+/** True when the run will execute again. */
+async function recover(deps: RecoverRunsDeps, run: RunRecord, target: RunTarget | undefined): Promise<boolean> {
+  if (target?.recovery !== 'resume') {
+    const message = 'the server stopped while the run was executing; its outside effects may have happened'
+    await fail(deps, run, { finishReason: 'interrupted', error: { code: 'run-interrupted', message } })
+    return false
+  }
+  if (run.attempt >= target.maxAttempts) {
+    const message = `the run was attempted ${run.attempt} times and never finished`
+    await fail(deps, run, { finishReason: 'error', error: { code: 'attempts-exhausted', message } })
+    return false
+  }
+  const next: RunRecord = { ...run, status: 'queued', attempt: run.attempt + 1 }
+  await deps.unitOfWork.commit([
+    {
+      type: 'run.transition',
+      runId: run.id,
+      from: ['running'],
+      attempt: run.attempt,
+      change: { status: 'queued', attempt: next.attempt },
+    },
+    {
+      type: 'event.append',
+      events: [lifecycleEvent(next, 'run.queued', { at: deps.clock.now(), reason: 'recovered' })],
+    },
+  ])
+  return true
+}
+
+async function fail(deps: RecoverRunsDeps, run: RunRecord, how: Pick<RunEnd, 'finishReason' | 'error'>) {
+  // Its children are recovered at the same time.
+  const again = async (): Promise<RunEnd> => ({
+    ...how,
+    ...(await usageWithChildren(deps, run)),
+    status: 'failed',
+    again,
+  })
+  await endRun(deps, run, await again())
+}
+
+/** Puts every queued run in line that is not yet, in the order of creation. */
+export async function lineUpRuns({
+  runs,
+  runner,
+}: {
+  readonly runs: RunStore
+  readonly runner: Runner
+}): Promise<void> {
+  for await (const run of eachRun(runs, { statuses: ['queued'] })) {
+    if (!runner.isLive(run.id)) runner.relaunch(run)
+  }
+}

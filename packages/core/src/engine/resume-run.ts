@@ -1,0 +1,124 @@
+import { AppError, type ApprovalStore, type RunRecord, type RunStore, type StepStore } from '@perdure/ports'
+import type { DecideApprovals, Decided, Deciding } from '../approvals/decide-approvals.ts'
+import { decisionAudit, isOpenTo, resolutionOf } from '../approvals/decision.ts'
+import { type DecisionRef, matchDecisions } from '../approvals/match-decisions.ts'
+import type { Principal } from '../auth/principal.ts'
+import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
+import type { KeyedRequest } from '../idempotency/keyed-request.ts'
+import { answerAgain } from '../idempotency/recall.ts'
+import type { Reply } from '../idempotency/reply.ts'
+import type { PhaseHolder } from '../lifecycle/phase.ts'
+import { findRunToChange, type RunToChange } from '../runs/find-run-to-change.ts'
+import { outcomeReply, settledReply } from '../runs/run-outcome.ts'
+import type { Settlements } from '../runs/run-waiters.ts'
+import { awaitsResume } from '../runs/stored-suspension.ts'
+import { waitsOf } from '../runs/waiting-for.ts'
+import type { ResumeSuspended } from './resume-suspended.ts'
+
+export interface ResumeRunDeps extends CommitOnceDeps {
+  readonly runs: RunStore
+  readonly steps: StepStore
+  readonly approvals: ApprovalStore
+  readonly settlements: Settlements
+  readonly phase: PhaseHolder
+  readonly decideApprovals: DecideApprovals
+  readonly resumeSuspended: ResumeSuspended
+  readonly basePath: string
+}
+
+export interface ResumeRunRequest extends RunToChange {
+  readonly payload?: unknown
+  readonly approvals?: readonly DecisionRef[] | undefined
+  readonly principal: Principal
+  readonly key?: KeyedRequest | undefined
+}
+
+/**
+ * Lets a suspended run go on: decides the named approvals, all of them or none, or resumes a plain pause with a payload.
+ * Answers what the run comes to, or where it stands when it still waits for something else.
+ *
+ * @throws AppError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `scope-denied`,
+ *   `server-draining`
+ */
+export type ResumeRun = (request: ResumeRunRequest) => Promise<Reply>
+
+export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
+  const { phase, settlements, basePath } = deps
+
+  return async (request) => {
+    if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
+    const run = await findSuspended(deps, request)
+    const settled = settlements.wait(run.id)
+    settled.catch(() => undefined)
+    const isDecision = (request.approvals ?? []).length > 0
+    const reply = await (isDecision ? decide(deps, request) : resumeWithPayload(deps, run, request))
+    return reply ?? settledReply(await settled, basePath)
+  }
+}
+
+async function findSuspended(deps: ResumeRunDeps, { approvals = [], ...asked }: ResumeRunRequest): Promise<RunRecord> {
+  const run = await findRunToChange(deps, asked)
+  if (run.status !== 'suspended') throw new AppError('run-not-suspended', { message: `the run is ${run.status}` })
+  if (approvals.length > 0 || awaitsResume(run)) return run
+  throw new AppError('run-not-suspended', {
+    message: 'the run waits for an event, a timer or an approval, not for a payload',
+    hint: 'decide its approvals, or emit the event it waits for',
+  })
+}
+
+/** `undefined` when the run goes on: what it comes to is the answer, also under the key. */
+async function decide(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<Reply | undefined> {
+  let goesOn = false
+  const once = await deps.decideApprovals({
+    runId: request.runId,
+    key: request.key,
+    prepare: async () => {
+      const deciding = await prepare(deps, request)
+      return {
+        ...deciding,
+        answer(resumed) {
+          goesOn = resumed !== undefined
+          return goesOn ? { reply: { status: 200 }, remember: false, runId: request.runId } : deciding.answer(resumed)
+        },
+      }
+    },
+  })
+  if (once.kind === 'replayed') return once.reply
+  return goesOn ? undefined : once.decision.reply
+}
+
+async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<Deciding> {
+  const { clock, basePath } = deps
+  const { principal, payload, approvals = [] } = request
+  const run = await findSuspended(deps, request)
+  const matched = await matchDecisions(deps, { run, principal }, approvals)
+  const at = clock.now()
+  const decided = matched
+    .filter(({ approval, decision }) => isOpenTo(approval, decision))
+    .map(({ approval, decision }): Decided => ({ approval, resolution: resolutionOf(decision, principal, at) }))
+  const waits = await waitsOf(deps, run)
+  const ids = new Set(decided.map(({ approval }) => approval.id))
+  const waitingFor = waits.filter(({ approvalId }) => approvalId === undefined || !ids.has(approvalId))
+  return {
+    run,
+    decided,
+    payload,
+    writes: decided.map(({ approval, resolution }) => decisionAudit(approval.id, principal, resolution)),
+    answer: () => ({ reply: outcomeReply(run, basePath, { waitingFor }), remember: true }),
+  }
+}
+
+/** The answer of an earlier request with this key; `undefined` when the run goes on. */
+async function resumeWithPayload(
+  deps: ResumeRunDeps,
+  run: RunRecord,
+  { payload, key }: ResumeRunRequest,
+): Promise<Reply | undefined> {
+  const reply: Reply = { status: 200 }
+  const writes = reservation(deps, key, { reply, remember: false, runId: run.id, writes: [] })
+  const outcome = await deps.resumeSuspended(run, { payload, writes })
+  if (outcome === 'settled') return undefined
+  const isKnown = outcome !== 'over' && !outcome.committed && outcome.conflict.type === 'idempotency.reserve'
+  if (isKnown && key !== undefined) return answerAgain(outcome.conflict.current, key, deps)
+  throw new AppError('run-not-suspended', { message: 'the run was resumed in the meantime' })
+}

@@ -1,0 +1,118 @@
+import { AppError, fromJsonText, type Logger } from '@perdure/ports'
+import type { CallScope } from '../durable/call-scope.ts'
+import { checkMembers } from '../durable/check-options.ts'
+import { handledRejection } from '../durable/handled-rejection.ts'
+import type { ServiceCaller } from '../durable/service-caller.ts'
+import { callStep } from '../durable/step-call.ts'
+import { suspensionOf } from '../durable/suspension.ts'
+import { callForeignTool, callTool } from '../durable/tool-call.ts'
+import { callTransaction } from '../durable/transaction-call.ts'
+import { checkUsage } from '../durable/usage-report.ts'
+import { callApproval, callSleep, callWaitForEvent } from '../durable/wait-call.ts'
+import type { EmitOptions, Resume, RunContext } from '../targets/agent.ts'
+import type { CreateRunServices, RunServices } from '../targets/run-services.ts'
+import type { CallChild } from './child-call.ts'
+import { createRunLog } from './run-log.ts'
+
+export interface ContextParts {
+  readonly logger: Logger
+  readonly resume: Resume | undefined
+  readonly callChild: CallChild
+  readonly services: CreateRunServices
+}
+
+/** What the code of a run is given. */
+export function createRunContext(scope: CallScope, parts: ContextParts): RunContext {
+  const { logger, resume, callChild, services } = parts
+  const { run, journal, signal, ledger, budget, span } = scope
+  const { kind, targetId } = run
+  let made: RunServices | undefined
+  const service = <Name extends keyof RunServices>(name: Name): RunServices[Name] => {
+    made ??= services(callerOf(scope))
+    return made[name]
+  }
+  const members: Omit<RunContext, keyof RunServices> & WithServices = {
+    runId: run.id,
+    agentId: kind === 'agent' ? targetId : undefined,
+    workflowId: kind === 'workflow' ? targetId : undefined,
+    threadId: run.threadId,
+    sessionId: run.sessionId,
+    owner: run.owner,
+    userId: run.userId,
+    attempt: run.attempt,
+    traceparent: span.traceparent ?? run.traceparent,
+    metadata: run.metadata,
+    signal,
+    log: createRunLog(logger, run),
+    resume,
+    emit(type, payload, options: EmitOptions = {}) {
+      try {
+        checkMembers('ctx.emit', options, ['phase'])
+        if (!ledger.isReplaying()) return journal.emit(type, payload, options.phase)
+        // Refused as it was the first time.
+        journal.check(type, payload, options.phase)
+        return ledger.breathe()
+      } catch (error) {
+        logger.error('event refused', error, { runId: run.id, type })
+        return handledRejection(error)
+      }
+    },
+    step: (name, fn, options = {}) => callStep(scope, name, { fn, options }),
+    sleep: (name, until) => callSleep(scope, name, until),
+    waitForEvent: <Payload>(name: string, options = {}) =>
+      callWaitForEvent(scope, name, options) as Promise<Payload | null>,
+    approval: (name, options = {}) => callApproval(scope, name, options),
+    suspend(request = {}) {
+      const suspension = suspensionOf(request, scope.maxResultBytes)
+      if (suspension.approvals?.some(({ timeoutMs }) => timeoutMs !== undefined)) scope.requireTimers()
+      return suspension
+    },
+    tool: (call) => callTool(scope, call),
+    usage: async (report) => {
+      checkUsage(report)
+      await (ledger.isReplaying() ? ledger.breathe() : budget.add(report))
+    },
+    agents: {
+      async run<Result>(agentId: string, input: unknown) {
+        const settled = await callChild(scope, agentId, input)
+        if (settled.status === 'completed')
+          return (settled.result === undefined ? undefined : fromJsonText(settled.result)) as Result
+        throw new AppError('step-failed', {
+          message: settled.error?.message ?? `the agent ${agentId} did not complete`,
+        })
+      },
+    },
+    // Last, as members after one of a computed name are added one by one.
+    [SERVICE]: service,
+  }
+  return Object.defineProperties(members, SERVICES) as typeof members & RunServices
+}
+
+const SERVICE = Symbol('service')
+
+interface WithServices {
+  readonly [SERVICE]: <Name extends keyof RunServices>(name: Name) => RunServices[Name]
+}
+
+const lazily = (name: keyof RunServices): PropertyDescriptor => ({
+  enumerable: true,
+  get(this: WithServices) {
+    return this[SERVICE](name)
+  },
+})
+
+/** The same for each run: a getter of its own would give each context a shape of its own, which lives until all garbage is collected. */
+const SERVICES = {
+  session: lazily('session'),
+  memory: lazily('memory'),
+  skills: lazily('skills'),
+  mcp: lazily('mcp'),
+} satisfies Record<keyof RunServices, PropertyDescriptor>
+
+const callerOf = (scope: CallScope): ServiceCaller => ({
+  run: scope.run,
+  signal: scope.signal,
+  step: (name, fn, options = {}) => callStep(scope, name, { fn, options }),
+  tool: (name, fn, options = {}) => callForeignTool(scope, name, { fn, options }),
+  transact: (name, decide) => callTransaction(scope, name, decide),
+})

@@ -1,0 +1,134 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { EVERY_ROW, type RunRecord, type Storage } from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import type { Reply } from '../idempotency/reply.ts'
+import type { AgentContext, AgentRegistration } from '../targets/agent.ts'
+import { agentOf, createEngine, settled } from './test-engine.fixture.ts'
+
+/** Code of a run that executes until the test ends it. */
+export interface Execution {
+  readonly context: AgentContext
+  readonly end: PromiseWithResolvers<'finish'>
+}
+
+/** One process: its engine, and what executes in it. A dead one writes nothing and hears nothing. */
+export interface Process {
+  readonly engine: ReturnType<typeof createEngine>
+  readonly executions: Execution[]
+  kill(): void
+}
+
+export const AGENTS = {
+  parallel: {},
+  single: { concurrency: 'single', onBusy: 'queue' },
+  refusing: { concurrency: 'single', onBusy: 'reject' },
+  latest: { concurrency: 'single', onBusy: 'interrupt' },
+  resumable: { recovery: 'resume', maxAttempts: 3 },
+  timed: { timeoutMs: 1_000 },
+  durable: { recovery: 'resume', maxAttempts: 3 },
+} as const satisfies Record<string, Partial<AgentRegistration>>
+
+export type AgentId = keyof typeof AGENTS
+
+interface Effect {
+  readonly runId: string
+  readonly attempt: number
+}
+
+/** Processes that follow each other on one storage, the answers their callers have read, and the outside world. */
+export interface World {
+  readonly storage: Storage
+  readonly answers: { readonly key: string; readonly runId: string | undefined }[]
+  readonly refusals: Set<string>
+  /** Outside effects: the run and the attempt that caused each. */
+  readonly effects: readonly Effect[]
+  /** Those that the durable agent has caused in its step. */
+  readonly stepEffects: readonly Effect[]
+  process: Process
+  crash(): Promise<void>
+  start(agentId: AgentId, key: string | undefined): Promise<void>
+  runs(): Promise<readonly RunRecord[]>
+}
+
+const never = new Promise<never>(() => undefined)
+
+export function createWorld(): World {
+  const storage = createInMemoryStorage()
+  const effects: Effect[] = []
+  const stepEffects: Effect[] = []
+  const shared = { clock: createManualClock(), ids: createSequenceIds() }
+
+  const boot = (): Process => {
+    const executions: Execution[] = []
+    let isAlive = true
+    /** What was committed before the end stays; nobody hears of it afterwards. */
+    const whileAlive = async <T>(work: () => Promise<T>): Promise<T> => {
+      const done = isAlive ? await work() : await never
+      return isAlive ? done : never
+    }
+    const unitOfWork: Storage['unitOfWork'] = {
+      commit: (writes) => whileAlive(() => storage.unitOfWork.commit(writes)),
+    }
+    const code = async (_: unknown, context: AgentContext) => {
+      const { runId, attempt } = context
+      const end = Promise.withResolvers<'finish'>()
+      if (context.agentId === 'durable') {
+        await context.step('effect', () => void stepEffects.push({ runId, attempt }))
+        await context.sleep('rest', 500)
+      }
+      executions.push({ context, end })
+      context.signal.addEventListener('abort', () => void context.emit('note.late', {}))
+      context.emit('note.begin', {})
+      await end.promise
+      if (!isAlive) return never
+      effects.push({ runId, attempt })
+      context.emit('note.end', {})
+      return attempt
+    }
+    const agents = Object.entries(AGENTS).map(([id, over]) => agentOf(id, code, over))
+    const engine = createEngine({
+      ...shared,
+      agents,
+      storage: { ...storage, unitOfWork },
+      concurrency: 2,
+      maxQueued: 3,
+    })
+    return {
+      engine,
+      executions,
+      kill() {
+        isAlive = false
+      },
+    }
+  }
+
+  const world: World = {
+    storage,
+    effects,
+    stepEffects,
+    answers: [],
+    refusals: new Set(),
+    process: boot(),
+    async crash() {
+      world.process.kill()
+      await settled() // what the storage had taken is written before the next process can open it
+      world.process = boot()
+      await world.process.engine.recover()
+      await world.process.engine.start()
+    },
+    async start(agentId, key) {
+      const { engine } = world.process
+      const keyed = key === undefined ? {} : { key: { id: key, fingerprint: agentId }, body: { metadata: { key } } }
+      const heard = (reply: Reply) => {
+        if (key !== undefined) world.answers.push({ key, runId: reply.runId })
+      }
+      await engine.run(agentId, keyed).then(heard, (error: { readonly id?: string }) => {
+        world.refusals.add(error.id ?? String(error))
+      })
+    },
+    async runs() {
+      return (await storage.runs.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
+    },
+  }
+  return world
+}

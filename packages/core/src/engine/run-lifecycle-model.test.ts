@@ -1,0 +1,201 @@
+import { EVERY_ROW, type RunRecord } from '@perdure/ports'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { isTerminal } from '../runs/run-states.ts'
+import { AGENTS, type AgentId, createWorld, type World } from './run-lifecycle-model.fixture.ts'
+
+/** What must hold of the runs, whatever the engine does: the one run of each key, and how each run has ended. */
+interface Model {
+  readonly runOfKey: Map<string, string>
+  readonly ended: Map<string, RunRecord>
+  /** How often the step of a run had executed when its result was stored. */
+  readonly stepsDone: Map<string, number>
+}
+
+type Command = fc.AsyncCommand<Model, World>
+
+/** A turn lets everything go on; a few microtasks leave it in the middle of what it does. */
+type Pause = number | 'turn'
+
+async function pause(world: World, length: Pause): Promise<void> {
+  if (length === 'turn') await world.process.engine.pass(0)
+  else for (let n = 0; n < length; n++) await undefined
+}
+
+const command = (name: string, length: Pause, act: (model: Model, world: World) => Promise<void>): Command => ({
+  check: () => true,
+  async run(model, world) {
+    await act(model, world)
+    await pause(world, length)
+    await expectInvariants(model, world)
+    if (length === 'turn') await expectNoneLost(world)
+  },
+  toString: () => `${name}~${length}`,
+})
+
+const startRun = (agentId: AgentId, key: string | undefined, length: Pause) =>
+  command(`start(${agentId}, ${key})`, length, async (_, world) => {
+    void world.start(agentId, key)
+  })
+
+const pickOf = <T>(items: readonly T[], pick: number): T | undefined => items[pick % Math.max(1, items.length)]
+
+/** Ends the code of a run; when it is left to it, the run then is what its code came to, unless it was over before. */
+const endCode = (how: 'finish' | 'fail', pick: number, length: Pause) =>
+  command(`${how}(${pick})`, length, async (_, world) => {
+    const { engine, executions } = world.process
+    if (length === 'turn') await engine.pass(0)
+    const execution = pickOf(executions, pick)
+    if (execution === undefined) return
+    const { runId, attempt } = execution.context
+    const before = await engine.find(runId)
+    executions.splice(executions.indexOf(execution), 1)
+    if (how === 'finish') execution.end.resolve('finish')
+    else execution.end.reject(Object.assign(new Error('broken'), { code: 'broken' }))
+    if (length !== 'turn') return
+    await engine.pass(0)
+    const isLive = before?.status === 'running' && before.attempt === attempt
+    const expected = how === 'finish' ? 'completed' : 'failed'
+    expect((await engine.find(runId))?.status).toBe(isLive ? expected : before?.status)
+  })
+
+const abortRun = (pick: number, length: Pause) =>
+  command(`abort(${pick})`, length, async (_, world) => {
+    const runId = pickOf(await world.runs(), pick)?.id ?? 'run_unknown'
+    const { abortRun: abort } = world.process.engine
+    abort({ runId, visibility: EVERY_ROW }).catch((error: { readonly id?: string }) =>
+      world.refusals.add(error.id ?? ''),
+    )
+  })
+
+const crash = (length: Pause) =>
+  command('crash', length, async (_, world) => {
+    await world.crash()
+    await expectNoneLost(world)
+  })
+
+const passTime = (ms: number, length: Pause) =>
+  command(`pass(${ms})`, length, async (_, world) => world.process.engine.clock.advance(ms))
+
+const REFUSALS = [
+  ...['idempotency-in-flight', 'idempotency-conflict', 'agent-busy', 'queue-full'],
+  ...['run-not-active', 'run-not-found'],
+]
+
+async function expectInvariants(model: Model, world: World): Promise<void> {
+  const runs = await world.runs()
+  for (const run of runs) {
+    const key = run.metadata.key
+    if (key !== undefined) expectOneRun(model, key, run.id)
+    const ended = model.ended.get(run.id)
+    if (ended !== undefined) expect(run).toEqual(ended)
+    else if (isTerminal(run.status)) model.ended.set(run.id, run)
+  }
+  for (const { key, runId } of world.answers) expectOneRun(model, key, runId)
+  for (const run of runs.filter(({ targetId }) => targetId === 'durable')) await expectStepOnce(model, world, run)
+  expect([...world.refusals].filter((id) => !REFUSALS.includes(id))).toEqual([])
+}
+
+function expectOneRun({ runOfKey }: Model, key: string, runId: string | undefined): void {
+  if (!runOfKey.has(key)) runOfKey.set(key, runId ?? '')
+  expect(runId, `the run of ${key}`).toBe(runOfKey.get(key))
+}
+
+async function expectStepOnce({ stepsDone }: Model, { storage, stepEffects }: World, { id }: RunRecord): Promise<void> {
+  const count = stepEffects.filter(({ runId }) => runId === id).length
+  const isDone = (await storage.steps.list(id)).some(({ kind, status }) => kind === 'step' && status === 'completed')
+  if (isDone && !stepsDone.has(id)) stepsDone.set(id, count)
+  expect(count, `the executions of the step of ${id}`).toBe(stepsDone.get(id) ?? count)
+}
+
+/** No run is running or queued in the storage alone: this process executes it, or has it in line. */
+async function expectNoneLost(world: World): Promise<void> {
+  const { readAgents } = world.process.engine
+  const runs = await world.runs()
+  for (const agentId of Object.keys(AGENTS)) {
+    const { running, queued } = readAgents.state(agentId)
+    const recorded = (wanted: string) =>
+      runs.filter(({ targetId, status }) => targetId === agentId && status === wanted).length
+    expect(recorded('running'), `running ${agentId}`).toBeLessThanOrEqual(running)
+    expect(recorded('running') + recorded('queued'), `live ${agentId}`).toBeLessThanOrEqual(running + queued)
+  }
+}
+
+const END = /^run\.(completed|failed|aborted)$/
+
+async function expectLog({ storage }: World, run: RunRecord): Promise<void> {
+  const events = await storage.events.read({ runId: run.id }, { after: 0, limit: 1_000 })
+  const positions = events.map(({ position }) => position)
+  const ends = events.flatMap(({ type }, index) => (END.test(type) ? [[type, index]] : []))
+  expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b))
+  const attempts = events.flatMap(({ type, payload }) => (type === 'run.started' ? [JSON.parse(payload).attempt] : []))
+  if (run.targetId !== 'durable') expect(attempts).toEqual([...new Set(attempts)])
+  expect(ends).toEqual(isTerminal(run.status) ? [[`run.${run.status}`, events.length - 1]] : [])
+}
+
+/** A key that has started a run answers with it for as long as it is remembered. */
+async function expectKeyAnswers(world: World, { id, targetId, metadata: { key } }: RunRecord): Promise<void> {
+  if (key === undefined) return
+  const answer = await world.process.engine.recall({ id: key, fingerprint: targetId })
+  expect(answer, `the answer of ${key}`).toMatchObject({ status: 200, runId: id })
+}
+
+const RESUMED = { resumable: true, durable: true }
+
+function expectEffects({ effects }: World, run: RunRecord): void {
+  const attempts = effects.filter(({ runId }) => runId === run.id).map(({ attempt }) => attempt)
+  expect(attempts.length).toBe(new Set(attempts).size)
+  if (run.status === 'completed') expect(attempts).toContain(run.attempt)
+  if (!(run.targetId in RESUMED) && run.status === 'completed') expect(attempts).toEqual([1])
+}
+
+/** Lets all code finish until nothing executes or waits: nobody is stranded. */
+async function finishAll(world: World): Promise<void> {
+  const { engine, executions } = world.process
+  const open = async () => (await world.runs()).filter(({ status }) => !isTerminal(status))
+  for (let round = 0; round < 100 && (await open()).length > 0; round++) {
+    for (const { end } of executions.splice(0)) end.resolve('finish')
+    await engine.pass(500)
+  }
+  expect(await open()).toEqual([])
+  await engine.pass(5_000)
+  for (const agentId of Object.keys(AGENTS)) {
+    expect(engine.readAgents.state(agentId)).toMatchObject({ running: 0, queued: 0 })
+  }
+}
+
+const pauses = fc.oneof(fc.constant('turn' as const), fc.nat(14))
+const keys = fc.constantFrom(undefined, undefined, 'shared', 'own-1', 'own-2')
+const agentIds = fc.constantFrom(...(Object.keys(AGENTS) as AgentId[]))
+const start = fc
+  .tuple(agentIds, keys, pauses)
+  .map(([agentId, key, length]) => startRun(agentId, key?.replace('own', agentId), length))
+const end = fc.tuple(fc.constantFrom('finish', 'finish', 'fail'), fc.nat(9), pauses).map((given) => endCode(...given))
+const commands = [
+  ...[start, start, start, start, start, end, end, end],
+  fc.tuple(fc.nat(40), pauses).map((given) => abortRun(...given)),
+  fc.tuple(fc.constantFrom(1, 500, 1_000, 5_000), pauses).map((given) => passTime(...given)),
+  pauses.map(crash),
+]
+
+it('keeps its promises whatever its callers, its agents and the power supply do', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (script) => {
+      const world = createWorld()
+      const model: Model = { runOfKey: new Map(), ended: new Map(), stepsDone: new Map() }
+
+      await fc.asyncModelRun(() => ({ model, real: world }), script)
+      await world.process.engine.pass(0)
+      await expectInvariants(model, world)
+      await finishAll(world)
+      await expectInvariants(model, world)
+
+      for (const run of await world.runs()) {
+        await expectLog(world, run)
+        expectEffects(world, run)
+        await expectKeyAnswers(world, run)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,264 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { AppError, EVERY_ROW, type Storage } from '@perdure/ports'
+import { aRun, createManualClock, createSequenceIds } from '@perdure/testkit'
+import { describe, expect, it } from 'vitest'
+import type { RunContext } from '../targets/agent.ts'
+import { agentOf, createEngine, gate, outcomeOf } from './test-engine.fixture.ts'
+
+const never = () => new Promise<never>(() => undefined)
+
+/** A storage whose commits can be made to fail. */
+function breakable() {
+  const storage = createInMemoryStorage()
+  let failure: unknown
+  const unitOfWork: Storage['unitOfWork'] = {
+    commit: (writes) => (failure === undefined ? storage.unitOfWork.commit(writes) : Promise.reject(failure)),
+  }
+  return {
+    storage: { ...storage, unitOfWork },
+    fail(error: unknown) {
+      failure = error
+    },
+  }
+}
+
+describe('runs that were accepted before', () => {
+  it('are lined up by the next process, also when fewer may wait by now', async () => {
+    const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
+    const before = createEngine({ ...shared, agents: [agentOf('task', never)], concurrency: 1 })
+    for (const input of [1, 2, 3, 4]) await before.run('task', { body: { input }, answer: 'accepted' })
+
+    const seen: unknown[] = []
+    const task = agentOf('task', async (input) => seen.push(input))
+    const after = createEngine({ ...shared, agents: [task], concurrency: 1, maxQueued: 1 })
+    await after.recover()
+    await after.start()
+    await after.pass(0)
+
+    expect(seen).toEqual([2, 3, 4])
+  })
+
+  it('go on after a wait, also when as many wait as may', async () => {
+    const open = gate()
+    const agents = [agentOf('napping', (_, { sleep }) => sleep('nap', 100)), agentOf('slow', () => open.promise)]
+    const engine = createEngine({ agents, concurrency: 1, maxQueued: 1 })
+    const { runId = '' } = await engine.run('napping', { answer: 'accepted' })
+    await engine.pass(0)
+    await engine.run('slow', { answer: 'accepted' })
+    await engine.run('slow', { answer: 'accepted' })
+
+    await engine.pass(100)
+    expect(await engine.find(runId)).toMatchObject({ status: 'queued' })
+    open.resolve()
+    await engine.pass(0)
+
+    expect(await engine.find(runId)).toMatchObject({ status: 'completed' })
+  })
+})
+
+describe('concurrency by session', () => {
+  it('runs one at a time in a session, and several sessions and runs without one side by side', async () => {
+    const open = gate()
+    const talk = agentOf('talk', () => open.promise, { concurrency: 'session', onBusy: 'queue' })
+    const engine = createEngine({ agents: [talk] })
+
+    const statuses = []
+    for (const sessionId of ['a', 'a', 'b', undefined, undefined]) {
+      statuses.push(outcomeOf(await engine.run('talk', { body: { sessionId }, answer: 'accepted' })).status)
+    }
+    expect(statuses).toEqual(['running', 'queued', 'running', 'running', 'running'])
+    open.resolve()
+    await engine.pass(0)
+
+    const { items } = await engine.storage.runs.list({}, { limit: 9, order: 'asc' }, EVERY_ROW)
+    expect(items.map(({ status }) => status)).toEqual(Array(5).fill('completed'))
+  })
+
+  it('lets an interrupting run without a session disturb nobody', async () => {
+    const open = gate()
+    const talk = agentOf('talk', () => open.promise, { concurrency: 'session', onBusy: 'interrupt' })
+    const engine = createEngine({ agents: [talk] })
+    const first = await engine.run('talk', { answer: 'accepted' })
+
+    await engine.run('talk', { answer: 'accepted' })
+
+    expect((await engine.find(first.runId ?? ''))?.status).toBe('running')
+    open.resolve()
+    await engine.pass(0)
+  })
+})
+
+describe('a storage that fails', () => {
+  it('is asked again for the end of a run until it takes it', async () => {
+    const { storage, fail } = breakable()
+    const open = gate<string>()
+    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)], storage })
+    const reply = engine.run('slow')
+    await engine.pass(0)
+
+    fail(new AppError('storage-full'))
+    open.resolve('done')
+    await engine.pass(100)
+    fail(undefined)
+    await engine.pass(200)
+
+    expect(outcomeOf(await reply)).toMatchObject({ status: 'completed', result: 'done' })
+  })
+
+  it.each([
+    [new AppError('storage-failed'), { kind: 'storage-failed' }],
+    [new Error('disk'), { kind: 'internal-error' }],
+  ])('and cannot tell what became of the end lets nobody wait: %s', async (failure, error) => {
+    const { storage, fail } = breakable()
+    const open = gate()
+    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)], storage })
+    const reply = engine.run('slow')
+    await engine.pass(0)
+
+    fail(failure)
+    open.resolve()
+
+    await expect(reply).rejects.toMatchObject(error)
+    expect(engine.readAgents.state('slow').running).toBe(0)
+  })
+
+  it('once, and works again, leaves the run failed and not running without an owner', async () => {
+    const storage = createInMemoryStorage()
+    let isBroken = false
+    const unitOfWork: Storage['unitOfWork'] = {
+      commit(writes) {
+        const failure = isBroken ? Promise.reject(new Error('disk')) : undefined
+        isBroken = false
+        return failure ?? storage.unitOfWork.commit(writes)
+      },
+    }
+    const open = gate()
+    const agents = [agentOf('slow', () => open.promise)]
+    const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+    const reply = engine.run('slow')
+    await engine.pass(0)
+
+    isBroken = true
+    open.resolve()
+
+    expect(outcomeOf(await reply)).toMatchObject({ status: 'failed', error: { code: 'run-failed' } })
+  })
+
+  it('leaves nobody waiting when it has written an end and cannot say so', async () => {
+    const storage = createInMemoryStorage()
+    let isLost = false
+    const unitOfWork: Storage['unitOfWork'] = {
+      async commit(writes) {
+        const outcome = await storage.unitOfWork.commit(writes)
+        if (isLost && outcome.committed) throw new AppError('storage-failed')
+        return outcome
+      },
+    }
+    const open = gate()
+    const agents = [agentOf('slow', () => open.promise)]
+    const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+    const reply = engine.run('slow')
+    const heard = expect(reply).rejects.toMatchObject({ kind: 'storage-failed' })
+    await engine.pass(0)
+
+    isLost = true
+    open.resolve()
+
+    await heard
+  })
+
+  it('does not end a run whose time-out it cannot record', async () => {
+    const { storage, fail } = breakable()
+    let context: RunContext | undefined
+    const spy = agentOf('spy', (_, given) => {
+      context = given
+      return never()
+    })
+    const engine = createEngine({ agents: [spy], storage })
+    const { runId = '' } = await engine.run('spy', { body: { timeoutMs: 100 }, answer: 'accepted' })
+    await engine.pass(0)
+
+    fail(new Error('disk'))
+    await engine.pass(100)
+
+    expect(context?.signal.aborted).toBe(false)
+    expect((await engine.find(runId))?.status).toBe('running')
+  })
+})
+
+describe('a run that was ended from outside', () => {
+  it('is not timed out afterwards', async () => {
+    const deaf = agentOf('deaf', never)
+    const engine = createEngine({ agents: [deaf] })
+    const { runId = '' } = await engine.run('deaf', { body: { timeoutMs: 1_000 }, answer: 'accepted' })
+    await engine.pass(0)
+    await engine.abortRun({ runId, visibility: EVERY_ROW })
+
+    await engine.pass(10_000)
+
+    expect(await engine.find(runId)).toMatchObject({ status: 'aborted', finishReason: 'aborted' })
+    expect(engine.readAgents.state('deaf').running).toBe(0)
+  })
+
+  it('ends once when its code and its time-out are done at the same moment', async () => {
+    const open = gate<string>()
+    const engine = createEngine({ agents: [agentOf('racer', () => open.promise)] })
+    const reply = engine.run('racer', { body: { timeoutMs: 1_000 } })
+    await engine.pass(0)
+
+    open.resolve('done')
+    await engine.pass(1_000)
+
+    const { runId, status } = outcomeOf(await reply)
+    const ends = (await engine.eventsOf(runId)).filter(({ type }) => /completed|aborted/.test(type))
+    expect(ends.map(({ type }) => type)).toEqual([`run.${status}`])
+  })
+})
+
+describe('recover', () => {
+  it('settles more runs than it writes at once', async () => {
+    const storage = createInMemoryStorage()
+    const ids = Array.from({ length: 130 }, (_, n) => `run_${String(n).padStart(3, '0')}`)
+    await storage.unitOfWork.commit(
+      ids.map((id) => ({ type: 'run.insert', run: aRun({ id, status: 'running', targetId: 'gone' }) })),
+    )
+
+    expect(await createEngine({ storage }).recover()).toEqual({ interrupted: 130, requeued: 0 })
+    const { items } = await storage.runs.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)
+    expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['failed']))
+  })
+})
+
+describe('a queued run', () => {
+  it('waits for its code to be registered again', async () => {
+    const storage = createInMemoryStorage()
+    await storage.unitOfWork.commit([{ type: 'run.insert', run: aRun({ id: 'run_1', targetId: 'gone' }) }])
+    const engine = createEngine({ storage })
+
+    await engine.start()
+    await engine.pass(0)
+
+    expect((await engine.find('run_1'))?.status).toBe('queued')
+  })
+
+  it('that was ended elsewhere in the meantime does not execute', async () => {
+    const open = gate()
+    const seen: unknown[] = []
+    const work = agentOf('work', async (input) => {
+      seen.push(input)
+      await open.promise
+    })
+    const engine = createEngine({ agents: [work], concurrency: 1 })
+    await engine.run('work', { body: { input: 1 }, answer: 'accepted' })
+    const { runId = '' } = await engine.run('work', { body: { input: 2 }, answer: 'accepted' })
+    await engine.storage.unitOfWork.commit([
+      { type: 'run.transition', runId, from: ['queued'], attempt: 1, change: { status: 'aborted' } },
+    ])
+
+    open.resolve()
+    await engine.pass(0)
+
+    expect(seen).toEqual([1])
+    expect(engine.readAgents.state('work')).toMatchObject({ running: 0, queued: 0 })
+  })
+})

@@ -1,0 +1,126 @@
+import { createInMemoryStorage } from '@perdure/in-memory'
+import { describe, expect, it } from 'vitest'
+import { agentOf, createEngine, gate, outcomeOf, settled, workflowOf } from './test-engine.fixture.ts'
+
+describe('startRun where places are taken', () => {
+  it('gives the place back when the storage refuses the run', async () => {
+    const storage = createInMemoryStorage()
+    let isFull = true
+    const commit = storage.unitOfWork.commit
+    const flaky = {
+      ...storage,
+      unitOfWork: {
+        commit: (writes: Parameters<typeof commit>[0]) => (isFull ? Promise.reject(new Error('full')) : commit(writes)),
+      },
+    }
+    const engine = createEngine({
+      agents: [agentOf('single', async () => 1, { concurrency: 'single' })],
+      storage: flaky,
+    })
+
+    await expect(engine.run('single')).rejects.toThrow('full')
+    isFull = false
+
+    expect(outcomeOf(await engine.run('single')).status).toBe('completed')
+  })
+
+  it('queues what exceeds the concurrency, first in first out, and says where it stands', async () => {
+    const open = gate()
+    const order: unknown[] = []
+    const work = agentOf('work', async (input) => {
+      order.push(input)
+      if (input === 1) await open.promise
+    })
+    const engine = createEngine({ agents: [work], concurrency: 1 })
+
+    await engine.run('work', { body: { input: 1 }, answer: 'accepted' })
+    const second = await engine.run('work', { body: { input: 2 }, answer: 'accepted' })
+    const third = await engine.run('work', { body: { input: 3 }, answer: 'accepted' })
+    expect([outcomeOf(second), outcomeOf(third)]).toMatchObject([
+      { status: 'queued', position: 1 },
+      { status: 'queued', position: 2 },
+    ])
+    open.resolve()
+    await settled()
+
+    expect(order).toEqual([1, 2, 3])
+    const types = (await engine.eventsOf(third.runId ?? '')).map(({ type }) => type)
+    expect(types).toEqual(['run.queued', 'run.started', 'run.completed'])
+  })
+
+  it('refuses a run when the queue is full', async () => {
+    const open = gate()
+    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)], concurrency: 1, maxQueued: 1 })
+    await engine.run('slow', { answer: 'accepted' })
+    await engine.run('slow', { answer: 'accepted' })
+
+    await expect(engine.run('slow')).rejects.toMatchObject({ code: 'queue-full' })
+    open.resolve()
+    await settled()
+  })
+
+  it('interrupts the run that is in the way of an interrupting agent', async () => {
+    const never = agentOf(
+      'latest',
+      (input, { signal }) =>
+        new Promise((resolve) => {
+          if (input === 'last') resolve('won')
+          signal.addEventListener('abort', () => resolve('late'))
+        }),
+      { concurrency: 'single', onBusy: 'interrupt' },
+    )
+    const engine = createEngine({ agents: [never] })
+    const first = engine.run('latest')
+    await settled()
+
+    const second = await engine.run('latest', { body: { input: 'last' } })
+
+    expect(outcomeOf(await first)).toMatchObject({ status: 'aborted', finishReason: 'aborted' })
+    expect(outcomeOf(second)).toMatchObject({ status: 'completed', result: 'won' })
+  })
+
+  it('lets one of many executions of a thread at the same time start, and the next one when it has ended', async () => {
+    const open = gate()
+    const engine = createEngine({ workflows: [workflowOf('flow', () => open.promise)] })
+    const execute = () => engine.execute('flow', { body: { threadId: 'one' } })
+
+    const all = await Promise.allSettled(Array.from({ length: 10 }, execute))
+
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(all.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))).toEqual(
+      Array(9).fill('agent-busy'),
+    )
+    await expect(execute()).rejects.toMatchObject({ code: 'agent-busy' })
+    open.resolve()
+    await settled(engine.clock)
+    expect((await execute()).status).toBe(202)
+  })
+
+  it('aborts every superseded run of an interrupting agent, so that only the newest goes on', async () => {
+    const seen: unknown[] = []
+    const open = gate()
+    const deaf = agentOf(
+      'deaf',
+      async (input) => {
+        seen.push(input)
+        await open.promise
+      },
+      { concurrency: 'single', onBusy: 'interrupt' },
+    )
+    const engine = createEngine({ agents: [deaf] })
+    const waiting = []
+    for (const input of [1, 2, 3, 4]) {
+      waiting.push(engine.run('deaf', { body: { input } }))
+      await settled()
+    }
+    open.resolve()
+
+    expect((await Promise.all(waiting)).map((reply) => outcomeOf(reply).status)).toEqual([
+      'aborted',
+      'aborted',
+      'aborted',
+      'completed',
+    ])
+    expect(seen).toEqual([1, 4])
+  })
+})

@@ -1,0 +1,80 @@
+import type { ApprovalRecord, EpochMs, NewEvent, RunChange, RunRecord, StepRecord, Write } from '@perdure/ports'
+import { approvalRequest } from '../durable/approval-request.ts'
+import type { Suspension } from '../durable/suspension.ts'
+import { lifecycleEvent } from '../runs/run-events.ts'
+import { renderOutcome, type WaitingFor } from '../runs/run-outcome.ts'
+import { endsByItself } from '../runs/run-waiters.ts'
+import { NOT_RESUMED, storeSuspension } from '../runs/stored-suspension.ts'
+import { isoOf, toWaitingFor } from '../runs/waiting-for.ts'
+import type { EndRunDeps } from './end-run.ts'
+
+/** What to commit, and the run as it is then. */
+export interface SuspendPlan {
+  readonly suspended: RunRecord
+  readonly waitingFor: readonly WaitingFor[]
+  readonly writes: readonly Write[]
+  /** When the first of its approvals expires. */
+  readonly dueAt?: EpochMs | undefined
+}
+
+/**
+ * Suspends a run whose code waits at these calls. Conflicts at `step.fence` when one of them is settled by now.
+ *
+ * @returns the suspended run and what to commit
+ */
+export function planSuspension(deps: EndRunDeps, run: RunRecord, waits: readonly StepRecord[]): SuspendPlan {
+  const waitingFor = waits.map(toWaitingFor)
+  const fence: Write = { type: 'step.fence', runId: run.id, seqs: waits.map(({ seq }) => seq) }
+  return plan(deps, run, { waitingFor, writes: [fence], events: [] })
+}
+
+/** Suspends a run that has asked for it as a whole. */
+export function planOwnSuspension(
+  deps: EndRunDeps,
+  run: RunRecord,
+  { suspension, throughSeq }: { readonly suspension: Suspension; readonly throughSeq: number },
+): SuspendPlan {
+  const asked = (suspension.approvals ?? []).map((ask) => approvalRequest({ ...deps, run }, ask))
+  const approvals = asked.map(({ approval }) => approval)
+  const stored = { state: suspension.state ?? null, approvalIds: approvals.map(({ id }) => id), throughSeq }
+  const expiries = approvals.flatMap(({ expiresAt }) => (expiresAt === undefined ? [] : [expiresAt]))
+  const planned = plan(deps, run, {
+    waitingFor: approvals.length === 0 ? [{ kind: 'resume', name: 'resume' }] : approvals.map(approvalWait),
+    writes: approvals.map((approval) => ({ type: 'approval.insert', approval })),
+    events: asked.flatMap(({ events }) => events),
+    change: { suspension: storeSuspension(stored), resumption: NOT_RESUMED },
+  })
+  return expiries.length === 0 ? planned : { ...planned, dueAt: Math.min(...expiries) as EpochMs }
+}
+
+const approvalWait = ({ id, name, expiresAt }: ApprovalRecord): WaitingFor => ({
+  kind: 'approval',
+  name,
+  approvalId: id,
+  dueAt: isoOf(expiresAt),
+})
+
+interface Parts {
+  readonly waitingFor: readonly WaitingFor[]
+  readonly writes: readonly Write[]
+  readonly events: readonly NewEvent[]
+  readonly change?: RunChange
+}
+
+function plan(deps: EndRunDeps, run: RunRecord, { waitingFor, writes, events, change: own }: Parts): SuspendPlan {
+  const at = deps.clock.now()
+  const change: RunChange = { ...own, status: 'suspended', suspendedAt: at }
+  const suspended: RunRecord = { ...run, ...change }
+  const body = renderOutcome(suspended, deps.basePath, { waitingFor })
+  const isAnswer = !(endsByItself(waitingFor) && deps.settlements.isAwaitedPatiently(run.id))
+  return {
+    suspended,
+    waitingFor,
+    writes: [
+      { type: 'run.transition', runId: run.id, from: ['running'], attempt: run.attempt, change },
+      ...writes,
+      { type: 'event.append', events: [...events, lifecycleEvent(suspended, 'run.suspended', { at, waitingFor })] },
+      ...(isAnswer ? [{ type: 'idempotency.complete', runId: run.id, response: { status: 200, body } } as const] : []),
+    ],
+  }
+}

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { createInMemoryStorage } from '@perdure/in-memory'
+import {
+  type Digest,
+  EVERY_ROW,
+  fromJsonText,
+  type JsonText,
+  type Logger,
+  type Meter,
+  noMeter,
+  type Storage,
+  type Tracer,
+} from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import type { ServiceCaller } from '../durable/service-caller.ts'
+import { createEngine as createRunEngine } from '../engine.ts'
+import { createRecall } from '../idempotency/recall.ts'
+import type { Reply } from '../idempotency/reply.ts'
+import { createPhase } from '../lifecycle/phase.ts'
+import { createRenderEnvelope } from '../realtime/envelope.ts'
+import { createEventHub, withPublication } from '../realtime/event-hub.ts'
+import type { AgentRegistration } from '../targets/agent.ts'
+import { createAgentRegistry } from '../targets/agent-registry.ts'
+import type { RunServices } from '../targets/run-services.ts'
+import type { WorkflowRegistration } from '../targets/workflow.ts'
+import { createWorkflowRegistry } from '../targets/workflow-registry.ts'
+import type { FireEventTriggers } from '../triggers/fire-event-triggers.ts'
+import type { StartRunRequest } from './start-run.ts'
+
+export interface EngineOptions {
+  readonly agents?: readonly AgentRegistration[]
+  readonly workflows?: readonly WorkflowRegistration[]
+  readonly storage?: Storage
+  readonly meter?: Meter
+  readonly logger?: Logger
+  readonly tracer?: Tracer
+  /** Those that the code of the test looks at. */
+  readonly services?: (caller: ServiceCaller) => object
+  readonly fireEventTriggers?: FireEventTriggers
+  readonly concurrency?: number
+  readonly maxQueued?: number
+  readonly clock?: ReturnType<typeof createManualClock>
+  readonly ids?: ReturnType<typeof createSequenceIds>
+}
+
+const ignore = () => undefined
+export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+export const testDigest = {
+  sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
+} as Digest
+
+export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:execute'] }
+
+const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000, idempotencyTtlMs: 86_400_000 }
+
+/** The whole run engine on in-memory storage and a clock that stands still. */
+export function createEngine(options: EngineOptions) {
+  const storage = options.storage ?? createInMemoryStorage()
+  const clock = options.clock ?? createManualClock()
+  const ids = options.ids ?? createSequenceIds()
+  const agents = createAgentRegistry()
+  const workflows = createWorkflowRegistry()
+  for (const registration of options.agents ?? []) agents.register(registration)
+  for (const registration of options.workflows ?? []) workflows.register(registration)
+  const phase = createPhase()
+  phase.enter('ready')
+  const hub = createEventHub()
+  const { concurrency = 64, maxQueued = 100, meter = noMeter, logger = silentLogger } = options
+  const recall = createRecall({ idempotency: storage.idempotency, clock })
+  const engine = createRunEngine({
+    ...storage,
+    recall,
+    tracer: options.tracer,
+    ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
+    services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
+    render: createRenderEnvelope({ meter, policy: 'redact' }),
+    fireEventTriggers: options.fireEventTriggers,
+    unitOfWork: withPublication(storage.unitOfWork, hub),
+    limits: { ...LIMITS, concurrency, maxQueued },
+  })
+
+  return {
+    ...engine,
+    ...{ storage, clock, ids, phase, hub },
+    recall,
+    run: (agentId: string, over: Partial<StartRunRequest> = {}) =>
+      engine.startRun({
+        target: { kind: 'agent', id: agentId },
+        body: {},
+        principal: ALICE,
+        answer: 'outcome',
+        ...over,
+      }),
+    execute: (workflowId: string, over: Partial<StartRunRequest> = {}) =>
+      engine.startRun({
+        target: { kind: 'workflow', id: workflowId },
+        body: {},
+        principal: ALICE,
+        answer: 'accepted',
+        ...over,
+      }),
+    find: (runId: string) => storage.runs.find(runId, EVERY_ROW),
+    eventsOf: (runId: string) => storage.events.read({ runId }, { after: 0, limit: 1_000 }),
+    /** Moves the clock and lets everything that follows happen. */
+    async pass(ms: number) {
+      clock.advance(ms)
+      await settled(clock)
+    },
+  }
+}
+
+/** An agent from a bare function. */
+export const agentOf = (
+  id: string,
+  run: AgentRegistration['agent']['run'],
+  over: Partial<AgentRegistration> = {},
+): AgentRegistration => ({ id, description: `The ${id} agent.`, agent: { id, run }, ...over })
+
+/** A workflow from a bare function. */
+export const workflowOf = (
+  id: string,
+  execute: WorkflowRegistration['workflow']['execute'],
+  over: Partial<WorkflowRegistration> = {},
+): WorkflowRegistration => ({ id, description: `The ${id} workflow.`, workflow: { id, execute }, ...over })
+
+export interface Outcome {
+  readonly runId: string
+  readonly status: string
+  readonly finishReason: string | null
+  readonly result?: unknown
+  readonly error?: { readonly code?: string; readonly kind?: string; readonly message: string }
+  readonly sessionId: string | null
+  readonly threadId?: string
+  readonly position?: number
+  readonly approvals?: readonly { readonly id: string; readonly name: string }[]
+  readonly waitingFor?: readonly { readonly kind: string; readonly name: string }[]
+}
+
+export const outcomeOf = (reply: Reply): Outcome => fromJsonText(reply.json as JsonText) as Outcome
+
+/** A promise that a test settles by hand. */
+export const gate = <T = void>() => Promise.withResolvers<T>()
+
+/** Lets every promise that is ready run, and, with a clock, everything that waits for no time to pass. */
+export async function settled(clock?: { advance(ms: number): void }): Promise<void> {
+  for (let turn = 0; turn < (clock === undefined ? 1 : 12); turn++) {
+    clock?.advance(0)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+  }
+}

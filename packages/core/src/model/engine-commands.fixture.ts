@@ -1,0 +1,245 @@
+import { AppError, EVERY_ROW } from '@perdure/ports'
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { ALICE } from '../engine/test-engine.fixture.ts'
+import { expectOneRun, type Start, type World } from './engine-history.fixture.ts'
+import { expectInvariants } from './engine-invariants.fixture.ts'
+import { EMIT_KEYS, EVENT_NAMES, payloadOf, programs } from './engine-program.fixture.ts'
+import {
+  AGENTS,
+  allRuns,
+  CHILDREN,
+  type Death,
+  type Input,
+  quiesce,
+  startProcess,
+  stepsOf,
+  WORKFLOWS,
+} from './engine-world.fixture.ts'
+
+/** A turn lets everything go on; a few microtasks leave it in the middle of what it does. */
+type Pause = number | 'turn'
+type Command = fc.AsyncCommand<object, World>
+
+const command = (name: string, length: Pause, act: (world: World) => unknown): Command => ({
+  check: () => true,
+  async run(_, world) {
+    await act(world)
+    if (length === 'turn') await quiesce(world.around)
+    else for (let n = 0; n < length; n++) await undefined
+    await revive(world)
+    await expectInvariants(world, length === 'turn')
+  },
+  toString: () => `${name} ~${length}`,
+})
+
+/** Starts the next process once the last one has died, until one lives through its start. */
+export async function revive(world: World): Promise<void> {
+  while (!world.process.isAlive()) {
+    await quiesce(world.around)
+    await boot(world)
+    await quiesce(world.around)
+  }
+}
+
+async function boot(world: World): Promise<void> {
+  for (const run of await allRuns(world.around)) {
+    if (run.status === 'running') world.foundRunning.set(run.id, run.attempt)
+    for (const { seq, status } of await stepsOf(world.around, run)) {
+      const id = `${run.id}.${seq}`
+      if (status === 'started') world.deaths.set(id, (world.deaths.get(id) ?? 0) + 1)
+    }
+  }
+  world.restarts++
+  world.bootedAt.push((await world.around.storage.events.head()).position)
+  world.process = startProcess(world.around)
+  const { engine } = world.process
+  ask(
+    world,
+    engine.recover().then(() => engine.start()),
+  )
+}
+
+const ALLOWED = [
+  ...['idempotency-in-flight', 'agent-busy', 'queue-full', 'server-draining', 'run-not-active', 'run-not-suspended'],
+  ...['approval-resolved', 'resume-without-suspension', 'thread-not-found', 'idempotency-conflict'],
+]
+
+/** Asks without waiting for the answer; what is refused is noted. */
+function ask<T>(world: World, work: Promise<T>, heard: (answer: T) => void = () => undefined): void {
+  work.then(heard).catch((error: unknown) => {
+    const id = error instanceof AppError ? error.id : String((error as Error).stack)
+    if (!ALLOWED.includes(id)) world.refusals.add(id)
+  })
+}
+
+function start(world: World, request: Start): void {
+  const { targetId, program, key, sessionId, threadId, wallClockMs, answer } = request
+  const kind = targetId in AGENTS ? 'agent' : 'workflow'
+  const input: Input = { program }
+  const metadata: Record<string, string> = key === undefined ? {} : { key }
+  const budget = wallClockMs === undefined ? undefined : { wallClockMs }
+  const body = { input, sessionId, threadId, metadata, budget }
+  const keyed = key === undefined ? {} : { key: { id: key, fingerprint: 'same' } }
+  if (key !== undefined) world.starts.set(key, request)
+  const reply = world.process.engine.startRun({
+    ...{ target: { kind, id: targetId }, body, principal: ALICE, answer },
+    ...keyed,
+  })
+  ask(world, reply, ({ runId }) => {
+    if (key !== undefined) expectOneRun(world, key, runId)
+  })
+}
+
+const pickOf = <T>(items: readonly T[], pick: number): T | undefined => items[pick % Math.max(1, items.length)]
+
+const startRun = (request: Start, length: Pause) =>
+  command(`start ${JSON.stringify(request)}`, length, (world) => {
+    const known = request.key === undefined ? undefined : world.starts.get(request.key)
+    start(world, known ?? request)
+  })
+
+/** Several of one target at once, so that some have to wait for others. */
+const startMany = (requests: readonly Start[], targetId: string, length: Pause) =>
+  command(`start of ${targetId} ${JSON.stringify(requests)}`, length, (world) => {
+    for (const request of requests) start(world, { ...request, targetId, key: undefined, threadId: undefined })
+  })
+
+const advance = (ms: number, length: Pause) =>
+  command(`advance ${ms}`, length, ({ around }) => around.clock.advance(ms))
+
+const emit = ({ name, key }: Emit, length: Pause) =>
+  command(`emit ${name} ${key}`, length, (world) => emitEvent(world, { name, key }))
+
+interface Emit {
+  readonly name: string
+  readonly key?: string | undefined
+}
+
+/** Under a key, the first name that comes with it is the one it always has. */
+export function emitEvent(world: World, { name, key }: Emit): void {
+  const first = key === undefined ? name : (world.emitted.get(key) ?? name)
+  if (key !== undefined) world.emitted.set(key, first)
+  const keyed = key === undefined ? {} : { key: { id: key, fingerprint: 'same' } }
+  ask(world, world.process.engine.emitEvent({ name: first, payload: payloadOf(first, key), ...keyed }))
+}
+
+interface Decisions {
+  readonly pick: number
+  readonly decisions: readonly boolean[] // at once
+}
+
+const decide = ({ pick, decisions }: Decisions, length: Pause) =>
+  command(`decide ${pick} ${decisions}`, length, async (world) => {
+    const { items } = await world.around.storage.approvals.list({}, { limit: 200, order: 'desc' }, EVERY_ROW)
+    const approval = pickOf(items, pick)
+    if (approval !== undefined) for (const granted of decisions) decideOne(world, approval.id, granted)
+  })
+
+export const decideOne = (world: World, approvalId: string, granted: boolean) =>
+  ask(world, world.process.engine.resolveApproval({ approvalId, granted, by: 'alice', visibility: EVERY_ROW }), () => {
+    if (!world.decided.has(approvalId)) world.decided.set(approvalId, granted)
+    expect(granted, `the decision on ${approvalId}`).toBe(world.decided.get(approvalId))
+  })
+
+const abort = (pick: number, length: Pause) =>
+  command(`abort ${pick}`, length, async (world) => {
+    const run = pickOf(await allRuns(world.around), pick)
+    if (run === undefined) return
+    world.aborted.add(run.id)
+    ask(world, world.process.engine.abortRun({ runId: run.id, visibility: EVERY_ROW }))
+  })
+
+const resume = (pick: number, length: Pause) =>
+  command(`resume ${pick}`, length, async (world) => {
+    const suspended = (await allRuns(world.around)).filter(({ status }) => status === 'suspended')
+    const run = pickOf(suspended, pick)
+    if (run !== undefined) resumeOne(world, run.id)
+  })
+
+export function resumeOne(world: World, runId: string): void {
+  world.resumed.add(runId)
+  ask(world, world.process.engine.resumeRun({ runId, payload: 1, principal: ALICE, visibility: EVERY_ROW }))
+}
+
+/** All that a suspended run asks for, in one request. */
+const resolveAll = (pick: number, granted: readonly boolean[], length: Pause) =>
+  command(`resolve all of ${pick} ${granted}`, length, async (world) => {
+    const suspended = (await allRuns(world.around)).filter(({ status }) => status === 'suspended')
+    const run = pickOf(suspended, pick)
+    const filter = { runId: run?.id, status: 'pending' } as const
+    const { items } = await world.around.storage.approvals.list(filter, { limit: 200, order: 'asc' }, EVERY_ROW)
+    if (run === undefined || items.length === 0) return
+    const approvals = items.map(({ id }, index) => ({ id, granted: granted[index % granted.length] ?? true }))
+    const key = { id: `resume ${run.id}`, fingerprint: JSON.stringify(approvals) }
+    const principal = { subject: 'alice', scopes: ['admin:*'] }
+    ask(world, world.process.engine.resumeRun({ runId: run.id, approvals, principal, visibility: EVERY_ROW, key }))
+  })
+
+const crash = (length: Pause) => command('crash', length, ({ process }) => process.kill())
+
+const crashAt = (commit: number, death: Death, length: Pause) =>
+  command(`crash ${death} commit ${commit}`, length, ({ process }) => process.dieAt(commit, death))
+
+const crashTwice = (commit: number, death: Death, length: Pause) =>
+  command(`crash, and ${death} commit ${commit} of the next start`, length, async (world) => {
+    world.process.kill()
+    await quiesce(world.around)
+    await boot(world)
+    world.process.dieAt(commit, death)
+  })
+
+const stop = (length: Pause) =>
+  command('stop', length, async (world) => {
+    const { process, around } = world
+    process.enter('draining')
+    ask(
+      world,
+      process.engine.drain(0).then(() => process.engine.release()),
+    )
+    await quiesce(around)
+    process.kill()
+  })
+
+const pauses = fc.oneof(fc.constant('turn' as const), fc.constant('turn' as const), fc.nat(40))
+const deaths = fc.constantFrom<Death>('before', 'after')
+
+const starts = fc.record<Start>({
+  targetId: fc.constantFrom(...Object.keys(AGENTS), ...Object.keys(WORKFLOWS)),
+  program: programs(CHILDREN),
+  key: fc.constantFrom(undefined, undefined, 'k1', 'k2', 'k3'),
+  sessionId: fc.constantFrom(undefined, 's1', 's2'),
+  threadId: fc.constantFrom(undefined, undefined, 'thr_one'),
+  wallClockMs: fc.constantFrom(undefined, undefined, undefined, 700),
+  answer: fc.constantFrom('accepted', 'outcome'),
+})
+
+const QUEUEING = ['queueing', 'line', 'personal', 'parallel']
+
+const starting = fc.tuple(starts, pauses).map((given) => startRun(...given))
+const advancing = fc.tuple(fc.constantFrom(0, 5, 10, 500, 90_000), pauses).map((given) => advance(...given))
+const emitting = fc
+  .tuple(
+    fc.record({ name: fc.constantFrom(...EVENT_NAMES), key: fc.constantFrom(undefined, undefined, ...EMIT_KEYS) }),
+    pauses,
+  )
+  .map((given) => emit(...given))
+const decisions = fc.record({ pick: fc.nat(5), decisions: fc.array(fc.boolean(), { minLength: 1, maxLength: 3 }) })
+
+export const commands = [
+  fc
+    .tuple(fc.array(starts, { minLength: 3, maxLength: 5 }), fc.constantFrom(...QUEUEING), pauses)
+    .map((given) => startMany(...given)),
+  ...[starting, starting, starting, starting, advancing, advancing, advancing, emitting, emitting],
+  fc.tuple(decisions, pauses).map((given) => decide(...given)),
+  fc.tuple(decisions, pauses).map((given) => decide(...given)),
+  fc.tuple(fc.nat(40), pauses).map((given) => abort(...given)),
+  fc.tuple(fc.nat(5), pauses).map((given) => resume(...given)),
+  fc
+    .tuple(fc.nat(5), fc.array(fc.boolean(), { minLength: 1, maxLength: 3 }), pauses)
+    .map((given) => resolveAll(...given)),
+  pauses.map(crash),
+  fc.tuple(fc.integer({ min: 1, max: 12 }), deaths, pauses).map((given) => crashAt(...given)),
+  fc.tuple(fc.integer({ min: 1, max: 12 }), deaths, pauses).map((given) => crashTwice(...given)),
+  pauses.map(stop),
+]

@@ -1,0 +1,212 @@
+import {
+  type Clock,
+  EVERY_ROW,
+  type Logger,
+  noMeter,
+  type RunRecord,
+  type StepRecord,
+  type Storage,
+  type Timers,
+} from '@perdure/ports'
+import { createManualClock, createSequenceIds } from '@perdure/testkit'
+import { agentOf, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createEngine, type Engine } from '../engine.ts'
+import { createRecall } from '../idempotency/recall.ts'
+import { createPhase } from '../lifecycle/phase.ts'
+import { createRenderEnvelope } from '../realtime/envelope.ts'
+import { createEventHub, withPublication } from '../realtime/event-hub.ts'
+import type { RunContext } from '../targets/agent.ts'
+import { createAgentRegistry } from '../targets/agent-registry.ts'
+import type { RunServices } from '../targets/run-services.ts'
+import type { RunTarget } from '../targets/run-target.ts'
+import { createWorkflowRegistry } from '../targets/workflow-registry.ts'
+import { execute, type Program } from './engine-program.fixture.ts'
+
+type Options = Partial<Pick<RunTarget, 'recovery' | 'concurrency' | 'onBusy' | 'maxAttempts' | 'timeoutMs'>>
+
+export const AGENTS = {
+  parallel: { recovery: 'resume', maxAttempts: 5 },
+  fragile: {},
+  queueing: { recovery: 'resume', concurrency: 'single', onBusy: 'queue' },
+  refusing: { concurrency: 'single', onBusy: 'reject' },
+  latest: { recovery: 'resume', concurrency: 'single', onBusy: 'interrupt' },
+  personal: { recovery: 'resume', concurrency: 'session', onBusy: 'queue' },
+  timed: { recovery: 'resume', timeoutMs: 1_000 },
+} as const satisfies Record<string, Options>
+
+export const WORKFLOWS = {
+  flow: { maxAttempts: 5 },
+  line: { concurrency: 'single', onBusy: 'queue' },
+  polite: { concurrency: 'session', onBusy: 'reject', recovery: 'fail' },
+} as const satisfies Record<string, Options>
+
+export const OPTIONS: Readonly<Record<string, Options>> = { ...AGENTS, ...WORKFLOWS }
+/** Runs of one lane never execute together. */
+export const laneOf = ({ targetId, sessionId }: RunRecord): string | undefined => {
+  const { concurrency } = OPTIONS[targetId] ?? {}
+  if (concurrency === 'single') return targetId
+  return concurrency === 'session' && sessionId !== undefined ? `${targetId} ${sessionId}` : undefined
+}
+
+export const CONCURRENCY = 3
+export const ABORT_GRACE_MS = 5_000
+export const CHILDREN = ['parallel', 'fragile', 'queueing']
+
+/** What a run is given. */
+export interface Input {
+  readonly program: Program
+  readonly path?: string // of the call of the parent
+}
+
+export type Death = 'before' | 'after'
+
+/** One process on the storage of the world. A dead one writes nothing, reads nothing and hears nothing. */
+export interface Process {
+  readonly engine: Engine
+  readonly recall: ReturnType<typeof createRecall>
+  enter(phase: 'draining'): void
+  isAlive(): boolean
+  kill(): void
+  /** Dies at the nth commit from now: before it is written, or after it and before anybody hears of it. */
+  dieAt(commit: number, death: Death): void
+}
+
+/** The outside of a series of processes: the clock, the storage, and what the steps have done. */
+export interface Surroundings {
+  readonly storage: Storage
+  readonly clock: ReturnType<typeof createManualClock>
+  readonly ids: ReturnType<typeof createSequenceIds>
+  /** One entry per time that the work of a step was done. */
+  readonly effects: string[]
+  /** What the engine has logged as an error. */
+  readonly faults: unknown[]
+  /** Changes whenever a process touches the storage or a timer fires. */
+  activity: number
+  pending: number
+}
+
+export const surroundings = (storage: Storage): Surroundings => ({
+  storage,
+  clock: createManualClock(),
+  ids: createSequenceIds(),
+  effects: [],
+  faults: [],
+  activity: 0,
+  pending: 0,
+})
+
+const never = new Promise<never>(() => undefined)
+
+export function startProcess(around: Surroundings): Process {
+  const { clock, ids, effects, faults } = around
+  let isAlive = true
+  let deathAt = Number.POSITIVE_INFINITY
+  let commits = 0
+  let death: Death = 'before'
+
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (!isAlive) return never
+    around.activity++
+    around.pending++
+    try {
+      const done = await work()
+      return isAlive ? done : never
+    } catch (error) {
+      if (isAlive) throw error
+      return never
+    } finally {
+      around.pending--
+    }
+  }
+  const guardedPort = <T extends object>(port: T): T =>
+    Object.fromEntries(
+      Object.entries(port).map(([name, method]) => [name, (...args: unknown[]) => guarded(() => method(...args))]),
+    ) as T
+
+  const unitOfWork: Storage['unitOfWork'] = {
+    commit(writes) {
+      const isLast = ++commits === deathAt
+      if (isLast && death === 'before') isAlive = false
+      return guarded(async () => {
+        const outcome = await around.storage.unitOfWork.commit(writes)
+        if (isLast) isAlive = false
+        return outcome
+      })
+    },
+  }
+
+  const timers: Timers = {
+    after: (ms, fn) =>
+      clock.after(ms, () => {
+        if (!isAlive) return
+        around.activity++
+        fn()
+      }),
+  }
+  const outside = {
+    after: (ms: number) => new Promise<void>((resolve) => void timers.after(ms, resolve)),
+    effect: (effectId: string) => void (isAlive && effects.push(effectId)),
+  }
+  const code = (input: unknown, context: RunContext) => execute((input as Input).program, context, outside)
+  const ignore = () => undefined
+  const logger: Logger = {
+    ...{ debug: ignore, info: ignore, warn: ignore },
+    error: (...fault) => void (isAlive && fault[0] !== 'event refused' && faults.push(fault)),
+  }
+
+  const { storage } = around
+  const agents = createAgentRegistry()
+  const workflows = createWorkflowRegistry()
+  for (const [id, options] of Object.entries(AGENTS)) agents.register(agentOf(id, code, options))
+  for (const [id, options] of Object.entries(WORKFLOWS)) workflows.register(workflowOf(id, code, options))
+  const phase = createPhase()
+  phase.enter('ready')
+  const wall: Clock = clock
+  const recall = createRecall({ idempotency: guardedPort(storage.idempotency), clock })
+  const engine = createEngine({
+    recall,
+    ...{ clock: wall, timers, ids, logger, meter: noMeter, agents, workflows, phase, basePath: '/v1' },
+    services: () => ({}) as RunServices,
+    render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }),
+    runs: guardedPort(storage.runs),
+    events: guardedPort(storage.events),
+    sessions: guardedPort(storage.sessions),
+    steps: guardedPort(storage.steps),
+    approvals: guardedPort(storage.approvals),
+    emissions: guardedPort(storage.emissions),
+    unitOfWork: withPublication(unitOfWork, createEventHub()),
+    limits: {
+      ...{ concurrency: CONCURRENCY, maxQueued: 6, maxResultBytes: 100_000, maxEventBytes: 200 },
+      ...{ abortGraceMs: ABORT_GRACE_MS, idempotencyTtlMs: 86_400_000_000, wakesPerCommit: 1 },
+    },
+  })
+  return {
+    engine,
+    recall,
+    enter: phase.enter,
+    isAlive: () => isAlive,
+    kill() {
+      isAlive = false
+    },
+    dieAt(commit, how) {
+      deathAt = commits + commit
+      death = how
+    },
+  }
+}
+
+/** Lets everything happen that waits for no time to pass. */
+export async function quiesce(around: Surroundings): Promise<void> {
+  for (let quiet = 0; quiet < 3; ) {
+    const before = around.activity
+    around.clock.advance(0)
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    quiet = around.activity === before && around.pending === 0 ? quiet + 1 : 0
+  }
+}
+
+export const allRuns = async ({ storage }: Surroundings): Promise<readonly RunRecord[]> =>
+  (await storage.runs.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
+
+export const stepsOf = ({ storage }: Surroundings, { id }: RunRecord): Promise<readonly StepRecord[]> =>
+  storage.steps.list(id)

@@ -1,0 +1,28 @@
+import { fromJsonText, type JsonText, type RunRecord, toJsonText } from '@perdure/ports'
+
+/** The suspension of a run as its record stores it. */
+export interface StoredSuspension {
+  readonly state: unknown
+  readonly approvalIds: readonly string[]
+  /** Durable calls up to here belong to the part before; the code after it starts with the next. */
+  readonly throughSeq: number
+}
+
+export const storeSuspension = (stored: StoredSuspension): JsonText => toJsonText(stored)
+
+export const readSuspension = ({ suspension }: RunRecord): StoredSuspension | undefined =>
+  suspension === undefined ? undefined : (fromJsonText(suspension) as StoredSuspension)
+
+/** The resumption of a run that has suspended itself and waits to be resumed. */
+export const NOT_RESUMED = toJsonText(null)
+
+export const awaitsResume = ({ status, suspension, resumption }: RunRecord): boolean =>
+  status === 'suspended' && suspension !== undefined && resumption === NOT_RESUMED
+
+export const storeResumption = (payload: unknown): JsonText => toJsonText({ payload: payload ?? null })
+
+/** The payload a run was resumed with; `undefined` when it never was. */
+export function readResumption({ resumption }: RunRecord): { readonly payload: unknown } | undefined {
+  if (resumption === undefined || resumption === NOT_RESUMED) return undefined
+  return fromJsonText(resumption) as { readonly payload: unknown }
+}

@@ -1,0 +1,14 @@
+import type { AgentRegistration } from './agent.ts'
+import { createRegistry, type TargetRegistry } from './target-registry.ts'
+
+export type AgentRegistry = TargetRegistry<AgentRegistration>
+
+export const createAgentRegistry = (): AgentRegistry =>
+  createRegistry<AgentRegistration>({
+    kind: 'agent',
+    notFound: 'agent-not-found',
+    recovery: 'fail',
+    method: 'agent.run',
+    callOf: ({ agent }) =>
+      typeof agent?.run === 'function' ? (input, context) => agent.run(input, context) : undefined,
+  })

@@ -1,0 +1,73 @@
+import type { PageQuery } from '@perdure/ports'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { agentOf, createEngine, gate } from '../engine/test-engine.fixture.ts'
+
+const code = async () => 1
+
+const reading = (...ids: readonly string[]) => createEngine({ agents: ids.map((id) => agentOf(id, code)) }).readAgents
+
+describe('list', () => {
+  it('hands out every agent once, in the order of ids, whatever the size of the pages', () => {
+    const ids = fc.uniqueArray(fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,3}$/), { maxLength: 12 })
+    fc.assert(
+      fc.property(ids, fc.integer({ min: 1, max: 5 }), fc.constantFrom('asc', 'desc'), (given, limit, order) => {
+        const { list } = reading(...given)
+        const seen: string[] = []
+        let cursor: string | undefined
+        do {
+          const page: PageQuery = { limit, order, cursor }
+          const { items, nextCursor } = list(page)
+          seen.push(...items.map(({ id }) => id))
+          cursor = nextCursor ?? undefined
+        } while (cursor !== undefined)
+
+        const sorted = [...given].sort()
+        expect(seen).toEqual(order === 'asc' ? sorted : sorted.reverse())
+      }),
+    )
+  })
+
+  it('ends with the page that holds the last agent, also when it is full', () => {
+    expect(reading('a', 'b').list({ limit: 2, order: 'asc' }).nextCursor).toBeNull()
+    expect(reading('a', 'b').list({ limit: 1, order: 'asc' }).nextCursor).toBe('a')
+    expect(reading().list({ limit: 1, order: 'asc' })).toEqual({ items: [], nextCursor: null })
+  })
+
+  it('goes on from a cursor whose agent is no longer registered', () => {
+    const { list } = reading('a', 'c')
+
+    expect(list({ limit: 9, order: 'asc', cursor: 'b' }).items.map(({ id }) => id)).toEqual(['c'])
+    expect(list({ limit: 9, order: 'desc', cursor: 'b' }).items.map(({ id }) => id)).toEqual(['a'])
+    expect(list({ limit: 9, order: 'asc', cursor: 'z' })).toEqual({ items: [], nextCursor: null })
+  })
+})
+
+describe('get', () => {
+  it('shows an agent without its code', () => {
+    expect(reading('echo').get('echo')).toEqual({
+      ...{ id: 'echo', description: 'The echo agent.', concurrency: 'parallel', onBusy: 'reject' },
+      ...{ recovery: 'fail', maxAttempts: 3, timeoutMs: undefined, tags: [] },
+    })
+    expect(() => reading('echo').get('other')).toThrow(expect.objectContaining({ code: 'agent-not-found' }))
+  })
+})
+
+describe('state', () => {
+  it('counts what executes and what waits', async () => {
+    const open = gate()
+    const busy = agentOf('busy', () => open.promise, { concurrency: 'single', onBusy: 'queue' })
+    const engine = createEngine({ agents: [busy, agentOf('idle', code)] })
+    const replies = [1, 2, 3].map(() => engine.run('busy'))
+    await engine.pass(0)
+
+    expect(engine.readAgents.state('busy')).toEqual({ id: 'busy', concurrency: 'single', running: 1, queued: 2 })
+    expect(engine.readAgents.state('idle')).toMatchObject({ running: 0, queued: 0 })
+    open.resolve()
+    await Promise.all(replies)
+    await engine.pass(0)
+
+    expect(engine.readAgents.state('busy')).toMatchObject({ running: 0, queued: 0 })
+    expect(() => engine.readAgents.state('other')).toThrow(expect.objectContaining({ code: 'agent-not-found' }))
+  })
+})

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import { agentOf, workflowOf } from '../engine/test-engine.fixture.ts'
+import type { AgentRegistration } from './agent.ts'
+import { createAgentRegistry } from './agent-registry.ts'
+import { targetsOf } from './target-registry.ts'
+import { createWorkflowRegistry } from './workflow-registry.ts'
+
+const code = async () => 1
+const schema = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } } as const
+
+describe('register', () => {
+  it('fills in the defaults, which differ for agents and workflows in what a crash does', () => {
+    const agents = createAgentRegistry()
+    const workflows = createWorkflowRegistry()
+    agents.register(agentOf('echo', code))
+    workflows.register(workflowOf('flow', code))
+
+    const shared = { concurrency: 'parallel', onBusy: 'reject', maxAttempts: 3, tags: [] }
+    expect(agents.get('echo')).toEqual({
+      ...{ kind: 'agent', id: 'echo', description: 'The echo agent.', recovery: 'fail' },
+      ...shared,
+      call: expect.any(Function),
+    })
+    expect(workflows.get('flow')).toMatchObject({ kind: 'workflow', id: 'flow', recovery: 'resume', ...shared })
+  })
+
+  it('keeps what was given, and takes undefined for not given', () => {
+    const agents = createAgentRegistry()
+    const given: Partial<AgentRegistration> = {
+      ...({ input: schema, concurrency: 'session', onBusy: 'queue', recovery: 'resume', maxAttempts: 1 } as const),
+      ...{ timeoutMs: 5, tags: ['a'], budget: { tokens: 5 } },
+    }
+    const missing = Object.fromEntries(Object.keys(given).map((name) => [name, undefined]))
+    agents.register(agentOf('echo', code, given))
+    agents.register(agentOf('plain', code, missing))
+
+    expect(agents.get('echo')).toMatchObject(given)
+    expect(agents.get('plain')).toMatchObject({ concurrency: 'parallel', recovery: 'fail', maxAttempts: 3, tags: [] })
+    expect(Object.keys(agents.get('plain'))).not.toContain('timeoutMs')
+  })
+
+  it('calls the code as a method of what was registered', () => {
+    const agents = createAgentRegistry()
+    const workflows = createWorkflowRegistry()
+    agents.register({
+      id: 'a',
+      description: '',
+      agent: {
+        id: 'own',
+        async run(input) {
+          return [this.id, input]
+        },
+      },
+    })
+    workflows.register({
+      id: 'w',
+      description: '',
+      workflow: {
+        id: 'own',
+        async execute(input) {
+          return [this.id, input]
+        },
+      },
+    })
+
+    const targets = targetsOf(agents, workflows)
+    const called = [targets.get('agent', 'a').call(1, {} as never), targets.get('workflow', 'w').call(2, {} as never)]
+
+    return expect(Promise.all(called)).resolves.toEqual([
+      ['own', 1],
+      ['own', 2],
+    ])
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['no id', { ...agentOf('x', code), id: undefined }],
+    ['an empty id', agentOf('', code)],
+    ['an id with a slash', agentOf('a/b', code)],
+    ['an id that begins with a dash', agentOf('-a', code)],
+    ['an id of 129 characters', agentOf('x'.repeat(129), code)],
+    ['no description', { ...agentOf('x', code), description: undefined }],
+    ['no agent', { id: 'x', description: '' }],
+    ['an agent without run', { id: 'x', description: '', agent: { id: 'x' } }],
+    ['an input that is no schema', { ...agentOf('x', code), input: {} }],
+    ['an unknown concurrency', { ...agentOf('x', code), concurrency: 'none' }],
+    ['an unknown onBusy', { ...agentOf('x', code), onBusy: 'wait' }],
+    ['an unknown recovery', { ...agentOf('x', code), recovery: 'ask' }],
+    ['no attempts', agentOf('x', code, { maxAttempts: 0 })],
+    ['half a millisecond', agentOf('x', code, { timeoutMs: 0.5 })],
+    ['a budget of nothing', agentOf('x', code, { budget: { tokens: 0 } })],
+    ['a budget of what is not counted', { ...agentOf('x', code), budget: { euros: 1 } }],
+    ['a text for a number', { ...agentOf('x', code), timeoutMs: '5' }],
+  ])('refuses %s', (_, registration) => {
+    const agents = createAgentRegistry()
+
+    expect(() => agents.register(registration as AgentRegistration)).toThrow(
+      expect.objectContaining({ name: 'StartError', kind: 'config-invalid', hint: expect.any(String) }),
+    )
+    expect(agents.list()).toEqual([])
+  })
+
+  it('refuses a workflow without execute, and says so', () => {
+    const workflows = createWorkflowRegistry()
+
+    expect(() => workflows.register({ id: 'w', description: '', workflow: { id: 'w' } } as never)).toThrow(
+      'workflow.execute must be a function',
+    )
+  })
+
+  it('refuses an id that is taken, and keeps who has it', () => {
+    const agents = createAgentRegistry()
+    agents.register(agentOf('echo', code, { tags: ['first'] }))
+
+    expect(() => agents.register(agentOf('echo', code, { tags: ['second'] }))).toThrow('already registered')
+    expect(agents.get('echo').tags).toEqual(['first'])
+  })
+})
+
+describe('get and find', () => {
+  it('know what is registered and nothing else', () => {
+    const agents = createAgentRegistry()
+    const workflows = createWorkflowRegistry()
+    agents.register(agentOf('echo', code))
+    const targets = targetsOf(agents, workflows)
+
+    expect(targets.find('agent', 'echo')).toBe(agents.get('echo'))
+    expect(targets.find('workflow', 'echo')).toBeUndefined()
+    expect(() => targets.get('agent', 'toString')).toThrow(expect.objectContaining({ code: 'agent-not-found' }))
+    expect(() => targets.get('workflow', 'echo')).toThrow(expect.objectContaining({ code: 'workflow-not-found' }))
+  })
+})
+
+describe('list', () => {
+  it('is ordered by id, whatever the order of registration', () => {
+    const agents = createAgentRegistry()
+    for (const id of ['b', 'a', 'C', 'a-2']) agents.register(agentOf(id, code))
+
+    expect(agents.list().map(({ id }) => id)).toEqual(['C', 'a', 'a-2', 'b'])
+  })
+})

@@ -1,0 +1,112 @@
+import { AppError, type RunKind, StartError } from '@perdure/ports'
+import { Budget, type ErrorCode, OPERATOR_ID } from '@perdure/protocol'
+import { is } from 'valibot'
+import type { RegistrationOptions } from './agent.ts'
+import type { RunTarget, RunTargets } from './run-target.ts'
+
+/** The agents or the workflows of a server. */
+export interface TargetRegistry<Registration> {
+  /** @throws StartError `config-invalid` for a bad id, an id that is taken, or a registration without code */
+  register(registration: Registration): void
+  /** @throws AppError `agent-not-found` or `workflow-not-found` */
+  get(id: string): RunTarget
+  find(id: string): RunTarget | undefined
+  /** Ordered by id. */
+  list(): readonly RunTarget[]
+}
+
+/** What agents and workflows differ in. */
+export interface Nature<Registration> {
+  readonly kind: RunKind
+  readonly notFound: ErrorCode
+  readonly recovery: RunTarget['recovery']
+  /** The method that holds the code, as an operator writes it. */
+  readonly method: string
+  callOf(registration: Registration): RunTarget['call'] | undefined
+}
+
+type Targets = Pick<TargetRegistry<never>, 'get' | 'find'>
+
+/** Both registries behind one look-up. */
+export const targetsOf = (agents: Targets, workflows: Targets): RunTargets => ({
+  get: (kind, id) => (kind === 'agent' ? agents : workflows).get(id),
+  find: (kind, id) => (kind === 'agent' ? agents : workflows).find(id),
+})
+
+export function createRegistry<Registration extends RegistrationOptions>(
+  nature: Nature<Registration>,
+): TargetRegistry<Registration> {
+  const targets = new Map<string, RunTarget>()
+  const { kind, notFound, recovery, method, callOf } = nature
+
+  return {
+    register(registration) {
+      const isTaken = targets.has(registration?.id)
+      const problem = problemOf(registration) ?? (isTaken ? 'this id is already registered' : undefined)
+      const call = problem === undefined ? callOf(registration) : undefined
+      if (call === undefined) {
+        throw new StartError('config-invalid', {
+          message: `${kind} ${JSON.stringify(registration?.id)}: ${problem ?? `${method} must be a function`}`,
+          hint: `register { id, description, ${kind}: { id, ${method.split('.')[1]} } } with an id of its own`,
+        })
+      }
+      const { id, description, input, timeoutMs, budget, ...rest } = registration
+      const given = {
+        ...(input === undefined ? {} : { input }),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...(budget === undefined ? {} : { budget }),
+      }
+      targets.set(id, { ...DEFAULTS, recovery, ...given, ...defined(rest), kind, id, description, call })
+    },
+    get(id) {
+      const target = targets.get(id)
+      if (target === undefined) throw new AppError(notFound, { hint: `GET /${kind}s lists what is registered` })
+      return target
+    },
+    find: (id) => targets.get(id),
+    list: () => [...targets.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+  }
+}
+
+const DEFAULTS = { concurrency: 'parallel', onBusy: 'reject', maxAttempts: 3, tags: [] } as const
+
+const defined = ({ concurrency, onBusy, recovery, maxAttempts, tags }: Partial<RegistrationOptions>) => ({
+  ...(concurrency === undefined ? {} : { concurrency }),
+  ...(onBusy === undefined ? {} : { onBusy }),
+  ...(recovery === undefined ? {} : { recovery }),
+  ...(maxAttempts === undefined ? {} : { maxAttempts }),
+  ...(tags === undefined ? {} : { tags }),
+})
+
+const CHOICES = {
+  concurrency: ['parallel', 'single', 'session'],
+  onBusy: ['reject', 'queue', 'interrupt'],
+  recovery: ['fail', 'resume'],
+} as const
+
+function problemOf(registration: RegistrationOptions): string | undefined {
+  if (typeof registration?.id !== 'string' || !OPERATOR_ID.test(registration.id)) {
+    return 'id must start with a letter or digit and hold at most 128 letters, digits, "_" or "-"'
+  }
+  if (typeof registration.description !== 'string') return 'description must be a string'
+  if (registration.input !== undefined && typeof registration.input['~standard']?.validate !== 'function') {
+    return 'input must be a Standard Schema'
+  }
+  if (registration.budget !== undefined && !is(Budget, registration.budget)) {
+    return 'budget takes tokens, costUsd, toolCalls and wallClockMs, numbers as in the body of a request'
+  }
+  return optionProblemOf(registration)
+}
+
+function optionProblemOf(registration: RegistrationOptions): string | undefined {
+  for (const [name, values] of Object.entries(CHOICES)) {
+    const value = registration[name as keyof typeof CHOICES]
+    if (value !== undefined && !(values as readonly string[]).includes(value))
+      return `${name} must be ${values.join(', ')}`
+  }
+  for (const name of ['maxAttempts', 'timeoutMs'] as const) {
+    const value = registration[name]
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) return `${name} must be a positive integer`
+  }
+  return undefined
+}

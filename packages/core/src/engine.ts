@@ -1,3 +1,4 @@
+import { isTerminal } from '@perdure/protocol'
 import {
   type Clock,
   type IdGenerator,
@@ -16,20 +17,20 @@ import { createDecideApprovals } from './approvals/decide-approvals.ts'
 import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
 import { createResolveApproval } from './approvals/resolve-approval.ts'
-import { createTurns } from './concurrency/keyed-mutex.ts'
+import { createKeyedMutex } from './concurrency/mutex.ts'
 import { createBudgetFamilies } from './durable/budget-families.ts'
 import { canHoldTimers, createRequireTimers } from './durable/require-timers.ts'
-import { createSettleWait } from './durable/resolve-wait.ts'
+import { createResolveWait } from './durable/resolve-wait.ts'
 import { usageWithChildren } from './durable/run-budget.ts'
 import { createRunMeter } from './durable/run-meter.ts'
-import { createGoOn } from './durable/wake-run.ts'
+import { createWakeRun } from './durable/wake-run.ts'
 import { createAbortAgent } from './engine/abort-agent.ts'
 import { createAbortRun } from './engine/abort-run.ts'
 import { createAdmission } from './engine/admission.ts'
 import { createCallChild } from './engine/child-call.ts'
 import { releaseRuns, waitForRuns } from './engine/drain-runs.ts'
 import { endRun } from './engine/end-run.ts'
-import { createAftermath, reconcileRuns } from './engine/follow-up.ts'
+import { createFollowUp, reconcileRuns } from './engine/follow-up.ts'
 import { lineUpRuns, recoverRuns } from './engine/recover-runs.ts'
 import { createResumeRun } from './engine/resume-run.ts'
 import { createResumeSuspended } from './engine/resume-suspended.ts'
@@ -45,8 +46,7 @@ import type { PhaseHolder } from './lifecycle/phase.ts'
 import type { RenderEnvelope } from './realtime/envelope.ts'
 import { createReplay } from './replay/replay.ts'
 import { createReadRuns } from './runs/read-runs.ts'
-import { isTerminal } from './runs/run-states.ts'
-import { createSettlements } from './runs/run-waiters.ts'
+import { createRunWaiters } from './runs/run-waiters.ts'
 import type { AgentRegistry } from './targets/agent-registry.ts'
 import { createReadAgents } from './targets/read-agents.ts'
 import { createReadWorkflows } from './targets/read-workflows.ts'
@@ -81,8 +81,6 @@ export interface EngineDeps
   readonly phase: PhaseHolder
   /** What the code of a run finds on its context besides what the engine gives it. */
   readonly services: CreateRunServices
-  /** What a named event fires; nothing when missing. */
-  readonly fireEventTriggers?: FireEventTriggers
   readonly limits: EngineLimits
   /** Remembers the answers that are met; nothing is remembered when missing. */
   readonly knownAnswers?: Pick<AnswerCache, 'startReading'> | undefined
@@ -105,7 +103,7 @@ export type Engine = ReturnType<typeof createEngine>
 /** Everything that runs are made of, wired once: the use cases for the edges, and the life cycle for whoever starts it. */
 export function createEngine(given: EngineDeps) {
   const { limits, agents, workflows } = given
-  const settlements = createSettlements()
+  const runWaiters = createRunWaiters()
   const admission = createAdmission(limits)
   const targets = targetsOf(agents, workflows)
   const runMeter = createRunMeter(given.meter, (kind, id) => targets.find(kind, id) !== undefined)
@@ -118,7 +116,7 @@ export function createEngine(given: EngineDeps) {
     ...limits,
     tracer,
     nesting,
-    settlements,
+    runWaiters,
     targets,
     runMeter,
     requireTimers,
@@ -134,16 +132,16 @@ export function createEngine(given: EngineDeps) {
   })
   const { relaunch, notify } = runner
   const callChild = createCallChild({ ...deps, relaunch })
-  const inTurn = createTurns()
-  const goOn = createGoOn({ relaunch, notify })
-  const settleWait = createSettleWait({ ...deps, goOn })
-  const resumeSuspended = createResumeSuspended({ ...deps, inTurn, goOn })
-  const decideApprovals = createDecideApprovals({ ...deps, inTurn, goOn })
+  const runMutex = createKeyedMutex()
+  const wakeRun = createWakeRun({ relaunch, notify })
+  const resolveWait = createResolveWait({ ...deps, wakeRun })
+  const resumeSuspended = createResumeSuspended({ ...deps, runMutex, wakeRun })
+  const decideApprovals = createDecideApprovals({ ...deps, runMutex, wakeRun })
   const abortRun = createAbortRun({ ...deps, runner })
   const abortAgent = createAbortAgent({ ...deps, abortRun })
   const timerDriver = createTimerDriver({
     ...deps,
-    settleWait,
+    resolveWait,
     expireApproval: createExpireApproval({ ...deps, decideApprovals }),
     expire: async (run) => {
       const error = { code: 'budget-exhausted', message: 'the budget of time is used up' }
@@ -158,43 +156,49 @@ export function createEngine(given: EngineDeps) {
   const resolveApproval = createResolveApproval({ ...deps, decideApprovals })
   const resumeRun = createResumeRun({ ...deps, decideApprovals, resumeSuspended })
   const threads = createWorkflowThreads(deps)
-  const aftermathDeps = { ...deps, settleWait, abortRun }
-  const aftermath = createAftermath(aftermathDeps)
-  settlements.observe((run, news) => {
+  const followUpDeps = { ...deps, resolveWait, abortRun }
+  const followUp = createFollowUp(followUpDeps)
+  runWaiters.observe((run, news) => {
     logOutcome(deps.logger, run)
     if (isTerminal(run.status)) {
       runMeter.ended(run)
       families.close(run.id)
     }
-    aftermath(run, news).catch((error: unknown) =>
+    followUp(run, news).catch((error: unknown) =>
       deps.logger.error('end of a run not followed up', error, { runId: run.id }),
     )
   })
+
+  let fireEventTriggers: FireEventTriggers = NO_FIRES
 
   return {
     ...{ startRun, abortRun, abortAgent, resumeRun, resolveApproval, readRuns, threads },
     readAgents: createReadAgents({ agents, countsOf: runner.countsOf }),
     readApprovals: createReadApprovals(deps),
     readWorkflows: createReadWorkflows(deps),
-    resumeWorkflow: createResumeWorkflow({ ...deps, threads, settleWait, resumeSuspended }),
+    resumeWorkflow: createResumeWorkflow({ ...deps, threads, resolveWait, resumeSuspended }),
     deleteThread: createDeleteThread({ ...deps, threads, abortRun, threadClaims }),
-    emitEvent: createEmitEvent({ ...deps, goOn, fireEventTriggers: given.fireEventTriggers ?? NO_FIRES }),
+    emitEvent: createEmitEvent({ ...deps, wakeRun, fireEventTriggers: (event) => fireEventTriggers(event) }),
     replay: createReplay(deps),
+    /** Sets what fires the triggers of a named event. Until then, an event only wakes the runs that wait for it. */
+    onNamedEvent(fire: FireEventTriggers): void {
+      fireEventTriggers = fire
+    },
     /** Calls the listener for every run that has come to an outcome in this process. */
-    observeRuns: (listener: (run: RunRecord) => void) => settlements.observe(listener),
+    observeRuns: (listener: (run: RunRecord) => void) => runWaiters.observe(listener),
     /** Costs no storage. */
     readLoad: () => readRunLoad(runner),
     forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),
     /** Settles what the last process left behind. Before the listener binds; nothing executes yet. */
     async recover() {
       const recovered = await recoverRuns(deps)
-      await reconcileRuns(aftermathDeps)
+      await reconcileRuns(followUpDeps)
       return recovered
     },
     /** Executes what waits, and starts the durable timers. */
     async start() {
       await lineUpRuns({ ...deps, runner })
-      await handOutEmissions({ ...deps, goOn })
+      await handOutEmissions({ ...deps, wakeRun })
       if (holdsTimers) timerDriver.start()
       else given.logger.warn('durable timers are off: the storage cannot tell what is due')
     },

@@ -43,6 +43,7 @@ export type {
 } from './consolidator-phases.ts'
 export type { ConsolidatorWrite } from './consolidator-writes.ts'
 export type { CronRule, CronSchedule } from './cron-schedule.ts'
+export { definedMembers } from './defined-members.ts'
 export type { Digest } from './digest.ts'
 export type { Embedder } from './embedder.ts'
 export type { EmissionPart, EmissionStore } from './emission-store.ts'
@@ -88,6 +89,7 @@ export type {
 export type { SkillContent, SkillStore, SkillSummary } from './skill-store.ts'
 export type { StepChange, StepKind, StepRecord, StepStatus, StepStore } from './step-store.ts'
 export type { Storage, StorageStatus } from './storage.ts'
+export { isRetryable, isStorageBusy, isStorageError, storageBusy } from './storage-error.ts'
 export type { Timers } from './timers.ts'
 export type { TokenRecord, TokenStore } from './token-store.ts'
 export { noSpan, noTracer, type Span, type SpanEnd, type Tracer } from './tracer.ts'
@@ -95,7 +97,6 @@ export type {
   Activity,
   CatchUp,
   Overlap,
-  TriggerKind,
   TriggerOverview,
   TriggerRecord,
   TriggerStore,

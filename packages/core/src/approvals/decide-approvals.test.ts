@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
 import { mortal } from '../model/crashing-storage.fixture.ts'
 import type { RunContext } from '../targets/agent.ts'
 
@@ -31,7 +31,7 @@ const inCalls = async (_: unknown, { approval }: RunContext) =>
 async function house(run: (input: unknown, context: RunContext) => Promise<unknown>) {
   const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
   const start = async (storage: Storage = shared.storage) => {
-    const engine = createEngine({ ...shared, storage, agents: [agentOf('asks', run, { recovery: 'resume' })] })
+    const engine = createTestEngine({ ...shared, storage, agents: [agentOf('asks', run, { recovery: 'resume' })] })
     await engine.recover()
     await engine.start()
     await settled(shared.clock)

@@ -11,10 +11,10 @@ import {
   toJsonText,
   type Write,
 } from '@perdure/ports'
-import type { InTurn } from '../concurrency/keyed-mutex.ts'
+import type { KeyedMutex } from '../concurrency/mutex.ts'
 import { approvalEvents } from '../durable/approval-events.ts'
-import { planSettlement, type Settlement, type Settling } from '../durable/wait-resolution.ts'
-import type { GoOn } from '../durable/wake-run.ts'
+import { planResolution, type ResolvedWait, type WaitResolution } from '../durable/wait-resolution.ts'
+import type { WakeRun } from '../durable/wake-run.ts'
 import { type CommitOnceDeps, commitOnce, type Decision, type Once } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { awaitsResume, readSuspension, storeResumption } from '../runs/stored-suspension.ts'
@@ -22,8 +22,8 @@ import { awaitsResume, readSuspension, storeResumption } from '../runs/stored-su
 export interface DecideApprovalsDeps extends CommitOnceDeps {
   readonly approvals: ApprovalStore
   readonly steps: StepStore
-  readonly inTurn: InTurn
-  readonly goOn: GoOn
+  readonly runMutex: KeyedMutex
+  readonly wakeRun: WakeRun
 }
 
 /** An open approval, and how it comes out. */
@@ -57,7 +57,7 @@ export type DecideApprovals = (request: {
 
 export function createDecideApprovals(deps: DecideApprovalsDeps): DecideApprovals {
   return ({ runId, key, prepare }) =>
-    deps.inTurn(runId, async () => {
+    deps.runMutex(runId, async () => {
       let after: (() => void) | undefined
       const once = await commitOnce(deps, key, async () => {
         const deciding = await prepare()
@@ -65,7 +65,7 @@ export function createDecideApprovals(deps: DecideApprovalsDeps): DecideApproval
         after = undefined
         if (decided.length === 0) return { writes: deciding.writes, ...deciding.answer(undefined) }
         const settlement = await settlementOf(deps, deciding)
-        after = () => deps.goOn(run, settlement)
+        after = () => deps.wakeRun(run, settlement)
         return { writes: writesOf(deciding, settlement), ...deciding.answer(settlement.resumed) }
       })
       if (once.kind === 'committed') after?.()
@@ -73,16 +73,16 @@ export function createDecideApprovals(deps: DecideApprovalsDeps): DecideApproval
     })
 }
 
-async function settlementOf(deps: DecideApprovalsDeps, { run, decided, payload }: Deciding): Promise<Settlement> {
+async function settlementOf(deps: DecideApprovalsDeps, { run, decided, payload }: Deciding): Promise<WaitResolution> {
   const settlings = await Promise.all(decided.map((one) => settlingOf(deps.steps, one)))
   const resumes = awaitsResume(run) && (await areLast(deps, run, decided))
-  return planSettlement(run, settlings.flat(), {
+  return planResolution(run, settlings.flat(), {
     at: deps.clock.now(),
     ...(resumes ? { resumption: storeResumption(payload) } : {}),
   })
 }
 
-const writesOf = ({ decided, writes }: Deciding, settlement: Settlement): readonly Write[] => [
+const writesOf = ({ decided, writes }: Deciding, settlement: WaitResolution): readonly Write[] => [
   ...writes,
   ...decided.map(
     ({ approval: { id }, resolution }): Write => ({
@@ -116,14 +116,14 @@ async function areLast(
 }
 
 /** The call that waits for the approval, if one does: a run may also be suspended as a whole. */
-async function settlingOf(steps: StepStore, { approval, resolution }: Decided): Promise<readonly Settling[]> {
+async function settlingOf(steps: StepStore, { approval, resolution }: Decided): Promise<readonly ResolvedWait[]> {
   const { seq, runId } = approval
   const step = seq === undefined ? undefined : await steps.find(runId, seq)
   return step?.status === 'waiting' ? [{ step, ...endOf(step, resolution) }] : []
 }
 
 /** A step that asked whether it may run again is started or fails; anything else gets the decision as its result. */
-function endOf(step: StepRecord, resolution: ApprovalResolution): Omit<Settling, 'step'> {
+function endOf(step: StepRecord, resolution: ApprovalResolution): Omit<ResolvedWait, 'step'> {
   const { status, reason, by, decision, resolvedAt } = resolution
   const granted = status === 'granted'
   const payload = decision === undefined ? undefined : fromJsonText(decision)

@@ -1,3 +1,4 @@
+import { isTerminal } from '@perdure/protocol'
 import {
   type ApprovalRecord,
   type ApprovalStore,
@@ -7,7 +8,6 @@ import {
   type UnitOfWork,
 } from '@perdure/ports'
 import { approvalEvents } from '../durable/approval-events.ts'
-import { isTerminal } from '../runs/run-states.ts'
 import type { DecideApprovals } from './decide-approvals.ts'
 
 export interface ExpireApprovalDeps {

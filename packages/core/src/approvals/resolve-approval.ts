@@ -1,3 +1,4 @@
+import { isTerminal } from '@perdure/protocol'
 import {
   AppError,
   type ApprovalStore,
@@ -9,7 +10,6 @@ import {
 } from '@perdure/ports'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
-import { isTerminal } from '../runs/run-states.ts'
 import { toApprovalResource } from './approval-resource.ts'
 import type { DecideApprovals, Deciding } from './decide-approvals.ts'
 import { type Decision, decisionAudit, isOpenTo, resolutionOf } from './decision.ts'

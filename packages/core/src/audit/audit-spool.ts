@@ -71,13 +71,13 @@ export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoo
   const start = (): Promise<void> => {
     draining ??= drain().finally(() => {
       draining = undefined
-      goOn()
+      wakeRun()
     })
     return draining
   }
 
   /** Somebody who waits for an entry is answered at once; what only waits itself is tried again after a while. */
-  const goOn = () => {
+  const wakeRun = () => {
     if (waiting.length === 0 || draining !== undefined) return
     if (failure === undefined || waiting.some(({ settle }) => settle !== undefined)) void start()
     else if (!isClosed) cancelRetry ??= timers.after(RETRY_MS, () => void start())
@@ -89,7 +89,7 @@ export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoo
     offer(entry) {
       if (isFull() || isClosed) return false
       waiting.push(entry)
-      goOn()
+      wakeRun()
       return true
     },
     async write(entry) {

@@ -33,7 +33,7 @@ export function createAudit(deps: AuditDeps) {
     file === undefined ? createMainChain({ ...deps, onAppended }) : createFileChain({ ...deps, file, onAppended })
   const checkpointer = checkpoints && createCheckpointer({ ...deps, checkpoints, chain: chain.log })
   const pause = () => new Promise<void>((resolve) => timers.after(0, resolve))
-  const inTurn = createTurns()
+  const runMutex = createTurns()
   const reading = { chain: chain.log, pause }
   const list = createListAudit(reading)
   const verify = createVerifyAudit({ ...deps, ...reading })
@@ -42,7 +42,7 @@ export function createAudit(deps: AuditDeps) {
   const prune = async () => {
     if (retentionDays === undefined) return
     const write = { ...deps, ...reading, unitOfWork: chain.owner, retentionDays }
-    const removed = await inTurn(() => pruneAudit(write)).catch((error: unknown) => {
+    const removed = await runMutex(() => pruneAudit(write)).catch((error: unknown) => {
       logger.error('old audit entries not removed', error)
       return 0
     })
@@ -62,7 +62,7 @@ export function createAudit(deps: AuditDeps) {
   /** One at a time, and never while entries are removed. */
   const verifyAudit: VerifyAudit = async (expected) => {
     await chain.settle()
-    return inTurn(() => verify(expected))
+    return runMutex(() => verify(expected))
   }
 
   return {

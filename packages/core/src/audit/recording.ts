@@ -1,12 +1,11 @@
-import { AppError } from '@perdure/ports'
+import { AppError, isRetryable } from '@perdure/ports'
 
 /** Nothing is done or shown when the entry cannot be written. @throws AppError `audit-unavailable` */
 export async function recording<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const isStorage = error instanceof AppError && (error.id === 'storage-full' || error.id === 'SQLITE_BUSY')
-    throw isStorage ? auditUnavailable(error) : error
+    throw isRetryable(error) ? auditUnavailable(error) : error
   }
 }
 

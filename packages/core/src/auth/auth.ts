@@ -8,7 +8,7 @@ import { createTokenUseCases, type TokenUseCases } from './token-use-cases.ts'
 
 export interface AuthDeps extends NewTokenDeps {
   readonly kind: 'token' | 'none'
-  /** Whether a locked address is refused even with a valid token. */
+  /** Whether a locked-out address is refused even with a valid token. */
   readonly blockValid: boolean
   readonly tokens: TokenStore
   readonly unitOfWork: UnitOfWork

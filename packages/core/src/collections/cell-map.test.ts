@@ -2,7 +2,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createPassingMap, type PassingMap } from './cell-map.ts'
+import { type CellMap, createCellMap } from './cell-map.ts'
 
 const step = fc.record({
   kind: fc.constantFrom('set' as const, 'delete' as const),
@@ -16,7 +16,7 @@ const UNDER_WAY = 64
 const oldBytes = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space')?.space_used_size ?? 0
 
 /** What becomes old, in bytes, while values pass through a map that is old itself. */
-function grownOld(map: PassingMap<number, unknown>): number {
+function grownOld(map: CellMap<number, unknown>): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (how?: { type: 'minor' }) => void
   let next = 0
@@ -41,7 +41,7 @@ describe('createPassingMap', () => {
   it('holds what a map holds', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-        const passing = createPassingMap<number, number>()
+        const passing = createCellMap<number, number>()
         const map = new Map<number, number>()
         for (const [index, { kind, key }] of steps.entries()) {
           for (const one of [passing, map]) kind === 'set' ? one.set(key, index) : one.delete(key)
@@ -54,6 +54,6 @@ describe('createPassingMap', () => {
   })
 
   it('leaves next to nothing of what has passed to the collection of everything', () => {
-    expect(grownOld(createPassingMap())).toBeLessThan((VALUES * VALUE_BYTES) / 8)
+    expect(grownOld(createCellMap())).toBeLessThan((VALUES * VALUE_BYTES) / 8)
   })
 })

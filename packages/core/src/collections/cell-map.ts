@@ -1,5 +1,5 @@
 /** A map whose entries come and go. What is deleted is let go of at once. */
-export interface PassingMap<K, V> {
+export interface CellMap<K, V> {
   get(key: K): V | undefined
   has(key: K): boolean
   set(key: K, value: V): void
@@ -17,7 +17,7 @@ interface Cell<V> {
  * the new one. Once a table has become old to the garbage collector, so does every later one, and with them every value, until
  * the next collection of everything. In these tables stand cells, which are empty by then.
  */
-export function createPassingMap<K, V>(): PassingMap<K, V> {
+export function createCellMap<K, V>(): CellMap<K, V> {
   const cells = new Map<K, Cell<V>>()
 
   return {

@@ -1,7 +1,7 @@
 import type { Page, PageQuery } from '@perdure/ports'
 
 /** A page of what has names, given in their order; the cursor is the last name of the page before. */
-export function pageOfNamed<T>(
+export function pageByName<T>(
   byName: readonly T[],
   nameOf: (item: T) => string,
   { limit, cursor, order }: PageQuery,

@@ -14,6 +14,7 @@ import {
   type UnitOfWork,
   type Write,
 } from '@perdure/ports'
+import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
 import type { FactDecisionsDeps } from '../memory/fact-decisions.ts'
 import { MEMORY_TOPIC } from '../memory/memory-events.ts'
 import { checkPhaseResult } from './check-phase-result.ts'
@@ -41,7 +42,7 @@ export interface WorkJobDeps extends PhaseReadsDeps {
 export type WorkJob = (job: JobRecord, stopping: AbortSignal) => Promise<void>
 
 const MAX_ATTEMPTS = 5
-const MAX_TRIES = 5
+const MAX_COMMIT_ATTEMPTS = 5
 const FIRST_BACKOFF_MS = 5_000
 const BACKOFF_FACTOR = 4
 
@@ -75,7 +76,7 @@ interface HeldJob {
 const CUT_OFF: JobError = { kind: 'interrupted', message: 'the process ended during every attempt' }
 
 async function perform(deps: WorkJobDeps, held: HeldJob, signal: AbortSignal): Promise<void> {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
+  await retryConflicts(async () => {
     const now = deps.clock.now()
     const { job, attempt } = held
     const { phase, owner, sessionId } = job
@@ -86,10 +87,10 @@ async function perform(deps: WorkJobDeps, held: HeldJob, signal: AbortSignal): P
     const writes = await completion(deps, held, { result, tracked, now })
     signal.throwIfAborted()
     const outcome = await deps.unitOfWork.commit(writes)
-    // Another process has taken the job: it does the work.
-    if (outcome.committed || outcome.conflict.type === 'job.complete') return
-  }
-  throw new Error('other writers were faster too many times')
+    // After `job.complete` conflicts, another process holds the job and does the work.
+    const isOver = outcome.committed || outcome.conflict.type === 'job.complete'
+    return isOver ? undefined : CONFLICT
+  }, MAX_COMMIT_ATTEMPTS)
 }
 
 interface Performed {

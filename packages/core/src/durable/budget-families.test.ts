@@ -1,11 +1,11 @@
+import { isTerminal } from '@perdure/protocol'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, fromJsonText, type NewEvent, type RunRecord, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, settled } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, settled } from '../engine/test-engine.fixture.ts'
 import { mortal } from '../model/crashing-storage.fixture.ts'
-import { isTerminal } from '../runs/run-states.ts'
 import type { RunContext } from '../targets/agent.ts'
 
 /** What a run does: it reports one after the other, and has children and tools side by side. */
@@ -72,7 +72,7 @@ async function play({ ops, budget, turns, deaths }: Plan): Promise<Family> {
   let isAsked = false
   for (const death of [...deaths, Number.POSITIVE_INFINITY]) {
     const { storage: own, dieAfter, isDead } = mortal(storage)
-    const engine = createEngine({ ...shared, storage: slow(own, turns) })
+    const engine = createTestEngine({ ...shared, storage: slow(own, turns) })
     await engine.recover()
     await engine.start()
     dieAfter(death)
@@ -181,7 +181,7 @@ describe('the budget of a run', () => {
 
   it('starts no child that waited in line until nothing was left', async () => {
     const storage = createInMemoryStorage()
-    const engine = createEngine({ storage, agents: [node], concurrency: 1 })
+    const engine = createTestEngine({ storage, agents: [node], concurrency: 1 })
     const ops = [together([usage(60)], [usage(10)], [usage(10)])]
     await engine.run('node', { body: { input: ops, budget: { tokens: 60 } }, answer: 'accepted' })
     for (let round = 0; round < 9; round++) await settled(engine.clock)
@@ -211,7 +211,7 @@ describe('the budget of a run', () => {
         })
       const { runs, steps, ...rest } = createInMemoryStorage()
       const storage = { ...rest, runs: counted(runs), steps: counted(steps) }
-      const engine = createEngine({ storage, agents: [node] })
+      const engine = createTestEngine({ storage, agents: [node] })
       await engine.run('node', { body: { input: [usage(10), { op: 'tool' }], budget } })
       return reads
     }

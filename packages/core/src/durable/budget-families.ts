@@ -1,3 +1,4 @@
+import { isTerminal } from '@perdure/protocol'
 import {
   EVERY_ROW,
   NO_USAGE,
@@ -8,8 +9,7 @@ import {
   type StepRecord,
   type StepStore,
 } from '@perdure/ports'
-import { type PersistentlyDeps, persistently } from '../concurrency/retry-transient.ts'
-import { isTerminal } from '../runs/run-states.ts'
+import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 
 /** What the run at the top of a family may use, and what it and everything below it have used. */
 export interface FamilyAccount {
@@ -24,7 +24,7 @@ export interface FamilyAccount {
 export interface Membership {
   readonly account: FamilyAccount
   /** The execution is over; may be said again. */
-  readonly leave: () => void
+  readonly release: () => void
 }
 
 /** A run with a budget and all runs below it are a family, with one account in this process. */
@@ -38,7 +38,7 @@ export interface BudgetFamilies {
   close(runId: string): void
 }
 
-export interface BudgetFamiliesDeps extends PersistentlyDeps {
+export interface BudgetFamiliesDeps extends RetryDeps {
   readonly runs: RunStore
   readonly steps: StepStore
 }
@@ -48,7 +48,7 @@ interface Family {
   readonly account: Promise<FamilyAccount>
   executions: number
   /** Whether the records alone say what was used, so that it may be opened again. */
-  isAlone: boolean
+  isRebuildable: boolean
   isOver: boolean
 }
 
@@ -59,23 +59,23 @@ export function createBudgetFamilies(deps: BudgetFamiliesDeps): BudgetFamilies {
 
   const open = (top: RunRecord, recorded: readonly StepRecord[] | undefined): Family => {
     const account = openAccount(deps, top, recorded)
-    const family = { topId: top.id, account, executions: 0, isAlone: true, isOver: isTerminal(top.status) }
+    const family = { topId: top.id, account, executions: 0, isRebuildable: true, isOver: isTerminal(top.status) }
     families.set(top.id, family)
     return family
   }
 
-  const forgetIfIdle = ({ topId, executions, isAlone, isOver }: Family) => {
-    if (executions === 0 && (isAlone || isOver)) families.delete(topId)
+  const evictIfIdle = ({ topId, executions, isRebuildable, isOver }: Family) => {
+    if (executions === 0 && (isRebuildable || isOver)) families.delete(topId)
   }
 
   const enter = (run: RunRecord, family: Family) => {
     family.executions++
-    if (run.id !== family.topId) family.isAlone = false
+    if (run.id !== family.topId) family.isRebuildable = false
     executing.set(run.id, family)
     return once(() => {
       family.executions--
       executing.delete(run.id)
-      forgetIfIdle(family)
+      evictIfIdle(family)
     })
   }
 
@@ -85,11 +85,11 @@ export function createBudgetFamilies(deps: BudgetFamiliesDeps): BudgetFamilies {
       const ofParent = executing.get(run.parentRunId ?? '')
       const top = isTop || ofParent !== undefined ? run : await topOf(deps, run)
       const family = ofParent ?? families.get(top.id) ?? open(top, isTop ? recorded : undefined)
-      const leave = enter(run, family)
+      const release = enter(run, family)
       try {
-        return { account: await family.account, leave }
+        return { account: await family.account, release }
       } catch (error) {
-        leave()
+        release()
         throw error
       }
     },
@@ -97,7 +97,7 @@ export function createBudgetFamilies(deps: BudgetFamiliesDeps): BudgetFamilies {
       const family = families.get(runId)
       if (family === undefined) return
       family.isOver = true
-      forgetIfIdle(family)
+      evictIfIdle(family)
     },
   }
 }
@@ -119,7 +119,7 @@ async function openAccount(
   recorded: readonly StepRecord[] | undefined,
 ): Promise<FamilyAccount> {
   const limits = top.budget ?? {}
-  let { used, isExhausted } = await readTree(deps, top, recorded)
+  let { used, isExhausted } = await sumTreeUsage(deps, top, recorded)
   let exhausted = isExhausted ? `${limits.toolCalls} tool calls` : undefined
   return {
     limits,
@@ -138,7 +138,7 @@ async function openAccount(
 async function topOf({ runs, ...deps }: BudgetFamiliesDeps, run: RunRecord): Promise<RunRecord> {
   for (let top = run; ; ) {
     const { parentRunId } = top
-    const find = async (id: string) => persistently(deps, () => runs.find(id, EVERY_ROW))
+    const find = async (id: string) => retryTransient(deps, () => runs.find(id, EVERY_ROW))
     const parent = parentRunId === undefined ? undefined : await find(parentRunId)
     if (parent === undefined || !limitsUsage(parent.budget)) return top
     top = parent
@@ -152,18 +152,18 @@ interface Spent {
 }
 
 /** What a run and all runs below it have used, those included that nobody waits for any more. */
-async function readTree(
+async function sumTreeUsage(
   deps: BudgetFamiliesDeps,
   run: RunRecord,
   recorded: readonly StepRecord[] | undefined,
 ): Promise<Spent> {
-  const calls = recorded ?? (await persistently(deps, () => deps.steps.list(run.id)))
+  const calls = recorded ?? (await retryTransient(deps, () => deps.steps.list(run.id)))
   let used = run.usage
   let isExhausted = run.finishReason === 'budget-exhausted'
   for (const { usage, childRunId } of calls) {
     if (childRunId === undefined) continue
-    const child = await persistently(deps, () => deps.runs.find(childRunId, EVERY_ROW))
-    const below = child === undefined ? undefined : await readTree(deps, child, undefined)
+    const child = await retryTransient(deps, () => deps.runs.find(childRunId, EVERY_ROW))
+    const below = child === undefined ? undefined : await sumTreeUsage(deps, child, undefined)
     // The record of a run that has ended holds already what its settled calls have used.
     const held = usage !== undefined && isTerminal(run.status) ? usage : NO_USAGE
     used = sumUsage(used, minus(below?.used ?? usage ?? NO_USAGE, held))

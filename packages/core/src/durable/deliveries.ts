@@ -1,52 +1,57 @@
 import type { StepRecord } from '@perdure/ports'
 
-/** Hands settled calls to the code that waits for them. */
+/** Delivers the outcomes of durable calls to the code that awaits them. */
 export interface Deliveries {
-  /** Resolves when the call of this place is settled and its turn has come. */
+  /** Resolves with the outcome of the call, once the outcomes before it are delivered. */
   receive(seq: number): Promise<StepRecord>
-  /** Resolves before the next outcome, but after what the code does meanwhile: as a write does that needs one commit. */
-  breathe(): Promise<void>
-  /** Makes a settled call known; once is enough. */
+  /** Resolves before the next outcome is delivered, after the code has run its microtasks: like a write of one commit. */
+  yieldTurn(): Promise<void>
+  /** Adds an outcome. Adding it again has no effect. */
   add(step: StepRecord): void
-  /** Whether nothing that could be handed out is left. */
+  /** Whether nothing is left to deliver. */
   isIdle(): boolean
-  /** Resolves once all code has had its turns and nothing is left to hand out. */
+  /** Resolves once nothing is left to deliver and the code has run its microtasks. */
   drained(): Promise<void>
 }
 
-/** How many turns of the microtask queue the code gets to make its next calls after each outcome. */
-const TURNS = 32
+/**
+ * How many microtasks the code may take between an outcome and its next durable call. Within this limit, parallel branches make
+ * their calls in the same order in every execution. A branch that takes more may make its call after the next outcome is
+ * delivered to another branch: then two calls of the same kind and name can swap their recorded results. Calls with different
+ * names still match their own records.
+ */
+export const MICROTASKS_PER_OUTCOME = 32
 
 /**
- * Hands out one outcome after the other, in the order in which they were settled, and lets the code go on in between:
- * so parallel branches make their next calls in the same order in every execution, the first one included. Calls
- * `onIdle` whenever nothing is left to hand out.
+ * Delivers one outcome at a time, in the order in which they were recorded, and lets the code run its microtasks in between.
+ * Parallel branches therefore make their next calls in the same order in every execution, the first one included. Calls
+ * `onIdle` whenever nothing is left to deliver.
  */
 export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => void): Deliveries {
   const receivers = new Map<number, (step: StepRecord) => void>()
   const known = new Set<number>()
-  let settled: StepRecord[] = []
-  let breathing: (() => void)[] = []
+  let outcomes: StepRecord[] = []
+  let yielding: (() => void)[] = []
   let pumping: Promise<void> | undefined
 
   const insert = (step: StepRecord) => {
     if (known.has(step.seq)) return
     known.add(step.seq)
-    settled.push(step)
-    settled.sort((a, b) => placeOf(a) - placeOf(b))
+    outcomes.push(step)
+    outcomes.sort((a, b) => orderOf(a) - orderOf(b))
   }
 
   const takeNext = (): StepRecord | undefined => {
-    const next = settled.find(({ seq }) => receivers.has(seq))
-    settled = settled.filter((step) => step !== next)
+    const next = outcomes.find(({ seq }) => receivers.has(seq))
+    outcomes = outcomes.filter((step) => step !== next)
     return next
   }
 
-  /** False when there was nothing to hand out. */
-  const handOut = (): boolean => {
-    if (breathing.length > 0) {
-      const resolved = breathing
-      breathing = []
+  /** False when there was nothing to deliver. */
+  const deliverNext = (): boolean => {
+    if (yielding.length > 0) {
+      const resolved = yielding
+      yielding = []
       for (const resolve of resolved) resolve()
       return true
     }
@@ -59,8 +64,8 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
   }
 
   const pump = async () => {
-    do await turns()
-    while (handOut())
+    do await runMicrotasks()
+    while (deliverNext())
     pumping = undefined
     onIdle()
   }
@@ -77,9 +82,9 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
         receivers.set(seq, resolve)
         wake()
       }),
-    breathe: () =>
+    yieldTurn: () =>
       new Promise((resolve) => {
-        breathing.push(resolve)
+        yielding.push(resolve)
         wake()
       }),
     add(step) {
@@ -95,9 +100,9 @@ export function createDeliveries(recorded: readonly StepRecord[], onIdle: () => 
   }
 }
 
-/** What has no place among the settled calls comes last: it was settled here and now. */
-const placeOf = ({ endOrder }: StepRecord) => endOrder ?? Number.POSITIVE_INFINITY
+/** An outcome without a recorded order belongs to this execution and comes last. */
+const orderOf = ({ endOrder }: StepRecord) => endOrder ?? Number.POSITIVE_INFINITY
 
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) await undefined
+async function runMicrotasks(): Promise<void> {
+  for (let count = 0; count < MICROTASKS_PER_OUTCOME; count++) await undefined
 }

@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
 import { type Code, processes, start, waitFor } from './processes.fixture.ts'
 
 describe('ctx.approval', () => {
@@ -132,7 +132,7 @@ describe('ctx.suspend', () => {
     const plain = agentOf('plain', async (_, { suspend, resume }) =>
       resume === undefined ? suspend({ state: { step: 1 } }) : { state: resume.state, payload: resume.payload },
     )
-    const engine = createEngine({ agents: [plain] })
+    const engine = createTestEngine({ agents: [plain] })
     const first = outcomeOf(await waitFor(engine, engine.run('plain')))
     expect(first).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'resume' }] })
 
@@ -155,7 +155,7 @@ describe('ctx.suspend', () => {
         ? suspend({ approvals: [{ name: 'one' }, { name: 'two' }] })
         : resume.approvals.map(({ name, granted }) => [name, granted]),
     )
-    const engine = createEngine({ agents: [plain] })
+    const engine = createTestEngine({ agents: [plain] })
     const first = outcomeOf(await waitFor(engine, engine.run('plain')))
     expect(first.approvals).toHaveLength(2)
     const [one, two] = first.approvals ?? []
@@ -187,7 +187,7 @@ describe('a resume with decisions and a payload', () => {
     const plain = agentOf('plain', async (_, { suspend, resume }) =>
       resume === undefined ? suspend({ approvals: [{ name: 'one' }] }) : resume.payload,
     )
-    const engine = createEngine({ agents: [plain] })
+    const engine = createTestEngine({ agents: [plain] })
     const { runId, approvals } = outcomeOf(await waitFor(engine, engine.run('plain')))
 
     const reply = await waitFor(

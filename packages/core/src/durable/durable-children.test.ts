@@ -1,13 +1,13 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
 import { type Code, never, processes, waitFor } from './processes.fixture.ts'
 
 describe('ctx.agents.run', () => {
   it('leaves the transcript of the session to the parent', async () => {
     const child = agentOf('child', async () => 'inner')
     const parent = agentOf('parent', async (_, { agents }) => agents.run('child'))
-    const engine = createEngine({ agents: [child, parent] })
+    const engine = createTestEngine({ agents: [child, parent] })
     await waitFor(engine, engine.run('parent', { body: { input: 'hi', sessionId: 'chat' }, answer: 'accepted' }))
     await settled(engine.clock)
 
@@ -21,7 +21,7 @@ describe('ctx.agents.run', () => {
   it('runs a child and goes on with its result; the parent holds no place while it waits', async () => {
     const child = agentOf('child', async (input) => ({ got: input }))
     const parent = agentOf('parent', async (_, { agents }) => agents.run('child', 7))
-    const engine = createEngine({ agents: [child, parent], concurrency: 1 })
+    const engine = createTestEngine({ agents: [child, parent], concurrency: 1 })
 
     const reply = await waitFor(engine, engine.run('parent', { answer: 'accepted' }))
     await settled(engine.clock)
@@ -36,7 +36,7 @@ describe('ctx.agents.run', () => {
   it('takes its children along when it is aborted', async () => {
     const child = agentOf('child', never)
     const parent = agentOf('parent', async (_, { agents }) => agents.run('child'))
-    const engine = createEngine({ agents: [child, parent] })
+    const engine = createTestEngine({ agents: [child, parent] })
     const { runId = '' } = await engine.run('parent', { answer: 'accepted' })
     await settled(engine.clock)
 
@@ -51,7 +51,7 @@ describe('ctx.agents.run', () => {
     const nest = agentOf('nest', async (input, { agents }) =>
       Number(input) === 0 ? 'bottom' : agents.run('nest', Number(input) - 1),
     )
-    const engine = createEngine({ agents: [nest] })
+    const engine = createTestEngine({ agents: [nest] })
     const run = async (depth: number) => {
       const { runId = '' } = await engine.run('nest', { body: { input: depth }, answer: 'accepted' })
       for (let turn = 0; turn < 12; turn++) await settled(engine.clock)
@@ -91,7 +91,7 @@ describe('a budget', () => {
     const spender = agentOf('spender', async (_, { usage }) => {
       for (;;) await usage({ provider: 'p', model: 'm', inputTokens: 40, outputTokens: 10, costUsd: 0.1 })
     })
-    const engine = createEngine({ agents: [spender] })
+    const engine = createTestEngine({ agents: [spender] })
 
     const reply = await waitFor(engine, engine.run('spender', { body: { budget: { tokens: 100 } } }))
 

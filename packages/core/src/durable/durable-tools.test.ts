@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type RunRecord, type UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../targets/agent.ts'
 import { type Code, never, processes, start, waitFor } from './processes.fixture.ts'
 import type { StepTry } from './step.ts'
@@ -25,7 +25,7 @@ describe('ctx.tool', () => {
       await tool({ name: 'one', execute: () => 1 })
       await tool({ name: 'two', execute: () => 2 })
     })
-    const engine = createEngine({ agents: [agent], storage: { ...storage, unitOfWork } })
+    const engine = createTestEngine({ agents: [agent], storage: { ...storage, unitOfWork } })
 
     await waitFor(engine, engine.run('worker'))
 
@@ -40,7 +40,7 @@ describe('ctx.tool', () => {
       await tool({ name: '', execute: () => 1 } as never).catch(() => undefined)
       await tool({ name: 'one', execute: () => 1 })
     })
-    const engine = createEngine({ agents: [agent] })
+    const engine = createTestEngine({ agents: [agent] })
 
     const { runId = '' } = await waitFor(engine, engine.run('worker', { body: { budget: { toolCalls: 1 } } }))
 
@@ -56,7 +56,7 @@ describe('ctx.tool', () => {
         execute: () => Promise.reject(Object.assign(new Error('limit'), { kind: 'rate_limited' })),
       }),
     ])
-    const engine = createEngine({ agents: [agent] })
+    const engine = createTestEngine({ agents: [agent] })
 
     const reply = await waitFor(engine, engine.run('worker'))
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
 import { fallback } from '../providers/fallback.ts'
 import { createRetry } from '../providers/retry.ts'
 import type { RunContext } from '../targets/agent.ts'
@@ -45,7 +45,7 @@ const places: readonly (readonly [string, (context: RunContext, thrown: unknown)
 
 describe.each(HOSTILE)('%s', (_, make) => {
   it.each(places)('thrown by %s is told as a failure', async (_place, code, status) => {
-    const engine = createEngine({ agents: [agentOf('a', (_input, context) => code(context, make()))] })
+    const engine = createTestEngine({ agents: [agentOf('a', (_input, context) => code(context, make()))] })
 
     const reply = engine.run('a')
     await settled(engine.clock)

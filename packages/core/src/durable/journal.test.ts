@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, type UnitOfWork, type Write } from '@perdure/ports'
+import { AppError, storageBusy, type UnitOfWork, type Write } from '@perdure/ports'
 import { anEvent, aRun, createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -148,7 +148,7 @@ describe('emit', () => {
 
   it('outlasts a storage that is busy', async () => {
     const { journal, types, fail, clock } = await setUp()
-    fail(new AppError('SQLITE_BUSY'))
+    fail(storageBusy())
     const kept = journal.emit('note.kept', {})
     const next = journal.emit('note.next', {})
     await turn()
@@ -162,7 +162,7 @@ describe('emit', () => {
 
   it('hands over what a busy storage has refused when the attempt ends', async () => {
     const { journal, types, fail } = await setUp()
-    fail(new AppError('SQLITE_BUSY'))
+    fail(storageBusy())
     const kept = journal.emit('note.kept', {})
     await turn()
 

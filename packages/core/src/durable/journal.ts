@@ -4,6 +4,7 @@ import {
   type CommitOutcome,
   type Conflict,
   type EventPhase,
+  isStorageBusy,
   type NewEvent,
   type RunRecord,
   toJsonText,
@@ -11,13 +12,12 @@ import {
   type Write,
 } from '@perdure/ports'
 import { isAgentEventType } from '@perdure/protocol'
-import { type PersistentlyDeps, persistently } from '../concurrency/retry-transient.ts'
+import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { isLongerThan } from '../json/json-members.ts'
 import { runEvent } from '../runs/run-events.ts'
-import { isAppError } from '../runs/thrown-value.ts'
 import { handledRejection } from './handled-rejection.ts'
 
-export interface JournalDeps extends PersistentlyDeps {
+export interface JournalDeps extends RetryDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly maxEventBytes: number
@@ -66,9 +66,6 @@ interface Pending {
 /** Entries, events of their own apart, so that an attempt which records without waiting does not hold the storage for long. */
 const ENTRIES_PER_COMMIT = 128
 
-/** Passes soon. A full disk does not: the code is told, and may do without. */
-const BUSY: ReadonlySet<string> = new Set(['SQLITE_BUSY'])
-
 /**
  * Entries that come while a commit is under way share the next one. Every commit is fenced by the attempt, so a run
  * that has ended or was started again takes nothing more.
@@ -102,13 +99,14 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
       }
     }
     try {
-      const outcome = await persistently(deps, () => unitOfWork.commit(writes), {
-        ...{ errors: BUSY, enough: closing, isEnough: () => isClosed },
+      const outcome = await retryTransient(deps, () => unitOfWork.commit(writes), {
+        // A full disk is not retried: the call rejects with `storage-full`, and the code may continue without the record.
+        ...{ mayRetry: isStorageBusy, interrupt: closing, shouldStop: () => isClosed },
       })
       settle(outcome)
     } catch (error) {
       // What was refused while the attempt ends is written with its end.
-      if (isClosed && isAppError(error, 'SQLITE_BUSY')) pending = [...batch, ...pending]
+      if (isClosed && isStorageBusy(error)) pending = [...batch, ...pending]
       else for (const one of batch) one.reject(error)
     }
   }

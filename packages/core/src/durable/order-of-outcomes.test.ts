@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../targets/agent.ts'
 
 const turns = async (count: number) => {
@@ -10,14 +10,14 @@ const turns = async (count: number) => {
 /** Executes the code, lets `interfere` act, then passes the nap at its end, for which the code is executed again. */
 async function executeTwice(
   code: (context: RunContext) => Promise<unknown>,
-  interfere: (engine: ReturnType<typeof createEngine>, runId: string) => Promise<void> = async () => undefined,
+  interfere: (engine: ReturnType<typeof createTestEngine>, runId: string) => Promise<void> = async () => undefined,
 ) {
   const flow = workflowOf('flow', async (_, context) => {
     await code(context)
     await context.sleep('nap', 10)
     return 'same'
   })
-  const engine = createEngine({ workflows: [flow] })
+  const engine = createTestEngine({ workflows: [flow] })
   await engine.start()
   const { runId } = outcomeOf(await engine.execute('flow'))
   await settled(engine.clock)

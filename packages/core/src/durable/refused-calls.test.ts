@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../targets/agent.ts'
 
 const cycle: Record<string, unknown> = {}
@@ -7,7 +7,7 @@ cycle.self = cycle
 
 /** What a run comes to whose code hands over something that its types forbid. */
 async function comesTo(code: (context: Loose) => unknown) {
-  const engine = createEngine({
+  const engine = createTestEngine({
     agents: [
       agentOf('a', async (_, context) =>
         context.resume === undefined ? code(context as unknown as Loose) : 'resumed',

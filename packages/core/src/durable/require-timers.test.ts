@@ -1,13 +1,13 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Storage } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../targets/agent.ts'
 
 const DAY_MS = 86_400_000
 
 async function comesTo(storage: Storage, code: (context: RunContext) => unknown) {
-  const engine = createEngine({ storage, agents: [agentOf('a', async (_, context) => code(context))] })
+  const engine = createTestEngine({ storage, agents: [agentOf('a', async (_, context) => code(context))] })
   await engine.start()
   const reply = engine.run('a')
   await settled(engine.clock)

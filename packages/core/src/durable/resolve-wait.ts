@@ -1,3 +1,4 @@
+import { isTerminal } from '@perdure/protocol'
 import {
   type Clock,
   type CommitOutcome,
@@ -10,19 +11,18 @@ import {
   type Write,
   type WriteType,
 } from '@perdure/ports'
-import { isTerminal } from '../runs/run-states.ts'
-import { abandonment, planSettlement, type Settling } from './wait-resolution.ts'
-import type { GoOn } from './wake-run.ts'
+import { closeAbandonedWait, planResolution, type ResolvedWait } from './wait-resolution.ts'
+import type { WakeRun } from './wake-run.ts'
 
-export interface SettleWaitDeps {
+export interface ResolveWaitDeps {
   readonly runs: RunStore
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
-  readonly goOn: GoOn
+  readonly wakeRun: WakeRun
 }
 
 /** How a wait ends, and what else belongs into that commit. */
-export interface WaitEnd extends Omit<Settling, 'step'> {
+export interface WaitResult extends Omit<ResolvedWait, 'step'> {
   /** Before everything else, so that their conflicts are found first. */
   readonly writes?: readonly Write[]
   readonly events?: (run: RunRecord) => readonly NewEvent[]
@@ -33,22 +33,22 @@ export interface WaitEnd extends Omit<Settling, 'step'> {
  *
  * @returns `settled`; `over` when the wait or its run had ended before; or the conflict of one of the caller's writes
  */
-export type SettleWait = (step: StepRecord, end: WaitEnd) => Promise<'settled' | 'over' | CommitOutcome>
+export type ResolveWait = (step: StepRecord, end: WaitResult) => Promise<'settled' | 'over' | CommitOutcome>
 
-export function createSettleWait({ runs, unitOfWork, clock, goOn }: SettleWaitDeps): SettleWait {
-  const trySettle = async (
+export function createResolveWait({ runs, unitOfWork, clock, wakeRun }: ResolveWaitDeps): ResolveWait {
+  const tryResolve = async (
     run: RunRecord,
     step: StepRecord,
-    { writes = [], events, ...how }: WaitEnd,
+    { writes = [], events, ...how }: WaitResult,
   ): Promise<'settled' | 'over' | 'again' | CommitOutcome> => {
-    const settlement = planSettlement(run, [{ step, ...how }], { at: clock.now() })
+    const settlement = planResolution(run, [{ step, ...how }], { at: clock.now() })
     const outcome = await unitOfWork.commit([
       ...writes,
       ...settlement.writes,
       { type: 'event.append', events: [...(events?.(run) ?? []), ...settlement.events] },
     ])
     if (!outcome.committed) return MEANING[outcome.conflict.type] ?? outcome
-    goOn(run, settlement)
+    wakeRun(run, settlement)
     return 'settled'
   }
 
@@ -56,10 +56,10 @@ export function createSettleWait({ runs, unitOfWork, clock, goOn }: SettleWaitDe
     for (;;) {
       const run = await runs.find(step.runId, EVERY_ROW)
       if (run === undefined || isTerminal(run.status)) {
-        await unitOfWork.commit([abandonment(step, clock.now())])
+        await unitOfWork.commit([closeAbandonedWait(step, clock.now())])
         return 'over'
       }
-      const result = await trySettle(run, step, end)
+      const result = await tryResolve(run, step, end)
       if (result !== 'again') return result
     }
   }

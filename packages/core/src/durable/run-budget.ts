@@ -11,7 +11,7 @@ import {
   toJsonText,
   type Write,
 } from '@perdure/ports'
-import { type PersistentlyDeps, persistently } from '../concurrency/retry-transient.ts'
+import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { runEvent } from '../runs/run-events.ts'
 import { type FamilyAccount, limitsUsage, sumUsage } from './budget-families.ts'
 import type { Journal, JournalDeps } from './journal.ts'
@@ -47,7 +47,7 @@ const usageEvent = (run: RunRecord, report: UsageReport, at: EpochMs): NewEvent 
   return runEvent(run, { type: 'usage', payload: toJsonText({ runId: run.id, ...amounts }), at })
 }
 
-export interface BudgetDeps extends PersistentlyDeps, Pick<JournalDeps, 'clock'> {
+export interface BudgetDeps extends RetryDeps, Pick<JournalDeps, 'clock'> {
   readonly steps: StepStore
   readonly runMeter: RunMeter
 }
@@ -109,7 +109,7 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
     used: total,
     async usedAtEnd() {
       if (account === undefined || !hasChildren) return { usage: total(), fence: [] }
-      const calls = await persistently(deps, () => steps.list(run.id))
+      const calls = await retryTransient(deps, () => steps.list(run.id))
       for (const call of calls) count(call)
       return { usage: total(), fence: fenceOf(run, calls) }
     },

@@ -2,7 +2,7 @@ import { createInMemoryMeter } from '@perdure/in-memory'
 import { EVERY_ROW, type RunRecord } from '@perdure/ports'
 import { aRun, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { AgentRegistration } from '../targets/agent.ts'
 import { createRunMeter } from './run-meter.ts'
 
@@ -11,7 +11,7 @@ type Code = AgentRegistration['agent']['run']
 /** An engine with one agent, and what its runs have moved. */
 function metered(code: Code) {
   const meter = createInMemoryMeter()
-  const engine = createEngine({ agents: [agentOf('task', code)], meter })
+  const engine = createTestEngine({ agents: [agentOf('task', code)], meter })
   const moved = (prefix: string) =>
     Object.fromEntries([...meter.values].filter(([series]) => series.startsWith(prefix)))
   return { engine, meter, moved }
@@ -47,7 +47,7 @@ describe('the metric of ended runs', () => {
   it('counts a workflow when it ends and not when it is suspended', async () => {
     const meter = createInMemoryMeter()
     const nap = workflowOf('nap', (_, { sleep }) => sleep('z', 1_000))
-    const engine = createEngine({ workflows: [nap], meter })
+    const engine = createTestEngine({ workflows: [nap], meter })
     await engine.start()
     await engine.execute('nap')
     await engine.pass(0)
@@ -113,7 +113,7 @@ describe('the metrics of what code reports', () => {
 describe('readLoad', () => {
   it('counts what executes by kind, and what waits', async () => {
     const open = gate()
-    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)], concurrency: 2 })
+    const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)], concurrency: 2 })
     expect(engine.readLoad()).toEqual({ executing: { agent: 0, workflow: 0 }, queued: 0 })
 
     for (let n = 0; n < 3; n++) await engine.run('slow', { answer: 'accepted' })

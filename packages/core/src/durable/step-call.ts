@@ -20,7 +20,7 @@ import { checkCall } from './check-call.ts'
 import { checkStepOptions } from './check-step-options.ts'
 import type { Entry } from './journal.ts'
 import type { StepFn, StepOptions } from './step.ts'
-import { settledEvents, stepEvent } from './step-events.ts'
+import { completionEvents, stepEvent } from './step-events.ts'
 import { pauseBefore, withTimeout } from './step-retry.ts'
 
 /**
@@ -112,7 +112,7 @@ async function fail(scope: CallScope, recorded: StepRecord): Promise<StepRecord>
         }),
       ],
     })
-    return scope.ledger.settle({ ...recorded, status: 'failed', error })
+    return scope.ledger.deliver({ ...recorded, status: 'failed', error })
   })
 }
 
@@ -162,7 +162,7 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promi
       const step = stepOf(scope, execution)
       const result = await perform(step, attempt, span)
       span.end()
-      return outcomeOf<T>(await ledger.settle({ ...step, status: 'completed', result }))
+      return outcomeOf<T>(await ledger.deliver({ ...step, status: 'completed', result }))
     } catch (thrown) {
       failSpan(span, thrown)
       if (signal.aborted || isOver(thrown)) throw thrown
@@ -170,7 +170,7 @@ async function tryUntilSettled<T>(scope: CallScope, execution: Execution): Promi
       const willRetry = attempt < maxAttempts
       await recordFailure(scope, step, { thrown, willRetry })
       if (!willRetry) {
-        await ledger.settle({ ...step, status: 'failed' })
+        await ledger.deliver({ ...step, status: 'failed' })
         throw stepFailed(name, toRunError(thrown), thrown)
       }
       await pauseBefore(scope, options.retry, attempt)
@@ -232,7 +232,7 @@ export function completion({ run, clock }: CallScope, step: StepRef, result: Jso
   const at = clock.now()
   return {
     writes: [change(step, 'started', { status: 'completed', result, endedAt: at })],
-    events: settledEvents(run, { ...step, kind: 'step' }, at),
+    events: completionEvents(run, { ...step, kind: 'step' }, at),
   }
 }
 

@@ -21,7 +21,7 @@ export function stepEvent(
 }
 
 /** The events of a call that came out well. A result of a workflow is a checkpoint of its thread. */
-export function settledEvents(
+export function completionEvents(
   run: RunRecord,
   step: Pick<StepRecord, 'seq' | 'kind' | 'name'>,
   at: EpochMs,

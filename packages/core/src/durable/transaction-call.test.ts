@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { AppError, EVERY_ROW, type Storage } from '@perdure/ports'
 import { aSession, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { createEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { RunContext, ServiceCaller } from '../index.ts'
 
 const session = { ...aSession(), id: 'made-by-the-run' }
@@ -28,7 +28,7 @@ function processes(storage: Storage = createInMemoryStorage()) {
   })
   const open = async (code: (context: ReturnType<typeof noting>) => Promise<unknown>, given: Storage = storage) => {
     const flow = workflowOf('flow', (_, context) => code(noting(context)))
-    const engine = createEngine({ ...shared, storage: given, services, workflows: [flow] })
+    const engine = createTestEngine({ ...shared, storage: given, services, workflows: [flow] })
     await engine.recover()
     await engine.start()
     await settled(clock)
@@ -124,7 +124,7 @@ describe('a durable call whose effect is in the storage', () => {
         }),
     })
     const flow = workflowOf('flow', (_, context) => noting(context).note(''))
-    const engine = createEngine({ services, workflows: [flow] })
+    const engine = createTestEngine({ services, workflows: [flow] })
 
     const runId = await start(engine as never)
 

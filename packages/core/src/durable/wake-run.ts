@@ -1,16 +1,16 @@
 import type { RunRecord } from '@perdure/ports'
-import type { Settlement } from './wait-resolution.ts'
+import type { WaitResolution } from './wait-resolution.ts'
 
 /** Lets a run go on whose waits are over: executes it again when it was queued, else tells its code. After the commit. */
-export type GoOn = (run: RunRecord, settlement: Pick<Settlement, 'resumed'>) => void
+export type WakeRun = (run: RunRecord, settlement: Pick<WaitResolution, 'resumed'>) => void
 
-export const createGoOn =
+export const createWakeRun =
   ({
     relaunch,
     notify,
   }: {
     readonly relaunch: (run: RunRecord) => void
     readonly notify: (runId: string) => void
-  }): GoOn =>
+  }): WakeRun =>
   (run, { resumed }) =>
     resumed === undefined ? notify(run.id) : relaunch(resumed)

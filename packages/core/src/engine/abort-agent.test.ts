@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, gate, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, settled } from './test-engine.fixture.ts'
 
 const accepted = { answer: 'accepted' } as const
 
@@ -14,7 +14,7 @@ describe('abortAgent', () => {
       if (input === 'first') signal.addEventListener('abort', () => open.resolve())
       await open.promise
     })
-    const engine = createEngine({ agents: [task], storage: { ...storage, runs: { ...storage.runs, find } } })
+    const engine = createTestEngine({ agents: [task], storage: { ...storage, runs: { ...storage.runs, find } } })
     const first = await engine.run('task', { ...accepted, body: { input: 'first' } })
     const second = await engine.run('task', accepted)
     await engine.pass(0)
@@ -26,7 +26,7 @@ describe('abortAgent', () => {
   })
 
   it('has nothing to do for an agent at rest', async () => {
-    const engine = createEngine({ agents: [agentOf('task', async () => 1)] })
+    const engine = createTestEngine({ agents: [agentOf('task', async () => 1)] })
     await engine.run('task')
 
     expect(await engine.abortAgent({ agentId: 'task', visibility: EVERY_ROW })).toEqual({
@@ -40,7 +40,7 @@ describe('abortAgent', () => {
     let isBroken = false
     const commit: typeof storage.unitOfWork.commit = (writes) =>
       isBroken ? Promise.reject(new Error('disk')) : storage.unitOfWork.commit(writes)
-    const engine = createEngine({
+    const engine = createTestEngine({
       agents: [agentOf('task', () => new Promise(() => undefined))],
       storage: { ...storage, unitOfWork: { commit } },
     })

@@ -1,3 +1,4 @@
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { AppError, type RunStore, type Visibility } from '@perdure/ports'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
@@ -29,7 +30,7 @@ export function createAbortAgent(deps: AbortAgentDeps): AbortAgent {
   return async ({ agentId, reason, visibility, key }) => {
     agents.get(agentId)
     const aborted: string[] = []
-    const filter = { kind: 'agent', targetId: agentId, statuses: ['queued', 'running', 'suspended'] } as const
+    const filter = { kind: 'agent', targetId: agentId, statuses: ACTIVE_RUN_STATUSES } as const
     for await (const { id } of eachRun(runs, filter, visibility)) {
       const isOurs = await abortRun({ runId: id, reason, visibility }).then(() => true, ignoreEnded)
       if (isOurs) aborted.push(id)

@@ -1,7 +1,7 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { AgentContext } from '../targets/agent.ts'
-import { agentOf, createEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
 
 const key = { id: 'abort-1', fingerprint: 'same' }
 const untilAborted = agentOf(
@@ -16,7 +16,7 @@ describe('abortRun', () => {
       context = given
       return new Promise(() => undefined)
     })
-    const engine = createEngine({ agents: [spy] })
+    const engine = createTestEngine({ agents: [spy] })
     const waiting = engine.run('spy')
     await settled()
 
@@ -40,7 +40,7 @@ describe('abortRun', () => {
       late = emit('text.delta', { delta: 'too late' })
       return 'too late'
     })
-    const engine = createEngine({ agents: [talkative] })
+    const engine = createTestEngine({ agents: [talkative] })
     const { runId = '' } = await engine.run('talkative', { answer: 'accepted' })
     await settled()
 
@@ -54,7 +54,7 @@ describe('abortRun', () => {
   })
 
   it('answers the same for a run that is already aborted, and refuses one that has completed', async () => {
-    const engine = createEngine({ agents: [untilAborted, agentOf('quick', async () => 1)] })
+    const engine = createTestEngine({ agents: [untilAborted, agentOf('quick', async () => 1)] })
     const slow = await engine.run('patient', { answer: 'accepted' })
     const quick = await engine.run('quick')
     const abort = (runId = '') => engine.abortRun({ runId, visibility: EVERY_ROW })
@@ -65,7 +65,7 @@ describe('abortRun', () => {
   })
 
   it('treats a run the caller may not see like one that does not exist', async () => {
-    const engine = createEngine({ agents: [untilAborted] })
+    const engine = createTestEngine({ agents: [untilAborted] })
     const { runId = '' } = await engine.run('patient', { answer: 'accepted' })
 
     const attempt = engine.abortRun({ runId, visibility: { agentIds: ['other'] } })
@@ -75,7 +75,7 @@ describe('abortRun', () => {
   })
 
   it('takes effect once per key', async () => {
-    const engine = createEngine({ agents: [untilAborted] })
+    const engine = createTestEngine({ agents: [untilAborted] })
     const { runId = '' } = await engine.run('patient', { answer: 'accepted' })
 
     const first = await engine.abortRun({ runId, visibility: EVERY_ROW, key })
@@ -91,7 +91,7 @@ describe('abortRun', () => {
       seen.push(input)
       await open.promise
     })
-    const engine = createEngine({ agents: [work], concurrency: 1 })
+    const engine = createTestEngine({ agents: [work], concurrency: 1 })
     await engine.run('work', { body: { input: 1 }, answer: 'accepted' })
     const waiting = await engine.run('work', { body: { input: 2 }, answer: 'accepted' })
 
@@ -105,7 +105,7 @@ describe('abortRun', () => {
 
   it('lets exactly one of a completion and an abort at the same time win', async () => {
     const open = gate<string>()
-    const engine = createEngine({ agents: [agentOf('racer', () => open.promise)] })
+    const engine = createTestEngine({ agents: [agentOf('racer', () => open.promise)] })
     const { runId = '' } = await engine.run('racer', { answer: 'accepted' })
     await settled()
 
@@ -124,7 +124,7 @@ describe('abortRun', () => {
 
   it('frees the place of an agent that ignores its signal once the grace has passed', async () => {
     const deaf = agentOf('deaf', () => new Promise(() => undefined), { concurrency: 'single' })
-    const engine = createEngine({ agents: [deaf] })
+    const engine = createTestEngine({ agents: [deaf] })
     const { runId = '' } = await engine.run('deaf', { answer: 'accepted' })
     await settled()
 
@@ -138,7 +138,7 @@ describe('abortRun', () => {
 
 describe('abortAgent', () => {
   it('aborts every run of the agent and none of another', async () => {
-    const engine = createEngine({
+    const engine = createTestEngine({
       agents: [untilAborted, agentOf('other', () => new Promise(() => undefined))],
       concurrency: 2,
     })
@@ -176,7 +176,7 @@ describe('timeoutMs', () => {
         ),
       { timeoutMs: 500 },
     )
-    const engine = createEngine({ agents: [slow] })
+    const engine = createTestEngine({ agents: [slow] })
     const waiting = engine.run('slow', { body: { timeoutMs: 9_000 } })
     await settled()
 

@@ -1,11 +1,11 @@
+import { isTerminal } from '@perdure/protocol'
 import { AppError, type RunStore, type StepStore } from '@perdure/ports'
 import { usageWithChildren } from '../durable/run-budget.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { findRunToChange } from '../runs/find-run-to-change.ts'
 import { outcomeReply } from '../runs/run-outcome.ts'
-import { isTerminal } from '../runs/run-states.ts'
-import { announce, type EndPlan, type EndRunDeps, planEnd } from './end-run.ts'
+import { announce, type EndRunDeps, planEnd } from './end-run.ts'
 import type { Runner } from './runner.ts'
 
 export interface AbortRunDeps extends CommitOnceDeps, EndRunDeps {
@@ -18,19 +18,24 @@ export function createAbortRun(deps: AbortRunDeps): AbortRun {
   const { runner, basePath } = deps
 
   return async ({ reason, key, ...asked }) => {
-    let plan: EndPlan | undefined
     const once = await commitOnce(deps, key, async () => {
       const run = await findRunToChange(deps, asked)
-      plan = undefined
-      if (run.status === 'aborted') return { writes: [], reply: outcomeReply(run, basePath), remember: true }
+      if (run.status === 'aborted')
+        return { writes: [], reply: outcomeReply(run, basePath), remember: true, ended: undefined }
       if (isTerminal(run.status)) throw new AppError('run-not-active', { message: `the run is ${run.status}` })
       const used = await usageWithChildren(deps, run)
-      plan = planEnd(deps, run, { status: 'aborted', finishReason: 'aborted', reason: reason ?? 'aborted', ...used })
-      return { writes: plan.writes, reply: outcomeReply(plan.ended, basePath), remember: true }
+      const plan = planEnd(deps, run, {
+        status: 'aborted',
+        finishReason: 'aborted',
+        reason: reason ?? 'aborted',
+        ...used,
+      })
+      return { writes: plan.writes, reply: outcomeReply(plan.ended, basePath), remember: true, ended: plan.ended }
     })
     if (once.kind === 'replayed') return once.reply
-    if (plan !== undefined) {
-      announce(deps, plan.ended)
+    const { ended } = once.decision
+    if (ended !== undefined) {
+      announce(deps, ended)
       runner.abort(asked.runId, 'aborted')
     }
     return once.decision.reply

@@ -1,62 +1,62 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAdmission, type Place } from './admission.ts'
+import { createAdmission, type Slot } from './admission.ts'
 
 const parallel = { lane: undefined, onBusy: 'queue' } as const
 
 describe('createAdmission', () => {
   it('grants places up to the concurrency and lines up the rest', () => {
     const admission = createAdmission({ concurrency: 2, maxQueued: 10 })
-    const places = ['a', 'b', 'c', 'd'].map((runId) => admission.enter({ runId, ...parallel }))
+    const places = ['a', 'b', 'c', 'd'].map((runId) => admission.claim({ runId, ...parallel }))
 
     expect(places.map((place) => place.isGranted())).toEqual([true, true, false, false])
     expect(places.map((place) => place.position())).toEqual([undefined, undefined, 1, 2])
-    places[0]?.leave()
+    places[0]?.release()
     expect(places.map((place) => place.position())).toEqual([undefined, undefined, undefined, 1])
   })
 
   it('refuses a taken lane unless the entry may wait', () => {
     const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
-    admission.enter({ runId: 'a', lane: 'x', onBusy: 'reject' })
+    admission.claim({ runId: 'a', lane: 'x', onBusy: 'reject' })
 
-    expect(() => admission.enter({ runId: 'b', lane: 'x', onBusy: 'reject' })).toThrow('one thing at a time')
-    expect(admission.enter({ runId: 'c', lane: 'x', onBusy: 'queue' }).isGranted()).toBe(false)
-    expect(admission.enter({ runId: 'd', lane: 'y', onBusy: 'reject' }).isGranted()).toBe(true)
+    expect(() => admission.claim({ runId: 'b', lane: 'x', onBusy: 'reject' })).toThrow('one run at a time')
+    expect(admission.claim({ runId: 'c', lane: 'x', onBusy: 'queue' }).isGranted()).toBe(false)
+    expect(admission.claim({ runId: 'd', lane: 'y', onBusy: 'reject' }).isGranted()).toBe(true)
   })
 
   it('names every run of a lane, the holder first', () => {
     const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
-    expect(admission.membersOf('x')).toEqual([])
-    const [first] = ['a', 'b', 'c'].map((runId) => admission.enter({ runId, lane: 'x', onBusy: 'interrupt' }))
-    expect(admission.membersOf('x')).toEqual(['a', 'b', 'c'])
+    expect(admission.runsInLane('x')).toEqual([])
+    const [first] = ['a', 'b', 'c'].map((runId) => admission.claim({ runId, lane: 'x', onBusy: 'interrupt' }))
+    expect(admission.runsInLane('x')).toEqual(['a', 'b', 'c'])
 
-    first?.leave()
+    first?.release()
 
-    expect(admission.membersOf('x')).toEqual(['b', 'c'])
+    expect(admission.runsInLane('x')).toEqual(['b', 'c'])
   })
 
   it('lets a waiting place leave without disturbing the others', () => {
     const admission = createAdmission({ concurrency: 1, maxQueued: 9 })
-    const [first, second, third] = ['a', 'b', 'c'].map((runId) => admission.enter({ runId, ...parallel })) as [
-      Place,
-      Place,
-      Place,
+    const [first, second, third] = ['a', 'b', 'c'].map((runId) => admission.claim({ runId, ...parallel })) as [
+      Slot,
+      Slot,
+      Slot,
     ]
 
-    second.leave()
-    second.leave()
+    second.release()
+    second.release()
     expect(third.position()).toBe(1)
-    first.leave()
+    first.release()
     expect(third.isGranted()).toBe(true)
   })
 
   it('grants nothing more once closed', () => {
     const admission = createAdmission({ concurrency: 1, maxQueued: 9 })
-    const first = admission.enter({ runId: 'a', ...parallel })
-    const second = admission.enter({ runId: 'b', ...parallel })
+    const first = admission.claim({ runId: 'a', ...parallel })
+    const second = admission.claim({ runId: 'b', ...parallel })
 
     admission.close()
-    first.leave()
+    first.release()
 
     expect(second.isGranted()).toBe(false)
   })
@@ -69,17 +69,17 @@ describe('createAdmission', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 60 }), fc.integer({ min: 1, max: 4 }), (commands, concurrency) => {
         const admission = createAdmission({ concurrency, maxQueued: 1_000 })
-        const present: { place: Place; lane: string | undefined }[] = []
+        const present: { place: Slot; lane: string | undefined }[] = []
         const granted: string[] = []
         let count = 0
         for (const one of commands) {
           if (one.kind === 'enter') {
             const runId = `${one.lane ?? '-'}${String(count++).padStart(4, '0')}`
-            const place = admission.enter({ runId, lane: one.lane, onBusy: 'queue' })
+            const place = admission.claim({ runId, lane: one.lane, onBusy: 'queue' })
             place.whenGranted(() => granted.push(runId))
             present.push({ place, lane: one.lane })
           } else {
-            present.splice(one.pick % Math.max(1, present.length), 1)[0]?.place.leave()
+            present.splice(one.pick % Math.max(1, present.length), 1)[0]?.place.release()
           }
           const holding = present.filter(({ place }) => place.isGranted())
           expect(holding.length).toBeLessThanOrEqual(concurrency)

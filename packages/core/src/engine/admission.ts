@@ -6,7 +6,7 @@ export interface AdmissionOptions {
   readonly maxQueued: number // places waiting at most
 }
 
-export interface Entry {
+export interface SlotRequest {
   readonly runId: string
   /** Runs of one lane never execute together; without a lane only the process-wide limit counts. */
   readonly lane: string | undefined
@@ -16,27 +16,27 @@ export interface Entry {
 }
 
 /** A run's claim to execute. */
-export interface Place {
+export interface Slot {
   isGranted(): boolean
   /** Calls `fn` once, as soon as the place is granted: at once when it is. */
   whenGranted(fn: () => void): void
   /** How many are served before it, plus one; `undefined` once granted. */
   position(): number | undefined
   /** Gives up the place, granted or waiting; the next one moves up. Idempotent. */
-  leave(): void
+  release(): void
 }
 
 export interface Admission {
   /** @throws AppError `agent-busy` when the lane is taken and `onBusy` is `reject`; `queue-full` */
-  enter(entry: Entry): Place
+  claim(entry: SlotRequest): Slot
   /** The runs of the lane: the one that holds it, then those that wait for it. */
-  membersOf(lane: string): readonly string[]
+  runsInLane(lane: string): readonly string[]
   /** Grants nothing more; waiting places stay. */
   close(): void
 }
 
 interface Waiting {
-  readonly entry: Entry
+  readonly entry: SlotRequest
   grant(): void
 }
 
@@ -59,7 +59,7 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
     return lane
   }
 
-  const serve = () => {
+  const grantNext = () => {
     while (!isClosed && executing < concurrency) {
       const next = eligible.shift()
       if (next === undefined) return
@@ -69,7 +69,7 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
     }
   }
 
-  const line = (waiting: Waiting) => {
+  const enqueue = (waiting: Waiting) => {
     queued++
     const { lane: name, runId } = waiting.entry
     if (name === undefined) {
@@ -92,7 +92,7 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
     else eligible.push(next)
   }
 
-  const leaveQueue = (waiting: Waiting) => {
+  const dequeue = (waiting: Waiting) => {
     queued--
     const { lane } = waiting.entry
     if (remove(eligible, waiting)) freeLane(lane)
@@ -107,7 +107,7 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
   }
 
   return {
-    enter(entry) {
+    claim(entry) {
       refuse(entry)
       let state: 'waiting' | 'granted' | 'left' = 'waiting'
       let onGrant: (() => void) | undefined
@@ -118,8 +118,8 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
           onGrant?.()
         },
       }
-      line(waiting)
-      serve()
+      enqueue(waiting)
+      grantNext()
       return {
         isGranted: () => state === 'granted',
         whenGranted(fn) {
@@ -127,18 +127,18 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
           else onGrant = fn
         },
         position: () => (state === 'waiting' ? positionOf(waiting) : undefined),
-        leave() {
+        release() {
           const before = state
           state = 'left'
-          if (before === 'waiting') leaveQueue(waiting)
+          if (before === 'waiting') dequeue(waiting)
           if (before !== 'granted') return
           executing--
           freeLane(entry.lane)
-          serve()
+          grantNext()
         },
       }
     },
-    membersOf(name) {
+    runsInLane(name) {
       const lane = lanes.get(name)
       if (lane?.holder === undefined) return []
       return [lane.holder, ...lane.waiting.map(({ entry }) => entry.runId)]
@@ -148,7 +148,7 @@ export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): A
     },
   }
 
-  function refuse({ lane, onBusy, isAccepted = false }: Entry): void {
+  function refuse({ lane, onBusy, isAccepted = false }: SlotRequest): void {
     if (isAccepted) return
     const isBusy = lane !== undefined && lanes.get(lane)?.holder !== undefined
     if (isBusy && onBusy === 'reject') {

@@ -4,7 +4,7 @@ import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { describe, expect, it } from 'vitest'
 import type { AgentRegistration, RunContext } from '../targets/agent.ts'
-import { agentOf, createEngine, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, settled } from './test-engine.fixture.ts'
 
 const schemaOf = (validate: StandardSchemaV1['~standard']['validate']) =>
   ({ '~standard': { version: 1, vendor: 'test', validate } }) as StandardSchemaV1
@@ -24,7 +24,7 @@ function house(...agents: readonly AgentRegistration[]) {
     for (let round = 0; round < 6; round++) await settled(shared.clock)
   }
   const boot = async () => {
-    const engine = createEngine({ ...shared, agents })
+    const engine = createTestEngine({ ...shared, agents })
     await engine.recover()
     await engine.start()
     await rest()

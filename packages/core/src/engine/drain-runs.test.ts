@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, EVERY_ROW } from '@perdure/ports'
+import { EVERY_ROW, storageBusy } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, gate, outcomeOf } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf } from './test-engine.fixture.ts'
 
 const TEN_TOKENS = { provider: 'p', model: 'm', inputTokens: 10 }
 const never = () => new Promise<never>(() => undefined)
@@ -9,7 +9,7 @@ const never = () => new Promise<never>(() => undefined)
 describe('releaseRuns', () => {
   it('takes nothing away from a run that ends at the same moment', async () => {
     const open = gate<string>()
-    const engine = createEngine({ agents: [agentOf('task', () => open.promise, { recovery: 'resume' })] })
+    const engine = createTestEngine({ agents: [agentOf('task', () => open.promise, { recovery: 'resume' })] })
     const reply = engine.run('task')
     await engine.pass(0)
 
@@ -23,7 +23,7 @@ describe('releaseRuns', () => {
   })
 
   it('does not bring back a run that was ended elsewhere', async () => {
-    const engine = createEngine({ agents: [agentOf('task', never, { recovery: 'resume' })] })
+    const engine = createTestEngine({ agents: [agentOf('task', never, { recovery: 'resume' })] })
     const { runId = '' } = await engine.run('task', { answer: 'accepted' })
     await engine.pass(0)
     await engine.storage.unitOfWork.commit([
@@ -43,9 +43,9 @@ describe('releaseRuns', () => {
     const storage = createInMemoryStorage()
     let refusals = 0
     const commit: typeof storage.unitOfWork.commit = (writes) =>
-      refusals-- > 0 ? Promise.reject(new AppError('SQLITE_BUSY')) : storage.unitOfWork.commit(writes)
+      refusals-- > 0 ? Promise.reject(storageBusy()) : storage.unitOfWork.commit(writes)
     const spending = agentOf('task', async (_, { usage }) => [await usage(TEN_TOKENS), await never()], { recovery })
-    const engine = createEngine({ agents: [spending], storage: { ...storage, unitOfWork: { commit } } })
+    const engine = createTestEngine({ agents: [spending], storage: { ...storage, unitOfWork: { commit } } })
     const { runId = '' } = await engine.run('task', { answer: 'accepted' })
     await engine.pass(0)
 
@@ -60,7 +60,7 @@ describe('releaseRuns', () => {
   })
 
   it('does not wait for code that ignores its signal', async () => {
-    const engine = createEngine({ agents: [agentOf('deaf', never)] })
+    const engine = createTestEngine({ agents: [agentOf('deaf', never)] })
     const { runId = '' } = await engine.run('deaf', { answer: 'accepted' })
     await engine.pass(0)
 
@@ -70,7 +70,7 @@ describe('releaseRuns', () => {
   })
 
   it('answers whoever waits for a run that is still queued, and leaves it to the next process', async () => {
-    const engine = createEngine({ agents: [agentOf('task', never)], concurrency: 1 })
+    const engine = createTestEngine({ agents: [agentOf('task', never)], concurrency: 1 })
     await engine.run('task', { answer: 'accepted' })
     const waiting = engine.run('task')
     await engine.pass(0)

@@ -1,10 +1,11 @@
-import type { RunRecord, UnitOfWork } from '@perdure/ports'
-import { type PersistentlyDeps, persistently } from '../concurrency/retry-transient.ts'
+import { isStorageBusy, type RunRecord, type UnitOfWork } from '@perdure/ports'
+import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { type EndRunDeps, endRun } from './end-run.ts'
-import type { LiveRun, Runner } from './runner.ts'
+import type { LiveRun } from './live-runs.ts'
+import type { Runner } from './runner.ts'
 
-export interface DrainRunsDeps extends EndRunDeps, PersistentlyDeps {
+export interface DrainRunsDeps extends EndRunDeps, RetryDeps {
   readonly unitOfWork: UnitOfWork
   readonly runner: Runner
 }
@@ -28,29 +29,28 @@ export async function waitForRuns({ runner, timers, clock }: DrainRunsDeps, time
  */
 export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
   await Promise.all(executing(deps.runner).map((live) => release(deps, live)))
-  for (const { run } of deps.runner.live()) if (run.status === 'queued') deps.settlements.settle(run)
-  deps.settlements.hurryAll()
+  for (const { run } of deps.runner.live()) if (run.status === 'queued') deps.runWaiters.resolve(run)
+  deps.runWaiters.stopWaitingAll()
 }
 
-/** The process has to end: a full disk is not outlasted, a busy storage for a moment. */
-const OUTLASTED = new Set(['SQLITE_BUSY'])
-const OUTLASTED_MS = 1_000
+/** The process has to exit, so it retries only a busy storage, and only this long. A full disk would take longer. */
+const RETRY_MS = 1_000
 
 async function release(deps: DrainRunsDeps, { run, target, execution }: LiveRun): Promise<void> {
   const { clock } = deps
-  const giveUpAtMs = clock.monotonicMs() + OUTLASTED_MS
+  const giveUpAtMs = clock.monotonicMs() + RETRY_MS
   const usage = execution?.used() ?? run.usage
   const end = { status: 'aborted', finishReason: 'shutdown', reason: 'shutdown', usage } as const
   const leave = async () =>
     void (target.recovery === 'resume' ? await requeue(deps, run) : await endRun(deps, run, end))
   try {
-    await persistently(deps, leave, { errors: OUTLASTED, isEnough: () => clock.monotonicMs() >= giveUpAtMs })
+    await retryTransient(deps, leave, { mayRetry: isStorageBusy, shouldStop: () => clock.monotonicMs() >= giveUpAtMs })
   } finally {
     deps.runner.abort(run.id, 'shutdown')
   }
 }
 
-async function requeue({ unitOfWork, clock, settlements }: DrainRunsDeps, run: RunRecord): Promise<void> {
+async function requeue({ unitOfWork, clock, runWaiters }: DrainRunsDeps, run: RunRecord): Promise<void> {
   const queued: RunRecord = { ...run, status: 'queued', attempt: run.attempt + 1 }
   const outcome = await unitOfWork.commit([
     {
@@ -62,7 +62,7 @@ async function requeue({ unitOfWork, clock, settlements }: DrainRunsDeps, run: R
     },
     { type: 'event.append', events: [lifecycleEvent(queued, 'run.queued', { at: clock.now(), reason: 'shutdown' })] },
   ])
-  if (outcome.committed) settlements.settle(queued)
+  if (outcome.committed) runWaiters.resolve(queued)
 }
 
-const executing = (runner: Runner) => runner.live().filter(({ place }) => place.isGranted())
+const executing = (runner: Runner) => runner.live().filter(({ slot }) => slot.isGranted())

@@ -2,14 +2,14 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Storage } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine } from './test-engine.fixture.ts'
 
 describe('a session that is gone by the end of a run', () => {
   it('costs the run its transcript and not its result', async () => {
     const storage = createInMemoryStorage()
     const run = aRun({ id: 'run_1', targetId: 'task', sessionId: 'gone' })
     await storage.unitOfWork.commit([{ type: 'run.insert', run }])
-    const engine = createEngine({ agents: [agentOf('task', async () => 'done')], storage })
+    const engine = createTestEngine({ agents: [agentOf('task', async () => 'done')], storage })
 
     await engine.start()
     await engine.pass(0)
@@ -33,7 +33,7 @@ describe('a session that is gone by the end of a run', () => {
       },
     }
     const agents = [agentOf('task', async () => 'done')]
-    const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+    const engine = createTestEngine({ agents, storage: { ...storage, unitOfWork } })
 
     await engine.start()
     await engine.pass(0)

@@ -14,14 +14,14 @@ import type {
 import { type LifecycleEventType, lifecycleEvent } from '../runs/run-events.ts'
 import { renderOutcome } from '../runs/run-outcome.ts'
 import { statusesBefore } from '../runs/run-states.ts'
-import type { News, Settlements } from '../runs/run-waiters.ts'
+import type { OutcomeInfo, RunWaiters } from '../runs/run-waiters.ts'
 import { messageWrites } from '../sessions/message-writes.ts'
 
 export interface EndRunDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly ids: IdGenerator
-  readonly settlements: Settlements
+  readonly runWaiters: RunWaiters
   readonly basePath: string
   /** What else the commit that ends a run writes, such as the end of the trigger fire that started it. */
   readonly endWrites: (ended: RunRecord, at: EpochMs) => readonly Write[]
@@ -42,7 +42,7 @@ export interface RunEnd {
   /** Events of the agent that are not yet in the log. */
   readonly events?: readonly NewEvent[]
   /** It has made no calls: it leaves no child and no approval behind. */
-  readonly isAlone?: boolean
+  readonly madeNoCalls?: boolean
 }
 
 /** The writes that end a run, and the run as it is then. */
@@ -62,15 +62,15 @@ export interface EndPlan {
 export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Promise<RunRecord | undefined> {
   const plan = planEnd(deps, run, end)
   const first = await deps.unitOfWork.commit(plan.writes)
-  const { isAlone } = end
-  if (first.committed) return announce(deps, plan.ended, { isAlone, json: plan.json })
+  const { madeNoCalls } = end
+  if (first.committed) return announce(deps, plan.ended, { madeNoCalls, json: plan.json })
   if (first.conflict.type === 'step.fence' && end.again !== undefined) return endRun(deps, run, await end.again())
   if (first.conflict.type !== 'message.append') return undefined
 
   // The session was deleted while the run executed: end it without a transcript.
   const { ended, json, writes } = planEnd(deps, { ...run, sessionId: undefined }, end)
   const second = await deps.unitOfWork.commit(writes)
-  return second.committed ? announce(deps, ended, { isAlone, json }) : undefined
+  return second.committed ? announce(deps, ended, { madeNoCalls, json }) : undefined
 }
 
 export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan {
@@ -101,8 +101,12 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
 }
 
 /** Tells whoever waits in this process that the run has ended or is suspended. */
-export function announce({ settlements }: Pick<EndRunDeps, 'settlements'>, run: RunRecord, news?: News): RunRecord {
-  settlements.settle(run, news)
+export function announce(
+  { runWaiters }: Pick<EndRunDeps, 'runWaiters'>,
+  run: RunRecord,
+  news?: OutcomeInfo,
+): RunRecord {
+  runWaiters.resolve(run, news)
   return run
 }
 

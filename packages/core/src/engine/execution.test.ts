@@ -2,13 +2,13 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { AppError, EVERY_ROW, type UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent, RunContext } from '../targets/agent.ts'
-import { agentOf, createEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
 
 const unprintable = Object.create(null) as unknown
 
 /** What a run of this code comes to. */
 async function runOf(code: Parameters<typeof agentOf>[1]) {
-  const engine = createEngine({ agents: [agentOf('agent', code)] })
+  const engine = createTestEngine({ agents: [agentOf('agent', code)] })
   const reply = await engine.run('agent')
   const events = await engine.eventsOf(reply.runId ?? '')
   return { outcome: outcomeOf(reply), types: events.map(({ type }) => type), events, engine }
@@ -70,7 +70,7 @@ describe('a generator agent', () => {
       isFull = false
       return 'done'
     }
-    const engine = createEngine({ agents: [agentOf('agent', code)], storage: { ...storage, unitOfWork } })
+    const engine = createTestEngine({ agents: [agentOf('agent', code)], storage: { ...storage, unitOfWork } })
 
     const outcome = outcomeOf(await engine.run('agent'))
 
@@ -134,7 +134,7 @@ describe('a generator agent', () => {
       isHeld = true
       for (; yielded < 500; yielded++) yield { type: 'note.n', payload: { n: yielded } }
     })
-    const engine = createEngine({ agents: [flood], storage: { ...storage, unitOfWork } })
+    const engine = createTestEngine({ agents: [flood], storage: { ...storage, unitOfWork } })
 
     const running = engine.run('flood')
     await engine.pass(0)
@@ -150,7 +150,7 @@ describe('a generator agent', () => {
 describe('the context', () => {
   it('tells a run what the request said of it', async () => {
     let seen: RunContext | undefined
-    const engine = createEngine({
+    const engine = createTestEngine({
       agents: [
         agentOf('spy', async (_, context) => {
           seen = context
@@ -170,7 +170,7 @@ describe('the context', () => {
 
   it('tells a run and its children on whose behalf they run, whatever the request says', async () => {
     const seen: unknown[] = []
-    const engine = createEngine({
+    const engine = createTestEngine({
       agents: [
         agentOf('child', async (_, { owner, userId }) => void seen.push({ owner, userId })),
         agentOf('parent', async (_, { owner, userId, agents }) => {

@@ -13,7 +13,7 @@ import {
   type Timers,
   toJsonText,
 } from '@perdure/ports'
-import { persistently } from '../concurrency/retry-transient.ts'
+import { retryTransient } from '../concurrency/retry-transient.ts'
 import { type BudgetFamilies, limitsUsage, type Membership } from '../durable/budget-families.ts'
 import type { CallScope } from '../durable/call-scope.ts'
 import { createJournal, type Journal, type JournalDeps } from '../durable/journal.ts'
@@ -68,9 +68,9 @@ export interface Execution {
   /** The same for a run that ends now. */
   readonly usedAtEnd: Budget['usedAtEnd']
   /** It is over: what its family shares is no longer kept for it. */
-  readonly leave: () => void
+  readonly release: () => void
   /** Whether the run has made no calls, now or before: then it has no child and no approval. */
-  isAlone(): boolean
+  madeNoCalls(): boolean
   /** Looks whether something the run waits for is there by now. */
   notify(): void
 }
@@ -92,7 +92,7 @@ export async function startExecution(
 ): Promise<Execution> {
   const { steps, timers, logger, callChild, services } = deps
   const suspension = readSuspension(run)
-  const read = () => persistently(deps, () => steps.list(run.id))
+  const read = () => retryTransient(deps, () => steps.list(run.id))
   const recorded = isFirst ? [] : await read()
   const { promise: breach, reject: breakOff } = Promise.withResolvers<never>()
   const ledger = createLedger({
@@ -101,7 +101,7 @@ export async function startExecution(
   })
   const journal = createJournal(deps, run)
   const resume = suspension === undefined ? undefined : await readResume(deps, run, suspension)
-  const { account, leave } = limitsUsage(run.budget) ? await deps.families.join(run, recorded) : UNLIMITED
+  const { account, release } = limitsUsage(run.budget) ? await deps.families.join(run, recorded) : UNLIMITED
   const budget = createBudget(deps, run, { journal, recorded, account, onExhausted: breakOff })
   const scope: CallScope = { ...sharedBy(deps), run, journal, ledger, signal, budget, span }
   const context = createRunContext(scope, { logger, resume, callChild, services })
@@ -113,15 +113,15 @@ export async function startExecution(
     journal,
     used: budget.used,
     usedAtEnd: budget.usedAtEnd,
-    leave,
-    isAlone: () => isFirst && ledger.lastSeq() === 0,
+    release,
+    madeNoCalls: () => isFirst && ledger.lastSeq() === 0,
     verdict: Promise.race([...ways, broken(breach, budget)]),
     notify: () =>
       void ledger.refresh().catch((error: unknown) => logger.error('waits not read', error, { runId: run.id })),
   }
 }
 
-const UNLIMITED: Omit<Membership, 'account'> & { readonly account?: undefined } = { leave: () => undefined }
+const UNLIMITED: Omit<Membership, 'account'> & { readonly account?: undefined } = { release: () => undefined }
 
 /** Not all there is: each execution has a scope of its own. */
 const sharedBy = ({ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue }: ExecutionDeps) => ({
@@ -134,7 +134,7 @@ async function readResume(
   { state, approvalIds }: { readonly state: unknown; readonly approvalIds: readonly string[] },
 ): Promise<Resume> {
   const { approvals } = deps
-  const find = (id: string) => persistently(deps, () => approvals.find(id, EVERY_ROW))
+  const find = (id: string) => retryTransient(deps, () => approvals.find(id, EVERY_ROW))
   const decided = await Promise.all(approvalIds.map(find))
   return {
     state,
@@ -230,11 +230,11 @@ async function suspend(
   { run, ledger, journal }: Blocking,
   seqs: readonly number[],
 ): Promise<Verdict | undefined> {
-  const recorded = await persistently(deps, () => deps.steps.list(run.id))
+  const recorded = await retryTransient(deps, () => deps.steps.list(run.id))
   const waits = recorded.filter(({ seq, status }) => seqs.includes(seq) && status === 'waiting')
   if (waits.length < seqs.length) return undefined
   const plan = planSuspension(deps, run, waits)
-  const outcome = await persistently(deps, async () => {
+  const outcome = await retryTransient(deps, async () => {
     if (journal.isClosed()) return 'over'
     return journal.isIdle() && ledger.isBlockedAt(seqs) ? deps.unitOfWork.commit(plan.writes) : 'going on'
   })

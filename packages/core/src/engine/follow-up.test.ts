@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type Storage } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { ALICE, createEngine } from './test-engine.fixture.ts'
+import { ALICE, createTestEngine } from './test-engine.fixture.ts'
 
 /** In-memory storage that counts how often its approvals and its runs are listed. */
 function countingStorage() {
@@ -25,7 +25,7 @@ describe('the end of a run', () => {
   it('asks for nothing that a run without calls can have left behind', async () => {
     const { storage, lists } = countingStorage()
     const agent = { id: 'echo', run: async (input: unknown) => input }
-    const { startRun } = createEngine({ storage, agents: [{ id: 'echo', description: 'Echo.', agent }] })
+    const { startRun } = createTestEngine({ storage, agents: [{ id: 'echo', description: 'Echo.', agent }] })
 
     const reply = await startRun({
       target: { kind: 'agent', id: 'echo' },
@@ -44,7 +44,7 @@ describe('the end of a run', () => {
       throw new Error('no money')
     }
     const workflow = { id: 'pay', execute: execute as never }
-    const { startRun } = createEngine({ storage, workflows: [{ id: 'pay', description: 'Pays.', workflow }] })
+    const { startRun } = createTestEngine({ storage, workflows: [{ id: 'pay', description: 'Pays.', workflow }] })
 
     await startRun({
       target: { kind: 'workflow', id: 'pay' },

@@ -1,3 +1,5 @@
+import { isTerminal } from '@perdure/protocol'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import {
   AppError,
   type ApprovalRecord,
@@ -10,38 +12,37 @@ import {
   type UnitOfWork,
 } from '@perdure/ports'
 import { closeApproval } from '../approvals/expire-approval.ts'
-import { type PersistentlyDeps, persistently } from '../concurrency/retry-transient.ts'
-import type { SettleWait } from '../durable/resolve-wait.ts'
+import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
+import type { ResolveWait } from '../durable/resolve-wait.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { eachRun } from '../runs/each-run.ts'
-import { isTerminal } from '../runs/run-states.ts'
-import type { News } from '../runs/run-waiters.ts'
+import type { OutcomeInfo } from '../runs/run-waiters.ts'
 
-export interface AftermathDeps {
+export interface FollowUpDeps {
   readonly runs: RunStore
   readonly steps: StepStore
   readonly approvals: ApprovalStore
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
-  readonly settleWait: SettleWait
+  readonly resolveWait: ResolveWait
   readonly abortRun: AbortRun
 }
 
 /** What the end of a run means for others: its parent goes on, its children and its open approvals end with it. */
-export type Aftermath = (run: RunRecord, news?: News) => Promise<void>
+export type FollowUp = (run: RunRecord, news?: OutcomeInfo) => Promise<void>
 
-export function createAftermath(deps: AftermathDeps & PersistentlyDeps): Aftermath {
-  return async (run, { isAlone = false } = {}) => {
+export function createFollowUp(deps: FollowUpDeps & RetryDeps): FollowUp {
+  return async (run, { madeNoCalls = false } = {}) => {
     if (!isTerminal(run.status)) return
-    const ofParent = run.parentRunId === undefined ? [] : [settleParent]
-    const ofOthers = isAlone ? [] : [abortChildren, expireApprovals]
+    const ofParent = run.parentRunId === undefined ? [] : [wakeParent]
+    const ofOthers = madeNoCalls ? [] : [abortChildren, expireApprovals]
     // Each may be done again: what was done before is found done.
-    await Promise.all([...ofParent, ...ofOthers].map((part) => persistently(deps, () => part(deps, run))))
+    await Promise.all([...ofParent, ...ofOthers].map((part) => retryTransient(deps, () => part(deps, run))))
   }
 }
 
 /** Makes up for what a crash has kept from happening. Called at start, when nothing executes yet. */
-export async function reconcileRuns(deps: AftermathDeps): Promise<void> {
+export async function reconcileRuns(deps: FollowUpDeps): Promise<void> {
   for await (const run of eachRun(deps.runs, { statuses: ['queued', 'suspended'] })) {
     await followParent(deps, run)
     await followChildren(deps, run)
@@ -52,37 +53,37 @@ export async function reconcileRuns(deps: AftermathDeps): Promise<void> {
   }
 }
 
-async function followParent(deps: AftermathDeps, { parentRunId }: RunRecord): Promise<void> {
+async function followParent(deps: FollowUpDeps, { parentRunId }: RunRecord): Promise<void> {
   const parent = parentRunId === undefined ? undefined : await deps.runs.find(parentRunId, EVERY_ROW)
   if (parent !== undefined && isTerminal(parent.status)) await abortChildren(deps, parent)
 }
 
-async function followChildren(deps: AftermathDeps, run: RunRecord): Promise<void> {
+async function followChildren(deps: FollowUpDeps, run: RunRecord): Promise<void> {
   for (const { status, childRunId } of await deps.steps.list(run.id)) {
     if (status !== 'waiting' || childRunId === undefined) continue
     const child = await deps.runs.find(childRunId, EVERY_ROW)
-    if (child !== undefined) await settleParent(deps, child)
+    if (child !== undefined) await wakeParent(deps, child)
   }
 }
 
-async function settleParent({ steps, settleWait, clock }: AftermathDeps, child: RunRecord): Promise<void> {
+async function wakeParent({ steps, resolveWait, clock }: FollowUpDeps, child: RunRecord): Promise<void> {
   if (child.parentRunId === undefined || !isTerminal(child.status)) return
   const step = await steps.waitingForChild(child.id)
   if (step === undefined) return
   const { result, error, status, usage } = child
   const endedAt = clock.now()
   if (status === 'completed') {
-    await settleWait(step, { change: { status, result, usage, endedAt } })
+    await resolveWait(step, { change: { status, result, usage, endedAt } })
     return
   }
   const message = `the agent ${step.name} ${status}${error === undefined ? '' : `: ${error.message}`}`
-  await settleWait(step, {
+  await resolveWait(step, {
     change: { status: 'failed', error: { code: 'step-failed', message }, usage, endedAt },
   })
 }
 
-async function abortChildren({ runs, abortRun }: AftermathDeps, parent: RunRecord): Promise<void> {
-  const filter = { parentRunId: parent.id, statuses: ['queued', 'running', 'suspended'] } as const
+async function abortChildren({ runs, abortRun }: FollowUpDeps, parent: RunRecord): Promise<void> {
+  const filter = { parentRunId: parent.id, statuses: ACTIVE_RUN_STATUSES } as const
   for await (const { id } of eachRun(runs, filter)) {
     try {
       await abortRun({ runId: id, reason: 'the parent run has ended', visibility: EVERY_ROW })
@@ -92,13 +93,13 @@ async function abortChildren({ runs, abortRun }: AftermathDeps, parent: RunRecor
   }
 }
 
-async function expireApprovals(deps: AftermathDeps, run: RunRecord): Promise<void> {
+async function expireApprovals(deps: FollowUpDeps, run: RunRecord): Promise<void> {
   for (const approval of await pendingApprovals(deps, { runId: run.id })) await closeApproval(deps, approval)
 }
 
 /** A run ends with few approvals open, and a start finds few whose run has ended: one page after the other is enough. */
 async function pendingApprovals(
-  { approvals }: AftermathDeps,
+  { approvals }: FollowUpDeps,
   filter: { readonly runId?: string },
 ): Promise<readonly ApprovalRecord[]> {
   const found: ApprovalRecord[] = []

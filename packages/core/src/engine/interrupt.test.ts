@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
 
 const LATEST = { concurrency: 'single', onBusy: 'interrupt' } as const
 
@@ -11,7 +11,7 @@ describe('a run of an interrupting agent', () => {
     const find: typeof storage.runs.find = (...args) => settled().then(() => storage.runs.find(...args))
     const open = gate<string>()
     const agents = [agentOf('latest', () => open.promise, LATEST)]
-    const engine = createEngine({ agents, storage: { ...storage, runs: { ...storage.runs, find } } })
+    const engine = createTestEngine({ agents, storage: { ...storage, runs: { ...storage.runs, find } } })
     const first = engine.run('latest')
     await engine.pass(0)
 
@@ -36,7 +36,7 @@ describe('a run of an interrupting agent', () => {
       }
       const open = gate<string>()
       const agents = [agentOf('latest', () => open.promise, LATEST)]
-      const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+      const engine = createTestEngine({ agents, storage: { ...storage, unitOfWork } })
       const first = engine.run('latest')
       await engine.pass(0)
       const second = engine.run('latest')
@@ -52,7 +52,7 @@ describe('a run of an interrupting agent', () => {
 
   it('leaves only the newest of many', async () => {
     const open = gate()
-    const engine = createEngine({ agents: [agentOf('latest', () => open.promise, LATEST)] })
+    const engine = createTestEngine({ agents: [agentOf('latest', () => open.promise, LATEST)] })
     const replies = [1, 2, 3, 4].map(() => engine.run('latest'))
     await engine.pass(5_000)
 
@@ -72,7 +72,7 @@ describe('a run of an interrupting agent', () => {
           : commit(writes),
     }
     const agents = [agentOf('latest', () => new Promise(() => undefined), LATEST)]
-    const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+    const engine = createTestEngine({ agents, storage: { ...storage, unitOfWork } })
     await engine.run('latest', { answer: 'accepted' })
 
     const reply = await engine.run('latest', { answer: 'accepted' })

@@ -1,13 +1,13 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
 
 const KEY = { id: 'k'.repeat(64), fingerprint: 'f' }
 const WAIT = { waitMs: 5_000, key: KEY }
 
 function setUp() {
   const open = gate<string>()
-  const engine = createEngine({
+  const engine = createTestEngine({
     agents: [
       agentOf('child', () => open.promise),
       agentOf('parent', (_, { agents }) => agents.run('child')),

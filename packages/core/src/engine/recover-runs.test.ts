@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { AgentContext } from '../targets/agent.ts'
-import { agentOf, createEngine, gate, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, settled } from './test-engine.fixture.ts'
 
 const key = { id: 'key-1', fingerprint: 'same' }
 const never = () => new Promise<never>(() => undefined)
@@ -10,10 +10,10 @@ const never = () => new Promise<never>(() => undefined)
 /** Two processes, one after the other, on the same storage. */
 const processes = () => {
   const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
-  return (options: Parameters<typeof createEngine>[0]) => createEngine({ ...shared, ...options })
+  return (options: Parameters<typeof createTestEngine>[0]) => createTestEngine({ ...shared, ...options })
 }
 
-const restart = async (engine: ReturnType<typeof createEngine>) => {
+const restart = async (engine: ReturnType<typeof createTestEngine>) => {
   const recovered = await engine.recover()
   await engine.start()
   await settled()
@@ -142,7 +142,7 @@ describe('recover', () => {
 describe('drain', () => {
   it('waits for the runs in flight, and no longer than it is told', async () => {
     const open = gate()
-    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
+    const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
     await engine.run('slow', { answer: 'accepted' })
 
     const tooShort = engine.drain(100)
@@ -162,7 +162,7 @@ describe('drain', () => {
 describe('release', () => {
   it('aborts a run with the reason shutdown and answers whoever waits', async () => {
     let reason: unknown
-    const engine = createEngine({
+    const engine = createTestEngine({
       agents: [
         agentOf('task', (_, { signal }) => {
           signal.addEventListener('abort', () => {

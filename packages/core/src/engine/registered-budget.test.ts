@@ -1,7 +1,7 @@
 import type { RunBudget } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../targets/agent.ts'
-import { agentOf, createEngine } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine } from './test-engine.fixture.ts'
 
 const report = (context: RunContext, inputTokens: number) => context.usage({ provider: 'p', model: 'm', inputTokens })
 
@@ -11,7 +11,9 @@ async function endOf(
   code: (context: RunContext) => Promise<unknown>,
 ) {
   const child = agentOf('child', async (_, context) => report(context, 60), { budget: { tokens: 10 } })
-  const engine = createEngine({ agents: [agentOf('a', (_, context) => code(context), { budget: registered }), child] })
+  const engine = createTestEngine({
+    agents: [agentOf('a', (_, context) => code(context), { budget: registered }), child],
+  })
   const { runId = '' } = await engine.run('a', asked === undefined ? {} : { body: { budget: asked } })
   return engine.find(runId)
 }

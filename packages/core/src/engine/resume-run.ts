@@ -10,7 +10,7 @@ import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import { findRunToChange, type RunToChange } from '../runs/find-run-to-change.ts'
 import { outcomeReply, settledReply } from '../runs/run-outcome.ts'
-import type { Settlements } from '../runs/run-waiters.ts'
+import type { RunWaiters } from '../runs/run-waiters.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
 import { waitsOf } from '../runs/waiting-for.ts'
 import type { ResumeSuspended } from './resume-suspended.ts'
@@ -19,7 +19,7 @@ export interface ResumeRunDeps extends CommitOnceDeps {
   readonly runs: RunStore
   readonly steps: StepStore
   readonly approvals: ApprovalStore
-  readonly settlements: Settlements
+  readonly runWaiters: RunWaiters
   readonly phase: PhaseHolder
   readonly decideApprovals: DecideApprovals
   readonly resumeSuspended: ResumeSuspended
@@ -43,12 +43,12 @@ export interface ResumeRunRequest extends RunToChange {
 export type ResumeRun = (request: ResumeRunRequest) => Promise<Reply>
 
 export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
-  const { phase, settlements, basePath } = deps
+  const { phase, runWaiters, basePath } = deps
 
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
     const run = await findSuspended(deps, request)
-    const settled = settlements.wait(run.id)
+    const settled = runWaiters.wait(run.id)
     settled.catch(() => undefined)
     const isDecision = (request.approvals ?? []).length > 0
     const reply = await (isDecision ? decide(deps, request) : resumeWithPayload(deps, run, request))

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../targets/agent.ts'
-import { agentOf, createEngine } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine } from './test-engine.fixture.ts'
 
 /** The contexts of two runs, and of which runs services were made. */
 async function twoContexts(code: (context: RunContext) => unknown = () => undefined) {
   const contexts: RunContext[] = []
   const made: string[] = []
-  const engine = createEngine({
+  const engine = createTestEngine({
     agents: [
       agentOf('agent', async (_, context) => {
         contexts.push(context)

@@ -51,7 +51,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
         if (!ledger.isReplaying()) return journal.emit(type, payload, options.phase)
         // Refused as it was the first time.
         journal.check(type, payload, options.phase)
-        return ledger.breathe()
+        return ledger.yieldTurn()
       } catch (error) {
         logger.error('event refused', error, { runId: run.id, type })
         return handledRejection(error)
@@ -70,7 +70,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     tool: (call) => callTool(scope, call),
     usage: async (report) => {
       checkUsage(report)
-      await (ledger.isReplaying() ? ledger.breathe() : budget.add(report))
+      await (ledger.isReplaying() ? ledger.yieldTurn() : budget.add(report))
     },
     agents: {
       async run<Result>(agentId: string, input: unknown) {

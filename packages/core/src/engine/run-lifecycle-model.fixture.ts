@@ -3,7 +3,7 @@ import { EVERY_ROW, type RunRecord, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { Reply } from '../idempotency/reply.ts'
 import type { AgentContext, AgentRegistration } from '../targets/agent.ts'
-import { agentOf, createEngine, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, settled } from './test-engine.fixture.ts'
 
 /** Code of a run that executes until the test ends it. */
 export interface Execution {
@@ -13,7 +13,7 @@ export interface Execution {
 
 /** One process: its engine, and what executes in it. A dead one writes nothing and hears nothing. */
 export interface Process {
-  readonly engine: ReturnType<typeof createEngine>
+  readonly engine: ReturnType<typeof createTestEngine>
   readonly executions: Execution[]
   kill(): void
 }
@@ -86,7 +86,7 @@ export function createWorld(): World {
       return attempt
     }
     const agents = Object.entries(AGENTS).map(([id, over]) => agentOf(id, code, over))
-    const engine = createEngine({
+    const engine = createTestEngine({
       ...shared,
       agents,
       storage: { ...storage, unitOfWork },

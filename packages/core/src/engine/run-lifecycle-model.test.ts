@@ -1,7 +1,7 @@
+import { isTerminal } from '@perdure/protocol'
 import { EVERY_ROW, type RunRecord } from '@perdure/ports'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { isTerminal } from '../runs/run-states.ts'
 import { AGENTS, type AgentId, createWorld, type World } from './run-lifecycle-model.fixture.ts'
 
 /** What must hold of the runs, whatever the engine does: the one run of each key, and how each run has ended. */

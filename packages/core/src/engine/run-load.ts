@@ -10,8 +10,8 @@ export interface RunLoad {
 export function readRunLoad({ live }: Pick<Runner, 'live'>): RunLoad {
   const executing = { agent: 0, workflow: 0 }
   let queued = 0
-  for (const { place, run } of live()) {
-    if (place.isGranted()) executing[run.kind]++
+  for (const { slot, run } of live()) {
+    if (slot.isGranted()) executing[run.kind]++
     else queued++
   }
   return { executing, queued }

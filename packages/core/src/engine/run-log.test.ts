@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, outcomeOf } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf } from './test-engine.fixture.ts'
 
 const TRACE = 'a'.repeat(32)
 const traceparent = `00-${TRACE}-${'b'.repeat(16)}-01`
@@ -20,7 +20,7 @@ function recorder() {
 describe('the log of a run', () => {
   it('has a line for its start and its end, with its id and its trace, and none of its content', async () => {
     const { logger, lines } = recorder()
-    const engine = createEngine({ logger, agents: [agentOf('echo', async (input) => input)] })
+    const engine = createTestEngine({ logger, agents: [agentOf('echo', async (input) => input)] })
 
     const { runId } = outcomeOf(await engine.run('echo', { body: { input: 'a-private-word' }, traceparent }))
 
@@ -35,7 +35,7 @@ describe('the log of a run', () => {
   it('says what failed by its identifier, not by its words', async () => {
     const { logger, lines } = recorder()
     const fail = () => Promise.reject(Object.assign(new Error('key sk-private refused'), { code: 'quota' }))
-    const engine = createEngine({ logger, agents: [agentOf('fails', fail)] })
+    const engine = createTestEngine({ logger, agents: [agentOf('fails', fail)] })
 
     await engine.run('fails')
 
@@ -46,7 +46,7 @@ describe('the log of a run', () => {
   it('carries the lines that the code of the run writes itself', async () => {
     const { logger, lines } = recorder()
     const talk = agentOf('talk', async (_, { log }) => log.warn('hello', { runId: 'forged', size: 1 }))
-    const engine = createEngine({ logger, agents: [talk] })
+    const engine = createTestEngine({ logger, agents: [talk] })
 
     const { runId } = outcomeOf(await engine.run('talk', { traceparent }))
 

@@ -3,7 +3,7 @@ import { AppError, EVERY_ROW, type Storage } from '@perdure/ports'
 import { aRun, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { RunContext } from '../targets/agent.ts'
-import { agentOf, createEngine, gate, outcomeOf } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf } from './test-engine.fixture.ts'
 
 const never = () => new Promise<never>(() => undefined)
 
@@ -25,12 +25,12 @@ function breakable() {
 describe('runs that were accepted before', () => {
   it('are lined up by the next process, also when fewer may wait by now', async () => {
     const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
-    const before = createEngine({ ...shared, agents: [agentOf('task', never)], concurrency: 1 })
+    const before = createTestEngine({ ...shared, agents: [agentOf('task', never)], concurrency: 1 })
     for (const input of [1, 2, 3, 4]) await before.run('task', { body: { input }, answer: 'accepted' })
 
     const seen: unknown[] = []
     const task = agentOf('task', async (input) => seen.push(input))
-    const after = createEngine({ ...shared, agents: [task], concurrency: 1, maxQueued: 1 })
+    const after = createTestEngine({ ...shared, agents: [task], concurrency: 1, maxQueued: 1 })
     await after.recover()
     await after.start()
     await after.pass(0)
@@ -41,7 +41,7 @@ describe('runs that were accepted before', () => {
   it('go on after a wait, also when as many wait as may', async () => {
     const open = gate()
     const agents = [agentOf('napping', (_, { sleep }) => sleep('nap', 100)), agentOf('slow', () => open.promise)]
-    const engine = createEngine({ agents, concurrency: 1, maxQueued: 1 })
+    const engine = createTestEngine({ agents, concurrency: 1, maxQueued: 1 })
     const { runId = '' } = await engine.run('napping', { answer: 'accepted' })
     await engine.pass(0)
     await engine.run('slow', { answer: 'accepted' })
@@ -60,7 +60,7 @@ describe('concurrency by session', () => {
   it('runs one at a time in a session, and several sessions and runs without one side by side', async () => {
     const open = gate()
     const talk = agentOf('talk', () => open.promise, { concurrency: 'session', onBusy: 'queue' })
-    const engine = createEngine({ agents: [talk] })
+    const engine = createTestEngine({ agents: [talk] })
 
     const statuses = []
     for (const sessionId of ['a', 'a', 'b', undefined, undefined]) {
@@ -77,7 +77,7 @@ describe('concurrency by session', () => {
   it('lets an interrupting run without a session disturb nobody', async () => {
     const open = gate()
     const talk = agentOf('talk', () => open.promise, { concurrency: 'session', onBusy: 'interrupt' })
-    const engine = createEngine({ agents: [talk] })
+    const engine = createTestEngine({ agents: [talk] })
     const first = await engine.run('talk', { answer: 'accepted' })
 
     await engine.run('talk', { answer: 'accepted' })
@@ -92,7 +92,7 @@ describe('a storage that fails', () => {
   it('is asked again for the end of a run until it takes it', async () => {
     const { storage, fail } = breakable()
     const open = gate<string>()
-    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)], storage })
+    const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)], storage })
     const reply = engine.run('slow')
     await engine.pass(0)
 
@@ -111,7 +111,7 @@ describe('a storage that fails', () => {
   ])('and cannot tell what became of the end lets nobody wait: %s', async (failure, error) => {
     const { storage, fail } = breakable()
     const open = gate()
-    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)], storage })
+    const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)], storage })
     const reply = engine.run('slow')
     await engine.pass(0)
 
@@ -134,7 +134,7 @@ describe('a storage that fails', () => {
     }
     const open = gate()
     const agents = [agentOf('slow', () => open.promise)]
-    const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+    const engine = createTestEngine({ agents, storage: { ...storage, unitOfWork } })
     const reply = engine.run('slow')
     await engine.pass(0)
 
@@ -156,7 +156,7 @@ describe('a storage that fails', () => {
     }
     const open = gate()
     const agents = [agentOf('slow', () => open.promise)]
-    const engine = createEngine({ agents, storage: { ...storage, unitOfWork } })
+    const engine = createTestEngine({ agents, storage: { ...storage, unitOfWork } })
     const reply = engine.run('slow')
     const heard = expect(reply).rejects.toMatchObject({ kind: 'storage-failed' })
     await engine.pass(0)
@@ -174,7 +174,7 @@ describe('a storage that fails', () => {
       context = given
       return never()
     })
-    const engine = createEngine({ agents: [spy], storage })
+    const engine = createTestEngine({ agents: [spy], storage })
     const { runId = '' } = await engine.run('spy', { body: { timeoutMs: 100 }, answer: 'accepted' })
     await engine.pass(0)
 
@@ -189,7 +189,7 @@ describe('a storage that fails', () => {
 describe('a run that was ended from outside', () => {
   it('is not timed out afterwards', async () => {
     const deaf = agentOf('deaf', never)
-    const engine = createEngine({ agents: [deaf] })
+    const engine = createTestEngine({ agents: [deaf] })
     const { runId = '' } = await engine.run('deaf', { body: { timeoutMs: 1_000 }, answer: 'accepted' })
     await engine.pass(0)
     await engine.abortRun({ runId, visibility: EVERY_ROW })
@@ -202,7 +202,7 @@ describe('a run that was ended from outside', () => {
 
   it('ends once when its code and its time-out are done at the same moment', async () => {
     const open = gate<string>()
-    const engine = createEngine({ agents: [agentOf('racer', () => open.promise)] })
+    const engine = createTestEngine({ agents: [agentOf('racer', () => open.promise)] })
     const reply = engine.run('racer', { body: { timeoutMs: 1_000 } })
     await engine.pass(0)
 
@@ -223,7 +223,7 @@ describe('recover', () => {
       ids.map((id) => ({ type: 'run.insert', run: aRun({ id, status: 'running', targetId: 'gone' }) })),
     )
 
-    expect(await createEngine({ storage }).recover()).toEqual({ interrupted: 130, requeued: 0 })
+    expect(await createTestEngine({ storage }).recover()).toEqual({ interrupted: 130, requeued: 0 })
     const { items } = await storage.runs.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)
     expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['failed']))
   })
@@ -233,7 +233,7 @@ describe('a queued run', () => {
   it('waits for its code to be registered again', async () => {
     const storage = createInMemoryStorage()
     await storage.unitOfWork.commit([{ type: 'run.insert', run: aRun({ id: 'run_1', targetId: 'gone' }) }])
-    const engine = createEngine({ storage })
+    const engine = createTestEngine({ storage })
 
     await engine.start()
     await engine.pass(0)
@@ -248,7 +248,7 @@ describe('a queued run', () => {
       seen.push(input)
       await open.promise
     })
-    const engine = createEngine({ agents: [work], concurrency: 1 })
+    const engine = createTestEngine({ agents: [work], concurrency: 1 })
     await engine.run('work', { body: { input: 1 }, answer: 'accepted' })
     const { runId = '' } = await engine.run('work', { body: { input: 2 }, answer: 'accepted' })
     await engine.storage.unitOfWork.commit([

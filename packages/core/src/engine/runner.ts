@@ -1,72 +1,56 @@
 import { AppError, type Logger, type RunRecord, type Span, type Timers, type Tracer } from '@perdure/ports'
-import { createPassingMap } from '../collections/cell-map.ts'
-import { persistently } from '../concurrency/retry-transient.ts'
+import { retryTransient } from '../concurrency/retry-transient.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
 import { endRunSpan, leaveRunSpan, startRunSpan, suspendRunSpan } from '../tracing/run-span.ts'
 import { failSpan } from '../tracing/step-span.ts'
-import type { Admission, Entry, Place } from './admission.ts'
-import { announce, endRun, type RunEnd } from './end-run.ts'
-import { type Execution, type ExecutionDeps, endOf, startExecution, type Verdict } from './execution.ts'
+import type { Admission, Slot } from './admission.ts'
+import { commitVerdict } from './commit-verdict.ts'
+import { endRun } from './end-run.ts'
+import { type Execution, type ExecutionDeps, startExecution, type Verdict } from './execution.ts'
+import { slotRequestOf } from './lane.ts'
+import { createLiveRuns, type Launch, type LiveRun } from './live-runs.ts'
 import { logStart } from './run-log.ts'
+import { startRunTimeout } from './run-timeout.ts'
 
-export interface RunnerDeps extends Omit<ExecutionDeps, 'callChild'> {
+export interface RunnerDeps extends ExecutionDeps {
   readonly admission: Admission
   readonly targets: RunTargets
   readonly timers: Timers
   readonly logger: Logger
   readonly tracer: Tracer
   readonly abortGraceMs: number
-  readonly callChild: ExecutionDeps['callChild']
 }
 
 export type AbortReason = 'aborted' | 'timeout' | 'shutdown' | 'budget-exhausted'
 
 export interface Runner {
-  /** Claims a place for a run before it exists. @throws as `Admission.enter` */
-  enter(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): Place
-  /** The runs that must end before a new one of an `interrupt` target may start. */
-  aheadOf(target: RunTarget, sessionId: string | undefined): readonly string[]
-  /** Executes the run as soon as its place is granted. Its record must be committed. */
+  /** Claims a slot for a run that is not stored yet. @throws as `Admission.claim` */
+  claimSlot(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): Slot
+  /** The runs that must end before a new run of an `interrupt` target may start. */
+  runsAhead(target: RunTarget, sessionId: string | undefined): readonly string[]
+  /** Executes the run as soon as its slot is granted. Its record must be committed. */
   launch(launch: Launch): void
   /**
-   * Lines up a committed queued run, behind those that wait; one that waits already, or whose target is not registered,
-   * is left alone.
+   * Queues a committed queued run again, behind those that wait. Does nothing for a run that waits already or whose target
+   * is not registered.
    */
   relaunch(run: RunRecord): void
-  /** Whether the run executes or waits here. */
+  /** Whether the run executes or waits in this process. */
   isLive(runId: string): boolean
-  /** Tells an executing run that something it waits for may be there. */
+  /** Makes an executing run check its waits again. */
   notify(runId: string): void
-  /** Fires the signal of a run that was ended from outside and frees its place, at the latest after the grace. */
+  /** Fires the signal of a run that was ended from outside, and frees its slot at the latest after `abortGraceMs`. */
   abort(runId: string, reason: AbortReason): void
-  /** How many runs of a target execute and wait here. */
+  /** How many runs of a target execute and wait in this process. */
   countsOf(target: Pick<RunTarget, 'kind' | 'id'>): { readonly running: number; readonly queued: number }
   live(): readonly LiveRun[]
-}
-
-export interface Launch {
-  readonly run: RunRecord
-  readonly target: RunTarget
-  readonly place: Place
-}
-
-export interface LiveRun extends Launch {
-  readonly controller: AbortController
-  execution?: Execution
-  span?: Span
 }
 
 /** Executes runs in this process. */
 export function createRunner(deps: RunnerDeps): Runner {
   const { admission, unitOfWork, clock, timers, logger, targets, tracer } = deps
-  const lives = createPassingMap<string, LiveRun>()
-
-  const forget = (live: LiveRun) => {
-    live.place.leave()
-    live.execution?.leave()
-    if (lives.get(live.run.id)?.controller === live.controller) lives.delete(live.run.id)
-  }
+  const liveRuns = createLiveRuns()
 
   /** Makes a waiting run running; `undefined` when it was ended in the meantime. */
   const promote = async (live: LiveRun): Promise<LiveRun | undefined> => {
@@ -74,24 +58,21 @@ export function createRunner(deps: RunnerDeps): Runner {
     const at = clock.now()
     const run: RunRecord = { ...live.run, status: 'running', startedAt: live.run.startedAt ?? at }
     const { id: runId, attempt, startedAt } = run
-    const outcome = await persistently(deps, () =>
+    const outcome = await retryTransient(deps, () =>
       unitOfWork.commit([
         { type: 'run.transition', runId, from: ['queued'], attempt, change: { status: 'running', startedAt } },
         { type: 'event.append', events: [lifecycleEvent(run, 'run.started', { at })] },
       ]),
     )
-    if (!outcome.committed) return undefined
-    const promoted = { ...live, run }
-    if (lives.get(runId)?.controller === live.controller) lives.set(runId, promoted)
-    return promoted
+    return outcome.committed ? liveRuns.withRun(live, run) : undefined
   }
 
   const execute = async (waiting: LiveRun) => {
     const isFirst = waiting.run.status === 'running'
     const live = await promote(waiting)
-    if (live === undefined) return forget(waiting)
+    if (live === undefined) return liveRuns.evict(waiting)
     logStart(logger, live.run)
-    const cancelTimeout = startTimeout(live)
+    const cancelTimeout = startRunTimeout(deps, live, () => runner.abort(live.run.id, 'timeout'))
     const span = startRunSpan(tracer, live.run)
     live.span = span
     try {
@@ -99,22 +80,22 @@ export function createRunner(deps: RunnerDeps): Runner {
       const execution = await startExecution(deps, { run, target, signal: controller.signal, isFirst, span })
       live.execution = execution
       const verdict = await execution.verdict
-      if (await settle(live, execution, verdict)) endSpan(span, verdict)
+      if (await recordVerdict(live, execution, verdict)) endSpan(span, verdict)
     } catch (error) {
       failSpan(span, error)
       throw error
     } finally {
       leaveRunSpan(span, live.controller.signal)
       cancelTimeout()
-      forget(live)
+      liveRuns.evict(live)
     }
   }
 
-  /** Whether the verdict is what became of the run. */
-  const settle = async (live: LiveRun, { journal }: Execution, verdict: Verdict): Promise<boolean> => {
+  /** @returns whether the verdict is how the run ended or suspended; false when it was ended from outside */
+  const recordVerdict = async (live: LiveRun, { journal }: Execution, verdict: Verdict): Promise<boolean> => {
     const unwritten = await journal.close()
     const isOurs = !live.controller.signal.aborted && verdict.kind !== 'dropped'
-    const isWritten = isOurs && (await commitVerdict(live, verdict, unwritten.events))
+    const isWritten = isOurs && (await commitVerdict(deps, live, { verdict, events: unwritten.events }))
     unwritten.settle(isWritten)
     if (!isWritten) logger.info('late result dropped', { runId: live.run.id, attempt: live.run.attempt })
     else if (verdict.kind === 'end' && verdict.end.finishReason === 'budget-exhausted') {
@@ -123,129 +104,71 @@ export function createRunner(deps: RunnerDeps): Runner {
     return isWritten
   }
 
-  const commitVerdict = async (
-    { run, execution }: LiveRun,
-    verdict: Verdict,
-    events: RunEnd['events'],
-  ): Promise<boolean> => {
-    if (verdict.kind === 'dropped') return false
-    if (verdict.kind === 'end') {
-      const end = await wholeEnd(verdict, execution, events)
-      return (await persistently(deps, () => endRun(deps, run, end))) !== undefined
-    }
-    const { suspended, writes, waitingFor, dueAt } = verdict.plan()
-    if (writes.length > 0) {
-      const rest = { type: 'event.append', events: events ?? [] } as const
-      const fence = { type: 'run.fence', runId: run.id, attempt: run.attempt } as const
-      const outcome = await persistently(deps, () => unitOfWork.commit([fence, rest, ...writes]))
-      if (!outcome.committed) return false
-    }
-    if (dueAt !== undefined) deps.onDue(dueAt)
-    announce(deps, suspended, { detail: { waitingFor } })
-    return true
-  }
-
-  /** The server itself could not carry the run to its end: it fails, so that nothing is left running without an owner. */
+  /** Fails a run whose execution the server could not complete, so that no run stays running without an owner. */
   const failUnexpectedly = async ({ run }: LiveRun, error: unknown) => {
-    logger.error('run not settled', error, { runId: run.id })
+    logger.error('run outcome not recorded', error, { runId: run.id })
     const reason = { code: 'run-failed', message: 'the server could not record what the run came to' }
     try {
       const end = { status: 'failed', finishReason: 'error', error: reason } as const
-      const ended = await persistently(deps, () => endRun(deps, run, end))
-      // It had an end that nobody here has heard of.
-      if (ended === undefined) deps.settlements.giveUp(run.id, toAppError(error))
+      const ended = await retryTransient(deps, () => endRun(deps, run, end))
+      // The run has ended, but its waiters in this process were never notified.
+      if (ended === undefined) deps.runWaiters.reject(run.id, toAppError(error))
     } catch (cause) {
-      deps.settlements.giveUp(run.id, toAppError(cause))
+      deps.runWaiters.reject(run.id, toAppError(cause))
     }
   }
 
-  const startTimeout = ({ run, controller }: LiveRun): (() => void) => {
-    if (run.timeoutMs === undefined) return () => undefined
-    return timers.after(run.timeoutMs, () => {
-      if (controller.signal.aborted) return
-      const usage = lives.get(run.id)?.execution?.used() ?? run.usage
-      const end = { status: 'aborted', finishReason: 'timeout', reason: 'timeout', usage } as const
-      persistently(deps, () => endRun(deps, run, end))
-        .then((ended) => ended !== undefined && runner.abort(run.id, 'timeout'))
-        .catch((error: unknown) => logger.error('time-out not recorded', error, { runId: run.id }))
-    })
-  }
-
   const runner: Runner = {
-    enter: (target, run) => admission.enter(entryOf(target, run)),
-    aheadOf(target, sessionId) {
-      const { lane } = entryOf(target, { id: '', sessionId })
-      return lane === undefined ? [] : admission.membersOf(lane)
+    claimSlot: (target, run) => admission.claim(slotRequestOf(target, run)),
+    runsAhead(target, sessionId) {
+      const { lane } = slotRequestOf(target, { id: '', sessionId })
+      return lane === undefined ? [] : admission.runsInLane(lane)
     },
     launch(launch) {
-      const live: LiveRun = { ...launch, controller: new AbortController() }
-      lives.set(launch.run.id, live)
-      launch.place.whenGranted(() => {
+      const live = liveRuns.add(launch)
+      launch.slot.whenGranted(() => {
         execute(live).catch((error: unknown) => failUnexpectedly(live, error))
       })
     },
     relaunch(run) {
-      if (lives.get(run.id)?.run.status === 'queued') return
+      if (liveRuns.get(run.id)?.run.status === 'queued') return
       const target = targets.find(run.kind, run.targetId)
       if (target === undefined) {
-        logger.warn('queued run waits for code that is not registered', {
+        logger.warn('queued run has no registered code; leaving it queued', {
           runId: run.id,
           kind: run.kind,
           id: run.targetId,
         })
         return
       }
-      const place = admission.enter({ ...entryOf(target, run), onBusy: 'queue', isAccepted: true })
-      runner.launch({ run, target, place })
+      const slot = admission.claim({ ...slotRequestOf(target, run), onBusy: 'queue', isAccepted: true })
+      runner.launch({ run, target, slot })
     },
-    notify: (runId) => lives.get(runId)?.execution?.notify(),
+    notify: (runId) => liveRuns.get(runId)?.execution?.notify(),
     abort(runId, reason) {
-      const live = lives.get(runId)
+      const live = liveRuns.get(runId)
       if (live === undefined || live.controller.signal.aborted) return
       live.controller.abort(reason)
-      if (live.place.isGranted()) timers.after(deps.abortGraceMs, () => detach(live))
-      else forget(live)
+      if (live.slot.isGranted()) timers.after(deps.abortGraceMs, () => detach(live))
+      else liveRuns.evict(live)
     },
     countsOf({ kind, id }) {
-      const places = lives.values().filter(({ target }) => target.kind === kind && target.id === id)
-      const running = places.filter(({ place }) => place.isGranted()).length
-      return { running, queued: places.length - running }
+      const ofTarget = liveRuns.list().filter(({ target }) => target.kind === kind && target.id === id)
+      const running = ofTarget.filter(({ slot }) => slot.isGranted()).length
+      return { running, queued: ofTarget.length - running }
     },
-    isLive: (runId) => lives.has(runId),
-    live: lives.values,
+    isLive: liveRuns.has,
+    live: liveRuns.list,
   }
 
   const detach = (live: LiveRun) => {
-    if (lives.get(live.run.id)?.controller !== live.controller) return
-    logger.warn('code ignores its abort signal: run detached', { runId: live.run.id, target: live.target.id })
+    if (!liveRuns.isCurrent(live)) return
+    logger.warn('run detached: its code ignores the abort signal', { runId: live.run.id, target: live.target.id })
     if (live.span !== undefined) leaveRunSpan(live.span, live.controller.signal)
-    forget(live)
+    liveRuns.evict(live)
   }
 
   return runner
-}
-
-/** How a run ends, with all of its events and all that was used. */
-async function wholeEnd(
-  verdict: Extract<Verdict, { readonly kind: 'end' }>,
-  execution: Execution | undefined,
-  events: RunEnd['events'],
-): Promise<RunEnd> {
-  const isAlone = execution?.isAlone() === true
-  const end = { ...endOf(verdict), isAlone, ...(events === undefined ? {} : { events }) }
-  if (isAlone) return end
-  const again = async (): Promise<RunEnd> => ({ ...end, ...(await execution?.usedAtEnd()), again })
-  return again()
-}
-
-function entryOf(target: RunTarget, run: Pick<RunRecord, 'id' | 'sessionId'>): Entry {
-  return { runId: run.id, lane: laneOf(target, run.sessionId), onBusy: target.onBusy }
-}
-
-/** Runs of one lane follow one another. */
-export function laneOf({ kind, id, concurrency }: RunTarget, sessionId: string | undefined): string | undefined {
-  if (concurrency === 'single') return `${kind}:${id}`
-  return concurrency === 'session' && sessionId !== undefined ? `${kind}:${id} ${sessionId}` : undefined
 }
 
 function endSpan(span: Span, verdict: Verdict): void {

@@ -1,6 +1,6 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, gate, outcomeOf, settled, workflowOf } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, settled, workflowOf } from './test-engine.fixture.ts'
 
 describe('startRun where places are taken', () => {
   it('gives the place back when the storage refuses the run', async () => {
@@ -13,7 +13,7 @@ describe('startRun where places are taken', () => {
         commit: (writes: Parameters<typeof commit>[0]) => (isFull ? Promise.reject(new Error('full')) : commit(writes)),
       },
     }
-    const engine = createEngine({
+    const engine = createTestEngine({
       agents: [agentOf('single', async () => 1, { concurrency: 'single' })],
       storage: flaky,
     })
@@ -31,7 +31,7 @@ describe('startRun where places are taken', () => {
       order.push(input)
       if (input === 1) await open.promise
     })
-    const engine = createEngine({ agents: [work], concurrency: 1 })
+    const engine = createTestEngine({ agents: [work], concurrency: 1 })
 
     await engine.run('work', { body: { input: 1 }, answer: 'accepted' })
     const second = await engine.run('work', { body: { input: 2 }, answer: 'accepted' })
@@ -50,7 +50,7 @@ describe('startRun where places are taken', () => {
 
   it('refuses a run when the queue is full', async () => {
     const open = gate()
-    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)], concurrency: 1, maxQueued: 1 })
+    const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)], concurrency: 1, maxQueued: 1 })
     await engine.run('slow', { answer: 'accepted' })
     await engine.run('slow', { answer: 'accepted' })
 
@@ -69,7 +69,7 @@ describe('startRun where places are taken', () => {
         }),
       { concurrency: 'single', onBusy: 'interrupt' },
     )
-    const engine = createEngine({ agents: [never] })
+    const engine = createTestEngine({ agents: [never] })
     const first = engine.run('latest')
     await settled()
 
@@ -81,7 +81,7 @@ describe('startRun where places are taken', () => {
 
   it('lets one of many executions of a thread at the same time start, and the next one when it has ended', async () => {
     const open = gate()
-    const engine = createEngine({ workflows: [workflowOf('flow', () => open.promise)] })
+    const engine = createTestEngine({ workflows: [workflowOf('flow', () => open.promise)] })
     const execute = () => engine.execute('flow', { body: { threadId: 'one' } })
 
     const all = await Promise.allSettled(Array.from({ length: 10 }, execute))
@@ -107,7 +107,7 @@ describe('startRun where places are taken', () => {
       },
       { concurrency: 'single', onBusy: 'interrupt' },
     )
-    const engine = createEngine({ agents: [deaf] })
+    const engine = createTestEngine({ agents: [deaf] })
     const waiting = []
     for (const input of [1, 2, 3, 4]) {
       waiting.push(engine.run('deaf', { body: { input } }))

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { ALICE, agentOf, createEngine } from './test-engine.fixture.ts'
+import { ALICE, agentOf, createTestEngine } from './test-engine.fixture.ts'
 
 const echo = agentOf('echo', async (input) => input)
 
 describe('startRun in a session', () => {
   it('creates the session on first use and appends both sides of the conversation', async () => {
-    const engine = createEngine({ agents: [echo] })
+    const engine = createTestEngine({ agents: [echo] })
 
     await engine.run('echo', { body: { input: 'one', sessionId: 'chat' } })
     await engine.run('echo', { body: { input: 'two', sessionId: 'chat' } })
@@ -22,7 +22,7 @@ describe('startRun in a session', () => {
   })
 
   it('lets no stranger into a session, and tells them nothing of it', async () => {
-    const engine = createEngine({ agents: [echo] })
+    const engine = createTestEngine({ agents: [echo] })
     await engine.run('echo', { body: { sessionId: 'chat' } })
 
     const stranger = { subject: 'mallory', scopes: ['agents:invoke'] }
@@ -34,7 +34,7 @@ describe('startRun in a session', () => {
   })
 
   it('creates a session once when many runs name it at the same time', async () => {
-    const engine = createEngine({ agents: [echo] })
+    const engine = createTestEngine({ agents: [echo] })
 
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>

@@ -1,13 +1,13 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { AgentContext } from '../targets/agent.ts'
-import { agentOf, createEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
 
 const echo = agentOf('echo', async (input) => input)
 
 describe('startRun', () => {
   it('answers the outcome of a completed run', async () => {
-    const engine = createEngine({ agents: [echo] })
+    const engine = createTestEngine({ agents: [echo] })
 
     const reply = await engine.run('echo', { body: { input: { text: 'hi' } } })
 
@@ -24,7 +24,7 @@ describe('startRun', () => {
   })
 
   it('records the run with everything the request said', async () => {
-    const engine = createEngine({ agents: [echo] })
+    const engine = createTestEngine({ agents: [echo] })
     const body = { input: 1, userId: 'u1', metadata: { team: 'a' }, timeoutMs: 5_000 }
 
     const { runId = '' } = await engine.run('echo', { body, traceparent: '00-ab-cd-01' })
@@ -41,7 +41,7 @@ describe('startRun', () => {
       context.emit('custom.note', { n: 1 })
       return 'done'
     })
-    const engine = createEngine({ agents: [talk] })
+    const engine = createTestEngine({ agents: [talk] })
 
     const { runId = '' } = await engine.run('talk')
 
@@ -55,7 +55,7 @@ describe('startRun', () => {
       for (let n = 0; n < 300; n++) yield { type: 'count.tick', payload: { n } }
       return 'counted'
     })
-    const engine = createEngine({ agents: [count] })
+    const engine = createTestEngine({ agents: [count] })
 
     const reply = await engine.run('count')
 
@@ -70,7 +70,7 @@ describe('startRun', () => {
       seen = context
       return input
     })
-    const engine = createEngine({ agents: [spy] })
+    const engine = createTestEngine({ agents: [spy] })
 
     const reply = await engine.run('spy', {
       body: { userId: 'u', sessionId: 's', metadata: { k: 'v' } },
@@ -100,7 +100,7 @@ describe('startRun', () => {
       { code: 'run-failed', message: '[object Object]' },
     ],
   ])('says failed whatever the agent throws (%#)', async (thrown, error) => {
-    const engine = createEngine({
+    const engine = createTestEngine({
       agents: [
         agentOf('bad', async () => {
           throw thrown
@@ -119,7 +119,7 @@ describe('startRun', () => {
     ['a result over the limit', () => 'x'.repeat(1_001)],
     ['a result that is not JSON', () => 1n],
   ])('fails a run with %s', async (_, make) => {
-    const engine = createEngine({ agents: [agentOf('odd', async () => make())] })
+    const engine = createTestEngine({ agents: [agentOf('odd', async () => make())] })
 
     expect(outcomeOf(await engine.run('odd'))).toMatchObject({ status: 'failed', finishReason: 'error' })
   })
@@ -133,7 +133,7 @@ describe('startRun', () => {
           typeof value === 'number' ? { value: value + 1 } : { issues: [{ message: 'no number', path: ['n'] }] },
       },
     } as const
-    const engine = createEngine({ agents: [agentOf('strict', async (input) => input, { input: schema })] })
+    const engine = createTestEngine({ agents: [agentOf('strict', async (input) => input, { input: schema })] })
 
     await expect(engine.run('strict', { body: { input: 'x' } })).rejects.toMatchObject({
       code: 'invalid-input',
@@ -144,7 +144,7 @@ describe('startRun', () => {
   })
 
   it('refuses an unknown agent and new runs while the server drains', async () => {
-    const engine = createEngine({ agents: [echo] })
+    const engine = createTestEngine({ agents: [echo] })
 
     await expect(engine.run('nobody')).rejects.toMatchObject({ code: 'agent-not-found' })
     engine.phase.enter('draining')
@@ -153,7 +153,7 @@ describe('startRun', () => {
 
   it('answers 202 at once when asked to, and the run goes on', async () => {
     const open = gate<string>()
-    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
+    const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
 
     const reply = await engine.run('slow', { answer: 'accepted' })
 
@@ -166,7 +166,7 @@ describe('startRun', () => {
 
   it('answers 202 when the run has not ended within the wait, 200 when it has', async () => {
     const open = gate<string>()
-    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
+    const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
 
     const first = engine.run('slow', { waitMs: 1_000 })
     const second = engine.run('slow', { waitMs: 2_000 })
@@ -187,7 +187,7 @@ describe('startRun', () => {
       emit(context)
       return emit(context).catch((error: { kind: string }) => error.kind)
     })
-    const engine = createEngine({ agents: [rude] })
+    const engine = createTestEngine({ agents: [rude] })
 
     const reply = await engine.run('rude')
 
@@ -219,7 +219,7 @@ describe('startRun', () => {
         closed.push('bad')
       }
     })
-    const engine = createEngine({ agents: [endless, bad] })
+    const engine = createTestEngine({ agents: [endless, bad] })
     const { runId = '' } = await engine.run('endless', { answer: 'accepted' })
     await settled()
 

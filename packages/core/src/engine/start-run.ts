@@ -2,6 +2,7 @@ import {
   AppError,
   EVERY_ROW,
   type IdGenerator,
+  isRetryable,
   NO_USAGE,
   plusMs,
   type RunBudget,
@@ -14,9 +15,10 @@ import {
   type Visibility,
   type Write,
 } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import type { Principal } from '../auth/principal.ts'
-import { isTransient, type PersistentlyDeps, persistently } from '../concurrency/retry-transient.ts'
-import { type CommitOnceDeps, commitOnce, type Decision, toStoredResponse } from '../idempotency/commit-once.ts'
+import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
+import { commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Recall } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -25,29 +27,26 @@ import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { AbortRun } from '../runs/abort-request.ts'
 import { findThread } from '../runs/find-thread.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
-import { acceptedReply, type Settled, settledReply } from '../runs/run-outcome.ts'
-import { endsByItself, type Settlements } from '../runs/run-waiters.ts'
+import { acceptedReply } from '../runs/run-outcome.ts'
 import { sessionWrites } from '../sessions/session-writes.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
-import type { Place } from './admission.ts'
-import { laneOf, type Runner } from './runner.ts'
+import type { Slot } from './admission.ts'
+import { type AwaitOutcomeDeps, awaitOutcome } from './await-outcome.ts'
+import { laneOf } from './lane.ts'
 import { type ThreadClaims, threadBusy } from './thread-claims.ts'
 
-export interface StartRunDeps extends CommitOnceDeps, PersistentlyDeps {
+export interface StartRunDeps extends AwaitOutcomeDeps, RetryDeps {
   readonly targets: RunTargets
   readonly runs: RunStore
   readonly sessions: SessionStore
   readonly ids: IdGenerator
-  readonly runner: Runner
-  readonly settlements: Settlements
   readonly phase: PhaseHolder
   readonly abortRun: AbortRun
   readonly threadClaims: ThreadClaims
   readonly recall: Recall
-  readonly basePath: string
   readonly maxResultBytes: number
-  /** Tells the timer driver when the run's budget of time ends. */
+  /** Passes the deadline of the new run to the timer driver. */
   readonly onDeadline: (at: number) => void
 }
 
@@ -58,19 +57,19 @@ export interface RunRequestBody {
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly timeoutMs?: number | undefined
   readonly budget?: RunBudget | undefined
-  /** For workflows: the line of checkpoints it belongs to; a new one when missing. */
+  /** For workflows: the thread to continue; a new thread when missing. */
   readonly threadId?: string | undefined
 }
 
-/** What lets a run start besides its request. */
+/** What starts a run in place of a client's request: a trigger. */
 export interface RunOrigin {
   readonly triggerId: string
   /**
-   * What is written in the commit that starts the run; asked again when another writer was faster.
-   * @throws what keeps the run from being started
+   * Writes to add to the commit that starts the run; called again after a write conflict.
+   * @throws to refuse the start
    */
   writes(run: RunRecord): Promise<readonly Write[]>
-  /** The answer; the one of an accepted run when missing. */
+  /** The reply to give; that of an accepted run when missing. */
   reply?(run: RunRecord): Reply
 }
 
@@ -78,77 +77,76 @@ export interface StartRunRequest {
   readonly target: { readonly kind: RunKind; readonly id: string }
   readonly body: RunRequestBody
   readonly principal: Principal
-  /** The runs whose threads it may go on with; every one when missing. */
+  /** Which threads the caller may continue; all of them when missing. */
   readonly visibility?: Visibility | undefined
   readonly key?: KeyedRequest | undefined
   readonly origin?: RunOrigin
   readonly traceparent?: string | undefined
-  /** `outcome` answers 200 once the run has come to one; `accepted` answers 202 once it is durable. */
+  /** `outcome` answers 200 once the run has ended or is suspended; `accepted` answers 202 once the run is stored. */
   readonly answer: 'outcome' | 'accepted'
   /**
-   * With `outcome`: answers 202 when the run has not come to one by then. To wait for a timer or a child is none, unless
-   * this is missing. Milliseconds.
+   * With `outcome`: answers 202 when the run has no outcome after this time. Milliseconds. Waiting on a timer or a child does
+   * not count as an outcome, unless this is missing.
    */
   readonly waitMs?: number | undefined
 }
 
 /**
- * Starts a run of an agent or a workflow. The run, its first events, its session and the record of the key are one commit.
+ * Starts a run of an agent or a workflow. One commit stores the run, its first event, its session and the record of its key.
  *
  * @throws AppError `agent-not-found`, `workflow-not-found`, `invalid-input`, `session-not-found`, `thread-not-found`, `agent-busy`,
  *   `queue-full`, `server-draining`, `idempotency-conflict`, `idempotency-in-flight`
  */
 export type StartRun = (request: StartRunRequest) => Promise<Reply>
 
-interface Prepared {
+/** A new run, the slot it has claimed, and the runs it interrupts. */
+interface Claimed {
   readonly run: RunRecord
-  readonly place: Place
-  readonly interrupts: readonly string[]
+  readonly slot: Slot
+  readonly toInterrupt: readonly string[]
 }
 
 export function createStartRun(deps: StartRunDeps): StartRun {
-  const { targets, phase, settlements, runner, threadClaims } = deps
+  const { targets, phase, runWaiters, runner, threadClaims } = deps
 
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
     const target = targets.get(request.target.kind, request.target.id)
-    const answered = await answeredBefore(deps, request, target)
-    if (answered !== undefined) return answered
+    const earlier = await earlierAnswer(deps, request, target)
+    if (earlier !== undefined) return earlier
     const input = await checkInput(target, request.body.input)
 
-    let prepared: Prepared | undefined
     const releaseThread = claimThread(threadClaims, target, request.body.threadId)
     const once = await commitOnce(deps, request.key, async () => {
       const run = newRun(deps, request, { target, input })
       const session = await sessionWrites(deps, run, request.principal)
-      await refuseThread(deps, request)
+      await refuseBusyThread(deps, request)
       const more = (await request.origin?.writes(run)) ?? []
-      prepared = enter(deps, target, run)
-      return decide(deps, request, { prepared, writes: [...more, ...session] })
+      return planStart(deps, request, { claimed: claimSlot(deps, target, run), writes: [...more, ...session] })
     }).finally(releaseThread)
-    if (once.kind === 'replayed' || prepared === undefined) return (once as { reply: Reply }).reply
+    if (once.kind === 'replayed') return once.reply
 
-    const { run, place, interrupts } = prepared
+    const { run, slot, toInterrupt } = once.decision.claimed
     const isPatient = request.waitMs !== undefined
-    const settled = request.answer === 'outcome' ? settlements.wait(run.id, { isPatient }) : undefined
-    runner.launch({ run, target, place })
+    const outcome = request.answer === 'outcome' ? runWaiters.wait(run.id, { isPatient }) : undefined
+    runner.launch({ run, target, slot })
     if (run.deadlineAt !== undefined) deps.onDeadline(run.deadlineAt)
-    for (const ahead of interrupts) await interrupt(deps, ahead)
-    return settled === undefined ? once.decision.reply : awaitOutcome(deps, request, { run, settled, place })
+    for (const older of toInterrupt) await interrupt(deps, older)
+    return outcome === undefined ? once.decision.reply : awaitOutcome(deps, request, { run, outcome, slot })
   }
 }
 
 /**
- * The answer of a repeated request that would take a place others wait for. Any other meets that answer in its commit,
- * which spares every new request a look.
+ * Looks up a stored answer before the run claims a lane or a thread. Other requests skip this read: their commit detects
+ * the repeated key.
  */
-async function answeredBefore(
+async function earlierAnswer(
   { recall }: StartRunDeps,
   { key, body }: StartRunRequest,
   target: RunTarget,
 ): Promise<Reply | undefined> {
-  const takesPlace = body.threadId !== undefined || laneOf(target, body.sessionId) !== undefined
-  return key !== undefined && takesPlace ? recall(key) : undefined
+  const isExclusive = body.threadId !== undefined || laneOf(target, body.sessionId) !== undefined
+  return key !== undefined && isExclusive ? recall(key) : undefined
 }
 
 function newRun(
@@ -184,7 +182,7 @@ function newRun(
   }
 }
 
-/** Of each limit the smaller one. */
+/** Takes the smaller value of each limit. */
 function smallerOf(asked: RunBudget | undefined, most: RunBudget | undefined): RunBudget | undefined {
   if (asked === undefined || most === undefined) return asked ?? most
   return {
@@ -198,99 +196,71 @@ function smallerOf(asked: RunBudget | undefined, most: RunBudget | undefined): R
 const shorter = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
-/** A thread that gets its id only now is nobody else's. @throws AppError `agent-busy` */
+/** A thread without an id gets a new one, which no other request can claim. @throws AppError `agent-busy` */
 function claimThread(claims: ThreadClaims, { kind, id }: RunTarget, threadId: string | undefined): () => void {
   if (kind !== 'workflow' || threadId === undefined) return () => undefined
   return claims.claim({ workflowId: id, threadId })
 }
 
 /**
- * A thread is one line: its runs follow one another, and none goes on with what its principal does not see.
+ * Runs of a thread never overlap, and a caller continues only a thread it can see.
  *
  * @throws AppError `thread-not-found`, `agent-busy`
  */
-async function refuseThread(
+async function refuseBusyThread(
   { runs }: StartRunDeps,
   { target: { kind, id }, body: { threadId }, visibility = EVERY_ROW }: StartRunRequest,
 ): Promise<void> {
   if (threadId === undefined) return
   await findThread(runs, { workflowId: id, threadId }, visibility)
-  const filter = { kind, targetId: id, threadId, statuses: ['queued', 'running', 'suspended'] } as const
+  const filter = { kind, targetId: id, threadId, statuses: ACTIVE_RUN_STATUSES } as const
   const { items } = await runs.list(filter, { limit: 1, order: 'asc' }, EVERY_ROW)
   if (items.length > 0) throw threadBusy()
 }
 
-/** Claims a place, which decides whether the run is born running or queued. */
-function enter({ runner }: StartRunDeps, target: RunTarget, run: RunRecord): Prepared {
-  const interrupts = target.onBusy === 'interrupt' ? runner.aheadOf(target, run.sessionId) : []
-  const place = runner.enter(target, run)
-  const born: RunRecord = place.isGranted() ? { ...run, status: 'running', startedAt: run.createdAt } : run
-  return { run: born, place, interrupts }
+/** Claims a slot. A run that gets one at once is created as running, any other as queued. */
+function claimSlot({ runner }: StartRunDeps, target: RunTarget, run: RunRecord): Claimed {
+  const toInterrupt = target.onBusy === 'interrupt' ? runner.runsAhead(target, run.sessionId) : []
+  const slot = runner.claimSlot(target, run)
+  const initial: RunRecord = slot.isGranted() ? { ...run, status: 'running', startedAt: run.createdAt } : run
+  return { run: initial, slot, toInterrupt }
 }
 
-function decide(
+interface StartPlan {
+  readonly claimed: Claimed
+  readonly writes: readonly Write[]
+}
+
+function planStart(
   deps: StartRunDeps,
   { answer, origin }: StartRunRequest,
-  { prepared, writes }: { readonly prepared: Prepared; readonly writes: readonly Write[] },
-): Decision {
-  const { run, place } = prepared
+  { claimed, writes }: StartPlan,
+): Decision & Pick<StartPlan, 'claimed'> {
+  const { run, slot } = claimed
   const isAwaited = answer === 'outcome'
-  const position = place.position()
+  const position = slot.position()
   const type = run.status === 'running' ? 'run.started' : 'run.queued'
   const event = lifecycleEvent(run, type, { at: run.createdAt, ...(position === undefined ? {} : { position }) })
   return {
+    claimed,
     writes: [{ type: 'run.insert', run }, ...writes, { type: 'event.append', events: [event] }],
     reply: origin?.reply?.(run) ?? (isAwaited ? { status: 202 } : acceptedReply(run, deps.basePath, { position })),
     runId: run.id,
     remember: !isAwaited,
-    discard: place.leave,
+    discard: slot.release,
   }
 }
 
-/** The new run is accepted whatever happens: it waits for an older one that cannot be aborted yet. */
+/** Aborts an older run. A failure never rejects the new run: it stays queued until the older run has ended. */
 async function interrupt(deps: StartRunDeps, runId: string): Promise<void> {
   const abort = () => deps.abortRun({ runId, reason: 'interrupted by a newer run', visibility: EVERY_ROW })
   try {
     await abort()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (!isTransient(error)) return
-    persistently(deps, abort, { isEnough: () => !deps.runner.isLive(runId) }).catch((last: unknown) =>
-      deps.logger.info('older run not interrupted', { runId, error: String(last) }),
+    if (!isRetryable(error)) return
+    retryTransient(deps, abort, { shouldStop: () => !deps.runner.isLive(runId) }).catch((last: unknown) =>
+      deps.logger.info('could not interrupt the older run', { runId, error: String(last) }),
     )
   }
-}
-
-interface Awaited {
-  readonly run: RunRecord
-  readonly settled: Promise<Settled>
-  readonly place: Place
-}
-
-async function awaitOutcome(deps: StartRunDeps, request: StartRunRequest, awaited: Awaited): Promise<Reply> {
-  const { settled, run, place } = awaited
-  const { waitMs } = request
-  if (waitMs === undefined) return settledReply(await settled, deps.basePath)
-
-  const first = await Promise.race([settled, elapsed(deps.timers, waitMs, settled)])
-  const isOutcome = first !== 'elapsed' && !(first.run.status === 'suspended' && endsByItself(first.detail?.waitingFor))
-  if (isOutcome) return settledReply(first, deps.basePath)
-  // Its time is up, or the server's.
-  const standing = first === 'elapsed' ? deps.settlements.hurry(run.id) : first
-  const isGoingOn = standing === undefined || deps.runner.isLive(run.id)
-  const { run: now, detail } = isGoingOn ? { run, detail: { position: place.position() } } : standing
-  const reply = acceptedReply(now, deps.basePath, detail)
-  if (request.key === undefined) return reply
-  const response = toStoredResponse(reply)
-  const outcome = await deps.unitOfWork.commit([{ type: 'idempotency.complete', runId: run.id, response }])
-  const wasFirst = outcome.committed && outcome.counts[0] === 1
-  return wasFirst ? reply : settledReply(await settled, deps.basePath)
-}
-
-/** `'elapsed'` after the delay; its timer is dropped when `settled` comes first. */
-function elapsed(timers: Timers, delayMs: number, settled: Promise<unknown>): Promise<'elapsed'> {
-  return new Promise((resolve) => {
-    const cancel = timers.after(delayMs, () => resolve('elapsed'))
-    settled.then(cancel, cancel)
-  })
 }

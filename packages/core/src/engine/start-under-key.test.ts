@@ -1,13 +1,13 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, gate, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, settled } from './test-engine.fixture.ts'
 
 const key = { id: 'key-1', fingerprint: 'same' }
 
 describe('startRun under an idempotency key', () => {
   it('keeps the answer under the key and never runs twice', async () => {
     let calls = 0
-    const engine = createEngine({ agents: [agentOf('once', async () => ++calls)] })
+    const engine = createTestEngine({ agents: [agentOf('once', async () => ++calls)] })
 
     const first = await engine.run('once', { key })
     const again = await engine.run('once', { key })
@@ -18,7 +18,7 @@ describe('startRun under an idempotency key', () => {
 
   it('refuses the same key for another request, and while the first one runs', async () => {
     const open = gate()
-    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
+    const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
 
     const first = engine.run('slow', { key })
     await settled()
@@ -36,7 +36,7 @@ describe('startRun under an idempotency key', () => {
 
   it('lets exactly one of many concurrent requests with one key start a run', async () => {
     let calls = 0
-    const engine = createEngine({ agents: [agentOf('once', async () => ++calls)] })
+    const engine = createTestEngine({ agents: [agentOf('once', async () => ++calls)] })
 
     const all = await Promise.allSettled(Array.from({ length: 50 }, () => engine.run('once', { key })))
 
@@ -48,7 +48,7 @@ describe('startRun under an idempotency key', () => {
 
   it('remembers the 202 of a keyed request whose wait has passed', async () => {
     const open = gate<string>()
-    const engine = createEngine({ agents: [agentOf('slow', () => open.promise)] })
+    const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
     const waiting = engine.run('slow', { key, waitMs: 100 })
     await settled()
     engine.clock.advance(100)
@@ -62,7 +62,7 @@ describe('startRun under an idempotency key', () => {
 
   it('leaves no record under the key when the request is refused', async () => {
     const open = gate()
-    const engine = createEngine({ agents: [agentOf('single', () => open.promise, { concurrency: 'single' })] })
+    const engine = createTestEngine({ agents: [agentOf('single', () => open.promise, { concurrency: 'single' })] })
     const first = engine.run('single')
     await settled()
 

@@ -3,7 +3,7 @@ import { approvalRequest } from '../durable/approval-request.ts'
 import type { Suspension } from '../durable/suspension.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import { renderOutcome, type WaitingFor } from '../runs/run-outcome.ts'
-import { endsByItself } from '../runs/run-waiters.ts'
+import { resolvesOnItsOwn } from '../runs/run-waiters.ts'
 import { NOT_RESUMED, storeSuspension } from '../runs/stored-suspension.ts'
 import { isoOf, toWaitingFor } from '../runs/waiting-for.ts'
 import type { EndRunDeps } from './end-run.ts'
@@ -66,7 +66,7 @@ function plan(deps: EndRunDeps, run: RunRecord, { waitingFor, writes, events, ch
   const change: RunChange = { ...own, status: 'suspended', suspendedAt: at }
   const suspended: RunRecord = { ...run, ...change }
   const body = renderOutcome(suspended, deps.basePath, { waitingFor })
-  const isAnswer = !(endsByItself(waitingFor) && deps.settlements.isAwaitedPatiently(run.id))
+  const isAnswer = !(resolvesOnItsOwn(waitingFor) && deps.runWaiters.hasPatientWaiter(run.id))
   return {
     suspended,
     waitingFor,

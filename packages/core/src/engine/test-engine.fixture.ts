@@ -55,7 +55,7 @@ export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:ex
 const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000, idempotencyTtlMs: 86_400_000 }
 
 /** The whole run engine on in-memory storage and a clock that stands still. */
-export function createEngine(options: EngineOptions) {
+export function createTestEngine(options: EngineOptions) {
   const storage = options.storage ?? createInMemoryStorage()
   const clock = options.clock ?? createManualClock()
   const ids = options.ids ?? createSequenceIds()
@@ -75,10 +75,10 @@ export function createEngine(options: EngineOptions) {
     ...{ clock, timers: clock, ids, meter, agents, workflows, phase, logger, basePath: '/v1' },
     services: (caller) => (options.services?.(caller) ?? {}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
-    fireEventTriggers: options.fireEventTriggers,
     unitOfWork: withPublication(storage.unitOfWork, hub),
     limits: { ...LIMITS, concurrency, maxQueued },
   })
+  if (options.fireEventTriggers !== undefined) engine.onNamedEvent(options.fireEventTriggers)
 
   return {
     ...engine,

@@ -13,7 +13,7 @@ import {
 } from '@perdure/ports'
 import type { ExpireApproval } from '../approvals/expire-approval.ts'
 import { approvalEvents } from '../durable/approval-events.ts'
-import type { SettleWait, WaitEnd } from '../durable/resolve-wait.ts'
+import type { ResolveWait, WaitResult } from '../durable/resolve-wait.ts'
 
 export interface TimerDriverDeps {
   readonly steps: StepStore
@@ -22,7 +22,7 @@ export interface TimerDriverDeps {
   readonly clock: Clock
   readonly timers: Timers
   readonly logger: Logger
-  readonly settleWait: SettleWait
+  readonly resolveWait: ResolveWait
   readonly expireApproval: ExpireApproval
   /** Ends a run whose budget of time is used up. */
   readonly expire: (run: RunRecord) => Promise<void>
@@ -44,7 +44,7 @@ const LONGEST_MS = 30_000
 const AFTER_FAILURE_MS = 1_000
 
 export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
-  const { steps, runs, approvals, clock, timers, logger, settleWait, expireApproval, expire } = deps
+  const { steps, runs, approvals, clock, timers, logger, resolveWait, expireApproval, expire } = deps
   let cancel = () => {}
   let wakeAt = Number.POSITIVE_INFINITY
   let working: Promise<void> | undefined
@@ -93,7 +93,7 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
   }
 
   const settleDue = async (step: StepRecord) => {
-    await settleWait(step, await endOf(deps, step))
+    await resolveWait(step, await endOf(deps, step))
   }
 
   return {
@@ -111,7 +111,7 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
   }
 }
 
-async function endOf({ approvals, clock }: TimerDriverDeps, step: StepRecord): Promise<WaitEnd> {
+async function endOf({ approvals, clock }: TimerDriverDeps, step: StepRecord): Promise<WaitResult> {
   if (step.kind === 'sleep' || step.kind === 'event') return {}
   const approval = step.approvalId === undefined ? undefined : await approvals.find(step.approvalId, EVERY_ROW)
   if (approval === undefined) return {}

@@ -1,5 +1,4 @@
 import {
-  AppError,
   type Clock,
   type Conflict,
   type IdempotencyRecord,
@@ -10,7 +9,7 @@ import {
   type UnitOfWork,
   type Write,
 } from '@perdure/ports'
-import { MOST_TRIES } from '../concurrency/commit-attempts.ts'
+import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 import type { AnswerCache } from './read-cache.ts'
 import { answerAgain } from './recall.ts'
@@ -44,32 +43,33 @@ export interface Decision {
   readonly discard?: () => void
 }
 
-export type Once =
-  | { readonly kind: 'committed'; readonly decision: Decision }
+/** The decision that was committed, or the answer that an earlier request with the same key received. */
+export type Once<D extends Decision = Decision> =
+  | { readonly kind: 'committed'; readonly decision: D }
   | { readonly kind: 'replayed'; readonly reply: Reply }
 
 /**
- * Commits a decision together with the record of its key, so that the same request never takes effect twice. When
- * another writer was faster, decides again. A refusal thrown by `decide` leaves no record.
+ * Commits a decision together with the record of its key, so that a repeated request never takes effect twice. Calls
+ * `decide` again after a write conflict; the result holds the decision of the attempt that was committed. A refusal thrown
+ * by `decide` leaves no record.
  *
- * @throws AppError what `decide` throws; `idempotency-conflict`, `idempotency-in-flight`
+ * @throws AppError what `decide` throws; `idempotency-conflict`, `idempotency-in-flight`; `internal-error` after
+ *   `MAX_COMMIT_ATTEMPTS` write conflicts
  */
-export async function commitOnce(
+export function commitOnce<D extends Decision>(
   deps: CommitOnceDeps,
   request: KeyedRequest | undefined,
-  decide: () => Promise<Decision>,
-): Promise<Once> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  decide: () => Promise<D>,
+): Promise<Once<D>> {
+  return retryConflicts<Once<D>>(async () => {
     const decision = await decide()
     const remember = deps.knownAnswers?.startReading()
     const conflict = await tryCommit(deps, request, decision)
     if (conflict === undefined) return { kind: 'committed', decision }
-    if (request !== undefined && conflict.type === 'idempotency.reserve') {
-      remember?.(conflict.current)
-      return { kind: 'replayed', reply: answerAgain(conflict.current, request, deps) }
-    }
-  }
-  throw new AppError('internal-error', { message: 'other writers were faster too many times' })
+    if (request === undefined || conflict.type !== 'idempotency.reserve') return CONFLICT
+    remember?.(conflict.current)
+    return { kind: 'replayed', reply: answerAgain(conflict.current, request, deps) }
+  })
 }
 
 async function tryCommit(

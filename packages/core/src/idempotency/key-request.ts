@@ -18,7 +18,7 @@ const MAX_SCOPES = 1_000
 
 export function createKeyRequest({ digest, clock, idempotency }: KeyRequestDeps): KeyRequest {
   const scopes = createBoundedMap<string, string>(MAX_SCOPES)
-  let isPast = idempotency.holdsLegacyIds === undefined
+  let mayHoldLegacyIds = true
 
   const scopeOf = ({ subject, method, path }: RequestIdentity): string => {
     const text = JSON.stringify([subject, method, path])
@@ -27,10 +27,10 @@ export function createKeyRequest({ digest, clock, idempotency }: KeyRequestDeps)
     return known
   }
 
-  const fromThePast = async (identity: RequestIdentity, key: string, request: KeyedRequest): Promise<KeyedRequest> => {
+  const withLegacyId = async (identity: RequestIdentity, key: string, request: KeyedRequest): Promise<KeyedRequest> => {
     const now = clock.now()
-    isPast = (await idempotency.holdsLegacyIds?.(now)) !== true
-    if (isPast) return request
+    mayHoldLegacyIds = await idempotency.holdsLegacyIds(now)
+    if (!mayHoldLegacyIds) return request
     const id = hashedId(digest, identity, key)
     return (await idempotency.find(id, now)) === undefined ? request : { ...request, id }
   }
@@ -42,7 +42,7 @@ export function createKeyRequest({ digest, clock, idempotency }: KeyRequestDeps)
       fingerprint: fingerprintOf(digest, identity),
       contentOf: identity.contentOf,
     }
-    return isPast ? request : fromThePast(identity, key, request)
+    return mayHoldLegacyIds ? withLegacyId(identity, key, request) : request
   }
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
-import { pageOfNamed } from '../collections/page-by-name.ts'
+import { pageByName } from '../collections/page-by-name.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -46,7 +46,7 @@ export function createManageMcp(deps: ManageMcpDeps): ManageMcp {
   const { servers, mcpServers, mcpClient, allowed, clock, basePath } = deps
 
   return {
-    list: async (page) => pageOfNamed(await servers.list(), ({ id }) => id, page),
+    list: async (page) => pageByName(await servers.list(), ({ id }) => id, page),
     async bind({ server: { id, url, headersRef }, principal, key }) {
       checkBinding({ url, headersRef }, allowed)
       const once = await commitOnce(deps, key, async () => {

@@ -2,7 +2,7 @@ import { createInMemoryMeter } from '@perdure/in-memory'
 import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { RunRequestBody } from '../engine/start-run.ts'
-import { agentOf, createEngine } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../targets/agent.ts'
 import { createMcpWorld } from './mcp.fixture.ts'
 import { createMcpService } from './mcp.ts'
@@ -16,7 +16,7 @@ describe('ctx.mcp', () => {
     const meter = createInMemoryMeter()
     const { parts, calls } = createMcpWorld(over)
     const mcpOf = createMcpService(parts)
-    const engine = createEngine({
+    const engine = createTestEngine({
       agents: [agentOf('code', (_, context) => code(context))],
       services: (caller) => ({ mcp: mcpOf(caller) }),
       meter,

@@ -1,4 +1,4 @@
-import { AppError, type McpOutcome } from '@perdure/ports'
+import { type McpOutcome, storageBusy } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import { createMcpWorld, KEY, PAGE, refusal } from './mcp.fixture.ts'
 import { createMcp } from './mcp.ts'
@@ -41,7 +41,7 @@ describe('useMcp', () => {
     let refusals = 2
     const commit: typeof storage.unitOfWork.commit = (writes) =>
       writes.some(({ type }) => type === 'idempotency.complete') && refusals-- > 0
-        ? Promise.reject(new AppError('SQLITE_BUSY'))
+        ? Promise.reject(storageBusy())
         : storage.unitOfWork.commit(writes)
     const { useMcp } = createMcp({
       ...{ ...parts, unitOfWork: { commit }, clock, ids, phase, basePath: '/v1', idempotencyTtlMs: 86_400_000 },

@@ -10,15 +10,15 @@ import {
   toJsonText,
   type Write,
 } from '@perdure/ports'
-import { pageOfNamed } from '../collections/page-by-name.ts'
-import { type PersistentlyDeps, persistently } from '../concurrency/retry-transient.ts'
+import { pageByName } from '../collections/page-by-name.ts'
+import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import { type CommitOnceDeps, commitOnce, toStoredResponse } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import type { McpServers } from './mcp-servers.ts'
 
-export interface UseMcpDeps extends CommitOnceDeps, PersistentlyDeps {
+export interface UseMcpDeps extends CommitOnceDeps, RetryDeps {
   readonly servers: McpServers
   readonly mcpClient: McpClient
   readonly ids: IdGenerator
@@ -50,7 +50,7 @@ export function createUseMcp(deps: UseMcpDeps): UseMcp {
   return {
     async tools(serverId, page) {
       const tools = await mcpClient.tools(await servers.endpoint(serverId))
-      return pageOfNamed(tools, ({ name }) => name, page)
+      return pageByName(tools, ({ name }) => name, page)
     },
     async call({ serverId, tool, arguments: given, key, traceparent }) {
       if (phase.current() === 'draining') throw new AppError('server-draining', { retryAfterMs: 5_000 })
@@ -67,7 +67,7 @@ export function createUseMcp(deps: UseMcpDeps): UseMcp {
       if (once.kind === 'replayed') return once.reply
       const reply = toReply(await outcomeOf(deps, mcpClient.call(endpoint, sent)))
       const complete = { type: 'idempotency.complete', runId: callId, response: toStoredResponse(reply) } as const
-      await persistently(deps, () => unitOfWork.commit([complete]))
+      await retryTransient(deps, () => unitOfWork.commit([complete]))
       return reply
     },
   }

@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { createEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../index.ts'
 import { createMemoryWorld } from './memory.fixture.ts'
 
@@ -12,7 +12,7 @@ function processes(storage: Storage = createInMemoryStorage()) {
   const world = createMemoryWorld({ ...shared, storage })
   const open = async (code: (context: RunContext) => Promise<unknown>, given: Storage = storage) => {
     const memory = createMemoryWorld({ ...shared, storage: given })
-    const engine = createEngine({
+    const engine = createTestEngine({
       ...{ ...shared, storage: given },
       services: (caller) => ({ memory: memory.ofRun(caller) }),
       workflows: [workflowOf('flow', (_, context) => code(context))],

@@ -18,7 +18,7 @@ export interface BlockDecisionsDeps {
   readonly blocks: BlockStore
   readonly clock: Clock
   readonly ids: IdGenerator
-  /** Characters that a block may hold unless it has a limit of its own. */
+  /** Maximum number of characters in a block that has no limit of its own. */
   readonly blockLimit: number
 }
 
@@ -76,7 +76,7 @@ export async function decideBlock(
 ): Promise<{ readonly block: BlockRecord; readonly writes: readonly Write[] }> {
   if (!OPERATOR_ID.test(ref.label)) {
     throw new AppError('validation-failed', {
-      message: 'label: must start with a letter or digit and hold at most 128 letters, digits, "_" or "-"',
+      message: 'label: must start with a letter or digit and contain at most 128 letters, digits, "_" or "-"',
     })
   }
   const known = await blocks.find(ref)

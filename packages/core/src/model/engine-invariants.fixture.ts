@@ -1,6 +1,6 @@
+import { isTerminal } from '@perdure/protocol'
 import { type ApprovalRecord, EVERY_ROW, type RunRecord, type StepRecord } from '@perdure/ports'
 import { expect } from 'vitest'
-import { isTerminal } from '../runs/run-states.ts'
 import { awaitsResume, readSuspension } from '../runs/stored-suspension.ts'
 import { expectOneRun, type World } from './engine-history.fixture.ts'
 import { expectFenced, expectInOrder } from './engine-order.fixture.ts'
@@ -74,7 +74,7 @@ function expectEffects({ around, deaths, stepsDone }: World, { run, steps }: Sto
 }
 
 function expectOrder({ run, steps }: Stored): void {
-  const orders = steps.flatMap(({ order }) => (order === undefined ? [] : [order])).sort((a, b) => a - b)
+  const orders = steps.flatMap(({ endOrder }) => (endOrder === undefined ? [] : [endOrder])).sort((a, b) => a - b)
   expect(orders, `the order of ${run.id}`).toEqual(orders.map((_, index) => index + 1))
   if (run.suspension === undefined) expect(steps.map(({ seq }) => seq)).toEqual(steps.map((_, index) => index + 1))
 }

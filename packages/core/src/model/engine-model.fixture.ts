@@ -1,7 +1,7 @@
+import { isTerminal } from '@perdure/protocol'
 import { EVERY_ROW, type Storage } from '@perdure/ports'
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { isTerminal } from '../runs/run-states.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
 import { commands, decideOne, emitEvent, resumeOne, revive } from './engine-commands.fixture.ts'
 import type { World } from './engine-history.fixture.ts'

@@ -1,3 +1,4 @@
+import { isTerminal } from '@perdure/protocol'
 import {
   AppError,
   EVERY_ROW,
@@ -16,7 +17,6 @@ import {
 } from '@perdure/protocol'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
-import { isTerminal } from '../runs/run-states.ts'
 
 export interface AuthorizeSubjectDeps {
   readonly runs: Pick<RunStore, 'find'>

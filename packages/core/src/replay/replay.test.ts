@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine } from '../engine/test-engine.fixture.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { EventEnvelope } from '../realtime/event-envelope.ts'
 
@@ -17,7 +17,7 @@ const itemsOf = (reply: Reply) => (reply.body as { items: EventEnvelope[] }).ite
 
 describe('replay', () => {
   it('shows what is recorded of a run, sanitized unless raw was asked for and may be seen', async () => {
-    const engine = createEngine({ agents: [talker] })
+    const engine = createTestEngine({ agents: [talker] })
     const { runId = '' } = await engine.run('talker')
     const of = { runId }
 
@@ -33,7 +33,7 @@ describe('replay', () => {
   })
 
   it('shows a session with all its runs, page by page', async () => {
-    const engine = createEngine({ agents: [talker] })
+    const engine = createTestEngine({ agents: [talker] })
     for (let n = 0; n < 2; n++) await engine.run('talker', { body: { sessionId: 'chat', input: 'hi' } })
     const types: string[] = []
     let cursor: string | undefined
@@ -49,7 +49,7 @@ describe('replay', () => {
   })
 
   it('appends an entry to the audit chain for every invocation, streams included', async () => {
-    const engine = createEngine({ agents: [talker] })
+    const engine = createTestEngine({ agents: [talker] })
     const { runId = '' } = await engine.run('talker')
     const request = { of: { runId }, raw: false, principal: AUDITOR }
 
@@ -77,7 +77,7 @@ describe('replay', () => {
       commit: (writes: Parameters<typeof commit>[0]) =>
         isFull ? Promise.reject(new AppError('storage-full')) : commit(writes),
     }
-    const engine = createEngine({ agents: [talker], storage: { ...storage, unitOfWork } })
+    const engine = createTestEngine({ agents: [talker], storage: { ...storage, unitOfWork } })
     const { runId = '' } = await engine.run('talker')
     isFull = true
     const request = { of: { runId }, raw: false, principal: AUDITOR }
@@ -87,7 +87,7 @@ describe('replay', () => {
   })
 
   it('answers a repeated key from memory, without another entry', async () => {
-    const engine = createEngine({ agents: [talker] })
+    const engine = createTestEngine({ agents: [talker] })
     const { runId = '' } = await engine.run('talker')
     const request = { of: { runId }, raw: false, principal: AUDITOR, page: PAGE, key: { id: 'k', fingerprint: 'f' } }
 
@@ -102,7 +102,7 @@ describe('replay', () => {
     [{ runId: 'run_none' }, 'run-not-found'],
     [{ sessionId: 'none' }, 'session-not-found'],
   ] as const)('refuses %o as %s', async (of, code) => {
-    const engine = createEngine({ agents: [] })
+    const engine = createTestEngine({ agents: [] })
 
     await expect(engine.replay.page({ of, raw: false, principal: AUDITOR, page: PAGE })).rejects.toMatchObject({ code })
   })

@@ -29,7 +29,7 @@ export interface OutcomeDetail {
 }
 
 /** A run that has ended or is suspended. */
-export interface Settled {
+export interface RunOutcome {
   readonly run: RunRecord
   readonly detail?: OutcomeDetail | undefined
   /** The outcome as it was rendered for the record. */
@@ -74,7 +74,7 @@ export const outcomeReply = (run: RunRecord, basePath: string, detail?: OutcomeD
 })
 
 /** 200 for an outcome; 202 for a run that was handed over to the next process. */
-export const settledReply = ({ run, detail, json }: Settled, basePath: string): Reply => {
+export const settledReply = ({ run, detail, json }: RunOutcome, basePath: string): Reply => {
   if (run.status === 'queued') return acceptedReply(run, basePath, detail)
   return json === undefined ? outcomeReply(run, basePath, detail) : { status: 200, json, runId: run.id }
 }

@@ -1,9 +1,9 @@
 import type { RunStatus } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES, ENDED_RUN_STATUSES } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
-import { isTerminal, RUN_TRANSITIONS, statusesBefore } from './run-states.ts'
+import { RUN_TRANSITIONS, statusesBefore } from './run-states.ts'
 
 const STATUSES = Object.keys(RUN_TRANSITIONS) as RunStatus[]
-const LIVE = ['queued', 'running', 'suspended'] as const
 
 /** The statuses that can be reached from `status`, itself included. */
 function reachable(status: RunStatus, seen = new Set<RunStatus>()): ReadonlySet<RunStatus> {
@@ -15,11 +15,11 @@ function reachable(status: RunStatus, seen = new Set<RunStatus>()): ReadonlySet<
 
 describe('RUN_TRANSITIONS', () => {
   it('ends a run for good once it has completed, failed or was aborted', () => {
-    expect(STATUSES.filter(isTerminal)).toEqual(['completed', 'failed', 'aborted'])
+    expect(STATUSES.filter((status) => RUN_TRANSITIONS[status].length === 0)).toEqual(ENDED_RUN_STATUSES)
   })
 
   it('can abort and fail a run from everywhere before', () => {
-    for (const to of ['aborted', 'failed'] as const) expect(statusesBefore(to)).toEqual(LIVE)
+    for (const to of ['aborted', 'failed'] as const) expect(statusesBefore(to)).toEqual(ACTIVE_RUN_STATUSES)
   })
 
   it('completes and suspends only what runs', () => {
@@ -28,7 +28,7 @@ describe('RUN_TRANSITIONS', () => {
   })
 
   it('leads from every live status to every other one', () => {
-    for (const from of LIVE) expect(reachable(from)).toEqual(new Set(STATUSES))
+    for (const from of ACTIVE_RUN_STATUSES) expect(reachable(from)).toEqual(new Set(STATUSES))
   })
 })
 

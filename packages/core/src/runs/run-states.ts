@@ -12,8 +12,6 @@ export const RUN_TRANSITIONS = {
 
 const STATUSES = Object.keys(RUN_TRANSITIONS) as RunStatus[]
 
-export const isTerminal = (status: RunStatus): boolean => RUN_TRANSITIONS[status].length === 0
-
 /** The statuses from which a run may become `to`. */
 export function statusesBefore(to: RunStatus): readonly RunStatus[] {
   return STATUSES.filter((from) => (RUN_TRANSITIONS[from] as readonly RunStatus[]).includes(to))

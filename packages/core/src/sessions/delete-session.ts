@@ -1,3 +1,4 @@
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { AppError, EVERY_ROW, type RunStore, type SessionStore, type Visibility } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -52,7 +53,7 @@ export function createDeleteSession(deps: DeleteSessionDeps): DeleteSession {
 }
 
 async function abortRuns({ runs, abortRun }: DeleteSessionDeps, sessionId: string): Promise<void> {
-  for await (const { id } of eachRun(runs, { sessionId, statuses: ['queued', 'running', 'suspended'] })) {
+  for await (const { id } of eachRun(runs, { sessionId, statuses: ACTIVE_RUN_STATUSES })) {
     try {
       await abortRun({ runId: id, reason: 'the session is deleted', visibility: EVERY_ROW })
     } catch (error) {

@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { noMeter, type Storage, type Visibility } from '@perdure/ports'
 import { testDigest } from '../auth/tokens.fixture.ts'
-import { createEngine, type EngineOptions } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, type EngineOptions } from '../engine/test-engine.fixture.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createSessionService, createSessions } from './sessions.ts'
 
@@ -12,7 +12,7 @@ export const ALICE = { subject: 'alice', scopes: ['sessions:write:own'] }
 export function createSessionWorld(options: EngineOptions & { readonly storage?: Storage } = {}) {
   const storage = options.storage ?? createInMemoryStorage()
   let service: ReturnType<typeof createSessionService> | undefined
-  const engine = createEngine({ ...options, storage, services: (caller) => ({ session: service?.(caller) }) })
+  const engine = createTestEngine({ ...options, storage, services: (caller) => ({ session: service?.(caller) }) })
   const { clock, ids } = engine
   service = createSessionService({ ...storage, clock, ids, maxResultBytes: 1_000 })
   const sessions = createSessions({

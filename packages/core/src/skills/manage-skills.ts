@@ -2,7 +2,7 @@ import { AppError, type Logger, type SkillStore } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
 import { recording } from '../audit/recording.ts'
 import type { Principal } from '../auth/principal.ts'
-import { createQueue } from '../concurrency/mutex.ts'
+import { createMutex } from '../concurrency/mutex.ts'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Recall } from '../idempotency/recall.ts'
@@ -36,10 +36,10 @@ export interface ManageSkills {
 
 export function createManageSkills(deps: ManageSkillsDeps): ManageSkills {
   const { skills, registered, recall, clock, basePath, logger } = deps
-  const queue = createQueue()
+  const queue = createMutex()
 
   /** A request that has had its answer while it waited for its turn gets it again. */
-  const inTurn = (key: KeyedRequest | undefined, work: () => Promise<Reply>): Promise<Reply> =>
+  const runMutex = (key: KeyedRequest | undefined, work: () => Promise<Reply>): Promise<Reply> =>
     queue(async () => (key === undefined ? undefined : await recall(key)) ?? work())
 
   const record = async (decision: Omit<Decision, 'remember'>, key: KeyedRequest | undefined): Promise<Reply> => {
@@ -49,7 +49,7 @@ export function createManageSkills(deps: ManageSkillsDeps): ManageSkills {
 
   return {
     install: ({ source, principal, key }) =>
-      inTurn(key, async () => {
+      runMutex(key, async () => {
         const skill = await skills.install(source)
         const deed = { at: clock.now(), action: 'skills.install', target: skill.name, detail: { source } }
         const reply: Reply = { status: 201, body: skill, location: `${basePath}/skills/${skill.name}` }
@@ -61,7 +61,7 @@ export function createManageSkills(deps: ManageSkillsDeps): ManageSkills {
         }
       }),
     remove: ({ name, principal, key }) =>
-      inTurn(key, async () => {
+      runMutex(key, async () => {
         if ((await skills.find(name)) === undefined) throw new AppError('skill-not-found')
         if ((await registered.find(name)) !== undefined) {
           throw new AppError('validation-failed', {

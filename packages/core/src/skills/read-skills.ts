@@ -6,7 +6,7 @@ import {
   type SkillStore,
   type SkillSummary,
 } from '@perdure/ports'
-import { pageOfNamed } from '../collections/page-by-name.ts'
+import { pageByName } from '../collections/page-by-name.ts'
 
 /** Reads of skills for the API. */
 export interface ReadSkills {
@@ -16,7 +16,7 @@ export interface ReadSkills {
 }
 
 export const createReadSkills = ({ skills }: { readonly skills: SkillStore }): ReadSkills => ({
-  list: async (page) => pageOfNamed(await skills.list(), ({ name }) => name, page),
+  list: async (page) => pageByName(await skills.list(), ({ name }) => name, page),
   async get(name) {
     const skill = await skills.find(name)
     if (skill === undefined) throw new AppError('skill-not-found')

@@ -3,7 +3,7 @@ import { AppError, type PageQuery, type SkillStore, type UnitOfWork } from '@per
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { ServiceCaller } from '../durable/service-caller.ts'
-import { agentOf, createEngine, silentLogger } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, silentLogger } from '../engine/test-engine.fixture.ts'
 import { createRecall } from '../idempotency/recall.ts'
 import type { RunContext } from '../targets/agent.ts'
 import { createRunSkills } from './run-skills.ts'
@@ -98,7 +98,7 @@ describe('manageSkills', () => {
 describe('ctx.skills', () => {
   const run = async (code: (context: RunContext) => Promise<unknown>, skills: SkillStore) => {
     const services = (caller: ServiceCaller) => ({ skills: createRunSkills({ skills }, caller) })
-    const engine = createEngine({ agents: [agentOf('code', (_, context) => code(context))], services })
+    const engine = createTestEngine({ agents: [agentOf('code', (_, context) => code(context))], services })
     const { json = '' } = await engine.run('code')
     return { ...(JSON.parse(json) as { runId: string; result?: unknown; error?: { message: string } }), engine }
   }

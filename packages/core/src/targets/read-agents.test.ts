@@ -1,11 +1,12 @@
 import type { PageQuery } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, gate } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate } from '../engine/test-engine.fixture.ts'
 
 const code = async () => 1
 
-const reading = (...ids: readonly string[]) => createEngine({ agents: ids.map((id) => agentOf(id, code)) }).readAgents
+const reading = (...ids: readonly string[]) =>
+  createTestEngine({ agents: ids.map((id) => agentOf(id, code)) }).readAgents
 
 describe('list', () => {
   it('hands out every agent once, in the order of ids, whatever the size of the pages', () => {
@@ -57,7 +58,7 @@ describe('state', () => {
   it('counts what executes and what waits', async () => {
     const open = gate()
     const busy = agentOf('busy', () => open.promise, { concurrency: 'single', onBusy: 'queue' })
-    const engine = createEngine({ agents: [busy, agentOf('idle', code)] })
+    const engine = createTestEngine({ agents: [busy, agentOf('idle', code)] })
     const replies = [1, 2, 3].map(() => engine.run('busy'))
     await engine.pass(0)
 

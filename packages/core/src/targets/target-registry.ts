@@ -1,4 +1,4 @@
-import { AppError, type RunKind, StartError } from '@perdure/ports'
+import { AppError, definedMembers, type RunKind, StartError } from '@perdure/ports'
 import { Budget, type ErrorCode, OPERATOR_ID } from '@perdure/protocol'
 import { is } from 'valibot'
 import type { RegistrationOptions } from './agent.ts'
@@ -16,7 +16,7 @@ export interface TargetRegistry<Registration> {
 }
 
 /** What agents and workflows differ in. */
-export interface Nature<Registration> {
+export interface TargetKindSpec<Registration> {
   readonly kind: RunKind
   readonly notFound: ErrorCode
   readonly recovery: RunTarget['recovery']
@@ -34,7 +34,7 @@ export const targetsOf = (agents: Targets, workflows: Targets): RunTargets => ({
 })
 
 export function createRegistry<Registration extends RegistrationOptions>(
-  nature: Nature<Registration>,
+  nature: TargetKindSpec<Registration>,
 ): TargetRegistry<Registration> {
   const targets = new Map<string, RunTarget>()
   const { kind, notFound, recovery, method, callOf } = nature
@@ -50,13 +50,16 @@ export function createRegistry<Registration extends RegistrationOptions>(
           hint: `register { id, description, ${kind}: { id, ${method.split('.')[1]} } } with an id of its own`,
         })
       }
-      const { id, description, input, timeoutMs, budget, ...rest } = registration
-      const given = {
-        ...(input === undefined ? {} : { input }),
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(budget === undefined ? {} : { budget }),
-      }
-      targets.set(id, { ...DEFAULTS, recovery, ...given, ...defined(rest), kind, id, description, call })
+      const { id, description } = registration
+      targets.set(id, {
+        ...DEFAULTS,
+        recovery,
+        ...definedMembers(optionsOf(registration)),
+        kind,
+        id,
+        description,
+        call,
+      })
     },
     get(id) {
       const target = targets.get(id)
@@ -70,13 +73,10 @@ export function createRegistry<Registration extends RegistrationOptions>(
 
 const DEFAULTS = { concurrency: 'parallel', onBusy: 'reject', maxAttempts: 3, tags: [] } as const
 
-const defined = ({ concurrency, onBusy, recovery, maxAttempts, tags }: Partial<RegistrationOptions>) => ({
-  ...(concurrency === undefined ? {} : { concurrency }),
-  ...(onBusy === undefined ? {} : { onBusy }),
-  ...(recovery === undefined ? {} : { recovery }),
-  ...(maxAttempts === undefined ? {} : { maxAttempts }),
-  ...(tags === undefined ? {} : { tags }),
-})
+const optionsOf = (registration: RegistrationOptions) => {
+  const { input, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, tags } = registration
+  return { input, timeoutMs, budget, concurrency, onBusy, recovery, maxAttempts, tags }
+}
 
 const CHOICES = {
   concurrency: ['parallel', 'single', 'session'],
@@ -86,7 +86,7 @@ const CHOICES = {
 
 function problemOf(registration: RegistrationOptions): string | undefined {
   if (typeof registration?.id !== 'string' || !OPERATOR_ID.test(registration.id)) {
-    return 'id must start with a letter or digit and hold at most 128 letters, digits, "_" or "-"'
+    return 'id must start with a letter or digit and contain at most 128 letters, digits, "_" or "-"'
   }
   if (typeof registration.description !== 'string') return 'description must be a string'
   if (registration.input !== undefined && typeof registration.input['~standard']?.validate !== 'function') {

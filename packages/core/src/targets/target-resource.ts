@@ -1,4 +1,5 @@
 import type { Page, PageQuery } from '@perdure/ports'
+import { pageByName } from '../collections/page-by-name.ts'
 import type { RunTarget } from './run-target.ts'
 
 /** A registered agent or workflow as the API shows it. */
@@ -9,14 +10,8 @@ export const toTargetResource = (target: RunTarget) => {
 
 export type TargetResource = ReturnType<typeof toTargetResource>
 
-/** A page of what is registered, by id; the cursor is the last id of the page before. */
-export function pageOfTargets(byId: readonly RunTarget[], { limit, cursor, order }: PageQuery): Page<TargetResource> {
-  const all = order === 'asc' ? byId : byId.toReversed()
-  const start = cursor === undefined ? 0 : all.findIndex(({ id }) => (order === 'asc' ? id > cursor : id < cursor))
-  const items = start === -1 ? [] : all.slice(start, start + limit)
-  const last = items.at(-1)
-  return {
-    items: items.map(toTargetResource),
-    nextCursor: last !== undefined && last !== all.at(-1) ? last.id : null,
-  }
+/** A page of registered agents or workflows, ordered by id. */
+export function pageOfTargets(byId: readonly RunTarget[], page: PageQuery): Page<TargetResource> {
+  const { items, nextCursor } = pageByName(byId, ({ id }) => id, page)
+  return { items: items.map(toTargetResource), nextCursor }
 }

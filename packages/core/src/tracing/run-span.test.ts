@@ -2,7 +2,7 @@ import { createInMemoryStorage, createInMemoryTracer, type InMemoryTracer } from
 import { EVERY_ROW, noSpan, noTracer, type Tracer } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../targets/agent.ts'
 
 const RECEIVED = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
@@ -22,7 +22,7 @@ function treeOf({ spans }: InMemoryTracer, parentId: string | undefined = 'b7ad6
 function setUp(run: (context: RunContext) => Promise<unknown>, over: object = {}) {
   const tracer = createInMemoryTracer()
   const child = agentOf('child', async (_, { usage }) => usage({ provider: 'p', model: 'm', inputTokens: 3 }))
-  const engine = createEngine({ agents: [agentOf('parent', (_, context) => run(context)), child], tracer, ...over })
+  const engine = createTestEngine({ agents: [agentOf('parent', (_, context) => run(context)), child], tracer, ...over })
   return { tracer, engine, start: () => engine.run('parent', { traceparent: RECEIVED, answer: 'accepted' }) }
 }
 
@@ -130,12 +130,12 @@ describe('the spans of a run', () => {
       return step('second', () => (executions++ === 0 ? held.promise : 2))
     })
     const before = createInMemoryTracer()
-    const first = createEngine({ ...shared, workflows: [flow], tracer: before })
+    const first = createTestEngine({ ...shared, workflows: [flow], tracer: before })
     await first.execute('flow', { traceparent: RECEIVED })
     await settled(shared.clock)
 
     const after = createInMemoryTracer()
-    const second = createEngine({ ...shared, workflows: [flow], tracer: after })
+    const second = createTestEngine({ ...shared, workflows: [flow], tracer: after })
     await second.recover()
     await second.start()
     await settled(shared.clock)

@@ -17,6 +17,7 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { checkInput } from '../targets/check-input.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
+import { kindOf } from './kinds/trigger-kinds.ts'
 import { type Schedule, undecidedFrom } from './schedule.ts'
 import { checkDefinition, newTrigger, type TriggerDefinition } from './trigger-definition.ts'
 import { toTriggerResource } from './trigger-resource.ts'
@@ -66,7 +67,7 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
         await refuseTooMany(triggers)
         const now = clock.now()
         const bare = newTrigger(definition, { owner: principal.subject, source: 'api', now })
-        const trigger: TriggerRecord = { ...bare, ...schedule.placeAfter(bare, undecidedFrom(bare, now)) }
+        const trigger: TriggerRecord = { ...bare, ...schedule.occurrenceAfter(bare, undecidedFrom(bare, now)) }
         return {
           writes: [
             { type: 'trigger.insert', trigger },
@@ -89,14 +90,14 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
 
 async function checkTarget(
   { targets, sessions }: CreateTriggerDeps,
-  { target, kind }: TriggerDefinition,
+  definition: TriggerDefinition,
   principal: Principal,
 ): Promise<void> {
+  const { target } = definition
   const isAgent = 'agentId' in target
   const registered = isAgent ? targets.get('agent', target.agentId) : targets.get('workflow', target.workflowId)
   refuseForeign(principal, registered)
-  // Without an input of its own, an event trigger hands over the payload.
-  if (kind !== 'event' || target.input !== undefined) await checkInput(registered, target.input)
+  if (kindOf(definition).needsInput || target.input !== undefined) await checkInput(registered, target.input)
   if (target.sessionId === undefined) return
   const session = await sessions.find(target.sessionId, EVERY_ROW)
   if (session !== undefined && !authorizeSessionUse(principal, session)) throw new AppError('session-not-found')

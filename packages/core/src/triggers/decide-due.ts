@@ -17,7 +17,7 @@ import type { StartRun } from '../engine/start-run.ts'
 import { afterFire, fireEvents, insertFire, replaceTrigger } from './fire-writes.ts'
 import { countPending, hasLiveRun, type LiveFiresDeps, MAX_PENDING, OVERLAP } from './live-fires.ts'
 import { nextDecision, type TriggerDecision } from './next-decision.ts'
-import { isScheduled, NOT_SCHEDULED, type Placement, type Schedule } from './schedule.ts'
+import { isScheduled, type NextOccurrence, NOT_SCHEDULED, type Schedule } from './schedule.ts'
 import { refusalOf, startUnlessSuperseded, textOf } from './start-fire.ts'
 import { appendEvents, triggerEvent } from './trigger-events.ts'
 
@@ -86,7 +86,7 @@ export async function markFailing(deps: DecideDueDeps, trigger: TriggerRecord, e
 interface Missing {
   readonly occurrences: readonly EpochMs[]
   readonly isLast: boolean
-  readonly after: Placement
+  readonly after: NextOccurrence
   readonly now: EpochMs
 }
 
@@ -116,7 +116,7 @@ async function miss(
 
 interface Firing {
   readonly occurrence: EpochMs
-  readonly after: Placement
+  readonly after: NextOccurrence
   readonly now: EpochMs
 }
 

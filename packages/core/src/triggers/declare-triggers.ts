@@ -15,6 +15,7 @@ import { getDotPath, safeParse } from 'valibot'
 import type { RunTargets } from '../targets/run-target.ts'
 import { eachTrigger } from './each-trigger.ts'
 import { replaceTrigger } from './fire-writes.ts'
+import { kindOf } from './kinds/trigger-kinds.ts'
 import { NOT_SCHEDULED, type Schedule, undecidedFrom } from './schedule.ts'
 import { newTrigger, problemOf, type TriggerDefinition, type TriggerRegistration } from './trigger-definition.ts'
 
@@ -56,7 +57,7 @@ export async function checkTriggers(
   registrations: readonly TriggerRegistration[],
 ): Promise<readonly TriggerDefinition[]> {
   const definitions = registrations.map(parseRegistration)
-  if (definitions.some(({ kind }) => kind === 'cron')) await deps.cronSchedule.ready()
+  for (const definition of definitions) await kindOf(definition).ready(deps.cronSchedule)
   const ids = new Set<string>()
   for (const definition of definitions) {
     const problem = ids.has(definition.id) ? 'id: is declared twice' : problemWith(deps, definition)
@@ -99,7 +100,7 @@ async function declare(deps: DeclareTriggersDeps, definition: TriggerDefinition)
   const bare = newTrigger(definition, { owner: CODE_OWNER, source: 'code', declared, now })
   const current = await triggers.find(definition.id)
   if (current === undefined) {
-    const trigger = { ...bare, ...schedule.placeAfter(bare, now) }
+    const trigger = { ...bare, ...schedule.occurrenceAfter(bare, now) }
     await unitOfWork.commit([{ type: 'trigger.insert', trigger }])
     return
   }
@@ -128,8 +129,8 @@ function merged({ schedule }: DeclareTriggersDeps, { current, bare, now }: Mergi
   }
   const isKept = wasScheduled && !isMoved && current.nextAt !== undefined
   const placement = isKept
-    ? schedule.place(trigger, current.nextAt)
-    : schedule.placeAfter(trigger, undecidedFrom(trigger, now))
+    ? schedule.toNextOccurrence(trigger, current.nextAt)
+    : schedule.occurrenceAfter(trigger, undecidedFrom(trigger, now))
   return { ...trigger, ...placement }
 }
 

@@ -1,9 +1,9 @@
 import type { EpochMs, FireRecord, TriggerRecord, Write } from '@perdure/ports'
-import type { Placement } from './schedule.ts'
+import type { NextOccurrence } from './schedule.ts'
 import { appendEvents, type TriggerEventType, triggerEvent } from './trigger-events.ts'
 
 /** The trigger after a fire has become its newest; `placement` is where it looks next. */
-export function afterFire(trigger: TriggerRecord, fire: FireRecord, placement: Placement): TriggerRecord {
+export function afterFire(trigger: TriggerRecord, fire: FireRecord, placement: NextOccurrence): TriggerRecord {
   const isStarted = fire.status === 'started'
   return {
     ...trigger,

@@ -1,5 +1,5 @@
+import { isTerminal } from '@perdure/protocol'
 import { EVERY_ROW, type FireStore, type RunStore, type UnitOfWork } from '@perdure/ports'
-import { isTerminal } from '../runs/run-states.ts'
 
 export interface LiveFiresDeps {
   readonly fires: FireStore

@@ -103,7 +103,7 @@ const ENABLING: Switch = {
   event: 'trigger.enabled',
   apply(trigger, schedule, at) {
     const next = { ...trigger, enabled: true, failure: undefined, anchorAt: at, version: trigger.version + 1 }
-    return { ...next, ...schedule.placeAfter(next, undecidedFrom(next, at)) }
+    return { ...next, ...schedule.occurrenceAfter(next, undecidedFrom(next, at)) }
   },
 }
 

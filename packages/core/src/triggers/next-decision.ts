@@ -1,5 +1,5 @@
 import type { EpochMs, TriggerRecord } from '@perdure/ports'
-import { isExpired, type Placement, type Schedule } from './schedule.ts'
+import { isExpired, type NextOccurrence, type Schedule } from './schedule.ts'
 
 /** The next thing to write about a trigger that is due. */
 export type TriggerDecision =
@@ -9,10 +9,10 @@ export type TriggerDecision =
       readonly occurrences: readonly EpochMs[]
       /** Nothing more is missed after these. */
       readonly isLast: boolean
-      readonly after: Placement
+      readonly after: NextOccurrence
     }
   /** This occurrence fires. */
-  | { readonly kind: 'fire'; readonly occurrence: EpochMs; readonly after: Placement }
+  | { readonly kind: 'fire'; readonly occurrence: EpochMs; readonly after: NextOccurrence }
 
 /** An occurrence handled so long after it was due is late and subject to the catch-up policy. */
 const ON_TIME_MS = 60_000
@@ -31,9 +31,14 @@ export function nextDecision(schedule: Schedule, trigger: TriggerRecord, now: Ep
   const chosen = isLast ? chooseFrom(due, { schedule, trigger, now }) : notYet(due, trigger)
   const missed = due.slice(0, due.length - chosen.length)
   if (missed.length > 0) {
-    return { kind: 'missed', occurrences: missed, isLast, after: schedule.place(trigger, chosen[0] ?? following) }
+    return {
+      kind: 'missed',
+      occurrences: missed,
+      isLast,
+      after: schedule.toNextOccurrence(trigger, chosen[0] ?? following),
+    }
   }
-  return { kind: 'fire', occurrence: first, after: schedule.place(trigger, due[1] ?? following) }
+  return { kind: 'fire', occurrence: first, after: schedule.toNextOccurrence(trigger, due[1] ?? following) }
 }
 
 interface DueOccurrences {

@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { EpochMs } from '@perdure/ports'
 import { aTrigger } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { placeTrigger } from './place-trigger.ts'
+import { rescheduleTrigger } from './reschedule-trigger.ts'
 
 const AT = 5_000 as EpochMs
 const PLACED = { nextAt: AT, dueAt: AT, failure: undefined }
@@ -19,7 +19,7 @@ describe('placeTrigger', () => {
     const { storage, trigger } = await setUp()
     const seen: number[] = []
 
-    await placeTrigger(storage, trigger, async ({ version, fireCount }) => {
+    await rescheduleTrigger(storage, trigger, async ({ version, fireCount }) => {
       seen.push(fireCount)
       const changed = { ...trigger, fireCount: 9, version: version + 1 }
       if (seen.length === 1) await storage.unitOfWork.commit([{ type: 'trigger.replace', trigger: changed }])
@@ -33,9 +33,9 @@ describe('placeTrigger', () => {
   it('leaves one alone that is gone, and one that stays where it is', async () => {
     const { storage, trigger } = await setUp()
 
-    await placeTrigger(storage, trigger, async () => undefined)
+    await rescheduleTrigger(storage, trigger, async () => undefined)
     expect(await storage.triggers.find(trigger.id)).toEqual(trigger)
-    await placeTrigger(storage, { ...trigger, id: 'gone' }, async () => PLACED)
+    await rescheduleTrigger(storage, { ...trigger, id: 'gone' }, async () => PLACED)
 
     expect(await storage.triggers.find('gone')).toBeUndefined()
   })

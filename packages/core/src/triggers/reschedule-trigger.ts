@@ -1,28 +1,28 @@
 import type { TriggerRecord, TriggerStore, UnitOfWork } from '@perdure/ports'
 import { replaceTrigger } from './fire-writes.ts'
-import type { Placement } from './schedule.ts'
+import type { NextOccurrence } from './schedule.ts'
 
-export interface PlaceTriggerDeps {
+export interface RescheduleTriggerDeps {
   readonly triggers: TriggerStore
   readonly unitOfWork: UnitOfWork
 }
 
-/** Where a trigger occurs next; nothing when it stays as it is. */
-export type DecidePlacement = (
+/** The next occurrence to store; `undefined` leaves the trigger unchanged. */
+export type FindNextOccurrence = (
   trigger: TriggerRecord,
-) => Promise<(Placement & Pick<TriggerRecord, 'failure'>) | undefined>
+) => Promise<(NextOccurrence & Pick<TriggerRecord, 'failure'>) | undefined>
 
-/** Writes where a trigger occurs next; decides again when it was changed after it was read, until it is gone. */
-export async function placeTrigger(
-  { triggers, unitOfWork }: PlaceTriggerDeps,
+/** Stores the next occurrence of a trigger. Starts over with the new record when the trigger was changed in the meantime. */
+export async function rescheduleTrigger(
+  { triggers, unitOfWork }: RescheduleTriggerDeps,
   trigger: TriggerRecord,
-  decide: DecidePlacement,
+  decide: FindNextOccurrence,
 ): Promise<void> {
   for (let current: TriggerRecord | undefined = trigger; current !== undefined; ) {
-    const placement = await decide(current)
-    if (placement === undefined) return
-    const placed = replaceTrigger({ ...current, ...placement, version: current.version + 1 })
-    if ((await unitOfWork.commit([placed])).committed) return
+    const next = await decide(current)
+    if (next === undefined) return
+    const replaced = replaceTrigger({ ...current, ...next, version: current.version + 1 })
+    if ((await unitOfWork.commit([replaced])).committed) return
     current = await triggers.find(trigger.id)
   }
 }

@@ -1,38 +1,37 @@
 import { type CronSchedule, type Digest, type EpochMs, plusMs, type TriggerRecord } from '@perdure/ports'
+import { kindOf } from './kinds/trigger-kinds.ts'
 
 export interface ScheduleDeps {
   readonly cronSchedule: CronSchedule
   readonly digest: Digest
 }
 
-/** When a trigger is to be looked at next; both missing while nothing is scheduled. */
-export interface Placement {
+/** The next occurrence of a trigger and when it is due, jitter included; both missing while nothing is scheduled. */
+export interface NextOccurrence {
   readonly nextAt: EpochMs | undefined
   readonly dueAt: EpochMs | undefined
 }
 
-export const NOT_SCHEDULED: Placement = { nextAt: undefined, dueAt: undefined }
+export const NOT_SCHEDULED: NextOccurrence = { nextAt: undefined, dueAt: undefined }
 
-/** The occurrences of triggers. What the cron library throws comes out of here. */
+/** Computes the occurrences of triggers. Passes on what the cron library throws. */
 export interface Schedule {
-  /** Before anything else is asked about the trigger. */
+  /** Must be called before any other method for this trigger. */
   ready(trigger: Pick<TriggerRecord, 'kind'>): Promise<void>
-  /** The first occurrence of a cron or interval trigger after an instant, exclusively; none at or after its expiry. */
+  /** The first occurrence that the clock alone decides, after an instant, exclusively; none at or after the expiry. */
   next(trigger: TriggerRecord, after: EpochMs): EpochMs | undefined
-  /** When an occurrence is due: the jitter of one occurrence is always the same. */
+  /** When an occurrence is due. Its jitter is the same each time. */
   dueAt(trigger: TriggerRecord, occurrence: EpochMs): EpochMs
-  /** Where the first occurrence after an instant lies. */
-  placeAfter(trigger: TriggerRecord, after: EpochMs): Placement
-  place(trigger: TriggerRecord, occurrence: EpochMs | undefined): Placement
+  /** The first occurrence after an instant, exclusively. */
+  occurrenceAfter(trigger: TriggerRecord, after: EpochMs): NextOccurrence
+  toNextOccurrence(trigger: TriggerRecord, occurrence: EpochMs | undefined): NextOccurrence
 }
 
 export function createSchedule({ cronSchedule, digest }: ScheduleDeps): Schedule {
   const schedule: Schedule = {
-    async ready({ kind }) {
-      if (kind === 'cron') await cronSchedule.ready()
-    },
+    ready: (trigger) => kindOf(trigger).ready(cronSchedule),
     next(trigger, after) {
-      const occurrence = nextOf(trigger, after)
+      const occurrence = kindOf(trigger).next(trigger, after, cronSchedule)
       return occurrence === undefined || isExpired(trigger, occurrence) ? undefined : occurrence
     },
     dueAt({ id, jitterMs }, occurrence) {
@@ -40,30 +39,24 @@ export function createSchedule({ cronSchedule, digest }: ScheduleDeps): Schedule
       const draw = Number.parseInt(digest.sha256(`${id} ${occurrence}`).slice(0, 12), 16)
       return plusMs(occurrence, draw % (jitterMs + 1))
     },
-    placeAfter: (trigger, after) => schedule.place(trigger, schedule.next(trigger, after)),
-    place(trigger, occurrence) {
+    occurrenceAfter: (trigger, after) => schedule.toNextOccurrence(trigger, schedule.next(trigger, after)),
+    toNextOccurrence(trigger, occurrence) {
       if (occurrence === undefined || !isScheduled(trigger) || isExpired(trigger, occurrence)) return NOT_SCHEDULED
       return { nextAt: occurrence, dueAt: schedule.dueAt(trigger, occurrence) }
     },
   }
 
-  const nextOf = ({ kind, cron, timezone, intervalMs, anchorAt }: TriggerRecord, after: EpochMs) => {
-    if (kind === 'cron') return cronSchedule.next({ cron: cron ?? '', timezone: timezone ?? 'UTC' }, after)
-    if (kind !== 'interval' || intervalMs === undefined) return undefined
-    return plusMs(anchorAt, (Math.floor((after - anchorAt) / intervalMs) + 1) * intervalMs)
-  }
-
   return schedule
 }
 
-/** Whether its occurrences are looked for at all. */
+/** Whether occurrences are computed for the trigger at all. */
 export const isScheduled = ({ enabled, orphanedAt, failure }: TriggerRecord): boolean =>
   enabled && orphanedAt === undefined && failure === undefined
 
-/** Whether it has expired at an instant: nothing occurs from then on. */
+/** Whether the trigger has expired at an instant; nothing occurs from then on. */
 export const isExpired = ({ expiresAt }: TriggerRecord, at: EpochMs): boolean =>
   expiresAt !== undefined && expiresAt <= at
 
-/** From where on occurrences are still to be decided: never one that was. */
+/** The instant after which occurrences are undecided. A decided occurrence is never decided again. */
 export const undecidedFrom = ({ decidedThrough }: TriggerRecord, now: EpochMs): EpochMs =>
   decidedThrough === undefined || decidedThrough < now ? now : decidedThrough

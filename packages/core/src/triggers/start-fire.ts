@@ -4,6 +4,7 @@ import {
   EVERY_ROW,
   type FireRecord,
   fromJsonText,
+  isStorageError,
   type Meter,
   type RunRecord,
   type SessionStore,
@@ -131,12 +132,11 @@ export type Refusal =
   | { readonly kind: 'over'; readonly status: 'skipped' | 'failed'; readonly reason: string }
 
 const LATER: ReadonlySet<string> = new Set(['queue-full', 'server-draining'])
-const STORAGE: ReadonlySet<string> = new Set(['SQLITE_BUSY', 'storage-full', 'storage-failed'])
 
 /** @throws what is no refusal but a fault of the storage */
 export function refusalOf(error: unknown): Refusal {
   if (!(error instanceof AppError)) return { kind: 'over', status: 'failed', reason: `run-failed: ${textOf(error)}` }
-  if (STORAGE.has(error.id)) throw error
+  if (isStorageError(error)) throw error
   if (LATER.has(error.id)) return { kind: 'later' }
   const status = error.id === 'agent-busy' ? 'skipped' : 'failed'
   return { kind: 'over', status, reason: `${error.id}: ${error.message}` }

@@ -1,10 +1,11 @@
+import { isTerminal } from '@perdure/protocol'
 import { plusMs, type RunRecord, type Timers, type TriggerOverview } from '@perdure/ports'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { createSupervisedLoop } from '../lifecycle/supervised-loop.ts'
-import { isTerminal } from '../runs/run-states.ts'
+import { watchClock } from './clock-watch.ts'
 import { count, type DecideDueDeps, decideDue, type Progress } from './decide-due.ts'
-import { placeAnew, watchClock } from './place-anew.ts'
-import { placeIdle, placeIdleTriggers } from './place-idle.ts'
+import { rescheduleAll } from './reschedule-all.ts'
+import { isIdleKind, scheduleIdle, scheduleIdleTriggers } from './schedule-idle.ts'
 import { startPending } from './start-pending.ts'
 
 export interface TriggerDaemonDeps extends DecideDueDeps {
@@ -16,90 +17,95 @@ export interface TriggerHealth extends TriggerOverview {
 }
 
 export interface TriggerDaemon extends Daemon {
-  /** Looks now at what was created, changed or decided. */
+  /** Wakes the daemon to pick up created, changed or decided triggers. */
   wake(): void
-  /** A run has come to an outcome. */
+  /** To be called for every run that has ended or is suspended. */
   observe(run: RunRecord): void
-  /** As of the last look. Costs no storage. */
+  /** As of the last pass. Reads no storage. */
   health(): TriggerHealth
 }
 
-/** All triggers of a server at once. */
+/** More than the triggers that one server may hold. */
 const BATCH = 1_000
-const LATER_MS = 1_000
+const RETRY_LATER_MS = 1_000
 const PRUNE_EVERY_MS = 3_600_000
 const PRUNE_ROWS = 500
-/** How long the history keeps a fire that is over. */
+/** How long the history keeps a fire that has ended. */
 const FIRES_KEPT_MS = 30 * 86_400_000
 
-/** Fires triggers when they are due, and starts the runs of fires that wait. */
+/** What one pass over some triggers has found. */
+interface Pass {
+  /** Whether some trigger has to be tried again soon. */
+  readonly isLater: boolean
+  readonly faults: readonly unknown[]
+}
+
+/** Fires triggers when they are due, and starts the runs of pending fires. */
 export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
   const { triggers, fires, clock, logger, unitOfWork } = deps
   const isClockSet = watchClock(clock)
+  /** Triggers whose next occurrence has to be computed again: those of the clock, and idle ones. */
+  const stale = new Set<'clock' | 'idle'>(['clock', 'idle'])
   let overview: TriggerOverview = { active: 0, disabled: 0 }
-  let mustPlaceAnew = true
-  let mustPlaceIdle = true
   let hasIdle = false
   let prunedAtMs = Number.NEGATIVE_INFINITY
-  let faults: unknown[] = []
 
-  /** One trigger's fault is not another's. */
-  const apart = async (triggerId: string, work: () => Promise<Progress>): Promise<Progress> => {
+  /** Keeps the fault of one trigger from affecting the others. */
+  const isolated = async (triggerId: string, work: () => Promise<Progress>): Promise<Pass> => {
     try {
-      return await work()
+      return { isLater: (await work()) === 'later', faults: [] }
     } catch (error) {
-      logger.error('trigger not handled', error, { triggerId })
-      faults.push(error)
-      return 'later'
+      logger.error('trigger failed', error, { triggerId })
+      return { isLater: true, faults: [error] }
     }
   }
 
-  const place = async () => {
-    if (isClockSet()) mustPlaceAnew = true
-    if (mustPlaceAnew) {
-      await placeAnew(deps)
-      mustPlaceAnew = false
-      mustPlaceIdle = true
+  const reschedule = async () => {
+    if (isClockSet()) stale.add('clock')
+    if (stale.has('clock')) {
+      await rescheduleAll(deps)
+      stale.delete('clock')
+      stale.add('idle')
     }
-    if (!mustPlaceIdle) return
-    // What happens from now on asks for it again.
-    mustPlaceIdle = false
+    // Cleared first, so that a change during the pass marks them stale again.
+    if (!stale.delete('idle')) return
     try {
-      hasIdle = await placeIdleTriggers(deps)
+      hasIdle = await scheduleIdleTriggers(deps)
     } catch (error) {
-      mustPlaceIdle = true
+      stale.add('idle')
       throw error
     }
   }
 
-  const decideAll = async (): Promise<boolean> => {
-    let isLater = false
+  const decideAll = async (): Promise<Pass> => {
+    const passes: Pass[] = []
     for (const trigger of await triggers.due(clock.now(), BATCH)) {
-      const progress = await apart(trigger.id, async () => {
-        if (trigger.kind === 'idle') await placeIdle(deps, trigger)
+      const decide = async () => {
+        if (isIdleKind(trigger)) await scheduleIdle(deps, trigger)
         return decideDue(deps, trigger.id)
-      })
-      isLater ||= progress === 'later'
+      }
+      passes.push(await isolated(trigger.id, decide))
     }
-    return isLater
+    return merged(passes)
   }
 
-  /** The first of each trigger, again and again, until all that are left wait. */
-  const startAll = async (): Promise<boolean> => {
+  /** Starts the first pending fire of each trigger, repeatedly, until every fire that is left has to wait. */
+  const startAll = async (): Promise<Pass> => {
     const waiting = new Set<string>()
-    let isLater = false
+    const passes: Pass[] = []
     for (;;) {
       const pending = await fires.firstPending(BATCH)
       const startable = pending.filter(({ id }) => !waiting.has(id))
-      if (startable.length === 0) return isLater
+      if (startable.length === 0) return merged(passes)
       for (const fire of startable) {
-        const progress = await apart(fire.triggerId, async () => {
+        const start = async () => {
           const outcome = await startPending(deps, fire)
           if (outcome !== 'done') waiting.add(fire.id)
           return outcome === 'waits' ? 'done' : outcome
-        })
-        if (progress === 'later') waiting.add(fire.id)
-        isLater ||= progress === 'later'
+        }
+        const pass = await isolated(fire.triggerId, start)
+        if (pass.isLater) waiting.add(fire.id)
+        passes.push(pass)
       }
     }
   }
@@ -115,13 +121,12 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
   const loop = createSupervisedLoop(deps, {
     name: 'triggers',
     async work() {
-      faults = []
-      await place()
-      const isLater = [await startAll(), await decideAll()].includes(true)
+      await reschedule()
+      const { isLater, faults } = merged([await startAll(), await decideAll()])
       await prune()
       overview = await triggers.overview()
       if (faults.length > 0) throw faults[0]
-      if (isLater) return LATER_MS
+      if (isLater) return RETRY_LATER_MS
       return overview.nextDueAt === undefined ? undefined : overview.nextDueAt - clock.now()
     },
   })
@@ -134,14 +139,14 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
   return {
     ...loop,
     wake() {
-      mustPlaceIdle = true
+      stale.add('idle')
       loop.wake()
     },
     observe(run) {
       const { triggerId, parentRunId } = run
       if (triggerId === undefined) {
         if (parentRunId !== undefined || !hasIdle) return
-        mustPlaceIdle = true
+        stale.add('idle')
         return loop.wake()
       }
       if (!isTerminal(run.status)) return
@@ -151,3 +156,8 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
     health: () => ({ ...overview, state: loop.state() }),
   }
 }
+
+const merged = (passes: readonly Pass[]): Pass => ({
+  isLater: passes.some(({ isLater }) => isLater),
+  faults: passes.flatMap(({ faults }) => faults),
+})

@@ -8,6 +8,7 @@ import {
 } from '@perdure/ports'
 import type { CreateTriggerRequest } from '@perdure/protocol'
 import type { InferInput, InferOutput } from 'valibot'
+import { kindOf } from './kinds/trigger-kinds.ts'
 
 /** A trigger as the configuration declares it or a request asks for it, with its defaults filled in. */
 export type TriggerDefinition = InferOutput<typeof CreateTriggerRequest>
@@ -59,9 +60,7 @@ export function checkDefinition(definition: TriggerDefinition, cronSchedule: Cro
 export function problemOf(definition: TriggerDefinition, cronSchedule: CronSchedule, now: EpochMs): string | undefined {
   const { expiresAt } = definition
   if (expiresAt !== undefined && Date.parse(expiresAt) <= now) return 'expiresAt: has passed'
-  if (definition.kind !== 'cron') return undefined
-  const { cron, timezone } = definition
-  return cronSchedule.problemOf({ cron, timezone })
+  return kindOf(definition).problemOf(definition, cronSchedule)
 }
 
 const HINT = 'see the guide to triggers'

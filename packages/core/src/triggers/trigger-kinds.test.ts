@@ -1,5 +1,5 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
-import { AppError, type CronSchedule, type EpochMs } from '@perdure/ports'
+import { type CronSchedule, type EpochMs, storageBusy } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTriggerServer, iso } from './triggers.fixture.ts'
@@ -57,7 +57,7 @@ describe('an idle trigger', () => {
     const lastActivity: typeof triggers.lastActivity = (...args) => {
       if (!isBusy) return triggers.lastActivity(...args)
       isBusy = false
-      return Promise.reject(new AppError('SQLITE_BUSY'))
+      return Promise.reject(storageBusy())
     }
     const server = await serving({ storage: { ...rest, triggers: { ...triggers, lastActivity } } })
     await server.create(QUIET)

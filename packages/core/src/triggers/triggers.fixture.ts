@@ -81,7 +81,6 @@ export function createTriggerServer(options: ServerOptions = {}) {
     recall: createRecall({ idempotency: storage.idempotency, clock }),
     services: () => ({}) as RunServices,
     render: createRenderEnvelope({ meter, policy: 'redact' }),
-    fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     limits: { ...LIMITS, concurrency, maxQueued },
   })
   const triggers = createTriggers({
@@ -90,6 +89,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
     ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun, idempotencyTtlMs: 86_400_000 },
   })
   engine.observeRuns(triggers.observe)
+  engine.onNamedEvent(triggers.fireEventTriggers)
 
   const server = {
     ...{ engine, triggers, storage, clock, ids, meter, phase, seen, agents },

@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type Write } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { createEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 
 describe('deleteThread', () => {
   it('aborts every run of the thread that has not ended, not only the newest, and leaves other threads alone', async () => {
@@ -11,7 +11,7 @@ describe('deleteThread', () => {
       signals.push(signal)
       await new Promise(() => undefined)
     })
-    const engine = createEngine({ workflows: [deaf] })
+    const engine = createTestEngine({ workflows: [deaf] })
     const of = (id: string, threadId: string) =>
       aRun({ id, kind: 'workflow', targetId: 'flow', threadId, status: 'queued', createdAt: engine.clock.now() })
     const runs = [of('run_1', 'thr_1'), of('run_2', 'thr_1'), of('run_3', 'thr_2')]
@@ -30,7 +30,7 @@ describe('deleteThread', () => {
 
   it('takes along what is remembered under keys, and keeps the keys used', async () => {
     const echo = workflowOf('flow', async (input) => input)
-    const engine = createEngine({ workflows: [echo] })
+    const engine = createTestEngine({ workflows: [echo] })
     const keyOf = (name: string) => ({ id: name.repeat(64), fingerprint: 'f' })
     const body = (threadId: string) => ({ body: { threadId, input: 'secret' }, answer: 'outcome' as const })
     await engine.execute('flow', { ...body('thr_1'), key: keyOf('a') })
@@ -47,7 +47,7 @@ describe('deleteThread', () => {
   /** An engine that does something as soon as a commit with such a write is asked for, before that commit. */
   const interrupted = (
     type: Write['type'],
-    meanwhile: (engine: ReturnType<typeof createEngine>) => Promise<unknown>,
+    meanwhile: (engine: ReturnType<typeof createTestEngine>) => Promise<unknown>,
   ) => {
     const storage = createInMemoryStorage()
     const signals: AbortSignal[] = []
@@ -63,14 +63,15 @@ describe('deleteThread', () => {
       }
       return storage.unitOfWork.commit(writes)
     }
-    const engine = createEngine({ storage: { ...storage, unitOfWork: { commit } }, workflows: [deaf] })
+    const engine = createTestEngine({ storage: { ...storage, unitOfWork: { commit } }, workflows: [deaf] })
     const arm = () => {
       isArmed = true
     }
     return { engine, signals, arm }
   }
   const THREAD = { workflowId: 'flow', threadId: 'thr_1' }
-  const execute = (engine: ReturnType<typeof createEngine>) => engine.execute('flow', { body: { threadId: 'thr_1' } })
+  const execute = (engine: ReturnType<typeof createTestEngine>) =>
+    engine.execute('flow', { body: { threadId: 'thr_1' } })
 
   it('refuses an execution that comes while it is at work, and leaves none without a record', async () => {
     const refused: unknown[] = []

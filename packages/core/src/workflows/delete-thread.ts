@@ -1,3 +1,4 @@
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { AppError, EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
 import type { ThreadClaims } from '../engine/thread-claims.ts'
 import { answerOfDeleted } from '../idempotency/answer-of-deleted.ts'
@@ -32,14 +33,12 @@ export interface DeleteThreadRequest extends ThreadRef {
 
 const DELETED = answerOfDeleted('thread-not-found', 'thread')
 
-const ACTIVE = ['queued', 'running', 'suspended'] as const
-
 export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
   const { runs, threads, abortRun, threadClaims } = deps
 
   const remove: DeleteThread = async ({ workflowId, threadId, visibility, key }) => {
     await threads.newestRun({ workflowId, threadId }, visibility)
-    for await (const run of eachRun(runs, { kind: 'workflow', targetId: workflowId, threadId, statuses: ACTIVE })) {
+    for await (const run of eachRun(runs, { kind: 'workflow', targetId: workflowId, threadId, statuses: ACTIVE_RUN_STATUSES })) {
       await abortIfActive(abortRun, run.id)
     }
     const once = await commitOnce(deps, key, async () => ({

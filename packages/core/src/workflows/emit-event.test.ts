@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type JsonText, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { createEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 import { mortal } from '../model/crashing-storage.fixture.ts'
 
 const KEY = { id: 'key-1', fingerprint: 'same' }
@@ -11,7 +11,7 @@ const TWICE = workflowOf('twice', async (_, { waitForEvent }) => [await waitForE
 function house() {
   const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
   const start = async (storage: Storage = shared.storage) => {
-    const engine = createEngine({ ...shared, storage, workflows: [TWICE], maxQueued: 10_000 })
+    const engine = createTestEngine({ ...shared, storage, workflows: [TWICE], maxQueued: 10_000 })
     await engine.recover()
     await engine.start()
     await settled(shared.clock)
@@ -144,7 +144,7 @@ describe('emitEvent', () => {
   it('writes what it fires in its own commit, and starts that afterwards', async () => {
     const { storage, clock } = house()
     const order: string[] = []
-    const engine = createEngine({
+    const engine = createTestEngine({
       ...{ storage, clock, workflows: [TWICE] },
       fireEventTriggers: async ({ name, payload }) => ({
         writes: [{ type: 'event.append', events: [{ topic: 'fires', type: name, payload, at: clock.now() }] }],

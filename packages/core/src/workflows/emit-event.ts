@@ -81,7 +81,7 @@ async function wakeNow(deps: EmitEventDeps, { payload }: NamedEvent, waits: read
     writes,
     runIds: woken.map(({ run }) => run.id),
     after() {
-      for (const { run, settlement } of woken) deps.goOn(run, settlement)
+      for (const { run, settlement } of woken) deps.wakeRun(run, settlement)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { isTerminal } from '@perdure/protocol'
 import {
   type Clock,
   EVERY_ROW,
@@ -8,8 +9,7 @@ import {
   type StepRecord,
   type Write,
 } from '@perdure/ports'
-import { abandonment, planSettlement, type Settlement } from '../durable/wait-resolution.ts'
-import { isTerminal } from '../runs/run-states.ts'
+import { closeAbandonedWait, planResolution, type WaitResolution } from '../durable/wait-resolution.ts'
 
 export interface EventWaitsDeps {
   readonly runs: RunStore
@@ -19,7 +19,7 @@ export interface EventWaitsDeps {
 /** What ends waits of many runs in one commit. */
 export interface EventWaitsPlan {
   readonly writes: readonly Write[]
-  readonly woken: readonly { readonly run: RunRecord; readonly settlement: Settlement }[]
+  readonly woken: readonly { readonly run: RunRecord; readonly settlement: WaitResolution }[]
 }
 
 /** Gives the payload of an event to calls that wait for it; what waits for a run that has ended is closed. */
@@ -31,15 +31,15 @@ export async function planEventWaits(
   const at = clock.now()
   const writes: Write[] = []
   const events: NewEvent[] = []
-  const woken: { run: RunRecord; settlement: Settlement }[] = []
+  const woken: { run: RunRecord; settlement: WaitResolution }[] = []
   for (const [runId, steps] of Map.groupBy(waits, (step) => step.runId)) {
     const run = await runs.find(runId, EVERY_ROW)
     if (run === undefined || isTerminal(run.status)) {
-      writes.push(...steps.map((step) => abandonment(step, at)))
+      writes.push(...steps.map((step) => closeAbandonedWait(step, at)))
       continue
     }
     const settlings = steps.map((step) => ({ step, result: payload }))
-    const settlement = planSettlement(run, settlings, { at })
+    const settlement = planResolution(run, settlings, { at })
     woken.push({ run, settlement })
     writes.push(...settlement.writes)
     events.push(...settlement.events)

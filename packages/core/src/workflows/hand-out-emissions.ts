@@ -1,6 +1,6 @@
 import type { EmissionPart, EmissionStore, Logger, StepRecord, StepStore, Timers, UnitOfWork } from '@perdure/ports'
-import { persistently } from '../concurrency/retry-transient.ts'
-import type { GoOn } from '../durable/wake-run.ts'
+import { retryTransient } from '../concurrency/retry-transient.ts'
+import type { WakeRun } from '../durable/wake-run.ts'
 import { type EventWaitsDeps, planEventWaits } from './event-waits.ts'
 
 export interface HandOutEmissionsDeps extends EventWaitsDeps {
@@ -9,7 +9,7 @@ export interface HandOutEmissionsDeps extends EventWaitsDeps {
   readonly unitOfWork: UnitOfWork
   readonly timers: Timers
   readonly logger: Logger
-  readonly goOn: GoOn
+  readonly wakeRun: WakeRun
 }
 
 const AT_ONCE = 16
@@ -28,14 +28,14 @@ export async function handOutEmissions(deps: HandOutEmissionsDeps): Promise<void
  * nobody hears of the event twice. A call that waits for the name again is none of the part's.
  */
 async function handOut(deps: HandOutEmissionsDeps, part: EmissionPart): Promise<void> {
-  const { unitOfWork, goOn } = deps
+  const { unitOfWork, wakeRun } = deps
   for (;;) {
     const plan = await planEventWaits(deps, await stillWaiting(deps, part), part.payload)
-    const outcome = await persistently(deps, () =>
+    const outcome = await retryTransient(deps, () =>
       unitOfWork.commit([{ type: 'emission.finish', id: part.id }, ...plan.writes]),
     )
     if (outcome.committed) {
-      for (const { run, settlement } of plan.woken) goOn(run, settlement)
+      for (const { run, settlement } of plan.woken) wakeRun(run, settlement)
       return
     }
     if (outcome.conflict.type === 'emission.finish') return

@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 
 const keyOf = (id: string) => ({ id, fingerprint: 'same' })
 
@@ -16,7 +16,7 @@ const codes = {
 
 describe.each(Object.entries(codes))('the resume of a thread that %s', (_, code) => {
   const start = async () => {
-    const engine = createEngine({ workflows: [code] })
+    const engine = createTestEngine({ workflows: [code] })
     const { runId = '' } = await engine.execute('flow', { body: { threadId: 'thr_1' } })
     await settled(engine.clock)
     const resume = (key: string, payload: unknown = 1) =>

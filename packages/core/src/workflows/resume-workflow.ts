@@ -1,5 +1,5 @@
 import { AppError, type StepRecord, type StepStore, toJsonText, type Visibility, type Write } from '@perdure/ports'
-import type { SettleWait } from '../durable/resolve-wait.ts'
+import type { ResolveWait } from '../durable/resolve-wait.ts'
 import type { ResumeResult, ResumeSuspended } from '../engine/resume-suspended.ts'
 import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
@@ -12,7 +12,7 @@ import type { WorkflowThreads } from './workflow-threads.ts'
 export interface ResumeWorkflowDeps extends CommitOnceDeps {
   readonly steps: StepStore
   readonly threads: WorkflowThreads
-  readonly settleWait: SettleWait
+  readonly resolveWait: ResolveWait
   readonly resumeSuspended: ResumeSuspended
   readonly basePath: string
 }
@@ -36,7 +36,7 @@ export interface ResumeWorkflowRequest {
 export type ResumeWorkflow = (request: ResumeWorkflowRequest) => Promise<Reply>
 
 export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
-  const { steps, threads, settleWait, resumeSuspended, basePath } = deps
+  const { steps, threads, resolveWait, resumeSuspended, basePath } = deps
 
   return async (request) => {
     const { key, payload, visibility } = request
@@ -45,7 +45,7 @@ export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
     const writes: readonly Write[] = reservation(deps, key, { reply, remember: true, writes: [] })
     const outcome: ResumeResult = awaitsResume(run)
       ? await resumeSuspended(run, { payload, writes })
-      : await settleWait(waitOf(await steps.list(run.id), request), { result: toJsonText(payload ?? null), writes })
+      : await resolveWait(waitOf(await steps.list(run.id), request), { result: toJsonText(payload ?? null), writes })
     if (outcome === 'settled') return reply
     if (
       outcome !== 'over' &&

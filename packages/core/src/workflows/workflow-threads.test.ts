@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createEngine, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
 
 const waiting = workflowOf('flow', async (_, { step, waitForEvent }) => {
   await step('one', () => 1)
@@ -9,7 +9,7 @@ const waiting = workflowOf('flow', async (_, { step, waitForEvent }) => {
 })
 
 async function executed() {
-  const engine = createEngine({ workflows: [waiting] })
+  const engine = createTestEngine({ workflows: [waiting] })
   await engine.start()
   const { runId, threadId = '' } = outcomeOf(await engine.execute('flow'))
   await settled(engine.clock)

@@ -1,3 +1,4 @@
+import { isTerminal } from '@perdure/protocol'
 import {
   AppError,
   EVERY_ROW,
@@ -14,7 +15,6 @@ import {
 import { checkpointIdOf } from '../durable/step-events.ts'
 import { findThread, type ThreadRef } from '../runs/find-thread.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
-import { isTerminal } from '../runs/run-states.ts'
 import { toWaitingFor } from '../runs/waiting-for.ts'
 import type { WorkflowRegistry } from '../targets/workflow-registry.ts'
 

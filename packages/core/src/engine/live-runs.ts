@@ -1,0 +1,61 @@
+import type { RunRecord, Span } from '@perdure/ports'
+import { createCellMap } from '../collections/cell-map.ts'
+import type { RunTarget } from '../targets/run-target.ts'
+import type { Slot } from './admission.ts'
+import type { Execution } from './execution.ts'
+
+/** A committed run that this process is to execute. */
+export interface Launch {
+  readonly run: RunRecord
+  readonly target: RunTarget
+  readonly slot: Slot
+}
+
+/** A run that executes in this process or waits here for its slot. */
+export interface LiveRun extends Launch {
+  /** Its signal is the one that the code of the run sees. */
+  readonly controller: AbortController
+  execution?: Execution
+  span?: Span
+}
+
+/** The live runs of this process, by run id. A run that is launched again replaces its earlier entry. */
+export interface LiveRuns {
+  get(runId: string): LiveRun | undefined
+  has(runId: string): boolean
+  list(): readonly LiveRun[]
+  add(launch: Launch): LiveRun
+  /** Whether the entry is still the one for its run; false once it was evicted or replaced. */
+  isCurrent(live: LiveRun): boolean
+  /** Replaces the record of a current entry, and returns the new entry. */
+  withRun(live: LiveRun, run: RunRecord): LiveRun
+  /** Releases the slot and the execution; removes the entry when it is current. Idempotent. */
+  evict(live: LiveRun): void
+}
+
+export function createLiveRuns(): LiveRuns {
+  const runs = createCellMap<string, LiveRun>()
+  const isCurrent = ({ run, controller }: LiveRun) => runs.get(run.id)?.controller === controller
+
+  return {
+    get: runs.get,
+    has: runs.has,
+    list: runs.values,
+    add(launch) {
+      const live: LiveRun = { ...launch, controller: new AbortController() }
+      runs.set(launch.run.id, live)
+      return live
+    },
+    isCurrent,
+    withRun(live, run) {
+      const changed = { ...live, run }
+      if (isCurrent(live)) runs.set(run.id, changed)
+      return changed
+    },
+    evict(live) {
+      live.slot.release()
+      live.execution?.release()
+      if (isCurrent(live)) runs.delete(live.run.id)
+    },
+  }
+}

@@ -1,0 +1,12 @@
+import type { TriggerKind } from '@perdure/protocol'
+import { cron } from './cron.ts'
+import { event } from './event.ts'
+import { idle } from './idle.ts'
+import { interval } from './interval.ts'
+import type { TriggerKindSpec } from './trigger-kind.ts'
+
+/** The kinds of triggers. One that is missing here does not compile. */
+const TRIGGER_KINDS: Readonly<Record<TriggerKind, TriggerKindSpec>> = { cron, interval, idle, event }
+
+/** What a trigger does by its kind. */
+export const kindOf = ({ kind }: { readonly kind: TriggerKind }): TriggerKindSpec => TRIGGER_KINDS[kind]

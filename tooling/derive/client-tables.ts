@@ -5,14 +5,15 @@ import {
   REPLAY_GAP,
   type ResponseSpec,
   RPC_CODES,
+  RUN_ENDING_EVENTS,
   SUBJECTS,
   SUBPROTOCOL,
   TICKET_PREFIX,
 } from '@perdure/protocol'
 
 /**
- * The module of `@perdure/client` that holds what it needs of the protocol at run time: method, path and a few marks of each
- * operation, without the schemas, so that a browser does not load a validation library.
+ * The module of `@perdure/client` with the protocol tables it needs at run time: method, path and flags of each
+ * operation, without the schemas, so that a browser loads no validation library.
  */
 export function clientTables(): string {
   const groups = Object.groupBy(OPERATIONS.filter(isCallable), ({ id }) => id.replace(/\..*$/, ''))
@@ -28,6 +29,9 @@ export function clientTables(): string {
     `export const SUBPROTOCOL = ${literal(SUBPROTOCOL)}`,
     `export const TICKET_PREFIX = ${literal(TICKET_PREFIX)}`,
     `export const REPLAY_GAP = ${literal(REPLAY_GAP)}`,
+    '',
+    '/** Types of the events that end a run: nothing follows them on the subject of the run. */',
+    `export const RUN_ENDING_EVENTS: readonly string[] = ${literal([...RUN_ENDING_EVENTS])}`,
     '',
     '/** Why the server closes a WebSocket, by code. */',
     'export const CLOSE_NAMES: Readonly<Record<number, string>> = {',
@@ -54,7 +58,7 @@ export function clientTables(): string {
 
 const answersOf = ({ responses }: Operation) => Object.values<ResponseSpec>(responses)
 
-/** Streams of events are followed, not called. */
+/** Event streams have no client method; they are followed through a subscription. */
 const isCallable = (operation: Operation) =>
   answersOf(operation).some(({ schema, stream }) => schema !== undefined || stream === undefined) ||
   answersOf(operation).every(({ stream }) => stream !== 'event-stream' && stream !== 'websocket')
@@ -64,7 +68,7 @@ const methodName = ({ id }: Operation) =>
 
 function routeOf(operation: Operation): Readonly<Record<string, unknown>> {
   const { id, method, path, body, query, idempotent } = operation
-  if (body !== undefined && query !== undefined) throw new Error(`${id} takes both a body and a query`)
+  if (body !== undefined && query !== undefined) throw new Error(`${id} has both a body and a query`)
   const answers = answersOf(operation)
   const refusalsAsData = Object.keys(operation.responses)
     .map(Number)

@@ -19,7 +19,9 @@ writeFileSync(join(root, 'packages/http/src/docs-page/page-assets.ts'), await do
 const document = existsSync(architecture) ? readFileSync(architecture, 'utf8') : undefined
 const derived = document === undefined ? undefined : withLayerTable(document)
 if (derived === undefined) {
-  console.error(`ARCHITECTURE.md ${document === undefined ? 'does not exist' : 'has no layer markers'}: no layer table`)
+  console.error(
+    `ARCHITECTURE.md ${document === undefined ? 'does not exist' : 'has no layer markers'}: layer table not written`,
+  )
 } else {
   writeFileSync(architecture, derived)
 }

@@ -6,7 +6,7 @@ import { rolldown } from 'rolldown'
 const root = join(import.meta.dirname, '../..')
 const source = join(root, 'packages/http/src/docs-page/page')
 
-/** What `GET /docs` puts into its page: the style, the script bundled into one, and the hashes that its policy allows. */
+/** The assets of `GET /docs`: the style, the bundled script, and their hashes for the Content-Security-Policy. */
 export async function docsPageAssets(): Promise<string> {
   const style = readFileSync(join(source, 'page.css'), 'utf8')
   const script = await bundle()
@@ -27,5 +27,5 @@ async function bundle(): Promise<string> {
   return output[0].code
 }
 
-/** As a Content-Security-Policy names what may stand inline. */
+/** The hash of an inline script or style in Content-Security-Policy notation. */
 const hashOf = (text: string) => `sha256-${createHash('sha256').update(text).digest('base64')}`

@@ -3,15 +3,18 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 
-/** A member of an interface, as its source declares it. */
+/** A member of an interface, as declared in its source. */
 export interface InterfaceMember {
   /** Without `readonly`: `name?: type`, or the signature of a method. */
   readonly signature: string
-  /** Its docstring, or the comment behind it; on one line. */
-  readonly says: string
+  /** Its docstring, or its trailing comment, on one line. */
+  readonly description: string
 }
 
-/** The members of `export interface <name>` in a file of this repository, in their order. @throws Error when it is not there */
+/**
+ * Returns the members of `export interface <name>` in a file of this repository, in order. @throws Error when there is
+ * no such interface
+ */
 export function interfaceMembers(path: string, name: string): readonly InterfaceMember[] {
   const source = readFileSync(join(root, path), 'utf8')
   const body = new RegExp(`^export interface ${name}\\b[^{]*\\{\\n(.*?)^\\}`, 'ms').exec(source)?.[1]
@@ -19,15 +22,17 @@ export function interfaceMembers(path: string, name: string): readonly Interface
   return membersOf(body)
 }
 
-/** A docstring, then a line with two spaces before it, then those that are further in or close what it opened. */
+/**
+ * An optional docstring, then a line indented by two spaces, then lines that are indented further or close a bracket.
+ */
 const MEMBER = /(?:^ {2}\/\*\*([\s\S]*?)\*\/\n)?^ {2}([^\s/].*\n(?:^(?: {4,}.*| {2}[)}\]].*)\n)*)/gm
 
-/** Reads what the formatter has written. */
+/** Parses the members of an interface body; relies on the layout of the formatter. */
 export const membersOf = (body: string): readonly InterfaceMember[] =>
   [...body.matchAll(MEMBER)].map(([, doc = '', member = '']) => {
     const [, comment = ''] = / \/\/ (.*)$/m.exec(member) ?? []
     const code = member.replace(/\/\*\*.*?\*\//gs, '').replace(/ \/\/ .*$/gm, '')
-    return { signature: tidy(code), says: tidy(`${doc.replace(/^ *\* ?/gm, '')} ${comment}`) }
+    return { signature: tidy(code), description: tidy(`${doc.replace(/^ *\* ?/gm, '')} ${comment}`) }
   })
 
 const tidy = (text: string): string =>

@@ -4,10 +4,17 @@ import { code, codes, table } from './markdown.ts'
 const START = '<!-- layers:start -->'
 const END = '<!-- layers:end -->'
 
-/** Who may import whom, as `tooling/layers.cjs` says. */
-export const layers = createRequire(import.meta.url)('../layers.cjs') as Readonly<Record<string, readonly string[]>>
+interface Layers {
+  readonly packages: Readonly<Record<string, readonly string[]>>
+}
 
-/** The document with the layer table between its markers; `undefined` when it has not both, in their order. */
+/** The imports allowed between packages, from `tooling/layers.cjs`. */
+export const { packages: layers } = createRequire(import.meta.url)('../layers.cjs') as Layers
+
+/**
+ * Replaces the layer table between the markers; `undefined` when the document lacks a marker or has them in the wrong
+ * order.
+ */
 export function withLayerTable(document: string): string | undefined {
   const start = document.indexOf(START)
   const end = document.indexOf(END)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 
-/** `llms.txt`: what there is to read, each with its first sentence, for whoever has to choose without reading all of it. */
+/** `llms.txt`: all documents with their first sentences, so that a reader can choose without opening each. */
 export function llmsText(): string {
   const readme = read('README.md')
   return [
@@ -14,7 +14,7 @@ export function llmsText(): string {
     section('Guides', guides(readme)),
     section('Reference', pagesBelow('docs/reference')),
     '- [config.schema.json](docs/reference/config.schema.json): JSON Schema of the configuration, for editors.',
-    section('Changing it', ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md']),
+    section('Contributing', ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md']),
     section('Optional', pagesBelow('packages', 'README.md')),
     '',
   ]
@@ -22,12 +22,12 @@ export function llmsText(): string {
     .replace(/\n\n(- \[config\.schema)/, '\n$1')
 }
 
-/** In the order in which the README recommends them. */
+/** The guides in the order of the README. */
 export const guides = (readme: string): readonly string[] => {
   const links = [...readme.matchAll(/\((docs\/guides\/[\w-]+\.md)\)/g)].map(([, path = '']) => path)
   const map = links.slice(links.lastIndexOf('docs/guides/first-five-minutes.md'))
   const rest = pagesBelow('docs/guides').filter((path) => !map.includes(path))
-  if (rest.length > 0) throw new Error(`the map of README.md does not link ${rest.join(', ')}`)
+  if (rest.length > 0) throw new Error(`README.md does not link ${rest.join(', ')}`)
   return map
 }
 
@@ -46,7 +46,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 const titleOf = (markdown: string): string => /^# (.*)$/m.exec(markdown)?.[1] ?? ''
 
-/** Of the first paragraph after the title; links are their text. */
+/** The first sentence of the first paragraph after the title, with links replaced by their text. */
 export function firstSentence(markdown: string): string {
   const paragraphs = markdown.replace(/^.*?^# .*?$/ms, '').split(/\n{2,}/)
   const text = paragraphs.map((paragraph) => paragraph.trim()).find((paragraph) => /^[\w`*[]/.test(paragraph)) ?? ''

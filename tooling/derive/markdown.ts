@@ -1,4 +1,4 @@
-/** Pieces of a derived page. */
+/** The notice at the top of every derived page. */
 const NOTICE = '<!-- Derived from the tables of @perdure/protocol by `pnpm derive`: edit those, not this. -->'
 
 export const page = (title: string, ...parts: readonly string[]): string =>
@@ -8,7 +8,7 @@ export const code = (text: string): string => (text === '' ? '' : `\`${text}\``)
 
 export const codes = (texts: readonly string[]): string => texts.map(code).join(', ')
 
-/** A table; columns of which every cell is empty are left out. */
+/** Formats a table; omits columns in which every cell is empty. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const kept = heads.map((_, column) => rows.some((row) => row[column] !== ''))
   const line = (cells: readonly string[]) =>

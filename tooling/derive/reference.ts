@@ -10,7 +10,7 @@ import { realtimePage } from './pages/realtime.ts'
 import { scopesPage } from './pages/scopes.ts'
 import { tracesPage } from './pages/traces.ts'
 
-/** The pages and documents of docs/reference by file name. */
+/** The files of docs/reference, by name. */
 export const deriveReference = (): Readonly<Record<string, string>> => ({
   'authoring.md': authoringPage(),
   'cli.md': cliPage(),

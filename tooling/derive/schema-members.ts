@@ -4,7 +4,7 @@ interface SchemaShape {
   readonly options?: readonly unknown[]
 }
 
-/** The members of an object schema, the optional ones with a question mark; a variant shows those of each option. */
+/** Lists the members of an object schema, optional ones with a question mark; for a variant, those of each option. */
 export function schemaMembers(schema: object): string {
   const { entries, options } = schema as SchemaShape
   if (entries !== undefined) return `{ ${Object.entries(entries).map(nameOf).join(', ')} }`

@@ -5,6 +5,9 @@ export const SUBPROTOCOL = 'svc.protocol.v1'
 export const TICKET_PREFIX = 'ticket.'
 export const REPLAY_GAP = 'replay-gap'
 
+/** Types of the events that end a run: nothing follows them on the subject of the run. */
+export const RUN_ENDING_EVENTS: readonly string[] = ['run.completed', 'run.failed', 'run.aborted']
+
 /** Why the server closes a WebSocket, by code. */
 export const CLOSE_NAMES: Readonly<Record<number, string>> = {
   4001: 'auth.required',

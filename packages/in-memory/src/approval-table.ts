@@ -73,7 +73,7 @@ export function createApprovalTable(): ApprovalTable {
   }
 }
 
-/** One that no call waits for, so that nothing but its own time ends it. */
+/** A pending approval that no call waits for: only its own expiry can end it. */
 type Expiring = ApprovalRecord & { readonly expiresAt: EpochMs }
 
 const isExpiring = (approval: ApprovalRecord): approval is Expiring =>

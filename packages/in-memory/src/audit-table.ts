@@ -88,11 +88,11 @@ export function createAuditTable(events: Pick<WriteAppliers, 'event.append'>): A
         return count
       },
       'audit.prune'({ throughSeq, keys = NO_AUDIT_KEY }, tx) {
-        const place = entries.find(({ seq }) => seq === throughSeq)
-        if (place === undefined) return 0
-        const { seq, hash } = place
+        const location = entries.find(({ seq }) => seq === throughSeq)
+        if (location === undefined) return 0
+        const { seq, hash } = location
         const before = entries.length
-        putEntry(heads, ['base', { seq, hash, mac: baseMac(digest, keys[0], place) }], tx.undo)
+        putEntry(heads, ['base', { seq, hash, mac: baseMac(digest, keys[0], location) }], tx.undo)
         replaceEntries(
           entries.filter((entry) => entry.seq > throughSeq),
           tx,

@@ -12,7 +12,7 @@ export interface BlockTable {
 export function createBlockTable(): BlockTable {
   const blocks = createRecordTable<BlockRecord>()
   const ids = new Map<string, string>()
-  const find = (ref: BlockRef) => blocks.get(ids.get(placeOf(ref)) ?? '')
+  const find = (ref: BlockRef) => blocks.get(ids.get(addressOf(ref)) ?? '')
 
   return {
     store: {
@@ -28,18 +28,18 @@ export function createBlockTable(): BlockTable {
         const known = find(block)
         const { value, limit, updatedAt } = block
         blocks.put(known === undefined ? block : Object.freeze({ ...known, value, limit, updatedAt }), undo)
-        if (known === undefined) putEntry(ids, [placeOf(block), block.id], undo)
+        if (known === undefined) putEntry(ids, [addressOf(block), block.id], undo)
         return 1
       },
       'block.delete'({ type, ref }, { undo }) {
         const known = find(ref)
         if (known === undefined) return { type }
         blocks.delete(known.id, undo)
-        putEntry(ids, [placeOf(ref), undefined], undo)
+        putEntry(ids, [addressOf(ref), undefined], undo)
         return 1
       },
     },
   }
 }
 
-const placeOf = ({ owner, namespace, label }: BlockRef): string => JSON.stringify([owner, namespace, label])
+const addressOf = ({ owner, namespace, label }: BlockRef): string => JSON.stringify([owner, namespace, label])

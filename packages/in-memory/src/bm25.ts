@@ -1,6 +1,6 @@
 import { type FactRecord, wordsOf } from '@perdure/ports'
 
-/** How much a repeated word still adds, and how much a long text counts less. */
+/** Weight of repeated words, and penalty for long texts. */
 const SATURATION = 1.2
 const LENGTH_WEIGHT = 0.75
 const LEAST_RARITY = 1e-6
@@ -11,7 +11,7 @@ interface Document {
   readonly counts: ReadonlyMap<string, number>
 }
 
-/** The facts that have at least one of the words, best first by BM25, ties by creation, newest first. */
+/** Facts that contain at least one of the words, best first by BM25; ties by creation, newest first. */
 export function rankByWords(facts: readonly FactRecord[], words: readonly string[]): readonly FactRecord[] {
   const documents = facts.map(toDocument)
   const averageLength = documents.reduce((sum, { length }) => sum + length, 0) / Math.max(1, documents.length)

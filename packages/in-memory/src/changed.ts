@@ -1,4 +1,4 @@
-/** The record with every member of the change that is given; a missing or `undefined` one leaves its own. */
+/** Applies a change to a record; members that are missing or `undefined` stay unchanged. */
 export function changed<T extends object>(record: T, change: Partial<NoInfer<T>>): T {
   const given = Object.entries(change).filter(([, value]) => value !== undefined)
   return Object.freeze({ ...record, ...Object.fromEntries(given) })

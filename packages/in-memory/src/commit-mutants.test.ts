@@ -1,8 +1,7 @@
-import { EVERY_ROW, type RunStatus, type UnitOfWork } from '@perdure/ports'
+import { EVERY_ROW, type UnitOfWork } from '@perdure/ports'
+import { RUN_STATUS_NAMES } from '@perdure/protocol'
 import { idempotencyStoreCases, mcpServerStoreCases, unitOfWorkCases } from '@perdure/testkit'
 import { expectCaught, justBefore, rewriting } from './contract-mutants.fixture.ts'
-
-const EVERY_STATUS: readonly RunStatus[] = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted']
 
 const commitOneByOne = (unitOfWork: UnitOfWork): UnitOfWork => ({
   async commit(writes) {
@@ -20,12 +19,12 @@ const commitOneByOne = (unitOfWork: UnitOfWork): UnitOfWork => ({
 
 expectCaught([
   {
-    fault: 'finds an answered record at expiresAt still',
+    fault: 'still finds an answered record at expiresAt',
     breakPorts: ({ idempotency }) => ({
-      idempotency: { find: (id, now) => idempotency.find(id, justBefore(now)) },
+      idempotency: { ...idempotency, find: (id, now) => idempotency.find(id, justBefore(now)) },
     }),
     cases: idempotencyStoreCases,
-    caughtBy: 'finds an answered record until expiresAt, exclusively',
+    caughtBy: 'finds an answered record until expiresAt (exclusive)',
   },
   {
     fault: 'refuses to replace a record at expiresAt',
@@ -33,7 +32,7 @@ expectCaught([
       write.type === 'idempotency.reserve' ? { ...write, now: justBefore(write.now) } : write,
     ),
     cases: idempotencyStoreCases,
-    caughtBy: 'replaces an answered record at expiresAt exactly',
+    caughtBy: 'replaces an answered record exactly from expiresAt',
   },
   {
     fault: 'prunes a millisecond late',
@@ -41,12 +40,13 @@ expectCaught([
       write.type === 'idempotency.prune' ? { ...write, now: justBefore(write.now) } : write,
     ),
     cases: idempotencyStoreCases,
-    caughtBy: 'prunes answered records from expiresAt on, exactly, and no executing ones',
+    caughtBy: 'prunes answered records exactly from expiresAt and no executing records',
   },
   {
     fault: 'lets executing records expire',
     breakPorts: ({ idempotency }) => ({
       idempotency: {
+        ...idempotency,
         async find(id, now) {
           const record = await idempotency.find(id, now)
           return record !== undefined && record.expiresAt > now ? record : undefined
@@ -54,32 +54,32 @@ expectCaught([
       },
     }),
     cases: idempotencyStoreCases,
-    caughtBy: 'finds an executing record however long ago it expired',
+    caughtBy: 'finds an executing record no matter how long ago it expired',
   },
   {
     fault: 'keeps the writes before a conflict',
     breakPorts: ({ unitOfWork }) => ({ unitOfWork: commitOneByOne(unitOfWork) }),
     cases: unitOfWorkCases,
-    caughtBy: 'undoes all earlier writes when token.revoke conflicts at last',
+    caughtBy: 'rolls back all earlier writes when a final token.revoke conflicts',
   },
   {
-    fault: 'commits in more than one step, with others in between',
+    fault: 'commits in several steps that interleave with others',
     breakPorts: ({ unitOfWork }) => ({ unitOfWork: commitOneByOne(unitOfWork) }),
     cases: unitOfWorkCases,
-    caughtBy: 'concurrent commits number their events one commit after the other',
+    caughtBy: 'numbers the events of concurrent commits contiguously per commit',
   },
   {
     fault: 'checks the status of a run before the commit instead of in it',
     breakPorts: rewriting(async (write, { runs }) => {
       if (write.type !== 'run.transition') return write
       const run = await runs.find(write.runId, EVERY_ROW)
-      return run !== undefined && write.from.includes(run.status) ? { ...write, from: EVERY_STATUS } : write
+      return run !== undefined && write.from.includes(run.status) ? { ...write, from: RUN_STATUS_NAMES } : write
     }),
     cases: unitOfWorkCases,
-    caughtBy: 'exactly one of many concurrent callers wins a transition from one status',
+    caughtBy: 'lets exactly one of many concurrent callers win a transition from one status',
   },
   {
-    fault: 'hands out one and the same record again and again',
+    fault: 'returns the same mutable record every time',
     breakPorts: ({ sessions }) => {
       const handedOut = new Map<string, Awaited<ReturnType<typeof sessions.find>>>()
       return {
@@ -94,10 +94,10 @@ expectCaught([
       }
     },
     cases: unitOfWorkCases,
-    caughtBy: 'does not notice when what was read is changed',
+    caughtBy: 'is unaffected by mutation of records that were read',
   },
   {
-    fault: 'answers what still executes for a run as if its process had died',
+    fault: 'interrupts records that still execute for a run',
     breakPorts: ({ unitOfWork }) => ({
       unitOfWork: {
         async commit(writes) {
@@ -110,14 +110,14 @@ expectCaught([
       },
     }),
     cases: idempotencyStoreCases,
-    caughtBy: 'answers the records that execute for no run, and only those',
+    caughtBy: 'stores the interrupt response only in executing records that have no run',
   },
   {
-    fault: 'lists bound servers as they were bound',
+    fault: 'lists bound servers in binding order',
     breakPorts: ({ mcpServers }) => ({
       mcpServers: { ...mcpServers, list: async () => Array.from(await mcpServers.list()).reverse() },
     }),
     cases: mcpServerStoreCases,
-    caughtBy: 'lists all servers by id in code-unit order, whenever they were bound',
+    caughtBy: 'lists all servers by id in code-unit order, regardless of when they were bound',
   },
 ])

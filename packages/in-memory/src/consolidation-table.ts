@@ -8,11 +8,11 @@ export interface ConsolidationTable extends SessionBelongings {
   readonly appliers: Pick<WriteAppliers, 'consolidation.seen' | 'consolidation.extracted' | 'consolidation.spend'>
 }
 
-/** What it reads of the other tables. */
+/** Reads from other tables. */
 export interface SessionActivity {
-  /** Every session with when it last changed. */
+  /** Every session with the time of its last change. */
   sessions(): readonly ChangedSession[]
-  /** Whether a run of the session has not ended. */
+  /** Whether the session has an active run. */
   isActive(sessionId: string): boolean
 }
 

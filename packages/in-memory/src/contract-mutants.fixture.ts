@@ -3,7 +3,7 @@ import type { ContractCase } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createInMemoryStorage } from './in-memory-storage.ts'
 
-/** A storage with one fault, and the case that must notice it. */
+/** A storage with one fault, and the contract case that must detect it. */
 export interface Mutant {
   readonly fault: string
   readonly breakPorts: (storage: Storage) => Partial<Storage>
@@ -13,7 +13,7 @@ export interface Mutant {
 
 export const justBefore = (at: EpochMs): EpochMs => (at - 1) as EpochMs
 
-/** Commits each write as `change` makes it. */
+/** Transforms each write with `change` before it is committed. */
 export const rewriting =
   (change: (write: Write, storage: Storage) => Write | Promise<Write>) =>
   (storage: Storage): Partial<Storage> => ({
@@ -23,12 +23,12 @@ export const rewriting =
     },
   })
 
-/** Each fault is noticed by its case, which a sound storage passes. */
+/** Expects each fault to fail its case, which the correct storage passes. */
 export function expectCaught(mutants: readonly Mutant[]): void {
   describe.each(mutants)('a storage that $fault', ({ breakPorts, cases, caughtBy }) => {
     const contractCase = cases.find(({ title }) => title === caughtBy)
 
-    it(`fails "${caughtBy}", which a sound one passes`, async () => {
+    it(`fails "${caughtBy}", which the correct storage passes`, async () => {
       const sound = createInMemoryStorage()
       await expect(contractCase?.run(sound)).resolves.toBeUndefined()
 

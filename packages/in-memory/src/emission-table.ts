@@ -20,7 +20,7 @@ export function createEmissionTable(): EmissionTable {
       },
       'emission.finish'({ type, id }, { undo }) {
         if (!parts.has(id)) return { type }
-        // Taking it back must not move it behind those that came later.
+        // A rollback must not move the part behind later ones.
         const before = [...parts]
         undo.push(() => {
           parts.clear()

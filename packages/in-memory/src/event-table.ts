@@ -7,7 +7,7 @@ import type { WriteAppliers } from './write-applier.ts'
 export interface EventTable extends RunBelongings, SessionBelongings, TrimmedEvents {
   readonly log: EventLog
   readonly appliers: Pick<WriteAppliers, 'event.append'>
-  /** Removes the oldest events before an instant, but those of runs to keep; answers how many. */
+  /** Removes the oldest events before an instant, except those of runs to keep; returns how many. */
   trim(request: TrimRequest, undo: UndoLog): number
 }
 
@@ -41,7 +41,7 @@ export function createEventTable(epoch: string): EventTable {
     removeStream(stream, undo)
   }
 
-  /** Removes the events of the stream from every stream that carries them. */
+  /** Removes the events of this stream from all streams that carry them. */
   const removeStream = (stream: EventStream, undo: UndoLog): void => {
     removeEvents(new Set(streams.get(streamName(stream))), undo)
   }
@@ -130,7 +130,7 @@ function openStream(streams: Map<string, StoredEvent[]>, name: string): StoredEv
   return opened
 }
 
-/** The events through the one that brings their payloads to the length. */
+/** The events up to and including the one that reaches the total payload length. */
 function withinLength(events: readonly StoredEvent[], maxLength = Number.POSITIVE_INFINITY): readonly StoredEvent[] {
   const within: StoredEvent[] = []
   let length = 0
@@ -142,7 +142,7 @@ function withinLength(events: readonly StoredEvent[], maxLength = Number.POSITIV
   return within
 }
 
-/** How many of the events, ordered by position, lie at or before the position. */
+/** Number of events at or before the position; the events are ordered by position. */
 function countThrough(events: readonly StoredEvent[], position: number): number {
   let low = 0
   let high = events.length

@@ -17,7 +17,7 @@ export interface FactTable extends RunBelongings, SessionBelongings {
   >
 }
 
-/** The vector of a fact, or the note that its embedder can make none. */
+/** The vector of a fact, or the record that its embedder cannot embed it. */
 interface Embedding {
   readonly embedder: string
   readonly vector?: readonly number[] | undefined
@@ -36,7 +36,7 @@ export function createFactTable(): FactTable {
   const matching = (filter: FactFilter, order: 'asc' | 'desc' = 'asc') =>
     facts.page({ ...ALL, order }, (fact) => matches(fact, filter)).items
 
-  const forget = (isOf: (fact: FactRecord) => boolean, change: Partial<FactRecord>, undo: UndoLog) => {
+  const clearReferences = (isOf: (fact: FactRecord) => boolean, change: Partial<FactRecord>, undo: UndoLog) => {
     for (const fact of facts.all().filter(isOf)) facts.put(Object.freeze({ ...fact, ...change }), undo)
   }
 
@@ -71,9 +71,10 @@ export function createFactTable(): FactTable {
       () => facts.page(ALL, () => true).items,
       ({ id }) => embeddings.has(id),
     ),
-    removeRun: (runId, undo) => forget(({ sourceRunId }) => sourceRunId === runId, { sourceRunId: undefined }, undo),
+    removeRun: (runId, undo) =>
+      clearReferences(({ sourceRunId }) => sourceRunId === runId, { sourceRunId: undefined }, undo),
     removeSession: (id, undo) =>
-      forget(({ sourceSessionId }) => sourceSessionId === id, { sourceSessionId: undefined }, undo),
+      clearReferences(({ sourceSessionId }) => sourceSessionId === id, { sourceSessionId: undefined }, undo),
     appliers: {
       'fact.insert'({ type, fact }, { undo }) {
         const current = facts.get(fact.id)

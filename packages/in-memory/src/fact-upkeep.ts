@@ -1,6 +1,6 @@
 import type { FactRecord, FactUpkeep } from '@perdure/ports'
 
-/** Reads of all facts, given in the order of their creation. */
+/** Implements `FactUpkeep` over all facts in creation order. */
 export function createFactUpkeep(
   all: () => readonly FactRecord[],
   isEmbedded: (fact: FactRecord) => boolean,

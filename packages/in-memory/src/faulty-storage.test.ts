@@ -11,7 +11,7 @@ storageContract({
   },
 })
 
-/** A storage whose next commit goes wrong in this way. */
+/** A storage whose next commit fails with this fault. */
 function failingOnce(fault: Fault) {
   const inner = createInMemoryStorage()
   const fatal: string[] = []
@@ -39,7 +39,7 @@ describe('withFaults', () => {
     ['full', 'storage-full', false],
     ['lost', 'storage-failed', false],
     ['unknown', 'storage-failed', true],
-  ] as const)('%s fails as %s', async (fault, id, isDone) => {
+  ] as const)('fails a commit with the fault %s as %s', async (fault, id, isDone) => {
     const { storage, inner } = failingOnce(fault)
 
     await expect(storage.unitOfWork.commit(insert('run-1'))).rejects.toMatchObject({ id })
@@ -47,7 +47,7 @@ describe('withFaults', () => {
     expect((await inner.runs.find('run-1', EVERY_ROW)) !== undefined).toBe(isDone)
   })
 
-  it('takes no more writes once an outcome is unknown, says so once, and still reads', async () => {
+  it('refuses writes after an unknown outcome, reports it once, and still reads', async () => {
     const { storage, fatal } = failingOnce('unknown')
     await expect(storage.unitOfWork.commit(insert('run-1'))).rejects.toMatchObject({ id: 'storage-failed' })
 
@@ -58,7 +58,7 @@ describe('withFaults', () => {
     expect(await storage.runs.find('run-2', EVERY_ROW)).toBeUndefined()
   })
 
-  it('injects the same faults again for the same seed', () => {
+  it('injects the same faults for the same seed', () => {
     const history = () => {
       const { faultOf, injected } = createRandomFaults({ seed: 7, share: 0.3, faults: ['busy', 'full', 'late'] })
       const faults = Array.from({ length: 50 }, () => faultOf({ port: 'unitOfWork', method: 'commit' }))

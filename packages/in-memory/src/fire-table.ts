@@ -8,10 +8,7 @@ import type { WriteAppliers } from './write-applier.ts'
 
 export interface FireTable extends RunBelongings {
   readonly store: FireStore
-  readonly appliers: Pick<
-    WriteAppliers,
-    'trigger.delete' | 'fire.insert' | 'fire.change' | 'fire.settle' | 'fire.prune'
-  >
+  readonly appliers: Pick<WriteAppliers, 'trigger.delete' | 'fire.insert' | 'fire.change' | 'fire.end' | 'fire.prune'>
 }
 
 export function createFireTable(triggers: TriggerTable): FireTable {
@@ -69,7 +66,7 @@ export function createFireTable(triggers: TriggerTable): FireTable {
         put(changed(current, change), undo)
         return 1
       },
-      'fire.settle'({ id, status, reason }, { undo }) {
+      'fire.end'({ id, status, reason }, { undo }) {
         const current = fires.get(id)
         if (current?.status !== 'started') return 0
         put(changed(current, { status, reason }), undo)

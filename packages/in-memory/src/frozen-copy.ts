@@ -1,4 +1,7 @@
-/** A deep copy of plain data that nobody can change, so that stored records can be handed out as they are. Bytes are copied. */
+/**
+ * Returns a deeply frozen copy of plain data, so that stored records can be returned without copying. Byte arrays are
+ * copied.
+ */
 export function frozenCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Uint8Array) return value.slice() as T

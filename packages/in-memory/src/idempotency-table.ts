@@ -8,14 +8,14 @@ export interface IdempotencyTable {
     WriteAppliers,
     'idempotency.reserve' | 'idempotency.complete' | 'idempotency.interrupt' | 'idempotency.prune'
   >
-  /** Replaces the answers that hold content of any of these by `answer`. */
-  forget(ids: ReadonlySet<string>, answer: StoredResponse, undo: UndoLog): void
+  /** Replaces every response that contains content of any of these ids with `answer`. */
+  replaceAnswers(ids: ReadonlySet<string>, answer: StoredResponse, undo: UndoLog): void
 }
 
-/** @param hasRun whether there is a run of this id */
+/** @param hasRun whether a run with this id exists */
 export function createIdempotencyTable(hasRun: (runId: string) => boolean): IdempotencyTable {
   const records = new Map<string, IdempotencyRecord>()
-  /** Ids of the executing records, by the run that will answer them. */
+  /** Ids of executing records, by the run that will answer them. */
   const waiting = new Map<string, readonly string[]>()
 
   const answer = (record: IdempotencyRecord, response: StoredResponse, undo: UndoLog) =>
@@ -27,6 +27,7 @@ export function createIdempotencyTable(hasRun: (runId: string) => boolean): Idem
         const record = records.get(id)
         return record !== undefined && isLive(record, now) ? record : undefined
       },
+      holdsLegacyIds: async () => false,
     },
     appliers: {
       'idempotency.reserve'({ type, record, now }, { undo }) {
@@ -68,7 +69,7 @@ export function createIdempotencyTable(hasRun: (runId: string) => boolean): Idem
         return pruned
       },
     },
-    forget(ids, response, undo) {
+    replaceAnswers(ids, response, undo) {
       for (const record of records.values()) {
         const { runId: _run, contentOf, ...rest } = record
         if (contentOf === undefined || !ids.has(contentOf)) continue

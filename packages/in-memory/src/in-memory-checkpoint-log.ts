@@ -1,6 +1,6 @@
 import type { AuditCheckpoint, CheckpointLog } from '@perdure/ports'
 
-/** Checkpoints in memory, unsigned: nobody else gets at them. */
+/** Keeps checkpoints in memory, unsigned because nobody else can access them. */
 export function createInMemoryCheckpointLog(): CheckpointLog {
   const checkpoints: AuditCheckpoint[] = []
 

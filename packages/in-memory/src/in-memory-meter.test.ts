@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createInMemoryMeter } from './in-memory-meter.ts'
 
 describe('createInMemoryMeter', () => {
-  it('adds to counters, sets gauges and sums up observations', () => {
+  it('adds to counters, sets gauges and sums observations', () => {
     const meter = createInMemoryMeter()
 
     meter.count('svc_tool_calls_total', { tool: 'search', outcome: 'ok' })

@@ -1,11 +1,11 @@
 import type { Meter } from '@perdure/ports'
 
 export interface InMemoryMeter extends Meter {
-  /** What was moved, by `name{label="value",…}`; an observation is its `name_sum` and its `name_count`. */
+  /** Values by `name{label="value",…}`; observations are kept as `name_sum` and `name_count`. */
   readonly values: ReadonlyMap<string, number>
 }
 
-/** Metrics in a map: what tests read. */
+/** Keeps metrics in a map for tests to read. */
 export function createInMemoryMeter(): InMemoryMeter {
   const values = new Map<string, number>()
   const add = (key: string, by: number) => values.set(key, (values.get(key) ?? 0) + by)

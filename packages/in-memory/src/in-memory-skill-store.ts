@@ -1,22 +1,22 @@
 import { AppError, type SkillContent, type SkillStore, type SkillSummary } from '@perdure/ports'
 
-/** A skill without a folder. */
+/** A skill defined in code instead of a folder. */
 export interface InMemorySkill {
   readonly name: string
   readonly description: string
   readonly instructions: string
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** Its other files, text or bytes by path. */
+  /** Content of its other files, as text or bytes, by path. */
   readonly files?: Readonly<Record<string, string | Uint8Array>> | undefined
 }
 
 export interface InMemorySkillOptions {
   readonly skills?: readonly InMemorySkill[]
-  /** What can be installed, by source. */
+  /** Skills that can be installed, by source. */
   readonly sources?: Readonly<Record<string, InMemorySkill>>
 }
 
-/** The reference adapter: skills that are registered in code. */
+/** The reference adapter: skills registered in code. */
 export function createInMemorySkillStore({ skills = [], sources = {} }: InMemorySkillOptions): SkillStore {
   const byName = new Map<string, InMemorySkill>()
   for (const skill of skills) if (!byName.has(skill.name)) byName.set(skill.name, skill)
@@ -36,7 +36,7 @@ export function createInMemorySkillStore({ skills = [], sources = {} }: InMemory
     },
     async install(source) {
       const skill = Object.hasOwn(sources, source) ? sources[source] : undefined
-      if (skill === undefined) throw invalid('source: there is no such folder in a source directory')
+      if (skill === undefined) throw invalid('source: no source directory contains this folder')
       if (byName.has(skill.name)) throw new AppError('skill-exists')
       byName.set(skill.name, skill)
       return toSummary(skill)

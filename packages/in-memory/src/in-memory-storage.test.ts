@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { createInMemoryStorage } from './in-memory-storage.ts'
 
 describe('createInMemoryStorage', () => {
-  it('has the epoch it is given, and otherwise one of its own', async () => {
+  it('uses the given epoch, or a random one', async () => {
     const epochOf = async (options?: { epoch: string }) => (await createInMemoryStorage(options).events.head()).epoch
 
     expect(await epochOf({ epoch: 'fixed' })).toBe('fixed')
     expect(await epochOf()).not.toBe(await epochOf())
   })
 
-  it('applies a commit after the call has returned, in the order of the calls', async () => {
+  it('applies commits after the call returns, in call order', async () => {
     const { unitOfWork, runs } = createInMemoryStorage()
     const first = unitOfWork.commit([{ type: 'run.insert', run: aRun({ owner: 'first' }) }])
     const second = unitOfWork.commit([{ type: 'run.insert', run: aRun({ owner: 'second' }) }])
@@ -21,7 +21,7 @@ describe('createInMemoryStorage', () => {
     expect([(await first).committed, (await second).committed]).toEqual([true, false])
   })
 
-  it('takes its copy when commit is called', async () => {
+  it('copies the writes when commit is called', async () => {
     const { unitOfWork, runs } = createInMemoryStorage()
     const writes: Write[] = [{ type: 'run.insert', run: aRun() }]
     const outcome = unitOfWork.commit(writes)
@@ -31,7 +31,7 @@ describe('createInMemoryStorage', () => {
     expect(await runs.find(aRun().id, EVERY_ROW)).toEqual(aRun())
   })
 
-  it('hands out frozen records, nested ones included', async () => {
+  it('returns deeply frozen records', async () => {
     const { unitOfWork, runs } = createInMemoryStorage()
     await unitOfWork.commit([{ type: 'run.insert', run: aRun({ metadata: { a: 'b' } }) }])
     const run = await runs.find(aRun().id, EVERY_ROW)
@@ -39,7 +39,7 @@ describe('createInMemoryStorage', () => {
     expect([run, run?.metadata, run?.usage].every(Object.isFrozen)).toBe(true)
   })
 
-  it('undoes a commit that throws half way', async () => {
+  it('rolls back a commit that throws midway', async () => {
     const { unitOfWork, runs, events } = createInMemoryStorage()
     const unknown = { type: 'run.unknown' } as unknown as Write
     const commit = unitOfWork.commit([
@@ -53,7 +53,7 @@ describe('createInMemoryStorage', () => {
     expect((await events.head()).position).toBe(0)
   })
 
-  it('refuses a cursor it did not make', async () => {
+  it('refuses a cursor that it did not create', async () => {
     const { unitOfWork, sessions } = createInMemoryStorage()
     await unitOfWork.commit([{ type: 'session.insert', session: aSession() }])
 

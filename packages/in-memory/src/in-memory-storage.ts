@@ -22,11 +22,11 @@ import { createTriggerTable } from './trigger-table.ts'
 import { createUnitOfWork } from './unit-of-work.ts'
 
 export interface InMemoryStorageOptions {
-  /** Id of this database; random unless given. */
+  /** Epoch of the event log; random by default. */
   readonly epoch?: string
 }
 
-/** The reference adapter: every storage port over plain maps, gone with the process. Closing it only waits for commits. */
+/** The reference adapter: every storage port over plain maps, lost with the process. `close` only waits for commits. */
 export function createInMemoryStorage(options: InMemoryStorageOptions = {}): Storage {
   const runs = createRunTable()
   const steps = createStepTable()

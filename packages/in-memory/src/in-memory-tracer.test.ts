@@ -13,7 +13,7 @@ tracerContract({
   },
 })
 
-it('refuses an attribute that the row of its span does not have', () => {
+it('createInMemoryTracer throws for an attribute that the row of the span does not list', () => {
   const { start } = createInMemoryTracer()
 
   expect(() => start('step', { 'http.route': '/v1' } as object, undefined)).toThrow('http.route')

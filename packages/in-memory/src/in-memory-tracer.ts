@@ -1,7 +1,7 @@
 import type { Span, SpanEnd, Tracer } from '@perdure/ports'
 import { SPANS, type SpanAttributes, type SpanName, spanTitle } from '@perdure/protocol'
 
-/** A span as it is by now. */
+/** The current state of a span. */
 export interface RecordedSpan {
   readonly name: SpanName
   readonly title: string
@@ -14,9 +14,9 @@ export interface RecordedSpan {
 }
 
 export interface InMemoryTracer extends Tracer {
-  /** In the order in which they were started. */
+  /** All spans in start order. */
   readonly spans: readonly RecordedSpan[]
-  /** In the order of their ends. */
+  /** Ended spans in end order. */
   readonly ended: readonly RecordedSpan[]
 }
 
@@ -27,7 +27,7 @@ interface Place {
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-[0-9a-f]{2}$/
 
-/** Spans in a list: what tests read. It throws for an attribute that the row of its span does not have. */
+/** Keeps spans in a list for tests to read. Throws for an attribute that the row of the span does not list. */
 export function createInMemoryTracer(): InMemoryTracer {
   const spans: { -readonly [Member in keyof RecordedSpan]: RecordedSpan[Member] }[] = []
   const ended: RecordedSpan[] = []
@@ -58,7 +58,7 @@ export function createInMemoryTracer(): InMemoryTracer {
   return {
     spans,
     ended,
-    isOn: true,
+    isEnabled: true,
     start(name, attributes, traceparent) {
       const [, traceId, spanId] = TRACEPARENT.exec(traceparent ?? '') ?? []
       return start(name, attributes, traceId === undefined ? { traceId: newId(32), spanId } : { traceId, spanId })

@@ -10,7 +10,7 @@ export interface JobTable extends SessionBelongings {
 }
 
 const ALL = { limit: Number.MAX_SAFE_INTEGER, order: 'asc' } as const
-const IDLE = { lease: undefined, isAgain: false, error: undefined, attempts: 0 } as const
+const IDLE = { lease: undefined, runAgain: false, error: undefined, attempts: 0 } as const
 
 export function createJobTable(): JobTable {
   const jobs = createRecordTable<JobRecord>()
@@ -29,14 +29,14 @@ export function createJobTable(): JobTable {
   /** Counts what it marks. */
   const markAgain = (key: string, undo: UndoLog): number => {
     const taken = alive((job) => job.key === key && job.lease !== undefined)
-    for (const job of taken) set({ ...job, isAgain: true }, undo)
+    for (const job of taken) set({ ...job, runAgain: true }, undo)
     return taken.length
   }
 
   return {
     queue: {
       find: async (id) => jobs.get(id),
-      findAlive: async (key) => alive((job) => job.key === key)[0],
+      findLive: async (key) => alive((job) => job.key === key)[0],
       due: async (phases, now, limit) =>
         ofPhases(phases)
           .filter(({ dueAt }) => dueAt <= now)
@@ -63,10 +63,10 @@ export function createJobTable(): JobTable {
         if (current === undefined || current.failedAt !== undefined || current.dueAt > now) return { type, current }
         return set({ ...current, lease, dueAt: until, attempts: current.attempts + 1 }, undo)
       },
-      'job.complete'({ type, id, lease, now, isAgain }, { undo }) {
+      'job.complete'({ type, id, lease, now, runAgain }, { undo }) {
         const current = held(id, lease)
         if (current === undefined) return { type, current: jobs.get(id) }
-        if (isAgain || current.isAgain) return set({ ...current, ...IDLE, dueAt: now }, undo)
+        if (runAgain || current.runAgain) return set({ ...current, ...IDLE, dueAt: now }, undo)
         jobs.delete(id, undo)
         return 1
       },
@@ -74,7 +74,7 @@ export function createJobTable(): JobTable {
         const current = held(id, lease)
         if (current === undefined) return { type, current: jobs.get(id) }
         const failed = { ...current, lease: undefined, attempts, error }
-        return set(dueAt === undefined ? { ...failed, isAgain: false, failedAt: now } : { ...failed, dueAt }, undo)
+        return set(dueAt === undefined ? { ...failed, runAgain: false, failedAt: now } : { ...failed, dueAt }, undo)
       },
       'job.retry'({ type, id, now }, { undo }) {
         const current = jobs.get(id)

@@ -28,7 +28,7 @@ export function createMemoryConflictTable(): MemoryConflictTable {
           (conflict) =>
             (namespace === undefined || conflict.namespace === namespace) && isVisible(conflict, visibility),
         ),
-      openOf: async (factIds) => open((conflict) => conflict.factIds.some((id) => factIds.includes(id))),
+      listOpenByFacts: async (factIds) => open((conflict) => conflict.factIds.some((id) => factIds.includes(id))),
     },
     appliers: {
       'conflict.open'({ type, conflict }, { undo }) {

@@ -1,13 +1,13 @@
 import type { EpochMs, Page, PageQuery } from '@perdure/ports'
-import { countBefore, type Place, takePage } from './ordered-page.ts'
+import { countBefore, type SortKey, takePage } from './ordered-page.ts'
 import type { UndoLog } from './undo-log.ts'
 
-/** Records by id, listed in the order of their creation. */
+/** Records by id, listed in creation order. */
 export interface RecordTable<T> {
   get(id: string): T | undefined
-  /** Every record, in the order of creation. */
+  /** All records in creation order. */
   all(): readonly T[]
-  /** Inserts the record, or replaces the one of its id and `createdAt`. */
+  /** Inserts the record, or replaces the one with the same id and `createdAt`. */
   put(record: T, undo: UndoLog): void
   /** Removes the record; a no-op for an unknown id. */
   delete(id: string, undo: UndoLog): void
@@ -17,18 +17,18 @@ export interface RecordTable<T> {
 export function createRecordTable<T extends { readonly id: string; readonly createdAt: EpochMs }>(): RecordTable<T> {
   const byId = new Map<string, T>()
   const records: T[] = []
-  const placeOf = ({ createdAt, id }: T): Place => [createdAt, id]
-  const ordered = { records, placeOf }
+  const sortKeyOf = ({ createdAt, id }: T): SortKey => [createdAt, id]
+  const ordered = { records, sortKeyOf }
 
   const set = (record: T): void => {
     const replaced = byId.has(record.id) ? 1 : 0
     byId.set(record.id, record)
-    records.splice(countBefore(ordered, placeOf(record)), replaced, record)
+    records.splice(countBefore(ordered, sortKeyOf(record)), replaced, record)
   }
 
   const remove = (record: T): void => {
     byId.delete(record.id)
-    records.splice(countBefore(ordered, placeOf(record)), 1)
+    records.splice(countBefore(ordered, sortKeyOf(record)), 1)
   }
 
   return {

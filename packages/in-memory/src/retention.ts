@@ -5,14 +5,14 @@ import type { WriteAppliers } from './write-applier.ts'
 
 export interface RetainedRuns extends RunBelongings {
   isActive(runId: string): boolean
-  /** Those that may go, oldest first. */
+  /** Ids of the runs that retention can delete, oldest first. */
   idsEndedBefore(before: EpochMs): readonly string[]
 }
 
 export interface RetentionParts {
   readonly runs: RetainedRuns
   readonly events: Pick<EventTable, 'trim' | 'trimRun'>
-  /** Besides the events of a run. */
+  /** Other tables with rows of runs, besides events. */
   readonly ofRuns: readonly RunBelongings[]
 }
 

@@ -1,6 +1,6 @@
 import { EVERY_ROW, type RunKind, type Visibility } from '@perdure/ports'
 
-/** The fields of a row that `RowAccess` can name. */
+/** The fields of a row that `RowAccess` checks. */
 export interface AccessFields {
   readonly id: string
   readonly owner: string
@@ -8,7 +8,7 @@ export interface AccessFields {
   readonly workflowId?: string | undefined
 }
 
-/** The fields of a row that belongs to an agent or workflow. */
+/** Access fields of a row that belongs to an agent or workflow. */
 export const ofTarget = ({
   id,
   owner,

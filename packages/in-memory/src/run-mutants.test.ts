@@ -14,7 +14,7 @@ const bothKinds = <T extends { agentIds?: readonly string[] | 'all'; workflowIds
 
 expectCaught([
   {
-    fault: 'loses the row after each cursor',
+    fault: 'skips the row after each cursor',
     breakPorts: ({ runs }) => ({
       runs: {
         ...runs,
@@ -25,15 +25,15 @@ expectCaught([
       },
     }),
     cases: runStoreCases,
-    caughtBy: 'pages through runs in both orders without repeats or holes, whatever the limit',
+    caughtBy: 'pages through runs in both orders without repeats or gaps, whatever the limit',
   },
   {
-    fault: 'reads events from the position on instead of after it',
+    fault: 'includes the event at the starting position',
     breakPorts: ({ events }) => ({
       events: { ...events, read: (stream, { after, limit }) => events.read(stream, { after: after - 1, limit }) },
     }),
     cases: eventLogCases,
-    caughtBy: 'reads the events after a position, which is exclusive, oldest first',
+    caughtBy: 'reads the events after a position (exclusive), oldest first',
   },
   {
     fault: 'ignores the attempt of a fence',
@@ -41,7 +41,7 @@ expectCaught([
       write.type === 'run.fence' ? { ...write, attempt: await currentAttempt(storage, write.runId) } : write,
     ),
     cases: runStoreCases,
-    caughtBy: 'a fence stops an attempt that is not the current one',
+    caughtBy: 'stops an attempt at its fence when it is not the current one',
   },
   {
     fault: 'ignores the attempt of a transition',
@@ -49,22 +49,22 @@ expectCaught([
       write.type === 'run.transition' ? { ...write, attempt: await currentAttempt(storage, write.runId) } : write,
     ),
     cases: runStoreCases,
-    caughtBy: 'a transition of an earlier or later attempt is refused',
+    caughtBy: 'refuses a transition of an earlier or later attempt',
   },
   {
-    fault: 'lists runs to whoever asks',
+    fault: 'lists runs without checking visibility',
     breakPorts: ({ runs }) => ({ runs: { ...runs, list: (filter, page) => runs.list(filter, page, EVERY_ROW) } }),
     cases: runStoreCases,
-    caughtBy: 'lists exactly the runs the caller may see',
+    caughtBy: 'lists exactly the runs that the caller may see',
   },
   {
-    fault: 'finds runs for whoever asks',
+    fault: 'finds runs without checking visibility',
     breakPorts: ({ runs }) => ({ runs: { ...runs, find: (id) => runs.find(id, EVERY_ROW) } }),
     cases: runStoreCases,
-    caughtBy: 'finds exactly the runs the caller may see',
+    caughtBy: 'finds exactly the runs that the caller may see',
   },
   {
-    fault: 'takes a workflow for the agent of the same id',
+    fault: 'confuses a workflow with the agent of the same id',
     breakPorts: ({ runs }) => ({
       runs: {
         ...runs,
@@ -73,7 +73,7 @@ expectCaught([
       },
     }),
     cases: runStoreCases,
-    caughtBy: 'lists exactly the runs the caller may see',
+    caughtBy: 'lists exactly the runs that the caller may see',
   },
   {
     fault: 'finds runs past their deadline a millisecond late',
@@ -81,10 +81,10 @@ expectCaught([
       runs: { ...runs, pastDeadline: (now, limit) => runs.pastDeadline(justBefore(now), limit) },
     }),
     cases: runStoreCases,
-    caughtBy: 'a run is past its deadline from deadlineAt on, exactly',
+    caughtBy: 'treats a run as past its deadline exactly from deadlineAt',
   },
   {
-    fault: 'deletes the threads of every workflow that have the name',
+    fault: 'deletes threads with the same id in every workflow',
     breakPorts: ({ unitOfWork, runs }) => ({
       unitOfWork: {
         async commit(writes) {
@@ -102,30 +102,30 @@ expectCaught([
     caughtBy: 'leaves nothing of a deleted thread in any list or stream',
   },
   {
-    fault: 'gives settled calls no order',
+    fault: 'assigns no end order',
     breakPorts: ({ steps }) => ({
       steps: {
         ...steps,
-        list: async (runId) => (await steps.list(runId)).map((step) => ({ ...step, order: undefined })),
+        list: async (runId) => (await steps.list(runId)).map((step) => ({ ...step, endOrder: undefined })),
       },
     }),
     cases: stepStoreCases,
-    caughtBy: 'numbers the calls of each run in the order they settle, completed and failed ones alike',
+    caughtBy: 'numbers the calls of each run in the order in which they complete or fail',
   },
   {
     fault: 'finds waiting calls due a millisecond late',
     breakPorts: ({ steps }) => ({ steps: { ...steps, due: (now, limit) => steps.due(justBefore(now), limit) } }),
     cases: stepStoreCases,
-    caughtBy: 'a waiting call is due from its dueAt on, exactly',
+    caughtBy: 'treats a waiting call as due exactly from dueAt',
   },
   {
-    fault: 'ignores the fences of calls',
+    fault: 'ignores call fences',
     breakPorts: rewriting((write) => (write.type === 'step.fence' ? { ...write, seqs: [] } : write)),
     cases: stepStoreCases,
-    caughtBy: 'a fence names the first of its calls that does not wait',
+    caughtBy: 'returns the first call of a fence that is not waiting',
   },
   {
-    fault: 'lets a later decision of an approval pass',
+    fault: 'accepts a second decision on an approval',
     breakPorts: ({ unitOfWork }) => ({
       unitOfWork: {
         async commit(writes) {
@@ -136,14 +136,14 @@ expectCaught([
       },
     }),
     cases: approvalStoreCases,
-    caughtBy: 'refuses to resolve an approval that is not pending and names how it came out',
+    caughtBy: 'refuses to resolve an approval that is not pending and returns its resolution',
   },
   {
-    fault: 'lists approvals to whoever asks',
+    fault: 'lists approvals without checking visibility',
     breakPorts: ({ approvals }) => ({
       approvals: { ...approvals, list: (filter, page) => approvals.list(filter, page, EVERY_ROW) },
     }),
     cases: approvalStoreCases,
-    caughtBy: 'lists exactly the approvals the caller may see',
+    caughtBy: 'lists exactly the approvals that the caller may see',
   },
 ])

@@ -1,4 +1,5 @@
 import type { Activity, EpochMs, RunFilter, RunRecord, RunStore } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { changed } from './changed.ts'
 import { createRecordTable } from './record-table.ts'
 import type { RetainedRuns } from './retention.ts'
@@ -8,13 +9,13 @@ import { putEntry, type UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export interface RunTable extends ThreadRuns, RetainedRuns {
-  /** What was asked for, in one session or in all. */
+  /** Activity of runs that clients started, in one session or in all. */
   activityOf(sessionId: string | undefined): Activity
   readonly store: RunStore
   readonly appliers: Pick<WriteAppliers, 'run.insert' | 'run.transition' | 'run.fence'>
   ofSession(sessionId: string): readonly RunRecord[]
   has(runId: string): boolean
-  /** Whether a run of the session has not ended. */
+  /** Whether the session has an active run. */
   isSessionActive(sessionId: string): boolean
 }
 
@@ -22,7 +23,7 @@ export function createRunTable(): RunTable {
   const runs = createRecordTable<RunRecord>()
   const idsByThread = new Map<string, readonly string[]>()
   const byId = new Map<string, RunRecord>()
-  /** The active runs that have a deadline. */
+  /** Active runs with a deadline. */
   const limited = new Map<string, RunRecord>()
 
   const put = (run: RunRecord, undo: UndoLog): void => {
@@ -76,9 +77,9 @@ export function createRunTable(): RunTable {
       },
     },
     activityOf(sessionId) {
-      const asked = [...byId.values()].filter((run) => isAskedFor(run, sessionId))
-      const ends = asked.flatMap(({ completedAt }) => (completedAt === undefined ? [] : [completedAt]))
-      const isBusy = asked.some(({ status }) => status === 'queued' || status === 'running')
+      const clientRuns = [...byId.values()].filter((run) => isClientRun(run, sessionId))
+      const ends = clientRuns.flatMap(({ completedAt }) => (completedAt === undefined ? [] : [completedAt]))
+      const isBusy = clientRuns.some(({ status }) => status === 'queued' || status === 'running')
       return ends.length === 0 ? { isBusy } : { isBusy, endedAt: Math.max(...ends) as EpochMs }
     },
     ofSession: (sessionId) => runs.all().filter((run) => run.sessionId === sessionId),
@@ -114,7 +115,7 @@ export function createRunTable(): RunTable {
   }
 }
 
-const isAskedFor = (run: RunRecord, sessionId: string | undefined): boolean =>
+const isClientRun = (run: RunRecord, sessionId: string | undefined): boolean =>
   run.triggerId === undefined &&
   run.parentRunId === undefined &&
   (sessionId === undefined || run.sessionId === sessionId)
@@ -123,8 +124,7 @@ const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
 
 const deadline = ({ deadlineAt }: RunRecord): number => deadlineAt ?? END_OF_TIME
 
-const isActive = ({ status }: RunRecord): boolean =>
-  status === 'queued' || status === 'running' || status === 'suspended'
+const isActive = ({ status }: RunRecord): boolean => !isTerminal(status)
 
 const matchesFilter = (run: RunRecord, filter: RunFilter): boolean =>
   (filter.statuses === undefined || filter.statuses.includes(run.status)) &&

@@ -1,4 +1,5 @@
 import { EVERY_ROW } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { sessionStoreCases } from '@perdure/testkit'
 import { expectCaught, justBefore, rewriting } from './contract-mutants.fixture.ts'
 
@@ -20,16 +21,16 @@ expectCaught([
       }
     },
     cases: sessionStoreCases,
-    caughtBy: 'pages through messages in both orders without repeats or holes, whatever the limit',
+    caughtBy: 'pages through messages in both orders without repeats or gaps, whatever the limit',
   },
   {
-    fault: 'deletes a session while a run of it is active',
+    fault: 'deletes a session that has an active run',
     breakPorts: ({ unitOfWork, runs }) => ({
       unitOfWork: {
         async commit(writes) {
           for (const write of writes) {
             if (write.type !== 'session.delete') continue
-            const filter = { sessionId: write.id, statuses: ['queued', 'running', 'suspended'] } as const
+            const filter = { sessionId: write.id, statuses: ACTIVE_RUN_STATUSES }
             const { items } = await runs.list(filter, { limit: 200, order: 'asc' }, EVERY_ROW)
             for (const { id, status, attempt } of items) {
               const end = { runId: id, from: [status], attempt, change: { status: 'aborted' } } as const
@@ -41,25 +42,25 @@ expectCaught([
       },
     }),
     cases: sessionStoreCases,
-    caughtBy: 'refuses to delete a session while one of its runs is queued, running or suspended, and leaves all of it',
+    caughtBy: 'refuses to delete a session with a queued, running or suspended run and keeps all its data',
   },
   {
-    fault: 'leaves the answers that hold content of a deleted session',
+    fault: 'keeps responses that contain content of a deleted session',
     breakPorts: rewriting((write) =>
       write.type === 'idempotency.reserve' ? { ...write, record: { ...write.record, contentOf: undefined } } : write,
     ),
     cases: sessionStoreCases,
-    caughtBy: 'replaces the answers that hold content of a deleted session, and no others; their keys stay used',
+    caughtBy: 'replaces only the responses that contain content of a deleted session and keeps their keys used',
   },
   {
-    fault: 'changes a session whatever the change was decided on',
+    fault: 'applies a session update based on stale data',
     breakPorts: rewriting(async (write, { sessions }) => {
       if (write.type !== 'session.update') return write
       const current = await sessions.find(write.id, EVERY_ROW)
       return current === undefined ? write : { ...write, from: current }
     }),
     cases: sessionStoreCases,
-    caughtBy: 'refuses a change that was decided on another title or other metadata, and shows the session',
+    caughtBy: 'refuses an update based on a stale title or stale metadata and returns the session',
   },
   {
     fault: 'finds idle sessions a millisecond late',
@@ -70,10 +71,10 @@ expectCaught([
       },
     }),
     cases: sessionStoreCases,
-    caughtBy: 'a session is idle from its last activity on, exactly, and the quietest comes first',
+    caughtBy: 'treats a session as idle exactly from its last activity and lists the longest idle first',
   },
   {
-    fault: 'takes a session with a running run for idle',
+    fault: 'treats a session with a running run as idle',
     breakPorts: ({ sessions }) => ({
       sessions: {
         ...sessions,
@@ -84,6 +85,6 @@ expectCaught([
       },
     }),
     cases: sessionStoreCases,
-    caughtBy: 'a session with a queued or running run is not idle; one whose runs are suspended or over is',
+    caughtBy: 'treats a session as idle unless a run is queued or running',
   },
 ])

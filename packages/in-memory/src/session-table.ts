@@ -14,7 +14,7 @@ export interface SessionTable extends SessionBelongings {
   get(id: string): SessionRecord | undefined
 }
 
-/** @param isBusy whether a run of the session is queued or running */
+/** @param isBusy whether the session has a queued or running run */
 export function createSessionTable(isBusy: (sessionId: string) => boolean): SessionTable {
   const sessions = createRecordTable<SessionRecord>()
   const transcripts = new Map<string, MessageRecord[]>()
@@ -28,7 +28,7 @@ export function createSessionTable(isBusy: (sessionId: string) => boolean): Sess
       list: async (page, visibility) => sessions.page(page, (session) => isVisible(session, visibility)),
       async messages(sessionId, page) {
         const records = transcripts.get(sessionId) ?? []
-        return takePage({ records, placeOf: ({ seq, id }) => [seq, id] }, page, () => true)
+        return takePage({ records, sortKeyOf: ({ seq, id }) => [seq, id] }, page, () => true)
       },
       async idleSince({ until, limit, after }) {
         return sessions

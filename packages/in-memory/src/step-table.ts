@@ -17,12 +17,12 @@ export function createStepTable(): StepTable {
   const find = (runId: string, seq: number): StepRecord | undefined => stepsByRun.get(runId)?.get(seq)
 
   const put = (step: StepRecord, undo: UndoLog): void => {
-    const { runId, seq, status, order = 0 } = step
+    const { runId, seq, status, endOrder = 0 } = step
     const steps = stepsByRun.get(runId) ?? new Map<number, StepRecord>()
     stepsByRun.set(runId, steps)
     putEntry(steps, [seq, step], undo)
-    putEntry(waiting, [placeName(step), status === 'waiting' ? step : undefined], undo)
-    putEntry(lastOrders, [runId, Math.max(order, lastOrders.get(runId) ?? 0)], undo)
+    putEntry(waiting, [keyOf(step), status === 'waiting' ? step : undefined], undo)
+    putEntry(lastOrders, [runId, Math.max(endOrder, lastOrders.get(runId) ?? 0)], undo)
   }
 
   const waitingBy = (matches: (step: StepRecord) => boolean, rankOf: (step: StepRecord) => number) =>
@@ -58,8 +58,8 @@ export function createStepTable(): StepTable {
       'step.change'({ type, runId, seq, from, change }, { undo }) {
         const current = find(runId, seq)
         if (current?.status !== from) return { type, current }
-        const order = isSettlement(change) ? (lastOrders.get(runId) ?? 0) + 1 : undefined
-        put(changed(current, { ...change, order }), undo)
+        const endOrder = endsCall(change) ? (lastOrders.get(runId) ?? 0) + 1 : undefined
+        put(changed(current, { ...change, endOrder }), undo)
         return 1
       },
       'step.fence'({ type, runId, seqs }) {
@@ -68,7 +68,7 @@ export function createStepTable(): StepTable {
       },
     },
     removeRun(runId, undo) {
-      for (const step of stepsByRun.get(runId)?.values() ?? []) putEntry(waiting, [placeName(step), undefined], undo)
+      for (const step of stepsByRun.get(runId)?.values() ?? []) putEntry(waiting, [keyOf(step), undefined], undo)
       putEntry(stepsByRun, [runId, undefined], undo)
       putEntry(lastOrders, [runId, undefined], undo)
     },
@@ -77,8 +77,8 @@ export function createStepTable(): StepTable {
 
 const END_OF_TIME = Number.POSITIVE_INFINITY as EpochMs
 
-const placeName = ({ runId, seq }: StepRecord): string => `${runId} ${seq}`
+const keyOf = ({ runId, seq }: StepRecord): string => `${runId} ${seq}`
 
 const dueTime = ({ dueAt }: StepRecord): number => dueAt ?? END_OF_TIME
 
-const isSettlement = ({ status }: StepChange): boolean => status === 'completed' || status === 'failed'
+const endsCall = ({ status }: StepChange): boolean => status === 'completed' || status === 'failed'

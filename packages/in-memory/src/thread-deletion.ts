@@ -2,7 +2,7 @@ import type { StoredResponse } from '@perdure/ports'
 import type { UndoLog } from './undo-log.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
-/** A table with rows that go when their run goes. */
+/** A table with rows that are deleted with their run. */
 export interface RunBelongings {
   removeRun(runId: string, undo: UndoLog): void
 }
@@ -10,18 +10,18 @@ export interface RunBelongings {
 export interface RunParts {
   readonly runs: RunBelongings
   readonly approvals: RunBelongings & { idsOfRun(runId: string): readonly string[] }
-  readonly idempotency: { forget(ids: ReadonlySet<string>, answer: StoredResponse, undo: UndoLog): void }
+  readonly idempotency: { replaceAnswers(ids: ReadonlySet<string>, answer: StoredResponse, undo: UndoLog): void }
   /** Every other table with rows of runs. */
   readonly ofRuns: readonly RunBelongings[]
 }
 
-/** Removes runs with all that belongs to them; answers that hold content of it become `answer`. */
+/** Removes runs with all their data and replaces responses that contain that data with `answer`. */
 export function removeRuns(
   { runs, approvals, idempotency, ofRuns }: RunParts,
   { ids, answer }: { readonly ids: readonly string[]; readonly answer: StoredResponse },
   undo: UndoLog,
 ): void {
-  idempotency.forget(new Set([...ids, ...ids.flatMap(approvals.idsOfRun)]), answer, undo)
+  idempotency.replaceAnswers(new Set([...ids, ...ids.flatMap(approvals.idsOfRun)]), answer, undo)
   for (const id of ids) for (const table of [runs, approvals, ...ofRuns]) table.removeRun(id, undo)
 }
 

@@ -33,7 +33,7 @@ export function createTriggerTable(runs: Pick<RunTable, 'activityOf'>): TriggerT
       find: async (id) => triggers.get(id),
       list: async (page) => triggers.page(page, () => true),
       due: async (now, limit) => dueBy(now).slice(0, limit),
-      ofEvent: async (event) =>
+      listByEvent: async (event) =>
         [...byId.values()]
           .filter((trigger) => trigger.kind === 'event' && trigger.event === event && isActive(trigger))
           .sort((one, other) => (one.id < other.id ? -1 : 1)),

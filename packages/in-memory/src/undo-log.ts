@@ -1,4 +1,4 @@
-/** What takes back the writes of one transaction; run from the last entry to the first. */
+/** Steps that undo the writes of one transaction; they run from the last entry to the first. */
 export type UndoLog = (() => void)[]
 
 export function undoAll(undo: UndoLog): void {

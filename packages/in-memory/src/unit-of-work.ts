@@ -3,7 +3,7 @@ import { frozenCopy } from './frozen-copy.ts'
 import { undoAll } from './undo-log.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 
-/** Commits run one after the other in the order of their calls, each wholly in one turn. */
+/** Applies commits one at a time in call order, each within a single microtask. */
 export function createUnitOfWork(appliers: WriteAppliers): UnitOfWork {
   return {
     async commit(writes) {

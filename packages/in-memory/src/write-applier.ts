@@ -1,7 +1,7 @@
 import type { Conflict, StoredEvent, Write, WriteType } from '@perdure/ports'
 import type { UndoLog } from './undo-log.ts'
 
-/** What one commit collects while its writes are applied. */
+/** State of one commit while its writes are applied. */
 export interface Transaction {
   readonly undo: UndoLog
   readonly events: StoredEvent[]
@@ -9,8 +9,8 @@ export interface Transaction {
 
 export type WriteOf<T extends WriteType> = Extract<Write, { readonly type: T }>
 
-/** Applies one write; answers how many rows it changed, or what stood in its way. */
+/** Applies one write; returns the number of changed rows, or the conflict. */
 type WriteApplier<T extends WriteType> = (write: WriteOf<T>, transaction: Transaction) => number | Conflict
 
-/** One applier per type of write: a missing one does not compile. */
+/** One applier per write type: a missing one does not compile. */
 export type WriteAppliers = { readonly [T in WriteType]: WriteApplier<T> }

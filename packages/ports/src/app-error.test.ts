@@ -3,8 +3,8 @@ import { AppError, StartError } from './app-error.ts'
 
 const anotherCopy: typeof import('./app-error.ts') = await import(/* @vite-ignore */ `./app-error.ts?${'copy'}`)
 
-describe('an error of this package', () => {
-  it('is recognized when another copy of the package made it', () => {
+describe('AppError and StartError', () => {
+  it('recognize an instance created by another copy of the package', () => {
     const { AppError: OtherAppError, StartError: OtherStartError } = anotherCopy
     const refused = new OtherStartError('storage-locked', { message: 'locked', hint: 'wait' })
 
@@ -14,7 +14,7 @@ describe('an error of this package', () => {
     expect(refused).not.toBeInstanceOf(AppError)
   })
 
-  it('is not taken for one by its name alone', () => {
+  it('do not recognize an error by its name alone', () => {
     const stranger = Object.assign(new Error('?'), { name: 'AppError', id: 'agent-lazy' })
 
     expect(stranger).not.toBeInstanceOf(AppError)

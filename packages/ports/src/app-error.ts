@@ -1,14 +1,16 @@
-import { ERRORS, type ErrorCode, START_ERRORS, type StartErrorKind } from '@perdure/protocol'
+import { ERRORS, type ErrorCode, type ErrorSpec, START_ERRORS, type StartErrorKind } from '@perdure/protocol'
 
 export interface AppErrorOptions {
   readonly message?: string
-  /** What to do about it; shown to the caller. */
+  /** How to fix the problem; shown to the caller. */
   readonly hint?: string
   readonly retryAfterMs?: number
   readonly cause?: unknown
 }
 
-/** The one error of a refused request. Its identifier stands in `code` or `kind`, as its row in `ERRORS` says. */
+/**
+ * The only error class for a refused request. Its identifier is in `code` or `kind`, according to its row in `ERRORS`.
+ */
 export class AppError extends Error {
   readonly id: ErrorCode
   readonly code?: string
@@ -22,18 +24,21 @@ export class AppError extends Error {
     this.id = id
     this.hint = options.hint
     this.retryAfterMs = options.retryAfterMs
-    if (ERRORS[id].family === 'code') this.code = id
+    const { family, alias }: ErrorSpec = ERRORS[id]
+    if (family === 'code') this.code = id
     else this.kind = id
-    if (id === 'SQLITE_BUSY') this.kind = 'sqlite-busy'
+    if (alias !== undefined) this.kind = alias
   }
 
-  /** One of another copy of this package too: an adapter may bring its own, and the standalone command holds one. */
+  /**
+   * Also matches errors from another copy of this package: an adapter can bundle one, and the standalone command does.
+   */
   static override [Symbol.hasInstance](value: unknown): value is AppError {
     return isNamed(value, 'AppError') && Object.hasOwn(ERRORS, (value as AppError).id)
   }
 }
 
-/** The one error of a refused start. */
+/** The only error class for a refused start. */
 export class StartError extends Error {
   readonly kind: StartErrorKind
   readonly hint: string
@@ -48,7 +53,7 @@ export class StartError extends Error {
     this.hint = options.hint
   }
 
-  /** One of another copy of this package too. */
+  /** Also matches errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): value is StartError {
     return isNamed(value, 'StartError') && Object.hasOwn(START_ERRORS, (value as StartError).kind)
   }

@@ -6,29 +6,29 @@ import type { RunKind } from './run-store.ts'
 
 export type ApprovalStatus = 'pending' | 'granted' | 'denied' | 'expired'
 
-/** A decision that a run asked of a human. */
+/** A decision that a run has requested from a human. */
 export interface ApprovalRecord {
   readonly id: string
   readonly runId: string
-  readonly seq?: number | undefined // the durable call that waits for it; absent when the run was suspended as a whole
+  readonly seq?: number | undefined // the durable call that waits for it; absent when the whole run was suspended
   readonly kind: RunKind
   readonly targetId: string
   readonly sessionId?: string | undefined
-  readonly owner: string // of the run
+  readonly owner: string // owner of the run
   readonly name: string
   readonly title?: string | undefined
-  readonly payload?: JsonText | undefined // what is to be decided on
+  readonly payload?: JsonText | undefined // data for the decision
   readonly toolCallId?: string | undefined
   readonly status: ApprovalStatus
   readonly createdAt: EpochMs
   readonly expiresAt?: EpochMs | undefined
   readonly resolvedAt?: EpochMs | undefined
-  readonly by?: string | undefined // subject of who decided
+  readonly by?: string | undefined // subject that decided
   readonly reason?: string | undefined
-  readonly decision?: JsonText | undefined // what the decider sent along
+  readonly decision?: JsonText | undefined // payload sent with the decision
 }
 
-/** How an approval came out. */
+/** The resolution of an approval. */
 export type ApprovalResolution = Pick<ApprovalRecord, 'by' | 'reason' | 'decision'> & {
   readonly status: Exclude<ApprovalStatus, 'pending'>
   readonly resolvedAt: EpochMs
@@ -40,13 +40,13 @@ export interface ApprovalFilter {
   readonly toolCallId?: string | undefined
 }
 
-/** Port. Reads of approvals; written through `UnitOfWork`. Passes `approvalStoreContract`. */
+/** Port. Reads approvals; every write goes through `UnitOfWork`. Must pass `approvalStoreContract`. */
 export interface ApprovalStore {
   find(id: string, visibility: Visibility): Promise<ApprovalRecord | undefined>
-  /** Approvals that match every given filter and are visible, ordered by creation (ties by id). */
+  /** Lists visible approvals that match every given filter, ordered by creation (ties by id). */
   list(filter: ApprovalFilter, page: PageQuery, visibility: Visibility): Promise<Page<ApprovalRecord>>
-  /** Pending approvals without a call that waits for them (no `seq`) with `expiresAt <= now`, earliest first. */
+  /** Lists pending approvals that no call waits for (no `seq`) with `expiresAt <= now`, earliest first. */
   due(now: EpochMs, limit: number): Promise<readonly ApprovalRecord[]>
-  /** The earliest `expiresAt` of all pending approvals without a call. */
+  /** Returns the earliest `expiresAt` of all pending approvals that no call waits for. */
   nextDueAt(): Promise<EpochMs | undefined>
 }

@@ -5,41 +5,41 @@ import type { Digest } from './digest.ts'
 import type { NewEvent } from './event-log.ts'
 import type { JsonText } from './json-text.ts'
 
-/** What the first link follows. */
+/** `prevHash` of the first link. */
 export const GENESIS_HASH = '0'.repeat(64)
 
-/** Action of the entry that precedes the next one when nothing vouches for the chain so far. */
+/** Action of the entry that is inserted when no key authenticates the chain so far. */
 export const UNVOUCHED = 'audit.unvouched'
 
 export type ChainDigest = Pick<Digest, 'sha256' | 'hmacSha256'>
 
-/** How the chain is keyed: the first key signs, any of them vouches. */
+/** Keys of the chain: the first one signs, any of them verifies. */
 export type AuditKeys = readonly [current: Uint8Array, ...previous: Uint8Array[]]
 
-/** The key of whoever gives none: the HMACs are then checksums. */
+/** Used when no key is configured: the HMACs are then only checksums. */
 export const NO_AUDIT_KEY: AuditKeys = [new Uint8Array()]
 
-type Place = Pick<AuditLink, 'seq' | 'hash'>
+type ChainLocation = Pick<AuditLink, 'seq' | 'hash'>
 
-/** The HMAC of the newest place. */
-export const headMac = (digest: ChainDigest, key: Uint8Array, { seq, hash }: Place): string =>
+/** HMAC of the newest location. */
+export const headMac = (digest: ChainDigest, key: Uint8Array, { seq, hash }: ChainLocation): string =>
   digest.hmacSha256(key, `${seq}${hash}`)
 
-/** The HMAC of the place up to which retention has removed entries. */
-export const baseMac = (digest: ChainDigest, key: Uint8Array, { seq, hash }: Place): string =>
+/** HMAC of the location up to which retention has removed entries. */
+export const baseMac = (digest: ChainDigest, key: Uint8Array, { seq, hash }: ChainLocation): string =>
   digest.hmacSha256(key, `base${seq}${hash}`)
 
-/** The next link after a place. */
-export function linkEntry(entry: NewAuditEntry, after: Place, digest: ChainDigest): AuditEntry {
+/** Builds the link that follows a location. */
+export function linkEntry(entry: NewAuditEntry, after: ChainLocation, digest: ChainDigest): AuditEntry {
   const seq = after.seq + 1
   const text = canonicalJson({ ...entry, at: new Date(entry.at).toISOString(), seq })
   return { ...entry, seq, prevHash: after.hash, entry: text, hash: digest.sha256(after.hash + text) }
 }
 
 /**
- * What appending an entry adds: every storage makes its links by this. The chain goes on from its head, so that rows cut
- * off behind it leave a gap for good. When no key vouches for the head, or there are rows that it does not know, an entry
- * that says so comes first.
+ * Computes the links and the head that appending an entry produces. Every storage must use this function. The chain
+ * continues from its head, so rows removed from its end leave a permanent gap. If no key authenticates the head, or if
+ * there are rows beyond it, an `audit.unvouched` entry precedes the new one.
  */
 export function appendEntry(
   { last, head }: Pick<AuditState, 'last' | 'head'>,
@@ -49,14 +49,14 @@ export function appendEntry(
   const isVouched =
     head === undefined ? last === undefined : keys.some((key) => headMac(digest, key, head) === head.mac)
   const isBehind = (last?.seq ?? 0) > (head?.seq ?? 0)
-  const place: Place = (isBehind ? last : head) ?? { seq: 0, hash: GENESIS_HASH }
+  const location: ChainLocation = (isBehind ? last : head) ?? { seq: 0, hash: GENESIS_HASH }
   const links: AuditEntry[] = []
-  if (!isVouched || isBehind) links.push(linkEntry(unvouchedAfter(place, entry), place, digest))
-  const link = linkEntry(entry, links[0] ?? place, digest)
+  if (!isVouched || isBehind) links.push(linkEntry(unvouchedAfter(location, entry), location, digest))
+  const link = linkEntry(entry, links[0] ?? location, digest)
   return { links: [...links, link], head: { seq: link.seq, hash: link.hash, mac: headMac(digest, keys[0], link) } }
 }
 
-/** The event that tells of a link; its payload is the entry with its hashes. */
+/** The event that publishes a link; its payload is the entry with its hashes. */
 export const auditEvent = ({ at, entry, hash, prevHash }: AuditEntry): NewEvent => ({
   topic: formatSubject('audit', {}),
   type: 'audit.appended',
@@ -64,7 +64,7 @@ export const auditEvent = ({ at, entry, hash, prevHash }: AuditEntry): NewEvent 
   at,
 })
 
-const unvouchedAfter = ({ seq }: Place, { at }: NewAuditEntry): NewAuditEntry => ({
+const unvouchedAfter = ({ seq }: ChainLocation, { at }: NewAuditEntry): NewAuditEntry => ({
   at,
   actor: { kind: 'system', subject: 'audit' },
   action: UNVOUCHED,

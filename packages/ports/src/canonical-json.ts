@@ -1,6 +1,7 @@
 /**
- * RFC 8785 text of a JSON value: members sorted by UTF-16 code units, no white space, ECMAScript numbers.
- * Depth is bounded by the strict parser in front. A member that is `undefined` is left out.
+ * Serializes a JSON value according to RFC 8785: members sorted by UTF-16 code units, no white space, ECMAScript
+ * numbers. Leaves out members that are `undefined`. Recursion depth is bounded because the strict parser limits
+ * nesting.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`

@@ -1,11 +1,11 @@
-/** Milliseconds since 1970-01-01T00:00:00Z, from the wall clock. */
+/** Milliseconds since 1970-01-01T00:00:00Z on the wall clock. */
 export type EpochMs = number & { readonly __unit: 'EpochMs' }
 
 export const plusMs = (at: EpochMs, ms: number): EpochMs => (at + ms) as EpochMs
 
-/** Port. The wall clock may step; durations are measured on the monotonic one. */
+/** Port. The wall clock can jump; measure durations on the monotonic clock. */
 export interface Clock {
   now(): EpochMs
-  /** Milliseconds from an arbitrary origin; never goes back. */
+  /** Milliseconds since an arbitrary origin; never decreases. */
   monotonicMs(): number
 }

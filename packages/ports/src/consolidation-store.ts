@@ -1,6 +1,6 @@
 import type { EpochMs } from './clock.ts'
 
-/** A session with something that consolidation has not seen. */
+/** A session with changes that consolidation has not seen. */
 export interface ChangedSession {
   readonly sessionId: string
   readonly owner: string
@@ -12,15 +12,15 @@ export interface ConsolidationSpend {
   readonly costUsd: number
 }
 
-/** Port. What the consolidator remembers between its jobs. Passes `consolidationStoreContract`. */
+/** Port. Reads the state that the consolidator keeps between jobs. Must pass `consolidationStoreContract`. */
 export interface ConsolidationStore {
   /**
-   * Sessions that changed (were made or got a message), at or before `before`, since they were last noted as seen, and
-   * have no run that is queued, running or suspended; longest unchanged first.
+   * Lists sessions whose last change (creation or a new message) is at or before `before` and is not marked as seen,
+   * and that have no queued, running or suspended run; longest unchanged first.
    */
   idleSessions(before: EpochMs, limit: number): Promise<readonly ChangedSession[]>
-  /** The place in the transcript up to which messages were extracted; 0 at first. */
+  /** Returns the `seq` of the last message that was extracted; 0 initially. */
   extractedThrough(sessionId: string): Promise<number>
-  /** What was spent on the day, as `YYYY-MM-DD`. */
+  /** Returns the spend of the day (`YYYY-MM-DD`). */
   spentOn(day: string): Promise<ConsolidationSpend>
 }

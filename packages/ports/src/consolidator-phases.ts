@@ -7,31 +7,33 @@ import type { MessageRecord } from './session-store.ts'
 /** The job that a phase works on. */
 export interface ConsolidationJob {
   readonly phase: JobPhase
-  readonly jobId: string // stable over attempts: give it to the outside as its idempotency key
+  readonly jobId: string // stable across attempts: use it as the idempotency key for external calls
   readonly attempt: number // from 1
-  readonly owner?: string | undefined // whose facts; those of every owner when missing
+  readonly owner?: string | undefined // whose facts to work on; when missing, those of every owner
   readonly sessionId?: string | undefined // set for `extract`
   readonly now: EpochMs
-  /** Aborts when the server stops or the lease on the job is over: what is returned after that is dropped. */
+  /** Aborts when the server stops or the lease expires; results returned after that are discarded. */
   readonly signal: AbortSignal
 }
 
-/** What a phase may read. Each call reads what is committed at that moment. */
+/** The reads available to a phase. Each call sees the data committed at that moment. */
 export interface ConsolidationReads {
-  /** Messages of the job's session that no extraction has seen, oldest first; at most 200 of them. */
+  /** Returns up to 200 messages of the job's session that have not been extracted yet, oldest first. */
   messages(): Promise<readonly MessageRecord[]>
-  /** The job's owner's facts that fit the text best, of any namespace. */
+  /** Finds the facts of the job's owner that match the text best, in any namespace. */
   similar(text: string, limit: number): Promise<readonly FactRecord[]>
-  /** Groups of facts that say the same, in their order. `after` is the `groupKey` of the last one seen. */
+  /**
+   * Lists groups of facts that say the same, ordered by `groupKey`. `after` is the `groupKey` of the last group seen.
+   */
   repeated(limit: number, after?: string): Promise<readonly FactGroup[]>
   expired(limit: number): Promise<readonly FactRecord[]>
-  /** Facts whose importance was set or has decayed at or before `at`. */
+  /** Lists facts whose importance was set or last decayed at or before `at`. */
   weighedBefore(at: EpochMs, limit: number): Promise<readonly FactRecord[]>
-  /** Those of the facts that stand in an open conflict. */
+  /** Returns which of these facts are in an open conflict. */
   inConflict(factIds: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-/** A fact that a phase has found out. */
+/** A new fact that a phase has found. */
 export interface FoundFact {
   readonly text: string
   readonly namespace?: string | undefined
@@ -41,34 +43,34 @@ export interface FoundFact {
   readonly expiresAt?: EpochMs | undefined
 }
 
-/** A change of a fact as it was read; void, and the job decided again, when somebody has changed the fact since. */
+/** A change to a fact as it was read. If the fact has changed since, nothing is written and the phase runs again. */
 export interface FactRevision {
   readonly fact: FactRecord
-  /** A missing member stays as it is; `expiresAt: null` lets the fact live on. */
+  /** A missing member stays unchanged; `expiresAt: null` removes the expiry. */
   readonly change: Partial<Pick<FactRecord, 'text' | 'tags' | 'metadata' | 'importance'>> & {
     readonly expiresAt?: EpochMs | null | undefined
   }
 }
 
-/** What a phase decides. All of it, and that the job is done, is written in one commit. */
+/** The decisions of a phase, written in one commit together with the completion of the job. */
 export interface PhaseResult {
   readonly remember?: readonly FoundFact[]
   readonly revise?: readonly FactRevision[]
   readonly forget?: readonly FactRecord[]
-  /** Facts whose importance has decayed to this; nothing else of them changes. */
+  /** Facts whose importance has decayed to this value; nothing else about them changes. */
   readonly weigh?: readonly { readonly fact: FactRecord; readonly importance: number }[]
-  /** What it cost; counts against the budget of the day. */
+  /** Cost of the phase; counts against the daily budget. */
   readonly spent?: ConsolidationSpend
-  /** There is more to do than fits into one commit: the job is queued again. */
+  /** Whether work remains that does not fit into this commit: the job is then queued again. */
   readonly hasMore?: boolean
 }
 
 export type ConsolidatorPhase = (job: ConsolidationJob, reads: ConsolidationReads) => Promise<PhaseResult>
 
 /**
- * Port. What the consolidator does in each phase. A phase that throws is tried again later; after five attempts its job
- * is a dead letter. It may be called again for work that was not committed, and must have no effect of its own inside
- * the server.
+ * Port. The work of the consolidator in each phase. A phase that throws is retried later; after five attempts its job
+ * becomes a dead letter. A phase can be called again for work that was not committed, so it must not have side effects
+ * in the server.
  */
 export interface ConsolidatorPhases {
   readonly extract: ConsolidatorPhase

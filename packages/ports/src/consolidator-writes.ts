@@ -5,11 +5,11 @@ import type { JobError, JobRecord, NewJob } from './job-queue.ts'
 /** The writes of the consolidator. */
 export type ConsolidatorWrite =
   /**
-   * Queues the job, unless one of its key is not dead: then it is a no-op, and one that is taken will be queued again
-   * when it is done. Never conflicts.
+   * Queues the job. If a live job has the same key, nothing is inserted; if that job is claimed, it is queued again
+   * when it completes. Never conflicts.
    */
   | { readonly type: 'job.enqueue'; readonly job: NewJob }
-  /** Takes the job until `until`, and counts the attempt; conflicts unless it is not dead and `dueAt <= now`. */
+  /** Claims the job until `until` and counts the attempt; conflicts unless the job is live and `dueAt <= now`. */
   | {
       readonly type: 'job.claim'
       readonly id: string
@@ -18,19 +18,19 @@ export type ConsolidatorWrite =
       readonly until: EpochMs
     }
   /**
-   * Ends the job; conflicts unless this lease still holds it. The job is deleted, or queued anew, due at `now`, when it was
-   * enqueued meanwhile or `isAgain` asks for it.
+   * Ends the job; conflicts unless this lease still holds it. Deletes the job or, if it was enqueued meanwhile or
+   * `runAgain` is set, queues it again, due at `now`.
    */
   | {
       readonly type: 'job.complete'
       readonly id: string
       readonly lease: string
       readonly now: EpochMs
-      readonly isAgain: boolean
+      readonly runAgain: boolean
     }
   /**
-   * Gives the job back with what went wrong; conflicts unless this lease still holds it. With `dueAt` it is tried again
-   * then, without it is dead from `now` on and its key is free.
+   * Releases the job with the error; conflicts unless this lease still holds it. With `dueAt`, the job is retried at
+   * that time; without it, the job becomes a dead letter at `now` and its key is free.
    */
   | {
       readonly type: 'job.fail'
@@ -42,18 +42,18 @@ export type ConsolidatorWrite =
       readonly dueAt?: EpochMs | undefined
     }
   /**
-   * Brings a dead job back, due at `now`, its attempts counted anew; conflicts unless it is dead. When another of its key
-   * is not dead, that one does the work and this one is deleted.
+   * Requeues a dead letter, due at `now`, with its attempts reset; conflicts unless it is a dead letter. If a live job
+   * has the same key, that job does the work and the dead letter is deleted.
    */
   | { readonly type: 'job.retry'; readonly id: string; readonly now: EpochMs }
-  /** Notes the session as seen, up to what had changed at `changedAt`; a no-op for what changed after it. */
+  /** Marks the session's changes up to `changedAt` as seen; a no-op if the session changed after that. */
   | { readonly type: 'consolidation.seen'; readonly sessionId: string; readonly changedAt: EpochMs }
-  /** Notes up to which message the session was extracted; never goes back. */
+  /** Records the last message of the session that was extracted; never decreases. */
   | { readonly type: 'consolidation.extracted'; readonly sessionId: string; readonly throughSeq: number }
-  /** Adds to what was spent on the day, as `YYYY-MM-DD`. */
+  /** Adds to the spend of the day (`YYYY-MM-DD`). */
   | { readonly type: 'consolidation.spend'; readonly day: string; readonly spend: ConsolidationSpend }
 
-/** What stood in the way of a write of the consolidator. */
+/** The conflicts of the consolidator's writes. */
 export interface ConsolidatorWriteConflict {
   readonly type: 'job.claim' | 'job.complete' | 'job.fail' | 'job.retry'
   readonly current?: JobRecord | undefined

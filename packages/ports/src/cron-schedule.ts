@@ -1,23 +1,27 @@
 import type { EpochMs } from './clock.ts'
 
-/** A cron expression and the zone whose wall clock it speaks of. */
+/** A cron expression and the time zone in which it is evaluated. */
 export interface CronRule {
   readonly cron: string // 5 fields, or 6 with seconds first
-  readonly timezone: string // an IANA name
+  readonly timezone: string // an IANA time zone name
 }
 
 /**
- * Port. Which instants a cron rule names. Every wall time that matches is one occurrence: at its instant; when the clock
- * skips it, right after the gap, together with all others of that gap; when the clock shows it twice, the first time.
+ * Port. Computes the instants of a cron rule. Every matching wall time is one occurrence, at its instant. A wall time
+ * that a clock change skips occurs right after the gap, together with all others in that gap. A wall time that a clock
+ * change repeats occurs only the first time.
  */
 export interface CronSchedule {
-  /** Loads what the other members need; they throw before. For who has a rule at hand: most servers have none. Idempotent. */
+  /**
+   * Loads what the other members need; they throw before it resolves. Separate because most servers have no rules.
+   * Idempotent.
+   */
   ready(): Promise<void>
-  /** What is wrong with the rule, in words for its author; `undefined` for a good one. Never throws. */
+  /** Describes what is wrong with the rule; `undefined` if it is valid. Never throws. */
   problemOf(rule: CronRule): string | undefined
   /**
-   * The first occurrence after an instant, exclusively; `undefined` when there is none within eight years and a day,
-   * which reaches every 29 February. @throws Error for a rule that has a problem
+   * Returns the first occurrence after an instant (exclusive); `undefined` if there is none within eight years and a
+   * day, which is long enough to reach every 29 February. @throws Error if the rule has a problem
    */
   next(rule: CronRule, after: EpochMs): EpochMs | undefined
 }

@@ -1,12 +1,12 @@
 /**
- * Port. Turns texts into vectors, so that search finds what means the same in other words. Never called inside a
- * transaction. What it throws is no error for the caller of a search: that one gets the search by words.
+ * Port. Turns texts into vectors, so that search also finds facts that say the same in other words. Never called inside
+ * a transaction. If it throws, a search falls back to words and its caller sees no error.
  */
 export interface Embedder {
-  /** Names the model; vectors of another name are made anew. 1 to 128 characters. */
+  /** Name of the model, 1 to 128 characters. When it changes, all vectors are recomputed. */
   readonly name: string
   /** Length of every vector. */
   readonly dimensions: number
-  /** One vector per text, in their order, of finite numbers; any length of vector, it is normalised afterwards. */
+  /** Returns one vector of finite numbers per text, in order. Vectors need not be normalised. */
   embed(texts: readonly string[], options: { readonly signal: AbortSignal }): Promise<readonly (readonly number[])[]>
 }

@@ -1,7 +1,10 @@
 import type { EpochMs } from './clock.ts'
 import type { JsonText } from './json-text.ts'
 
-/** Calls that an accepted event still has to end: those that waited for it when it was accepted, and no later ones. */
+/**
+ * Waiting calls that an accepted named event still has to end: those that were waiting when it was accepted, no later
+ * ones.
+ */
 export interface EmissionPart {
   readonly id: string
   readonly eventName: string
@@ -10,8 +13,11 @@ export interface EmissionPart {
   readonly createdAt: EpochMs
 }
 
-/** Port. Reads of accepted events that are not yet handed out; written through `UnitOfWork`. Passes `emissionStoreContract`. */
+/**
+ * Port. Reads accepted events that are not fully delivered; every write goes through `UnitOfWork`. Must pass
+ * `emissionStoreContract`.
+ */
 export interface EmissionStore {
-  /** The parts that are left, in the order in which they were inserted. */
+  /** Lists the remaining parts in insertion order. */
   list(limit: number): Promise<readonly EmissionPart[]>
 }

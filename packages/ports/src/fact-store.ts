@@ -2,7 +2,7 @@ import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
 
-/** One thing that is remembered. */
+/** One remembered fact. */
 export interface FactRecord {
   readonly id: string
   readonly namespace: string
@@ -11,20 +11,20 @@ export interface FactRecord {
   readonly tags: readonly string[]
   readonly metadata: Readonly<Record<string, string>>
   readonly importance: number // 0 to 1
-  readonly weighedAt: EpochMs // when its importance was set or has last decayed
-  readonly fingerprint: string // the same for texts that say the same; made by the domain, opaque to stores
+  readonly weighedAt: EpochMs // when its importance was set or last decayed
+  readonly fingerprint: string // equal for texts that say the same; computed by core, opaque to stores
   readonly sourceRunId?: string | undefined
   readonly sourceSessionId?: string | undefined
   readonly createdAt: EpochMs
   readonly updatedAt: EpochMs
-  readonly expiresAt?: EpochMs | undefined // from here on no read finds it
-  readonly revision: number // from 1; grows with every replacement
+  readonly expiresAt?: EpochMs | undefined // from this instant no read returns it
+  readonly revision: number // from 1; incremented by every replacement
 }
 
-/** Which facts: those that match every given member, are visible and have not expired at `now`. */
+/** Selects facts that match every given member, are visible and have not expired at `now`. */
 export interface FactFilter {
   readonly namespace?: string | undefined
-  /** Each of these must be among the tags of the fact. */
+  /** The fact must have all of these tags. */
   readonly tags?: readonly string[] | undefined
   readonly sourceSessionId?: string | undefined
   readonly owner?: string | undefined
@@ -32,55 +32,58 @@ export interface FactFilter {
   readonly visibility: Visibility
 }
 
-/** What to compare with: a vector of length 1, and whose vectors are comparable with it. */
+/** The unit vector to compare with, and the embedder whose vectors are comparable with it. */
 export interface VectorQuery {
   readonly vector: readonly number[]
   readonly embedder: string
-  /** How many facts are looked at, the newest first: bounds the time of a search. */
+  /** Maximum number of facts to compare, newest first; bounds the time of a search. */
   readonly candidates: number
 }
 
-/** Port. Reads of facts; every write goes through `UnitOfWork`. Passes `factStoreContract`. */
+/** Port. Reads facts; every write goes through `UnitOfWork`. Must pass `factStoreContract`. */
 export interface FactStore {
-  /** The fact, when it exists, is visible and has not expired at `now`. */
+  /** Returns the fact if it exists, is visible and has not expired at `now`. */
   find(id: string, at: { readonly now: EpochMs; readonly visibility: Visibility }): Promise<FactRecord | undefined>
-  /** Ordered by creation (ties by id). */
+  /** Lists facts, ordered by creation (ties by id). */
   list(filter: FactFilter, page: PageQuery): Promise<Page<FactRecord>>
   /**
-   * Facts whose text has at least one of the words of `text` (`wordsOf`), best first by BM25: more of the words before
-   * fewer, rarer words before common ones, short texts before long ones. `text` is never a query language. At most 64
-   * different words of it count; a text without words finds nothing.
+   * Finds facts whose text contains at least one of the words of `text` (`wordsOf`), best first by BM25: more matching
+   * words first, rare words before common ones, short texts before long ones. `text` is never interpreted as a query
+   * language. At most 64 different words of it count; a text without words finds nothing.
    */
   search(text: string, filter: FactFilter, limit: number): Promise<readonly FactRecord[]>
-  /** Facts with a vector of this embedder whose product with `vector` is above zero, the greatest first. */
+  /** Finds facts with a vector of this embedder whose dot product with `vector` is positive, greatest first. */
   nearest(query: VectorQuery, filter: FactFilter, limit: number): Promise<readonly FactRecord[]>
 }
 
-/** Port. What the upkeep of facts works on, whoever owns them. Passes `factUpkeepContract`. */
+/** Port. Reads facts that need maintenance, whoever owns them. Must pass `factUpkeepContract`. */
 export interface FactUpkeep {
   /**
-   * Groups of facts of one owner and namespace that have the same fingerprint and have not expired at `now`, oldest fact
-   * first. Groups are ordered by their `groupKey`; those after `after` (exclusive) are given, of one owner when it is named.
+   * Lists groups of facts with the same owner, namespace and fingerprint that have not expired at `now`, oldest fact
+   * first. Groups are ordered by `groupKey` and start after `after` (exclusive); with `owner`, only groups of that
+   * owner.
    */
   repeated(
     range: { readonly owner?: string | undefined; readonly after?: string | undefined; readonly now: EpochMs },
     limit: number,
   ): Promise<readonly FactGroup[]>
-  /** Facts with `expiresAt <= now`, earliest first; of one owner when it is named. */
+  /** Lists facts with `expiresAt <= now`, earliest first; with `owner`, only facts of that owner. */
   expired(
     range: { readonly owner?: string | undefined; readonly now: EpochMs },
     limit: number,
   ): Promise<readonly FactRecord[]>
-  /** Facts with an importance above zero that were weighed at or before `at`, longest ago first; of one owner when named. */
+  /**
+   * Lists facts with positive importance and `weighedAt <= at`, oldest first; with `owner`, only facts of that owner.
+   */
   weighedBefore(
     range: { readonly owner?: string | undefined; readonly at: EpochMs },
     limit: number,
   ): Promise<readonly FactRecord[]>
-  /** Facts that have neither a vector nor the note that none can be made, oldest first. */
+  /** Lists facts that have neither a vector nor a record that they cannot be embedded, oldest first. */
   unembedded(limit: number): Promise<readonly FactRecord[]>
 }
 
 export interface FactGroup {
-  readonly groupKey: string // opaque; goes into `after`
+  readonly groupKey: string // opaque; pass it as `after`
   readonly facts: readonly FactRecord[]
 }

@@ -3,8 +3,9 @@ import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
 
 /**
- * `pending`: decided, its run waits to be started. `started`: its run exists. `completed`, `failed`: what the run came to,
- * or that it could not be started. `skipped`: not started by policy. `missed`: not caught up.
+ * `pending`: decided, but the run is not started yet. `started`: the run exists. `completed`, `failed`: the outcome of
+ * the run; also `failed` if the run could not start. `skipped`: not started because of a policy. `missed`: not caught
+ * up.
  */
 export type FireStatus = 'pending' | 'started' | 'completed' | 'failed' | 'skipped' | 'missed'
 
@@ -12,12 +13,12 @@ export type FireStatus = 'pending' | 'started' | 'completed' | 'failed' | 'skipp
 export interface FireRecord {
   readonly id: string
   readonly triggerId: string
-  /** The occurrence of the schedule; of an event or a fire by hand when it came. */
+  /** The scheduled occurrence; for an event or a manual fire, when it arrived. */
   readonly scheduledAt: EpochMs
   readonly cause: 'schedule' | 'event' | 'manual'
   readonly status: FireStatus
-  readonly input?: JsonText | undefined // for its run, when the trigger's target names none
-  readonly firedAt?: EpochMs | undefined // when its run was started, or refused
+  readonly input?: JsonText | undefined // input of the run when the target of the trigger has none
+  readonly firedAt?: EpochMs | undefined // when the run was started or refused
   readonly runId?: string | undefined
   readonly reason?: string | undefined
   readonly createdAt: EpochMs
@@ -30,14 +31,14 @@ export interface FireChange {
   readonly reason?: string | undefined
 }
 
-/** Port. Reads of fires; every write goes through `UnitOfWork`. Passes `fireStoreContract`. */
+/** Port. Reads fires; every write goes through `UnitOfWork`. Must pass `fireStoreContract`. */
 export interface FireStore {
   find(id: string): Promise<FireRecord | undefined>
-  /** Fires of one trigger, of one status when it is given, ordered by creation (ties by id). */
+  /** Lists the fires of a trigger, optionally with one status, ordered by creation (ties by id). */
   list(
     filter: { readonly triggerId: string; readonly status?: FireStatus | undefined },
     page: PageQuery,
   ): Promise<Page<FireRecord>>
-  /** Of each trigger that has a pending fire the one with the smallest id, ordered by id. */
+  /** Lists the pending fire with the smallest id of each trigger, ordered by id. */
   firstPending(limit: number): Promise<readonly FireRecord[]>
 }

@@ -1,9 +1,9 @@
 import type { IdKind } from '@perdure/protocol'
 
-/** Port. Fresh ids that sort by time, and bytes nobody can guess. */
+/** Port. Generates ids that sort by time, and unpredictable bytes. */
 export interface IdGenerator {
-  /** `prefix_` and 26 Crockford base32 characters of a UUIDv7; strictly increasing within a process. */
+  /** Returns `prefix_` and 26 Crockford base32 characters of a UUIDv7, strictly increasing within a process. */
   newId(kind: IdKind): string
-  /** Cryptographically strong random bytes. */
+  /** Returns cryptographically strong random bytes. */
   randomBytes(length: number): Uint8Array
 }

@@ -3,20 +3,20 @@ import type { Page, PageQuery } from './page.ts'
 
 export type JobPhase = 'extract' | 'merge' | 'decay'
 
-/** A piece of work of the consolidator. At most one that is not dead has its key. */
+/** A consolidator job. At most one live job (not a dead letter) has a given key. */
 export interface JobRecord {
   readonly id: string
-  readonly key: string // what it is about: two jobs of one key would do the same
+  readonly key: string // identifies the work: two jobs with one key would do the same
   readonly phase: JobPhase
-  readonly owner?: string | undefined // whose facts; those of every owner when missing
+  readonly owner?: string | undefined // whose facts to work on; when missing, those of every owner
   readonly sessionId?: string | undefined
-  readonly attempts: number // how often it was taken
-  readonly dueAt: EpochMs // while it is taken: when its lease ends
-  readonly lease?: string | undefined // of who has taken it; a fencing token
-  readonly isAgain: boolean // enqueued once more while it was taken
-  readonly error?: JobError | undefined // of its last failure
+  readonly attempts: number // how often it was claimed
+  readonly dueAt: EpochMs // when it can be claimed; while it is claimed, when its lease expires
+  readonly lease?: string | undefined // fencing token of the worker that claimed it
+  readonly runAgain: boolean // enqueued again while it was claimed
+  readonly error?: JobError | undefined // error of its last failed attempt
   readonly createdAt: EpochMs
-  readonly failedAt?: EpochMs | undefined // when it was given up: a dead letter
+  readonly failedAt?: EpochMs | undefined // when it became a dead letter
 }
 
 export interface JobError {
@@ -26,7 +26,7 @@ export interface JobError {
 
 export type NewJob = Pick<JobRecord, 'id' | 'key' | 'phase' | 'owner' | 'sessionId' | 'createdAt' | 'dueAt'>
 
-/** Jobs that are not dead, per phase, and those that are. */
+/** Number of live jobs per phase, and of dead letters. */
 export interface JobCounts {
   readonly extract: number
   readonly merge: number
@@ -34,16 +34,16 @@ export interface JobCounts {
   readonly deadLetters: number
 }
 
-/** Port. Reads of the queue of jobs; every write goes through `UnitOfWork`. Passes `jobQueueContract`. */
+/** Port. Reads the job queue; every write goes through `UnitOfWork`. Must pass `jobQueueContract`. */
 export interface JobQueue {
   find(id: string): Promise<JobRecord | undefined>
-  /** The one of this key that is not dead. */
-  findAlive(key: string): Promise<JobRecord | undefined>
-  /** Jobs of these phases that are not dead, with `dueAt <= now`, earliest first: new ones, retries, and expired leases. */
+  /** Returns the live job with this key. */
+  findLive(key: string): Promise<JobRecord | undefined>
+  /** Lists live jobs of these phases with `dueAt <= now`, earliest first: new jobs, retries, and expired leases. */
   due(phases: readonly JobPhase[], now: EpochMs, limit: number): Promise<readonly JobRecord[]>
-  /** The earliest `dueAt` of all jobs of these phases that are not dead. */
+  /** Returns the earliest `dueAt` of all live jobs of these phases. */
   nextDueAt(phases: readonly JobPhase[]): Promise<EpochMs | undefined>
-  /** Jobs that were given up, ordered by creation (ties by id). */
+  /** Lists dead letters, ordered by creation (ties by id). */
   deadLetters(page: PageQuery): Promise<Page<JobRecord>>
   counts(): Promise<JobCounts>
 }

@@ -3,9 +3,9 @@ import type { ToolFailureKind } from '@perdure/protocol'
 interface StdioEndpoint {
   readonly transport: 'stdio'
   readonly id: string
-  readonly command: string // a program, never a line for a shell
+  readonly command: string // a program, never a shell command line
   readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>> // besides a few harmless variables; nothing else is inherited
+  readonly env: Readonly<Record<string, string>> // added to a few harmless inherited variables
   readonly envRefs: Readonly<Record<string, string>> // variables whose values are secret references
   readonly cwd?: string | undefined
 }
@@ -17,10 +17,10 @@ interface HttpEndpoint {
   readonly headersRef?: string | undefined // secret reference: a JSON object of headers, or one line `Name: value`
 }
 
-/** Where an MCP server is. Two with one id and different members are two connections, of which the later one stays. */
+/** How to reach an MCP server. Using an id with different members replaces its connection. */
 export type McpEndpoint = StdioEndpoint | HttpEndpoint
 
-/** `failed`: the last attempt to connect, or the connection, has failed. */
+/** `failed`: the last connection attempt or the connection itself failed. */
 export type McpStatus = 'connected' | 'disconnected' | 'failed'
 
 export interface McpTool {
@@ -32,29 +32,28 @@ export interface McpTool {
 export interface McpCall {
   readonly tool: string
   readonly arguments: Readonly<Record<string, unknown>>
-  readonly timeoutMs?: number | undefined // never longer than the one of the configuration
+  readonly timeoutMs?: number | undefined // capped at the configured timeout
   readonly signal?: AbortSignal | undefined
-  readonly traceparent?: string | undefined // of whoever calls; told to the server as `_meta.traceparent`
+  readonly traceparent?: string | undefined // of the caller; sent to the server as `_meta.traceparent`
 }
 
-/** A failure of the tool, or of the server once the call was on its way, is data. */
+/** A failure of the tool, or of the server after the call was sent, is data. */
 export type McpOutcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: { readonly kind: ToolFailureKind; readonly message: string } }
 
 /**
- * Port. Connections to MCP servers, made at first use, kept, and made again after they are lost; after failures a server
- * is left alone for a while that grows. A server that hangs, floods, crashes or answers nonsense costs its own callers an
- * answer, and nobody else anything.
+ * Port. Connections to MCP servers: opened on first use, kept open, reopened after a loss, with growing backoff after
+ * failures. A server that hangs, floods, crashes or sends invalid messages affects only its own callers.
  */
 export interface McpClient {
-  /** The tools of the server, by name. @throws AppError `mcp-server-unavailable` */
+  /** Lists the tools of the server, ordered by name. @throws AppError `mcp-server-unavailable` */
   tools(endpoint: McpEndpoint): Promise<readonly McpTool[]>
-  /** @throws AppError `mcp-server-unavailable` when the call was not sent; `mcp-tool-not-found` */
+  /** @throws AppError `mcp-server-unavailable` if the call was not sent; `mcp-tool-not-found` */
   call(endpoint: McpEndpoint, call: McpCall): Promise<McpOutcome>
   status(id: string): McpStatus
-  /** Ends the connection, and the process of a stdio server. A no-op when there is none. */
+  /** Closes the connection and ends the process of a stdio server. A no-op if there is no connection. */
   disconnect(id: string): Promise<void>
-  /** Ends every connection and process; nothing connects afterwards. Idempotent. */
+  /** Closes every connection and ends every process; later calls cannot connect. Idempotent. */
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@ import type { EpochMs } from './clock.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
 
-/** Two facts of one owner and namespace that are nearly the same and yet differ. */
+/** Two facts of one owner and namespace that are near-duplicates but differ. */
 export interface MemoryConflictRecord {
   readonly id: string
   readonly namespace: string
@@ -11,17 +11,17 @@ export interface MemoryConflictRecord {
   readonly status: 'open' | 'resolved'
   readonly createdAt: EpochMs
   readonly resolvedAt?: EpochMs | undefined
-  readonly by?: string | undefined // subject of who decided; missing when it settled itself
+  readonly by?: string | undefined // subject that resolved it; missing if it resolved by itself
   readonly reason?: string | undefined
 }
 
 export type MemoryConflictResolution = Pick<MemoryConflictRecord, 'by' | 'reason'> & { readonly resolvedAt: EpochMs }
 
-/** Port. Reads of conflicts; every write goes through `UnitOfWork`. Passes `memoryConflictStoreContract`. */
+/** Port. Reads memory conflicts; every write goes through `UnitOfWork`. Must pass `memoryConflictStoreContract`. */
 export interface MemoryConflictStore {
   find(id: string, visibility: Visibility): Promise<MemoryConflictRecord | undefined>
-  /** Visible conflicts, of one namespace when it is given, ordered by creation (ties by id). */
+  /** Lists visible conflicts, optionally of one namespace, ordered by creation (ties by id). */
   list(namespace: string | undefined, page: PageQuery, visibility: Visibility): Promise<Page<MemoryConflictRecord>>
-  /** The open conflicts that name one of these facts, oldest first. */
-  openOf(factIds: readonly string[]): Promise<readonly MemoryConflictRecord[]>
+  /** Lists the open conflicts that involve any of these facts, oldest first. */
+  listOpenByFacts(factIds: readonly string[]): Promise<readonly MemoryConflictRecord[]>
 }

@@ -3,18 +3,18 @@ import type { EpochMs } from './clock.ts'
 import type { FactRecord } from './fact-store.ts'
 import type { MemoryConflictRecord, MemoryConflictResolution } from './memory-conflict-store.ts'
 
-/** The writes of memory. */
+/** Writes to memory. */
 export type MemoryWrite =
   /** Conflicts when the id is taken. */
   | { readonly type: 'fact.insert'; readonly fact: FactRecord }
   /**
-   * Replaces all but `id`, `owner` and `createdAt` of the fact when it has the `revision` before that of `fact`;
-   * conflicts otherwise. Its vector is forgotten when the text is another.
+   * Replaces the fact, except for `id`, `owner` and `createdAt`, if its revision is one less than that of `fact`;
+   * conflicts otherwise. Deletes its vector if the text changed.
    */
   | { readonly type: 'fact.replace'; readonly fact: FactRecord }
-  /** Deletes the fact, with its vector, when it has this revision; conflicts otherwise. */
+  /** Deletes the fact and its vector if it has this revision; conflicts otherwise. */
   | { readonly type: 'fact.delete'; readonly id: string; readonly revision: number }
-  /** Sets importance and `weighedAt` when the fact has this revision; a no-op otherwise. The revision stays. */
+  /** Sets importance and `weighedAt` if the fact has this revision; a no-op otherwise. Does not change the revision. */
   | {
       readonly type: 'fact.weigh'
       readonly id: string
@@ -23,8 +23,8 @@ export type MemoryWrite =
       readonly at: EpochMs
     }
   /**
-   * Keeps the vector of the fact when it has this revision; a no-op otherwise. Without a vector it notes that this
-   * embedder can make none.
+   * Stores the vector of the fact if it has this revision; a no-op otherwise. Without a vector, records that this
+   * embedder cannot embed the fact.
    */
   | {
       readonly type: 'fact.embed'
@@ -33,18 +33,20 @@ export type MemoryWrite =
       readonly embedder: string
       readonly vector?: readonly number[] | undefined
     }
-  /** Forgets the vectors, and notes, of every other embedder; never conflicts. */
+  /** Deletes the vectors and failure records of every other embedder. Never conflicts. */
   | { readonly type: 'fact.keep-vectors'; readonly embedder: string }
-  /** Inserts the block, or replaces `value`, `limit` and `updatedAt` of the one of its owner, namespace and label. */
+  /**
+   * Inserts the block, or replaces `value`, `limit` and `updatedAt` of the block with its owner, namespace and label.
+   */
   | { readonly type: 'block.put'; readonly block: BlockRecord }
   /** Conflicts when there is no such block. */
   | { readonly type: 'block.delete'; readonly ref: BlockRef }
-  /** Conflicts when the id is taken, or an open conflict names the same two facts. */
+  /** Conflicts when the id is taken or an open conflict has the same two facts. */
   | { readonly type: 'conflict.open'; readonly conflict: MemoryConflictRecord }
   /** Conflicts unless the conflict is open. */
   | { readonly type: 'conflict.resolve'; readonly id: string; readonly resolution: MemoryConflictResolution }
 
-/** What stood in the way of a write of memory. */
+/** The conflicts of writes to memory. */
 export type MemoryWriteConflict =
   | { readonly type: 'fact.insert' | 'fact.replace' | 'fact.delete'; readonly current?: FactRecord | undefined }
   | { readonly type: 'block.delete' }

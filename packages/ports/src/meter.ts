@@ -9,8 +9,8 @@ type NameOf<Type extends Table[MetricName]['type']> = {
 export type MetricLabels<Name extends MetricName> = Readonly<Record<Table[Name]['labels'][number], string>>
 
 /**
- * Port. Moves the metrics of the table; never throws. The caller keeps every label to a bounded set of values: registered
- * ids, route patterns, codes.
+ * Port. Records the metrics of the `METRICS` table; never throws. Callers must keep the values of every label to a
+ * bounded set: registered ids, route patterns, codes.
  */
 export interface Meter {
   count<Name extends NameOf<'counter'>>(name: Name, labels: MetricLabels<Name>, by?: number): void
@@ -18,18 +18,18 @@ export interface Meter {
   gauge<Name extends NameOf<'gauge'>>(name: Name, labels: MetricLabels<Name>, value: number): void
 }
 
-/** A document that a scraper reads. */
+/** The document returned to a scraper. */
 export interface Exposition {
   readonly contentType: string
   readonly text: string
 }
 
-/** A meter that can be read. */
+/** A meter whose values can be read. */
 export interface ReadableMeter extends Meter {
   expose(): Promise<Exposition>
 }
 
-/** Measures nothing. */
+/** A meter that records nothing. */
 export const noMeter: Meter = {
   count: () => undefined,
   observe: () => undefined,

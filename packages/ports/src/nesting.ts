@@ -1,16 +1,16 @@
-/** A step or tool of a run. */
+/** A step or tool call of a run. */
 export interface DurableCall {
   readonly runId: string
   readonly name: string
 }
 
-/** Knows the durable call whose code is at work, also in what that code leaves behind: callbacks, promises, timers. */
+/** Port. Tracks the durable call whose code is executing, including in its callbacks, promises and timers. */
 export interface Nesting {
-  /** Calls `fn` as the code of this call. */
+  /** Calls `fn` as code of this durable call. */
   within<T>(call: DurableCall, fn: () => T): T
-  /** The innermost call whose code has led here; `undefined` outside of all. */
+  /** Returns the innermost durable call that led to the current code; `undefined` outside of all. */
   current(): DurableCall | undefined
 }
 
-/** For where nobody can know. */
+/** For runtimes that cannot track it. */
 export const noNesting: Nesting = { within: (_, fn) => fn(), current: () => undefined }

@@ -1,4 +1,4 @@
-/** One page of a list. `cursor` is opaque to callers and made by the same adapter. */
+/** Selects one page of a list. `cursor` is opaque to callers and comes from the same adapter. */
 export interface PageQuery {
   readonly limit: number // 1 to 200
   readonly cursor?: string | undefined

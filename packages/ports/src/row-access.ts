@@ -1,6 +1,6 @@
 /**
- * Which rows a caller may see: those of `owner`, and those whose named field is in its list (`'all'`: any value).
- * A row is visible when any part matches. `EVERY_ROW` sees all; an empty object sees none.
+ * The rows that a caller may see: those with this `owner`, and those whose id, agent or workflow is in the list
+ * (`'all'`: any). A row is visible if any member matches. `EVERY_ROW` makes all rows visible, an empty object none.
  */
 export interface RowAccess {
   readonly owner?: string

@@ -1,10 +1,11 @@
+import type { RunStatusName } from '@perdure/protocol'
 import type { EpochMs } from './clock.ts'
 import type { JsonText } from './json-text.ts'
 import type { Page, PageQuery } from './page.ts'
 import type { Visibility } from './row-access.ts'
 
 export type RunKind = 'agent' | 'workflow'
-export type RunStatus = 'queued' | 'running' | 'suspended' | 'completed' | 'failed' | 'aborted'
+export type RunStatus = RunStatusName
 export type FinishReason =
   | 'completed'
   | 'error'
@@ -14,7 +15,7 @@ export type FinishReason =
   | 'interrupted'
   | 'budget-exhausted'
 
-/** What an agent threw, or what the server says of it. Exactly one of `code` and `kind` is set. */
+/** The error of a run or call, thrown by its code or raised by the server. Exactly one of `code` and `kind` is set. */
 export interface RunError {
   readonly code?: string | undefined
   readonly kind?: string | undefined
@@ -30,7 +31,7 @@ export interface RunUsage {
 
 export const NO_USAGE: RunUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0, toolCalls: 0 }
 
-/** What a run may use up in all; it ends with `budget-exhausted` at the first limit it reaches. */
+/** Limits on the total usage of a run; at the first limit it reaches, it ends with `budget-exhausted`. */
 export interface RunBudget {
   readonly tokens?: number | undefined
   readonly costUsd?: number | undefined
@@ -45,7 +46,7 @@ export interface RunRecord {
   readonly targetId: string // the agent's or workflow's id
   readonly threadId?: string | undefined
   readonly sessionId?: string | undefined
-  readonly owner: string // subject of the token that started it
+  readonly owner: string // subject of the token that started the run
   readonly userId?: string | undefined
   readonly status: RunStatus
   readonly finishReason?: FinishReason | undefined
@@ -54,14 +55,14 @@ export interface RunRecord {
   readonly error?: RunError | undefined
   readonly usage: RunUsage
   readonly budget?: RunBudget | undefined
-  readonly deadlineAt?: EpochMs | undefined // when its budget of wall-clock time is used up
+  readonly deadlineAt?: EpochMs | undefined // when its wall-clock budget runs out
   readonly attempt: number // from 1; the fencing token of every transition
   readonly timeoutMs?: number | undefined
-  readonly suspension?: JsonText | undefined // what it was suspended with as a whole; opaque to stores
-  readonly resumption?: JsonText | undefined // what it was resumed with; opaque to stores
-  readonly depth: number // 0 for a run that no run started, else one more than its parent
+  readonly suspension?: JsonText | undefined // the request with which the whole run was suspended; opaque to stores
+  readonly resumption?: JsonText | undefined // the payload it was resumed with; opaque to stores
+  readonly depth: number // 0 without a parent, else one more than the parent
   readonly parentRunId?: string | undefined
-  readonly parentSeq?: number | undefined // the call of the parent that waits for it
+  readonly parentSeq?: number | undefined // the parent's call that waits for this run
   readonly triggerId?: string | undefined
   readonly traceparent?: string | undefined
   readonly metadata: Readonly<Record<string, string>>
@@ -71,7 +72,7 @@ export interface RunRecord {
   readonly completedAt?: EpochMs | undefined
 }
 
-/** The fields a transition may set; a missing member stays as it is. */
+/** The fields that a transition can set; a missing member stays unchanged. */
 export type RunChange = Partial<
   Pick<
     RunRecord,
@@ -99,14 +100,14 @@ export interface RunFilter {
   readonly since?: EpochMs | undefined // createdAt >= since
 }
 
-/** Port. Reads of runs; every write goes through `UnitOfWork`. Passes `runStoreContract`. */
+/** Port. Reads runs; every write goes through `UnitOfWork`. Must pass `runStoreContract`. */
 export interface RunStore {
-  /** The run, when it exists and is visible. */
+  /** Returns the run if it exists and is visible. */
   find(id: string, visibility: Visibility): Promise<RunRecord | undefined>
-  /** Runs that match every given filter and are visible, ordered by creation (ties by id). */
+  /** Lists visible runs that match every given filter, ordered by creation (ties by id). */
   list(filter: RunFilter, page: PageQuery, visibility: Visibility): Promise<Page<RunRecord>>
-  /** Runs that are queued, running or suspended with `deadlineAt <= now`, earliest first. */
+  /** Lists queued, running and suspended runs with `deadlineAt <= now`, earliest first. */
   pastDeadline(now: EpochMs, limit: number): Promise<readonly RunRecord[]>
-  /** The earliest `deadlineAt` of all runs that are queued, running or suspended. */
+  /** Returns the earliest `deadlineAt` of all queued, running and suspended runs. */
   nextDeadlineAt(): Promise<EpochMs | undefined>
 }

@@ -1,7 +1,10 @@
-/** Port. Hides a text from whoever reads the storage without the key. */
+/** Port. Encrypts text so that readers of the storage without the key cannot read it. */
 export interface Sealer {
-  /** Printable text that only `open` with the same context turns back. Two seals of one text differ. */
+  /**
+   * Returns printable text that only `open` with the same context can decrypt. Sealing a text twice gives different
+   * results.
+   */
   seal(text: string, context: string): string
-  /** `undefined` when it was sealed under a key that is not known, with another context, or was changed. */
+  /** Returns `undefined` if the text was sealed with an unknown key or another context, or was modified. */
   open(sealed: string, context: string): string | undefined
 }

@@ -1,8 +1,10 @@
-/** Port. Turns a reference such as `env:NAME` or `file:path` into bytes; runs no program, opens no connection. */
+/** Port. Resolves a reference such as `env:NAME` or `file:path` to bytes; runs no program and opens no connection. */
 export interface SecretResolver {
   /** The part before the first colon, for example `env`. */
   readonly scheme: string
-  /** `undefined` when nothing is there; `warning` is shown to the operator. @throws when it cannot be read. */
+  /**
+   * Returns `undefined` if there is no secret; `warning` is shown to the operator. @throws if the secret cannot be read
+   */
   resolve(reference: string): Promise<ResolvedSecret | undefined>
 }
 

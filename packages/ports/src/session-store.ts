@@ -15,14 +15,14 @@ export interface SessionRecord {
   readonly updatedAt: EpochMs // last activity: a change, a message, or the end of a run
 }
 
-/** What a change of a session may set; a missing member stays as it is. */
+/** The fields that a session update can set; a missing member stays unchanged. */
 export type SessionChange = Partial<Pick<SessionRecord, 'title' | 'metadata'>>
 
-/** Sessions that have been quiet, in the order in which they went quiet. */
+/** Selects idle sessions, in the order in which they became idle. */
 export interface IdleQuery {
   readonly until: EpochMs // last activity at or before this
   readonly limit: number
-  /** The last session of the page before. */
+  /** The last session of the previous page. */
   readonly after?: Pick<SessionRecord, 'id' | 'updatedAt'> | undefined
 }
 
@@ -39,16 +39,15 @@ export interface MessageRecord extends NewMessage {
   readonly seq: number // from 1, without gaps, per session
 }
 
-/** Port. Reads of sessions and transcripts; every write goes through
- * `UnitOfWork`. Passes `sessionStoreContract`. */
+/** Port. Reads sessions and transcripts; every write goes through `UnitOfWork`. Must pass `sessionStoreContract`. */
 export interface SessionStore {
   find(id: string, visibility: Visibility): Promise<SessionRecord | undefined>
   list(page: PageQuery, visibility: Visibility): Promise<Page<SessionRecord>>
-  /** The transcript, ordered by `seq`. Empty for an unknown session. */
+  /** Lists the transcript, ordered by `seq`. Empty for an unknown session. */
   messages(sessionId: string, page: PageQuery): Promise<Page<MessageRecord>>
   /**
-   * Sessions with `updatedAt <= until` of which no run is queued or running, by `updatedAt`, ties by id. A suspended run
-   * waits for the outside and keeps no session busy.
+   * Lists sessions with `updatedAt <= until` that have no queued or running run, ordered by `updatedAt`, ties by id. A
+   * suspended run does not keep its session busy.
    */
   idleSince(query: IdleQuery): Promise<readonly SessionRecord[]>
 }

@@ -1,41 +1,41 @@
-/** What is known of a skill. One that cannot be used is listed too, so that an operator sees why. */
+/** Summary of a skill. Unusable skills are listed too, so that operators can see why they fail. */
 export interface SkillSummary {
-  readonly name: string // of a failing one: of its folder
-  readonly description: string // empty when it is failing
+  readonly name: string // for a failing skill, the name of its folder
+  readonly description: string // empty for a failing skill
   readonly status: 'ready' | 'failing'
-  readonly reason?: string | undefined // why it is failing
-  /** What else stands in its front matter. Plain JSON. */
+  readonly reason?: string | undefined // why the skill is failing
+  /** The remaining members of its front matter. Plain JSON. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A skill with the text below its front matter, and the paths of its other files, sorted, with `/` between folders. */
+/** A skill with the text below its front matter, and the sorted paths of its other files, separated by `/`. */
 export interface SkillContent extends SkillSummary {
   readonly instructions: string
   readonly files: readonly string[]
 }
 
 /**
- * Port. Skills: folders in the Agent Skills format, or what stands for one. Nothing outside a skill's own folder is ever
- * opened. Passes `skillStoreContract`.
+ * Port. Stores skills: folders in the Agent Skills format, or an equivalent. Never opens anything outside a skill's own
+ * folder. Must pass `skillStoreContract`.
  */
 export interface SkillStore {
-  /** Every skill, by name in code-unit order; of two with one name the first counts. */
+  /** Lists every skill, ordered by name in code-unit order; if two have the same name, the first one wins. */
   list(): Promise<readonly SkillSummary[]>
   find(name: string): Promise<SkillContent | undefined>
   /**
-   * The bytes of a file of the skill; `undefined` when there is no such skill or file.
+   * Returns the bytes of a file in the skill; `undefined` if there is no such skill or file.
    *
-   * @throws AppError `validation-failed` for a path that is not a plain relative one, that leads out of the folder, or
-   *   to something else than a file of bearable size
+   * @throws AppError `validation-failed` if the path is not a plain relative path, leads out of the folder, or does not
+   * lead   to a file within the size limit
    */
   readFile(name: string, path: string): Promise<Uint8Array | undefined>
   /**
-   * Copies the skill of a source folder. The skill is there as a whole or not at all, also after a crash; of two at once
-   * one wins.
+   * Copies a skill from a source folder. The skill is installed completely or not at all, even after a crash; of two
+   * concurrent installs, one wins.
    *
-   * @throws AppError `skill-exists`; `validation-failed` for a source that is not there, or not a usable skill
+   * @throws AppError `skill-exists`; `validation-failed` if the source does not exist or is not a usable skill
    */
   install(source: string): Promise<SkillSummary>
-  /** Whether there was one. @throws AppError `validation-failed` for a skill that cannot be removed */
+  /** Removes the skill and returns whether it existed. @throws AppError `validation-failed` if it cannot be removed */
   remove(name: string): Promise<boolean>
 }

@@ -17,17 +17,17 @@ import type { TokenStore } from './token-store.ts'
 import type { TriggerStore } from './trigger-store.ts'
 import type { UnitOfWork } from './unit-of-work.ts'
 
-/** What the storage check of the health document shows. Sizes in bytes; 0 where there is no file. */
+/** Data for the storage check of the health document. Sizes are in bytes, 0 when there is no file. */
 export interface StorageStatus {
   readonly writable: boolean
   readonly walBytes: number
   readonly dbBytes: number
-  /** Free on the disk of the file, as looked at not long ago; absent where that is not known. */
+  /** Recently measured free space on the disk of the file; absent when unknown. */
   readonly freeBytes?: number | undefined
   readonly message?: string | undefined
 }
 
-/** Every storage port of one adapter. Opened by a factory of the adapter, closed by whoever opened it. */
+/** Every storage port of one adapter. The adapter's factory opens it; the caller of the factory closes it. */
 export interface Storage {
   readonly unitOfWork: UnitOfWork
   readonly runs: RunStore
@@ -50,6 +50,6 @@ export interface Storage {
   readonly consolidation: ConsolidationStore
   /** Reads at most one row; never waits for a writer. */
   status(): Promise<StorageStatus>
-  /** Waits for commits under way, then releases the files. Idempotent. */
+  /** Waits for commits in progress, then releases the files. Idempotent. */
   close(): Promise<void>
 }

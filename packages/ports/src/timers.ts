@@ -1,5 +1,7 @@
-/** Port. Delayed work inside this process; durable timers are rows, and only wake through here. */
+/** Port. In-process timers. Durable timers are stored as rows and use this port only to wake the process. */
 export interface Timers {
-  /** Calls `fn` once after at least `delayMs`. Returns a function that cancels it; cancelling late is a no-op. */
+  /**
+   * Calls `fn` once after at least `delayMs`. Returns a function that cancels the timer; a no-op after it has fired.
+   */
   after(delayMs: number, fn: () => void): () => void
 }

@@ -7,7 +7,7 @@ export interface TokenRecord {
   readonly id: string
   readonly digest: string // HMAC-SHA256(pepper, token), lower-case hex; unique
   readonly name: string
-  readonly subject: string // who it speaks for; owns what it creates, survives rotation
+  readonly subject: string // whom it represents: owns what the token creates, unchanged by rotation
   readonly env: TokenEnv
   readonly scopes: readonly string[]
   readonly createdAt: EpochMs
@@ -16,17 +16,19 @@ export interface TokenRecord {
   readonly lastUsedAt?: EpochMs | undefined
   readonly revokedAt?: EpochMs | undefined
   readonly last4: string
-  /** The token that minted it; revoking that one revokes this one. Absent when an operator minted it. */
+  /** The token that minted this one; revoking the parent revokes this one. Absent when an operator minted it. */
   readonly parentId?: string | undefined
-  /** The token that took its place by a rotation. */
+  /** The token that replaced this one in a rotation. */
   readonly replacedBy?: string | undefined
 }
 
-/** Port. Reads of tokens, revoked ones included; written through `UnitOfWork`. Passes `tokenStoreContract`. */
+/**
+ * Port. Reads tokens, including revoked ones; every write goes through `UnitOfWork`. Must pass `tokenStoreContract`.
+ */
 export interface TokenStore {
   findByDigest(digest: string): Promise<TokenRecord | undefined>
   find(id: string): Promise<TokenRecord | undefined>
-  /** The tokens of these ids, in any order, each once; unknown ids are left out. */
+  /** Returns the tokens with these ids, each once, in any order; unknown ids are left out. */
   findMany(ids: readonly string[]): Promise<readonly TokenRecord[]>
   list(page: PageQuery): Promise<Page<TokenRecord>>
 }

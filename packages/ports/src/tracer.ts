@@ -2,40 +2,43 @@ import type { SpanAttributes, SpanAttributesOf, SpanName } from '@perdure/protoc
 
 /** How a span ends. */
 export interface SpanEnd {
-  /** Code or kind of what went wrong: the status of the span is an error then. Never the words of an error. */
+  /** Code or kind of the error, never its message; sets the span status to error. */
   readonly error?: string | undefined
   readonly attributes?: SpanAttributes | undefined
 }
 
-/** A piece of work in a trace. */
+/** An operation in a trace. */
 export interface Span {
   /**
-   * Its place in the trace, as a W3C `traceparent`: to be stored, or handed on. That of what it is below when nobody
-   * records; `undefined` when there is nothing to hand on.
+   * W3C `traceparent` of this span, to store or propagate. The parent's when this span is not recorded; `undefined`
+   * when there is nothing to propagate.
    */
   readonly traceparent: string | undefined
-  /** Starts a span below this one. */
+  /** Starts a child span. */
   start<Name extends SpanName>(name: Name, attributes: SpanAttributesOf<Name>): Span
-  /** Calls `fn`, for whose own instrumentation this is the span at work. */
+  /** Calls `fn` with this span as the active span for its instrumentation. */
   within<T>(fn: () => T): T
-  /** Ends it now; only the first end counts. */
+  /** Ends the span now; only the first call has an effect. */
   end(end?: SpanEnd): void
 }
 
-/** Port. Makes the spans of the table; never throws, whatever the tracing system does. Passes `tracerContract`. */
+/**
+ * Port. Creates the spans of the `SPANS` table; never throws, whatever the tracing system does. Must pass
+ * `tracerContract`.
+ */
 export interface Tracer {
-  /** Whether anything comes of spans. Who may be asked for many makes none, and no attributes, when it is false. */
-  readonly isOn: boolean
+  /** Whether spans have any effect. When false, hot paths should create neither spans nor attributes. */
+  readonly isEnabled: boolean
   /**
-   * Starts a span below the one that a stored or received `traceparent` names; without one, or with one that is
-   * malformed, it is the first of its trace. A span of kind `server` is rather below the one at work, when there is one.
+   * Starts a child of the span that a stored or received `traceparent` names. Without a `traceparent`, or with a
+   * malformed one, starts a new trace. A span of kind `server` prefers the active span as its parent, if there is one.
    */
   start<Name extends SpanName>(name: Name, attributes: SpanAttributesOf<Name>, traceparent: string | undefined): Span
-  /** Hands over what is kept back. Resolves when that is done, or could not be. */
+  /** Flushes buffered spans. Resolves when they are exported or the export has failed. */
   flush(): Promise<void>
 }
 
-/** Of nothing. */
+/** A span that records nothing. */
 export const noSpan: Span = {
   traceparent: undefined,
   start: () => noSpan,
@@ -43,9 +46,9 @@ export const noSpan: Span = {
   end: () => undefined,
 }
 
-/** Traces nothing. */
+/** A tracer that records nothing. */
 export const noTracer: Tracer = {
-  isOn: false,
+  isEnabled: false,
   start: () => noSpan,
   flush: () => Promise.resolve(),
 }

@@ -15,21 +15,27 @@ import type { StepChange, StepRecord, StepStatus } from './step-store.ts'
 import type { TokenRecord } from './token-store.ts'
 import type { TriggerRecord } from './trigger-store.ts'
 
-/** One intent inside a transaction, as plain data: it can cross a thread. */
+/** One write inside a transaction, as plain data that can be sent to another thread. */
 export type Write =
-  /** Inserts the record; conflicts with a live one of the same id (executing, or `expiresAt > now`) and replaces a dead one. */
+  /**
+   * Inserts the record. Conflicts with a live record with this id (executing, or `expiresAt > now`); replaces an
+   * expired one.
+   */
   | { readonly type: 'idempotency.reserve'; readonly record: IdempotencyRecord; readonly now: EpochMs }
-  /** Answers the record that waits for this run; a no-op when there is none or it is already answered. */
+  /**
+   * Stores the response in the record that waits for this run; a no-op if there is none or it already has a response.
+   */
   | { readonly type: 'idempotency.complete'; readonly runId: string; readonly response: StoredResponse }
   /**
-   * Answers every record that still executes for no run: whoever executed it has died. Before anything executes only.
+   * Stores the response in every record that is still executing without a run, because its process died. Only valid at
+   * startup, before any request executes.
    */
   | { readonly type: 'idempotency.interrupt'; readonly response: StoredResponse }
-  /** Deletes up to `limit` answered records with `expiresAt <= now`. */
+  /** Deletes up to `limit` records that have a response and `expiresAt <= now`. */
   | { readonly type: 'idempotency.prune'; readonly now: EpochMs; readonly limit: number }
   /** Conflicts when the id is taken. */
   | { readonly type: 'run.insert'; readonly run: RunRecord }
-  /** Changes the run when its status is one of `from` and its attempt is `attempt`; conflicts otherwise. */
+  /** Changes the run if its status is one of `from` and its attempt is `attempt`; conflicts otherwise. */
   | {
       readonly type: 'run.transition'
       readonly runId: string
@@ -37,13 +43,13 @@ export type Write =
       readonly attempt: number
       readonly change: RunChange
     }
-  /** Conflicts unless the run is `running` in this attempt: fences what a stale attempt would still write. */
+  /** Conflicts unless the run is `running` in this attempt. Prevents a stale attempt from writing. */
   | { readonly type: 'run.fence'; readonly runId: string; readonly attempt: number }
-  /** Conflicts when the run already has a call at this place. */
+  /** Conflicts when the run already has a call with this `seq`. */
   | { readonly type: 'step.insert'; readonly step: StepRecord }
   /**
-   * Changes the call when its status is `from`; conflicts otherwise. A change to `completed` or `failed` also gives it
-   * the next `order` of its run.
+   * Changes the call if its status is `from`; conflicts otherwise. A change to `completed` or `failed` also assigns the
+   * next `endOrder` of the run.
    */
   | {
       readonly type: 'step.change'
@@ -53,8 +59,8 @@ export type Write =
       readonly change: StepChange
     }
   /**
-   * Conflicts unless every one of these calls still waits, and names the first that does not: a run may only be
-   * suspended while nothing it waits for is there.
+   * Conflicts unless all of these calls are still waiting; the conflict names the first that is not. A run can be
+   * suspended only while none of its waits has ended.
    */
   | { readonly type: 'step.fence'; readonly runId: string; readonly seqs: readonly number[] }
   /** Conflicts when the id is taken. */
@@ -63,23 +69,24 @@ export type Write =
   | { readonly type: 'approval.resolve'; readonly id: string; readonly resolution: ApprovalResolution }
   /** Conflicts when the id is taken. */
   | { readonly type: 'emission.insert'; readonly part: EmissionPart }
-  /** Removes the part; conflicts when it is gone, because somebody else has handed it out. */
+  /** Removes the part; conflicts if it is gone because another caller has already delivered it. */
   | { readonly type: 'emission.finish'; readonly id: string }
   | { readonly type: 'event.append'; readonly events: readonly NewEvent[] }
   /**
-   * Deletes up to `limit` of the oldest events, up to the first one that is not before `before`; those of a run that is
-   * queued, running or suspended stay. Moves `trimmedThrough` to the last one deleted. Never conflicts, and counts the events.
+   * Deletes up to `limit` of the oldest events, stopping at the first one that is not before `before`. Keeps events of
+   * queued, running and suspended runs. Sets `trimmedThrough` to the last deleted event. Never conflicts; counts the
+   * events.
    */
   | { readonly type: 'event.trim'; readonly before: EpochMs; readonly limit: number }
   /**
-   * Deletes up to `limit` runs that were created and have ended before `before`, with their calls, approvals and events, and
-   * moves `trimmedThrough` to the last of these events. A run stays while its parent, or another run of its thread, is
-   * queued, running or suspended. Never conflicts, and counts the runs.
+   * Deletes up to `limit` runs that were created and ended before `before`, with their calls, approvals and events, and
+   * sets `trimmedThrough` to the last of these events. Keeps a run while its parent or another run of its thread is
+   * queued, running or suspended. Never conflicts; counts the runs.
    */
   | { readonly type: 'run.prune'; readonly before: EpochMs; readonly limit: number }
   /** Conflicts when the id is taken. */
   | { readonly type: 'session.insert'; readonly session: SessionRecord }
-  /** Changes the session while its title and metadata are those of `from`, and sets `updatedAt`; conflicts otherwise. */
+  /** Changes the session and sets `updatedAt` if its title and metadata equal those of `from`; conflicts otherwise. */
   | {
       readonly type: 'session.update'
       readonly id: string
@@ -90,11 +97,11 @@ export type Write =
   /** Sets `updatedAt`; a no-op for an unknown session. */
   | { readonly type: 'session.touch'; readonly id: string; readonly at: EpochMs }
   /**
-   * Deletes the session with its messages and events, and its runs with their calls, approvals and events. Answers that
-   * hold content of any of these are replaced by `answer`, so that their keys stay used. Facts and fires outlive
-   * them without their names; jobs for the session go. Conflicts when there is no such session, and while one of its runs is queued, running or suspended.
-   * With `idleSince` it also conflicts when the session was active after that instant, and `trimmedThrough` tells of the
-   * events it removes.
+   * Deletes the session with its messages, events and jobs, and its runs with their calls, approvals and events.
+   * Replaces stored responses that contain content of any of these with `answer`, so their keys stay used. Keeps facts
+   * and fires but clears their references to the deleted rows. Conflicts when there is no such session, and while one
+   * of its runs is queued, running or suspended. With `idleSince`, also conflicts when the session was active after
+   * that instant, and advances `trimmedThrough` past the events it removes.
    */
   | {
       readonly type: 'session.delete'
@@ -102,22 +109,26 @@ export type Write =
       readonly answer: StoredResponse
       readonly idleSince?: EpochMs | undefined
     }
-  /** Appends to the transcript with the next `seq`; sets the session's `updatedAt`. Conflicts when there is no session. */
+  /**
+   * Appends to the transcript with the next `seq` and sets the session's `updatedAt`. Conflicts if the session is
+   * missing.
+   */
   | { readonly type: 'message.append'; readonly message: NewMessage }
   /**
-   * Conflicts when the id or the digest is taken, and when its parent is missing, revoked or expired at `createdAt`: the
-   * conflict then names the parent.
+   * Conflicts when the id or the digest is taken. Also conflicts, naming the parent, when the parent is missing,
+   * revoked or expired at `createdAt`.
    */
   | { readonly type: 'token.insert'; readonly token: TokenRecord }
   /**
-   * Sets `revokedAt` of the token, of all that descend from it, and of those that any of them has replaced, where it is
-   * not set; conflicts when there is no such token. Counts the tokens it changed.
+   * Sets `revokedAt`, where it is not set, on the token, on all its descendants, and on tokens that any of these has
+   * replaced. Conflicts when there is no such token. Counts the tokens it changed.
    */
   | { readonly type: 'token.revoke'; readonly id: string; readonly at: EpochMs }
   /**
-   * Ends a token in favour of another: sets `replacedBy`, and `revokedAt` when `until` is `at`, else `expiresAt` to the
-   * earlier of `until` and what it was. What the token has minted descends from the other from now on, and all
-   * of it expires with that one at the latest. Conflicts unless the token is there, not revoked, not expired at `at` and not replaced.
+   * Retires a token in favour of its replacement: sets `replacedBy`. If `until` is `at`, also sets `revokedAt`;
+   * otherwise lowers `expiresAt` to `until` if that is earlier. Tokens that it minted become descendants of the
+   * replacement and expire no later than it. Conflicts unless the token exists and is not revoked, not expired at `at`
+   * and not replaced.
    */
   | {
       readonly type: 'token.retire'
@@ -126,14 +137,17 @@ export type Write =
       readonly at: EpochMs
       readonly until: EpochMs
     }
-  /** Sets the digest where it still is `from`; a no-op otherwise. Conflicts when another token has the digest `to`. */
+  /**
+   * Sets the digest to `to` if it is still `from`; a no-op otherwise. Conflicts when another token has the digest `to`.
+   */
   | { readonly type: 'token.rehash'; readonly id: string; readonly from: string; readonly to: string }
   /** Sets `lastUsedAt`; a no-op for an unknown token. */
   | { readonly type: 'token.touch'; readonly id: string; readonly at: EpochMs }
   /**
-   * Deletes every run of the thread of this workflow, whatever its status, with its calls, approvals and events. Answers that
-   * hold content of any of these are replaced by `answer`, so that their keys stay used. Facts and fires outlive
-   * them without their names. Never conflicts, and counts the runs. The positions of the events are not given again.
+   * Deletes every run of this thread of the workflow, whatever its status, with its calls, approvals and events.
+   * Replaces stored responses that contain content of any of these with `answer`, so their keys stay used. Keeps facts
+   * and fires but clears their references to the deleted rows. Never conflicts; counts the runs. Event positions are
+   * not reused.
    */
   | {
       readonly type: 'thread.delete'
@@ -142,56 +156,59 @@ export type Write =
       readonly answer: StoredResponse
     }
   /**
-   * Appends the next link of the audit chain and moves its head, by `appendEntry`; never conflicts, and counts the links.
-   * `source` names where the entry comes from: one that was appended before and not released since is not appended again.
+   * Appends to the audit chain and moves its head, using `appendEntry`. Never conflicts; counts the links. An entry
+   * whose `source` was already appended and not released since is not appended again.
    */
   | {
       readonly type: 'audit.append'
       readonly entry: NewAuditEntry
-      /** Of the head; without any it has a checksum only. */
+      /** Keys for the head; without keys it has only a checksum. */
       readonly keys?: AuditKeys | undefined
       readonly source?: string | undefined
-      /** Whether `audit.appended` is written to the event log too. */
+      /** Whether to append `audit.appended` to the event log as well. */
       readonly publish?: boolean | undefined
-      /** The request that did it, by identity; not stored. */
+      /** The request that performed the action, matched by object identity; not stored. */
       readonly origin?: RequestOrigin | undefined
     }
-  /** Keeps an entry for the chain of another database, in the commit of its deed; never conflicts, a known key counts 0. */
+  /**
+   * Stores an entry for the chain in another database, in the commit of its action. Never conflicts; a known key counts
+   * 0.
+   */
   | { readonly type: 'audit.stage'; readonly key: string; readonly entry: NewAuditEntry }
-  /** Forgets what was staged under these keys, and that they were sources; never conflicts. */
+  /** Removes the entries staged under these keys, and the keys from the known sources. Never conflicts. */
   | { readonly type: 'audit.release'; readonly keys: readonly string[] }
   /**
-   * Removes the entries up to a place and signs it as the base; never conflicts. Counts the entries, 0 when there is none
-   * at that place.
+   * Removes the entries up to and including `throughSeq` and signs that location as the base. Never conflicts; counts
+   * the entries, 0 when there is none with that `seq`.
    */
   | { readonly type: 'audit.prune'; readonly throughSeq: number; readonly keys?: AuditKeys | undefined }
   /** Conflicts when the id is taken. */
   | { readonly type: 'trigger.insert'; readonly trigger: TriggerRecord }
   /**
-   * Puts `trigger` in the place of the record of its id, whose version must be one less than the new one; conflicts
-   * otherwise. `id` and `createdAt` stay.
+   * Replaces the record with the same id, except for `createdAt`. Conflicts unless the stored version is one less than
+   * the new one.
    */
   | { readonly type: 'trigger.replace'; readonly trigger: TriggerRecord }
-  /** Deletes the trigger with all its fires; never conflicts, and counts the trigger. */
+  /** Deletes the trigger with all its fires. Never conflicts; counts the trigger. */
   | { readonly type: 'trigger.delete'; readonly id: string }
   /**
-   * Conflicts when the trigger does not exist, when the id is taken, and, for the cause `schedule`, when a scheduled fire
-   * of the trigger has this `scheduledAt`.
+   * Conflicts when the trigger does not exist, when the id is taken, and, for the cause `schedule`, when a scheduled
+   * fire of the trigger has this `scheduledAt`.
    */
   | { readonly type: 'fire.insert'; readonly fire: FireRecord }
-  /** Changes the fire when its status is `from`; conflicts otherwise. A missing member of the change stays as it is. */
+  /** Changes the fire if its status is `from`; conflicts otherwise. A missing member of the change stays unchanged. */
   | { readonly type: 'fire.change'; readonly id: string; readonly from: FireStatus; readonly change: FireChange }
   /**
-   * Changes a fire that is `started` to what its run came to, and with it the `lastStatus` and the version of its trigger
-   * when it is that one's `lastFireId`; a no-op otherwise.
+   * Sets the outcome of the run on a fire that is `started`; a no-op otherwise. If the fire is the `lastFireId` of its
+   * trigger, also sets that trigger's `lastStatus` and increments its version.
    */
   | {
-      readonly type: 'fire.settle'
+      readonly type: 'fire.end'
       readonly id: string
       readonly status: 'completed' | 'failed'
       readonly reason?: string | undefined
     }
-  /** Deletes up to `limit` fires created before `before` that are neither pending nor started. */
+  /** Deletes up to `limit` fires that were created before `before` and are neither pending nor started. */
   | { readonly type: 'fire.prune'; readonly before: EpochMs; readonly limit: number }
   /** Conflicts when the id is taken. */
   | { readonly type: 'mcp-server.insert'; readonly server: McpServerRecord }
@@ -200,17 +217,17 @@ export type Write =
   | MemoryWrite
   | ConsolidatorWrite
 
-/** The request in which something is done, for the audit chain. */
+/** The request that performs an action, for the audit chain. */
 export interface RequestOrigin {
   readonly requestId: string
   readonly method: string
-  readonly route: string // pattern, with the base path
+  readonly route: string // route pattern, with the base path
   readonly ip: string
 }
 
 export type WriteType = Write['type']
 
-/** The write that could not be done, and the record that stood in its way (absent when there is none). */
+/** The write that could not be applied, and the record that it conflicts with, if there is one. */
 export type Conflict =
   | { readonly type: 'idempotency.reserve'; readonly current: IdempotencyRecord }
   | { readonly type: 'run.insert' | 'run.transition' | 'run.fence'; readonly current?: RunRecord | undefined }
@@ -234,21 +251,22 @@ export type Conflict =
 export type CommitOutcome =
   | {
       readonly committed: true
-      /** All events of the transaction in the order they were written, with their positions. */
+      /** All events of the transaction, in write order, with their positions. */
       readonly events: readonly StoredEvent[]
-      /** Rows changed, per write. */
+      /** Number of rows changed by each write. */
       readonly counts: readonly number[]
     }
   | { readonly committed: false; readonly index: number; readonly conflict: Conflict }
 
-/** Port. The one way to write. Passes `unitOfWorkContract`. */
+/** Port. The only way to write. Must pass `unitOfWorkContract`. */
 export interface UnitOfWork {
   /**
    * Applies all writes in order in one transaction, or none of them. Resolves when the outcome is durable. The first
-   * conflict undoes everything and is reported as a value. Concurrent commits are serialized; event positions follow
-   * the order of commits, and so do the answers. A commit may be read before it is answered, never before it is durable.
+   * conflict rolls everything back and is returned as a value. Concurrent commits are serialized: event positions and
+   * the order in which the promises resolve follow the commit order. Readers may see a commit before its promise
+   * resolves, but never before it is durable.
    *
-   * @throws AppError `storage-full`, `SQLITE_BUSY`: nothing was written; `storage-failed`: the outcome is unknown.
+   * @throws AppError `storage-full`, or `storageBusy`: nothing was written; `storage-failed`: the outcome is unknown.
    */
   commit(writes: readonly Write[]): Promise<CommitOutcome>
 }

@@ -14,11 +14,11 @@ describe('wordsOf', () => {
     ['ﬁne ①', ['fine', '1']],
     ['', []],
     ['—…!?', []],
-  ])('of %j are %j', (text, words) => {
+  ])('splits %j into %j', (text, words) => {
     expect(wordsOf(text)).toEqual(words)
   })
 
-  it('are the same however the text is composed, and their own words', () => {
+  it('is independent of Unicode composition and idempotent', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const words = wordsOf(text)

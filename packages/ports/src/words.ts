@@ -1,14 +1,14 @@
 const ACCENTS = /[\u0300-\u036f]/g
-/** Characters of scripts that write without spaces between words. */
+/** Scripts that do not separate words with spaces. */
 const UNSPACED =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}'
 const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u')
 const RUN = new RegExp(`[${UNSPACED}]+|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}])+`, 'gu')
 
 /**
- * The words of a text as search knows them, in their order: letters, digits and marks, in lower case, without accents.
- * Text in a script without spaces yields its characters and its pairs of neighbours. Every adapter indexes and looks up
- * exactly these, so that a text matches the same everywhere.
+ * Splits a text into search words, in order: letters, digits and marks, lower-cased, without accents. Text in a script
+ * without spaces yields its characters and pairs of adjacent characters. Every adapter must index and look up exactly
+ * these words, so that searches match the same facts everywhere.
  */
 export function wordsOf(text: string): readonly string[] {
   const folded = text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC').toLowerCase()

@@ -1,18 +1,19 @@
 import * as v from 'valibot'
-import { type FieldNote, SecretReference, ServerConfigSchema } from './config.ts'
+import { type FieldNote, ServerConfigSchema } from './config.ts'
+import { SecretReference } from './config-values.ts'
 
 export type ConfigFieldType = 'string' | 'integer' | 'boolean' | 'strings' | 'integer-or-strings'
 
-/** One configuration field as the reference page, the environment and `--help` know it. */
+/** One configuration field, for the reference page, the environment variables and `--help`. */
 export interface ConfigField {
   readonly path: string // as in the config file: `server.idempotency.requireKey`
   readonly env: string // `PERDURE_SERVER_IDEMPOTENCY_REQUIRE_KEY`
   readonly type: ConfigFieldType
-  /** The values a string may have, where they are few. */
+  /** The allowed values of an enumerated string. */
   readonly choices?: readonly string[] | undefined
   readonly default: string | number | boolean | readonly string[] | undefined
   readonly note: string
-  /** Its text is a secret reference, or each of its texts is. */
+  /** The field holds a secret reference, or a list of them. */
   readonly isSecret: boolean
 }
 
@@ -23,10 +24,10 @@ const TYPES: Readonly<Record<string, ConfigFieldType>> = {
   union: 'integer-or-strings',
 }
 
-/** Every field of `ServerConfigSchema`, in its order. */
+/** Every field of `ServerConfigSchema`, in schema order. */
 export const configFields: readonly ConfigField[] = fieldsOf(ServerConfigSchema.entries, [])
 
-/** `server.basePath` is `PERDURE_SERVER_BASE_PATH`. */
+/** `server.basePath` becomes `PERDURE_SERVER_BASE_PATH`. */
 export function envNameOf(path: string): string {
   return `PERDURE_${path
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -55,7 +56,7 @@ function toField(path: string, schema: v.GenericSchema, fallback: unknown): Conf
   }
 }
 
-/** By identity, also under the metadata of the field and inside a list. */
+/** Compares by identity; looks through the field's metadata pipe and through arrays. */
 function isSecret(schema: v.GenericSchema): boolean {
   if (schema === SecretReference) return true
   const { pipe, item } = schema as { readonly pipe?: readonly unknown[]; readonly item?: v.GenericSchema }

@@ -43,7 +43,7 @@ describe('ServerConfigSchema', () => {
     expect(config.server.port).toBe(8080)
   })
 
-  it('gives each parse defaults of its own', () => {
+  it('returns fresh defaults from every parse', () => {
     const first = v.parse(ServerConfigSchema, {})
     const second = v.parse(ServerConfigSchema, {})
 
@@ -84,11 +84,11 @@ describe('ServerConfigSchema', () => {
     expect(messagesOf(input)).toEqual([expect.stringContaining(`${path}: `)])
   })
 
-  it('refuses an array in place of the whole', () => {
+  it('refuses an array instead of the configuration object', () => {
     expect(v.is(ServerConfigSchema, [])).toBe(false)
   })
 
-  it.each(['/v1', '/api/v1', '/.well-known', '/...', '/a..b'])('takes the base path %s', (basePath) => {
+  it.each(['/v1', '/api/v1', '/.well-known', '/...', '/a..b'])('accepts the base path %s', (basePath) => {
     expect(messagesOf({ server: { basePath } })).toEqual([])
   })
 
@@ -103,7 +103,7 @@ describe('ServerConfigSchema', () => {
     },
   )
 
-  it('takes the largest value of each unit and no more', () => {
+  it('accepts the maximum of each unit and refuses one more', () => {
     const withinTenYears = (ttlSeconds: number) => messagesOf({ server: { idempotency: { ttlSeconds } } }).length === 0
     const withinTimers = (drainTimeoutMs: number) =>
       messagesOf({ server: { shutdown: { drainTimeoutMs } } }).length === 0
@@ -122,7 +122,7 @@ describe('ServerConfigSchema', () => {
     'env:',
     424_242_424_242,
     ['s3cr3t-s3cr3t'],
-  ])('refuses the secret %j where a reference is due, and does not repeat it', (secret) => {
+  ])('refuses the secret %j in place of a reference without echoing it', (secret) => {
     const [message = '', ...others] = messagesOf({ auth: { pepperRef: secret } })
 
     expect(others).toEqual([])
@@ -132,7 +132,7 @@ describe('ServerConfigSchema', () => {
     expect(message.replace('env:NAME', '')).not.toContain(String(secret))
   })
 
-  it('accepts references of any scheme, which the resolvers decide on', () => {
+  it('accepts a reference with any scheme, which the resolvers check', () => {
     for (const pepperRef of [
       'env:PEPPER',
       'file:./pepper',
@@ -145,7 +145,7 @@ describe('ServerConfigSchema', () => {
 })
 
 describe('configFields', () => {
-  it('have exactly the fields of the schema, with its defaults', () => {
+  it('lists exactly the fields of the schema, with their defaults', () => {
     const config = v.parse(ServerConfigSchema, {})
     for (const { path, default: fallback } of configFields) expect(valueAt(config, path), path).toEqual(fallback)
 
@@ -157,7 +157,7 @@ describe('configFields', () => {
     expect(withDefault.toSorted()).toEqual(leaves(config).toSorted())
   })
 
-  it('have a type that their default has', () => {
+  it('gives each field a type that matches its default', () => {
     for (const field of configFields.filter(({ default: fallback }) => fallback !== undefined)) {
       const actual = Array.isArray(field.default) ? 'strings' : typeof field.default
       const type = actual === 'number' ? 'integer' : actual
@@ -166,16 +166,16 @@ describe('configFields', () => {
     }
   })
 
-  it('have a note that is a sentence', () => {
+  it('gives each field a note that is a sentence', () => {
     for (const { path, note } of configFields) expect(note, path).toMatch(/^\S.*\.$/)
   })
 
-  it('have distinct environment names', () => {
+  it('gives each field a distinct environment name', () => {
     const names = configFields.map(({ env }) => env)
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('mark every secret reference, in lists too, by its name and by nothing else', () => {
+  it('marks exactly the fields named …Ref or …Refs as secret references', () => {
     const marked = configFields.filter(({ isSecret }) => isSecret).map(({ path }) => path)
 
     expect(marked).toEqual(configFields.filter(({ path }) => /Refs?$/.test(path)).map(({ path }) => path))

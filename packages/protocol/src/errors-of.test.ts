@@ -9,14 +9,14 @@ const byId = (id: string) => {
   return operation
 }
 
-/** Refused before an operation is chosen, or while its request is still being received. */
+/** Sent before an operation is chosen, or while its request is still being received. */
 const BEFORE_AN_OPERATION: readonly ErrorCode[] = [
   'route-not-found',
   'method-not-allowed',
   'request-timeout',
   'headers-too-large',
 ]
-/** The outcome of a run or of a foreign error: data in an answer, not a refusal. */
+/** The outcome of a run or of an external error: data in a response, not an error response. */
 const CARRIED_AS_DATA: readonly ErrorCode[] = [
   'attempts-exhausted',
   'budget-exhausted',
@@ -29,7 +29,7 @@ const CARRIED_AS_DATA: readonly ErrorCode[] = [
 ]
 
 describe('errorsOf', () => {
-  it('gives a public read only what any request may meet', () => {
+  it('gives a public read only the errors that any request can cause', () => {
     expect(errorsOf(byId('health.live'))).toEqual([
       'validation-failed',
       'host-denied',
@@ -38,7 +38,7 @@ describe('errorsOf', () => {
     ])
   })
 
-  it('gives a guarded read its own errors and those of credentials, scope and storage', () => {
+  it('gives a guarded read its own errors and those for credentials, scope and storage', () => {
     expect(errorsOf(byId('agents.get'))).toEqual([
       'validation-failed',
       'auth-expired',
@@ -58,7 +58,7 @@ describe('errorsOf', () => {
     ])
   })
 
-  it('gives an idempotent write everything its body and key may cause', () => {
+  it('gives an idempotent write every error that its body and key can cause', () => {
     const errors = errorsOf(byId('agents.run'))
 
     for (const operation of OPERATIONS.filter(({ id }) => id === 'agents.run')) {
@@ -81,17 +81,17 @@ describe('errorsOf', () => {
     expect(errors).not.toContain('not-implemented')
   })
 
-  it('lets any request be refused for its form', () => {
+  it('lets any request fail validation', () => {
     for (const operation of OPERATIONS) expect(errorsOf(operation)).toContain('validation-failed')
   })
 
-  it('demands no scope of any principal', () => {
+  it('requires no scope for an operation open to any principal', () => {
     const errors = errorsOf(byId('tokens.self'))
     expect(errors).toContain('auth-required')
     expect(errors).not.toContain('scope-denied')
   })
 
-  it('gives a refused operation the way of a request and not-implemented, but none of its own errors', () => {
+  it('gives a refused operation the errors of every stage and not-implemented, but none of its own', () => {
     expect(errorsOf({ ...byId('consolidator.run'), refused: true })).toEqual([
       'idempotency-key-invalid',
       'idempotency-key-required',
@@ -117,13 +117,13 @@ describe('errorsOf', () => {
     ])
   })
 
-  it('answers not-implemented exactly where there is no handler', () => {
+  it('includes not-implemented only for operations without a handler', () => {
     for (const operation of OPERATIONS) {
       expect(errorsOf(operation).includes('not-implemented'), operation.id).toBe(operation.refused === true)
     }
   })
 
-  it('follows the order of the catalogue and repeats nothing', () => {
+  it('returns errors in catalogue order without duplicates', () => {
     const order = Object.keys(ERRORS)
     for (const operation of OPERATIONS) {
       const positions = errorsOf(operation).map((code) => order.indexOf(code))
@@ -133,31 +133,31 @@ describe('errorsOf', () => {
 })
 
 describe('ERRORS', () => {
-  it('are each used by an operation, or stand on one of the lists of this test, never both', () => {
+  it('lists only errors that are either used by an operation or on one of the lists of this test, never both', () => {
     const used = new Set(OPERATIONS.flatMap((operation) => [...operation.errors, ...errorsOf(operation)]))
     const unused = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !used.has(code))
 
     expect(unused.toSorted()).toEqual([...BEFORE_AN_OPERATION, ...CARRIED_AS_DATA].toSorted())
   })
 
-  it('are sorted by status, then name', () => {
+  it('is sorted by status, then name', () => {
     const rows = Object.entries(ERRORS).map(([code, { status }]) => `${status} ${code}`)
     expect(rows).toEqual(rows.toSorted())
   })
 
-  it('are kebab-case but for the one of the storage driver', () => {
+  it('uses kebab-case names, except for the error of the storage driver', () => {
     const others = Object.keys(ERRORS).filter((code) => !/^[a-z]+(-[a-z]+)*$/.test(code))
     expect(others).toEqual(['SQLITE_BUSY'])
   })
 
-  it('are retryable by the same request when they are 408, 429 or 503, and else only while something is busy', () => {
+  it('marks 408, 429 and 503 as retryable, and otherwise only errors about something busy', () => {
     for (const [code, { status, retryable }] of Object.entries(ERRORS)) {
       const isBusy = code === 'agent-busy' || code === 'idempotency-in-flight'
       expect(retryable, code).toBe([408, 429, 503].includes(status) || isBusy)
     }
   })
 
-  it('carry a code for agents, sessions, workflows and the storage driver, and a kind for all others', () => {
+  it('uses a code for agents, sessions, workflows and the storage driver, and a kind for all others', () => {
     const codes = Object.entries(ERRORS).filter(([, { family }]) => family === 'code')
     for (const [code] of codes) {
       expect(code).toMatch(

@@ -10,7 +10,7 @@ const isAnswered = ({ refused }: Operation) => refused !== true
 const isUnsafe = ({ method }: Operation) => method !== 'GET'
 const needsCaller = ({ scope }: Operation) => scope !== null
 
-/** What an operation answers because of its fields alone. */
+/** Errors that follow from the fields of an operation alone. */
 const IMPLICATIONS: readonly Implication[] = [
   { when: () => true, errors: ['validation-failed', 'host-denied', 'rate-limit-exceeded', 'internal-error'] },
   { when: isUnsafe, errors: ['cors-denied', 'invalid-json', 'body-too-large', 'unsupported-media-type'] },
@@ -28,9 +28,8 @@ const IMPLICATIONS: readonly Implication[] = [
 ]
 
 /**
- * Every error the operation may answer, in the order of the catalogue. A refused operation takes the whole way of a
- * request and then answers `not-implemented`: its own errors, and those of a key that was used before, are left out, for
- * it never occupies one.
+ * Every error the operation can answer, in catalogue order. A request to a refused operation passes every stage and is
+ * then answered `not-implemented`. Its own errors and the idempotency conflicts are left out: it never reserves a key.
  */
 export function errorsOf(operation: Operation): readonly ErrorCode[] {
   const implied = IMPLICATIONS.flatMap(({ when, errors }) => (when(operation) ? errors : []))

@@ -16,17 +16,17 @@ describe('EVENTS', () => {
     if (lifecycle) expect(emittedBy).toBe('server')
   })
 
-  it('are carried by every subject of the table', () => {
+  it('puts at least one event on every subject', () => {
     const carrying = new Set(rows.flatMap(([, { subjects }]) => subjects))
     expect(Object.keys(SUBJECTS).filter((name) => !carrying.has(name as keyof typeof SUBJECTS))).toEqual([])
   })
 
-  it('put only transitions on the subject of an agent or workflow', () => {
+  it('puts only lifecycle events on the subject of an agent or workflow', () => {
     const carried = rows.filter(([, { subjects }]) => subjects.includes('agent') || subjects.includes('workflow'))
     expect(carried.every(([, { lifecycle }]) => lifecycle)).toBe(true)
   })
 
-  it('are emitted by agents exactly where they are the output of a model', () => {
+  it('lets agents emit exactly the events that carry model output', () => {
     expect(rows.filter(([, { emittedBy }]) => emittedBy === 'agent').map(([type]) => type)).toEqual([
       'text.delta',
       'text.complete',
@@ -43,11 +43,11 @@ describe('EVENTS', () => {
 })
 
 describe('isAgentEventType', () => {
-  it.each(rows)('says of %s what its row says', (type, { emittedBy }) => {
+  it.each(rows)('agrees with the table row for %s', (type, { emittedBy }) => {
     expect(isAgentEventType(type)).toBe(emittedBy === 'agent')
   })
 
-  it('accepts a type of the grammar outside the families of the server', () => {
+  it('accepts a well-formed type outside the families of the server', () => {
     fc.assert(
       fc.property(word, tail, (first, rest) => {
         fc.pre(!RESERVED_EVENT_FAMILIES.has(first))
@@ -56,7 +56,7 @@ describe('isAgentEventType', () => {
     )
   })
 
-  it('refuses a type that the server does not know inside one of its families', () => {
+  it('refuses an unknown type inside a family of the server', () => {
     fc.assert(
       fc.property(fc.constantFrom(...RESERVED_EVENT_FAMILIES), tail, (family, rest) => {
         const type = [family, ...rest].join('.')

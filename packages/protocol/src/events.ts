@@ -23,11 +23,11 @@ export interface EventSpec {
   /** The subjects that carry it. */
   readonly subjects: readonly SubjectName[]
   readonly payload: v.GenericSchema
-  /** Who writes it to the log: the server, or the agent through `ctx.emit` and by yielding. */
+  /** The emitter: the server, or the agent through `ctx.emit` or by yielding. */
   readonly emittedBy: 'server' | 'agent'
-  /** A transition of a run: also carried by the subject of its agent or workflow. */
+  /** Marks a status change of a run, which the subject of its agent or workflow carries too. */
   readonly lifecycle?: true
-  /** Its strings always pass the delivery sanitizer; those of other events only in the phase `commentary`. */
+  /** The delivery sanitizer always filters its strings; those of other events only in the phase `commentary`. */
   readonly sanitized?: true
   readonly summary: string
 }
@@ -45,64 +45,64 @@ const session = { subjects: ['session'], payload: SessionEvent, emittedBy: 'serv
 const trigger = { subjects: ['trigger'], payload: TriggerEvent, emittedBy: 'server' } as const
 const fact = { subjects: ['memory'], payload: Fact, emittedBy: 'server' } as const
 
-/** Every event type that the server knows; agents may emit further ones outside these families. */
+/** Every event type that the server knows. Agents can emit other types outside these families. */
 // biome-ignore format: a table is read by its rows
 export const EVENTS = {
-  'run.queued': { ...lifecycle, summary: 'The run waits for a place.' },
-  'run.started': { ...lifecycle, summary: 'An attempt of the run begins.' },
-  'run.suspended': { ...lifecycle, summary: 'The run waits for time, an event or a decision.' },
-  'run.resumed': { ...lifecycle, summary: 'The run goes on after a suspension.' },
+  'run.queued': { ...lifecycle, summary: 'The run waits for a slot.' },
+  'run.started': { ...lifecycle, summary: 'An attempt of the run starts.' },
+  'run.suspended': { ...lifecycle, summary: 'The run waits for a timer, an event, a child run, an approval or a resume.' },
+  'run.resumed': { ...lifecycle, summary: 'The run continues after a suspension.' },
   'run.completed': { ...lifecycle, summary: 'The run returned its result.' },
   'run.failed': { ...lifecycle, summary: 'The run ended with an error.' },
-  'run.aborted': { ...lifecycle, summary: 'The run was ended from outside.' },
+  'run.aborted': { ...lifecycle, summary: 'The run was aborted.' },
   'text.delta': { subjects: OF_RUN, payload: TextDeltaEvent, emittedBy: 'agent', summary: 'A piece of the answer.' },
   'text.complete': { subjects: OF_RUN, payload: TextCompleteEvent, emittedBy: 'agent', summary: 'The whole answer.' },
   'reasoning.delta': { subjects: OF_RUN, payload: ReasoningDeltaEvent, emittedBy: 'agent', sanitized: true, summary: 'A piece of the reasoning.' },
-  'tool.call.start': { ...toolCall, summary: 'The model begins to call a tool.' },
+  'tool.call.start': { ...toolCall, summary: 'The model starts a tool call.' },
   'tool.call.delta': { ...toolCall, summary: 'A piece of the arguments.' },
   'tool.call.end': { ...toolCall, summary: 'The arguments are complete.' },
-  'tool.execute.start': { ...toolExecution, summary: 'The tool begins.' },
-  'tool.execute.progress': { ...toolExecution, summary: 'The tool tells how far it is.' },
-  'tool.execute.end': { ...toolExecution, summary: 'The tool answered.' },
-  'tool.execute.error': { ...toolExecution, summary: 'The tool failed; the run may go on.' },
-  'tool.approval.requested': { ...approval, subjects: OF_RUN, summary: 'A tool call waits for a decision.' },
-  'approval.requested': { ...approval, summary: 'The run waits for a decision.' },
-  'approval.resolved': { ...approval, summary: 'The decision was made.' },
-  'approval.expired': { ...approval, summary: 'Nobody decided in time.' },
-  'step.start': { ...step, summary: 'A durable step begins.' },
+  'tool.execute.start': { ...toolExecution, summary: 'The tool starts executing.' },
+  'tool.execute.progress': { ...toolExecution, summary: 'The tool reports progress.' },
+  'tool.execute.end': { ...toolExecution, summary: 'The tool returned its result.' },
+  'tool.execute.error': { ...toolExecution, summary: 'The tool failed; the run can continue.' },
+  'tool.approval.requested': { ...approval, subjects: OF_RUN, summary: 'A tool call waits for an approval.' },
+  'approval.requested': { ...approval, summary: 'The run waits for an approval.' },
+  'approval.resolved': { ...approval, summary: 'The approval was granted or denied.' },
+  'approval.expired': { ...approval, summary: 'The approval expired without a decision.' },
+  'step.start': { ...step, summary: 'A durable step starts.' },
   'step.end': { ...step, summary: 'The result of the step is stored.' },
   'step.error': { ...step, summary: 'The step failed.' },
   'checkpoint.written': { subjects: OF_RUN, payload: CheckpointEvent, emittedBy: 'server', summary: 'The thread has a new checkpoint.' },
   usage: { subjects: OF_RUN, payload: UsageEvent, emittedBy: 'server', summary: 'A provider call used tokens.' },
-  'session.created': { ...session, summary: 'The session exists.' },
+  'session.created': { ...session, summary: 'The session was created.' },
   'session.updated': { ...session, summary: 'The session changed.' },
-  'session.deleted': { ...session, summary: 'The session and what belongs to it is gone.' },
+  'session.deleted': { ...session, summary: 'The session and all its data were deleted.' },
   'session.message': { subjects: ['session'], payload: MessageEvent, emittedBy: 'server', summary: 'The transcript has a new message.' },
   'trigger.fired': { ...trigger, summary: 'The trigger fired.' },
-  'trigger.skipped': { ...trigger, summary: 'A fire was skipped: its last run has not ended, or its target is busy.' },
-  'trigger.missed': { ...trigger, summary: 'A fire was missed and is not caught up.' },
-  'trigger.failed': { ...trigger, summary: 'The run of a fire failed or could not be started, or the schedule cannot be computed.' },
+  'trigger.skipped': { ...trigger, summary: 'A fire was skipped: the previous run has not ended, or the target is busy.' },
+  'trigger.missed': { ...trigger, summary: 'A fire was missed and will not be caught up.' },
+  'trigger.failed': { ...trigger, summary: 'The run of a fire failed or could not start, or the schedule cannot be computed.' },
   'trigger.disabled': { ...trigger, summary: 'The trigger no longer fires.' },
   'trigger.enabled': { ...trigger, summary: 'The trigger fires again.' },
   'memory.fact.written': { ...fact, summary: 'A fact was written.' },
   'memory.fact.deleted': { ...fact, summary: 'A fact was deleted.' },
-  'memory.conflict': { subjects: ['memoryConflicts'], payload: MemoryConflict, emittedBy: 'server', summary: 'Facts disagree, or a conflict between them is settled.' },
+  'memory.conflict': { subjects: ['memoryConflicts'], payload: MemoryConflict, emittedBy: 'server', summary: 'A conflict between facts was found or resolved.' },
   'memory.consolidated': { subjects: ['memory'], payload: ConsolidationEvent, emittedBy: 'server', summary: 'A phase of the consolidator ended.' },
-  'audit.appended': { subjects: ['audit'], payload: AuditEntry, emittedBy: 'server', summary: 'The audit chain has a new entry; of which ones says `audit.events`.' },
+  'audit.appended': { subjects: ['audit'], payload: AuditEntry, emittedBy: 'server', summary: 'An entry was appended to the audit chain; `audit.events` selects which ones are published.' },
 } as const satisfies Record<string, EventSpec>
 
 export type EventType = keyof typeof EVENTS
 
-/** The form of an event type; at most 128 characters. */
+/** The syntax of an event type; at most 128 characters. */
 export const EVENT_TYPE = /^(?=.{1,128}$)[a-z][a-z0-9]*(\.[a-z0-9-]+)*$/
 
-/** First words of the types above: what an agent invents must begin with another. */
+/** First segments of the types above; an event type that an agent invents must start with a different one. */
 export const RESERVED_EVENT_FAMILIES: ReadonlySet<string> = new Set(Object.keys(EVENTS).map(familyOf))
 
-/** Subjects that carry what an agent emits. */
+/** Subjects that carry the events an agent emits. */
 export const AGENT_EVENT_SUBJECTS: readonly SubjectName[] = OF_RUN
 
-/** Whether an agent may emit the type: a model's output by its name in the table, or a type outside its families. */
+/** Whether an agent may emit this type: one that the table marks as emitted by agents, or one outside its families. */
 export function isAgentEventType(type: string): boolean {
   if (!EVENT_TYPE.test(type)) return false
   if (Object.hasOwn(EVENTS, type)) return EVENTS[type as EventType].emittedBy === 'agent'

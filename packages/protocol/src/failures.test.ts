@@ -5,7 +5,7 @@ const ruleFor = (status: number) =>
   PROVIDER_STATUS_RULES.find(({ statuses }) => statuses.some(([first, last]) => first <= status && status <= last))
 
 describe('TOOL_FAILURES', () => {
-  it('are the kinds of the interface document', () => {
+  it('lists the kinds of the interface document', () => {
     expect(Object.keys(TOOL_FAILURES).toSorted()).toEqual(
       [
         'approval_denied',
@@ -26,7 +26,7 @@ describe('TOOL_FAILURES', () => {
 })
 
 describe('PROVIDER_FAILURES', () => {
-  it('are the kinds of the interface document', () => {
+  it('lists the kinds of the interface document', () => {
     expect(Object.keys(PROVIDER_FAILURES).toSorted()).toEqual(
       [
         'rate-limit',
@@ -64,12 +64,12 @@ describe('PROVIDER_STATUS_RULES', () => {
     expect(ruleFor(status)).toMatchObject({ kind, retryable })
   })
 
-  it('have an answer for every status', () => {
+  it('classifies every status', () => {
     const missing = Array.from({ length: 1_000 }, (_, status) => status).filter((status) => !ruleFor(status))
     expect(missing).toEqual([])
   })
 
-  it('honour Retry-After for the rate limit only, and look for a long context where the request is invalid', () => {
+  it('honours Retry-After only for the rate limit and detects a long context only in invalid requests', () => {
     expect(PROVIDER_STATUS_RULES.filter((rule) => rule.honoursRetryAfter)).toEqual([ruleFor(429)])
     expect(PROVIDER_STATUS_RULES.filter((rule) => rule.kindOfLongContext === 'context-length')).toEqual([ruleFor(400)])
   })

@@ -1,14 +1,14 @@
-/** How a tool call failed: data in the run's events and in the answer of `ctx.tool`, never an HTTP refusal. */
+/** How a tool call failed: data in the run's events and in the result of `ctx.tool`, never an HTTP error. */
 export const TOOL_FAILURES = {
   aborted: 'The caller aborted the call.',
   approval_denied: 'A human denied the call.',
-  capability_blocked: 'The agent lacks the capability the tool demands.',
-  dataflow_policy_blocked: 'A data-flow policy forbids the arguments to reach the tool.',
-  execution_failed: 'The tool threw; every untyped exception becomes this.',
-  inbound_sanitization_blocked: 'What the tool answered was refused by the inbound sanitizer.',
+  capability_blocked: 'The agent lacks a capability that the tool requires.',
+  dataflow_policy_blocked: 'A data-flow policy does not allow the arguments to reach the tool.',
+  execution_failed: 'The tool threw an exception that has no kind of its own.',
+  inbound_sanitization_blocked: 'The inbound sanitizer rejected the result of the tool.',
   invalid_input: 'The arguments do not match the schema of the tool.',
-  invalid_output: 'What the tool answered does not match its schema.',
-  rate_limited: 'The tool refused for its rate limit.',
+  invalid_output: 'The result of the tool does not match its schema.',
+  rate_limited: 'The tool refused the call because of its rate limit.',
   sandbox_violation: 'The tool tried to leave its sandbox.',
   timeout: 'The tool did not answer in time.',
   unknown_tool: 'No tool has this name.',
@@ -20,27 +20,27 @@ export type ToolFailureKind = keyof typeof TOOL_FAILURES
 export const PROVIDER_FAILURES = {
   capacity: 'The provider is overloaded.',
   'content-filter': 'The provider refused the content.',
-  'context-length': 'The request is longer than the model takes.',
-  'invalid-request': 'The provider does not accept the request as it is.',
+  'context-length': 'The request is longer than the context of the model.',
+  'invalid-request': 'The provider rejected the request as invalid.',
   'rate-limit': 'Too many requests to the provider.',
-  transient: 'The provider could not be reached or failed for a moment.',
-  unauthorized: 'The provider does not accept the credentials.',
-  unknown: 'The provider failed in a way that no rule names.',
+  transient: 'The provider was unreachable or failed temporarily.',
+  unauthorized: 'The provider rejected the credentials.',
+  unknown: 'The provider failed in a way that matches no rule.',
 } as const satisfies Record<string, string>
 
 export type ProviderFailureKind = keyof typeof PROVIDER_FAILURES
 
 export interface ProviderStatusRule {
-  /** Statuses from the first to the last of the pair, both included; 0 is a timeout or a network failure. */
+  /** Inclusive ranges of statuses; 0 stands for a timeout or a network failure. */
   readonly statuses: readonly (readonly [number, number])[]
   readonly kind: ProviderFailureKind
-  /** The kind instead, when the body says that the context is too long. */
+  /** Replaces `kind` when the body reports that the context is too long. */
   readonly kindOfLongContext?: ProviderFailureKind
   readonly retryable: boolean
   readonly honoursRetryAfter?: true
 }
 
-/** What the HTTP status of a provider means; the first rule that matches speaks. */
+/** Classifies the HTTP status of a provider; the first matching rule applies. */
 // biome-ignore format: a table is read by its rows
 export const PROVIDER_STATUS_RULES: readonly ProviderStatusRule[] = [
   { statuses: [[0, 0]], kind: 'transient', retryable: true },

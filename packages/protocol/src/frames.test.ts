@@ -34,7 +34,7 @@ describe('ClientFrame', () => {
 })
 
 describe('RPC_METHODS', () => {
-  it('are the methods of the interface document', () => {
+  it('lists the methods of the interface document', () => {
     expect(Object.keys(RPC_METHODS)).toEqual([
       'initialize',
       'subscription.subscribe',
@@ -44,7 +44,7 @@ describe('RPC_METHODS', () => {
     ])
   })
 
-  it('take a cursor under either of its names', () => {
+  it('accepts a cursor under either name', () => {
     const { params } = RPC_METHODS['subscription.subscribe']
     expect(accepts(params, { subject: 'memory/events', lastEventId: 'e.1' })).toBe(true)
     expect(accepts(params, { subject: 'memory/events', sinceEventId: 'e.1' })).toBe(true)
@@ -52,14 +52,14 @@ describe('RPC_METHODS', () => {
     expect(accepts(params, {})).toBe(false)
   })
 
-  it('take no array where an object is due', () => {
+  it('refuses an array instead of an object', () => {
     const { params } = RPC_METHODS.initialize
     expect(accepts(params, { capabilities: {} })).toBe(true)
     expect(accepts(params, { capabilities: [] })).toBe(false)
     expect(accepts(params, [])).toBe(false)
   })
 
-  it.each(Object.entries(RPC_METHODS))('%s refuses unknown parameters', (_, { params }) => {
+  it.each(Object.entries(RPC_METHODS))('refuses unknown parameters of %s', (_, { params }) => {
     expect(accepts(params, { subject: 'memory/events', subscriptionId: 's', runId: 'r', 'no-such-member': 1 })).toBe(
       false,
     )
@@ -67,7 +67,7 @@ describe('RPC_METHODS', () => {
 })
 
 describe('server frames', () => {
-  it('push an event with the members of its envelope', () => {
+  it('carry a pushed event with the members of its envelope', () => {
     const envelope = {
       eventId: 'e.1',
       subject: 'memory/events',
@@ -86,7 +86,7 @@ describe('server frames', () => {
 })
 
 describe('RPC_CODES', () => {
-  it('are the numbers of the interface document', () => {
+  it('has the numbers of the interface document', () => {
     expect(Object.values(RPC_CODES).map(({ code }) => code)).toEqual([
       -32700, -32600, -32601, -32602, -32603, -32001, -32002, -32003, -32004, -32005, -32010, -32011,
     ])
@@ -94,7 +94,7 @@ describe('RPC_CODES', () => {
 })
 
 describe('CLOSE_CODES', () => {
-  it('are the names and numbers of the interface document', () => {
+  it('has the names and numbers of the interface document', () => {
     expect(Object.entries(CLOSE_CODES).map(([name, { code }]) => `${code} ${name}`)).toEqual([
       '4001 auth.required',
       '4002 auth.invalid',
@@ -107,7 +107,7 @@ describe('CLOSE_CODES', () => {
     ])
   })
 
-  it('have reasons that fit into a close frame', () => {
+  it('has reasons that fit into a close frame', () => {
     for (const name of Object.keys(CLOSE_CODES)) expect(new TextEncoder().encode(name).length).toBeLessThanOrEqual(123)
   })
 })

@@ -7,11 +7,11 @@ export const SUBPROTOCOL = 'svc.protocol.v1'
 export const TICKET_PREFIX = 'ticket.'
 
 const text = (maxLength: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(maxLength))
-/** First what most clients send: each form that does not fit is an issue made for nothing. */
+/** Numbers come first because most clients send them: valibot builds an issue for every option that does not match. */
 const RequestId = v.union([v.pipe(v.number(), v.safeInteger()), v.pipe(v.string(), v.maxLength(128))])
 const Version = v.literal('1')
 
-/** What a client sends: JSON-RPC 2.0, never a batch. */
+/** A client message: JSON-RPC 2.0, never a batch. */
 export const ClientFrame = strictObject({
   jsonrpc: v.literal('2.0'),
   v: v.optional(Version),
@@ -32,7 +32,7 @@ const SubscribeParams = strictObject({
   sinceEventId: v.optional(text(128)), // alias of lastEventId
 })
 
-/** The methods a client may call, `initialize` first. */
+/** The methods a client can call; it must call `initialize` first. */
 export const RPC_METHODS = {
   initialize: {
     params: strictObject({
@@ -46,7 +46,7 @@ export const RPC_METHODS = {
       limits: record(v.string(), v.number()),
       heartbeatMs: v.number(),
     }),
-    summary: 'Begin; nothing else is answered before.',
+    summary: 'Open the session; every other method is refused before it.',
   },
   'subscription.subscribe': {
     params: SubscribeParams,
@@ -58,12 +58,12 @@ export const RPC_METHODS = {
       headEventId: v.string(),
     }),
     summary:
-      'Follow a subject, from a cursor when one is given. The answer precedes the first event; its id means something on this connection only.',
+      'Subscribe to a subject, from a cursor when one is given. The response precedes the first event; its subscription id is valid on this connection only.',
   },
   'subscription.unsubscribe': {
     params: strictObject({ subscriptionId: text(128) }),
     result: v.object({ unsubscribed: v.literal(true) }),
-    summary: 'Stop following.',
+    summary: 'End a subscription.',
   },
   'run.cancel': {
     params: strictObject({ runId: text(128), reason: v.optional(v.pipe(v.string(), v.maxLength(512))) }),
@@ -73,20 +73,20 @@ export const RPC_METHODS = {
   ping: {
     params: strictObject({ nonce: v.optional(v.pipe(v.string(), v.maxLength(128))) }),
     result: v.object({ nonce: v.optional(v.string()), at: v.string() }),
-    summary: 'Ask whether the server listens.',
+    summary: 'Check that the server responds.',
   },
 } as const satisfies Record<string, RpcMethodSpec>
 
 export type RpcMethod = keyof typeof RPC_METHODS
 
-/** The answer to a refused request; `id` is null when the request had none that could be read. */
+/** The response to a refused request; `id` is null when the request had no readable id. */
 export const RpcErrorFrame = v.object({
   jsonrpc: v.literal('2.0'),
   id: v.nullable(RequestId),
   error: v.object({ code: v.number(), message: v.string(), data: v.optional(v.unknown()) }),
 })
 
-/** One event, pushed. */
+/** An event that the server pushes. */
 export const EventFrame = v.object({
   v: Version,
   kind: v.literal('event'),
@@ -94,7 +94,7 @@ export const EventFrame = v.object({
   ...EventEnvelope.entries,
 })
 
-/** Something went wrong outside of a request. */
+/** An error that belongs to no request. */
 export const ErrorFrame = v.object({
   kind: v.literal('error'),
   code: v.string(),
@@ -104,8 +104,8 @@ export const ErrorFrame = v.object({
   data: v.optional(v.unknown()),
 })
 
-/** `code` of the error frame, and type of the SSE event, that tells of events which are no longer available. */
+/** `code` of the error frame, and type of the SSE event, that reports events that are no longer available. */
 export const REPLAY_GAP = 'replay-gap'
 
-/** `data` of a gap; it comes before the events that are still available. */
+/** `data` of a gap notice, which precedes the events that are still available. */
 export const ReplayGap = v.object({ firstAvailable: v.nullable(v.string()), lastEventId: v.string() })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Timestamp } from './ids.ts'
 
 describe('Timestamp', () => {
-  it('takes every instant as a Date writes it', () => {
+  it('accepts every instant in the format of Date.toISOString', () => {
     const years = { min: new Date('0001-01-01T00:00:00.000Z'), max: new Date('9999-12-31T23:59:59.999Z') }
     fc.assert(
       fc.property(fc.date({ ...years, noInvalidDate: true }), (date) => {
@@ -36,7 +36,7 @@ describe('Timestamp', () => {
     expect(v.is(Timestamp, text)).toBe(false)
   })
 
-  it('takes nothing that a Date cannot read', () => {
+  it('refuses whatever Date cannot parse', () => {
     const text = fc
       .tuple(
         fc.constantFrom('2026-01-31', '2026-02-31', '0000-12-01'),

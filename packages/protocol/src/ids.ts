@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** Prefixes of generated ids: prefix, underscore, 26 Crockford base32 characters of a UUIDv7. */
+/** Prefixes of generated ids. An id is prefix, underscore and 26 Crockford base32 characters of a UUIDv7. */
 export const ID_PREFIXES = {
   run: 'run',
   session: 'ses',
@@ -24,13 +24,13 @@ export const OPERATOR_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/
 
 export const OperatorId = v.pipe(
   v.string(),
-  v.regex(OPERATOR_ID, 'must start with a letter or digit and hold at most 128 letters, digits, "_" or "-"'),
+  v.regex(OPERATOR_ID, 'must start with a letter or digit and contain at most 128 letters, digits, "_" or "-"'),
 )
 
-/** ISO-8601, written by this server as UTC with milliseconds. */
-export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.check(isInstant, 'is not an instant of the calendar'))
+/** ISO 8601; the server writes UTC with milliseconds. */
+export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.check(isInstant, 'must be an existing date and time'))
 
-/** Whether a Date reads it and its day exists: a Date takes 30 February for 2 March. */
+/** Whether `Date` parses it and its day exists: `Date` alone turns 30 February into 2 March. */
 function isInstant(text: string): boolean {
   const day = text.slice(0, 'YYYY-MM-DD'.length)
   const midnight = Date.parse(`${day}T00:00:00.000Z`)

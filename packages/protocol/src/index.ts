@@ -1,6 +1,7 @@
 export { CLOSE_CODES, type CloseCodeSpec, type CloseName } from './close-codes.ts'
-export { SecretReference, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config.ts'
+export { type ServerConfig, type ServerConfigInput, ServerConfigSchema } from './config.ts'
 export { type ConfigField, type ConfigFieldType, configFields, envNameOf } from './config-fields.ts'
+export { SecretReference } from './config-values.ts'
 export { ERRORS, type ErrorCode, type ErrorSpec, START_ERRORS, type StartErrorKind } from './errors.ts'
 export { errorsOf } from './errors-of.ts'
 export {
@@ -91,7 +92,6 @@ export {
   FINISH_REASONS,
   FinishReason,
   Metadata,
-  RUN_STATUSES,
   Run,
   RunError,
   RunLinks,
@@ -104,7 +104,14 @@ export { SecretsHealth } from './resources/secrets-health.ts'
 export { CreateSessionRequest, Message, MessageRole, Session, UpdateSessionRequest } from './resources/sessions.ts'
 export { InstallSkillRequest, Skill, SkillDocument } from './resources/skills.ts'
 export { MintedToken, MintTokenRequest, RotateTokenRequest, Token } from './resources/tokens.ts'
-export { CreateTriggerRequest, Fire, FireReceipt, PrunedTriggers, Trigger } from './resources/triggers.ts'
+export {
+  CreateTriggerRequest,
+  Fire,
+  FireReceipt,
+  PrunedTriggers,
+  Trigger,
+  type TriggerKind,
+} from './resources/triggers.ts'
 export {
   Checkpoint,
   ExecuteRequest,
@@ -116,6 +123,15 @@ export {
 } from './resources/workflows.ts'
 export { WsTicket } from './resources/ws-ticket.ts'
 export { RPC_CODES, type RpcCodeSpec, type RpcErrorName } from './rpc-codes.ts'
+export {
+  ACTIVE_RUN_STATUSES,
+  ENDED_RUN_STATUSES,
+  isTerminal,
+  RUN_ENDING_EVENTS,
+  RUN_STATUS_NAMES,
+  RUN_STATUSES,
+  type RunStatusName,
+} from './run-statuses.ts'
 export {
   ADMIN_SCOPE,
   isGrantable,

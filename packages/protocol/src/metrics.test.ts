@@ -12,17 +12,17 @@ describe('METRICS', () => {
     expect(help).toMatch(/^[A-Z].*\.$/)
   })
 
-  it.each(rows)('gives %s buckets in rising order if it is a histogram', (_, { type, buckets = [] }) => {
+  it.each(rows)('gives %s ascending buckets if it is a histogram', (_, { type, buckets = [] }) => {
     expect(buckets.length > 0).toBe(type === 'histogram')
     expect(buckets).toEqual(buckets.toSorted((a, b) => a - b))
   })
 
-  it('stand in the order of their names', () => {
+  it('is sorted by name', () => {
     const names = rows.map(([name]) => name)
     expect(names).toEqual(names.toSorted())
   })
 
-  it('have the labels of the contract', () => {
+  it('has the labels of the contract', () => {
     const labelled = rows.filter(([, { labels }]) => labels.length > 0)
     expect(labelled.map(([name, { labels }]) => `${name}{${labels.join(',')}}`)).toEqual([
       'svc_agent_runs_total{agent,status}',

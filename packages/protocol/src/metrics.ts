@@ -1,7 +1,7 @@
 export interface MetricSpec {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
-  /** Each has a bounded set of values: registered ids, route patterns, enumerations. */
+  /** Every label has a bounded set of values: registered ids, route patterns, enumerations. */
   readonly labels: readonly string[]
   /** Upper bounds of a histogram's buckets, in its unit. */
   readonly buckets?: readonly number[]
@@ -13,32 +13,32 @@ const LONG = [0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 1_800, 7_200, 86_400] as cons
 /** Every metric the server exposes. */
 // biome-ignore format: a table is read by its rows
 export const METRICS = {
-  svc_agent_runs_total: { type: 'counter', labels: ['agent', 'status'], help: 'Agent runs that ended.' },
-  svc_auth_failures_total: { type: 'counter', labels: ['code'], help: 'Refused credentials.' },
-  svc_build_info: { type: 'gauge', labels: ['version', 'node'], help: 'Always 1; the labels tell the release.' },
-  svc_consolidator_budget_remaining: { type: 'gauge', labels: ['unit'], help: 'What is left of the consolidator budget of the day.' },
-  svc_consolidator_dead_letters: { type: 'gauge', labels: [], help: 'Consolidator jobs that were given up.' },
-  svc_consolidator_queue_depth: { type: 'gauge', labels: ['phase'], help: 'Consolidator jobs that wait.' },
-  svc_event_loop_delay_seconds: { type: 'gauge', labels: [], help: 'Delay of the event loop, 99th percentile of the last interval.' },
-  svc_http_request_duration_seconds: { type: 'histogram', labels: ['method', 'route'], buckets: FAST, help: 'Time from request to answer, of a stream to its head.' },
-  svc_http_requests_total: { type: 'counter', labels: ['method', 'route', 'status'], help: 'Answered requests.' },
-  svc_idempotency_hit_ratio: { type: 'gauge', labels: [], help: 'Share of lookups that the read cache answered.' },
-  svc_idempotency_requests_total: { type: 'counter', labels: ['outcome'], help: 'Requests to idempotent routes.' },
-  svc_inflight_runs: { type: 'gauge', labels: ['kind'], help: 'Runs that execute now.' },
-  svc_oauth_token_freshness_seconds: { type: 'gauge', labels: ['server'], help: 'Time until the token of an MCP server expires, as configured; negative once it has.' },
+  svc_agent_runs_total: { type: 'counter', labels: ['agent', 'status'], help: 'Agent runs that ended, by status.' },
+  svc_auth_failures_total: { type: 'counter', labels: ['code'], help: 'Authentication failures, by error code.' },
+  svc_build_info: { type: 'gauge', labels: ['version', 'node'], help: 'Always 1; the labels identify the release.' },
+  svc_consolidator_budget_remaining: { type: 'gauge', labels: ['unit'], help: 'Remaining consolidator budget for the current day.' },
+  svc_consolidator_dead_letters: { type: 'gauge', labels: [], help: 'Consolidator jobs that failed for good and are dead letters.' },
+  svc_consolidator_queue_depth: { type: 'gauge', labels: ['phase'], help: 'Queued consolidator jobs.' },
+  svc_event_loop_delay_seconds: { type: 'gauge', labels: [], help: 'Event loop delay: 99th percentile over the last interval.' },
+  svc_http_request_duration_seconds: { type: 'histogram', labels: ['method', 'route'], buckets: FAST, help: 'Time from request to response; for a stream, to its response head.' },
+  svc_http_requests_total: { type: 'counter', labels: ['method', 'route', 'status'], help: 'HTTP requests that were answered.' },
+  svc_idempotency_hit_ratio: { type: 'gauge', labels: [], help: 'Share of idempotency lookups answered by the read cache.' },
+  svc_idempotency_requests_total: { type: 'counter', labels: ['outcome'], help: 'Requests to idempotent routes, by outcome.' },
+  svc_inflight_runs: { type: 'gauge', labels: ['kind'], help: 'Runs that are executing.' },
+  svc_oauth_token_freshness_seconds: { type: 'gauge', labels: ['server'], help: 'Time until the token of an MCP server expires, as configured; negative after expiry.' },
   svc_process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'Resident memory of the process.' },
   svc_provider_cost_usd_total: { type: 'counter', labels: ['provider', 'model'], help: 'Cost of provider calls in US dollars.' },
-  svc_provider_tokens_total: { type: 'counter', labels: ['provider', 'model', 'direction'], help: 'Tokens of provider calls.' },
-  svc_queued_runs: { type: 'gauge', labels: [], help: 'Runs that wait for a place.' },
-  svc_rate_limited_total: { type: 'counter', labels: [], help: 'Requests over the rate limit.' },
-  svc_redaction_drops_total: { type: 'counter', labels: ['rule'], help: 'Matches that the delivery sanitizer removed.' },
+  svc_provider_tokens_total: { type: 'counter', labels: ['provider', 'model', 'direction'], help: 'Tokens used by provider calls.' },
+  svc_queued_runs: { type: 'gauge', labels: [], help: 'Runs that wait for a slot.' },
+  svc_rate_limited_total: { type: 'counter', labels: [], help: 'Requests refused by the rate limit.' },
+  svc_redaction_drops_total: { type: 'counter', labels: ['rule'], help: 'Matches removed by the delivery sanitizer.' },
   svc_replay_buffer_events: { type: 'gauge', labels: [], help: 'Events in the replay buffer.' },
   svc_run_duration_seconds: { type: 'histogram', labels: ['kind'], buckets: LONG, help: 'Time from the start to the end of a run.' },
-  svc_storage_commit_duration_seconds: { type: 'histogram', labels: [], buckets: FAST, help: 'Time from handing in a commit until it is durable.' },
+  svc_storage_commit_duration_seconds: { type: 'histogram', labels: [], buckets: FAST, help: 'Time from submitting a commit until it is durable.' },
   svc_storage_wal_size_bytes: { type: 'gauge', labels: [], help: 'Size of the write-ahead log.' },
   svc_subscriptions: { type: 'gauge', labels: ['transport'], help: 'Open subscriptions.' },
   svc_tool_calls_total: { type: 'counter', labels: ['tool', 'outcome'], help: 'Tool calls that ended.' },
-  svc_trigger_fires_total: { type: 'counter', labels: ['kind', 'status'], help: 'Fires of triggers, counted at every status they come to.' },
+  svc_trigger_fires_total: { type: 'counter', labels: ['kind', 'status'], help: 'Trigger fires, counted each time one reaches a status.' },
   svc_uptime_seconds: { type: 'gauge', labels: [], help: 'Time since the server started.' },
   svc_workflow_runs_total: { type: 'counter', labels: ['workflow', 'status'], help: 'Workflow runs that ended.' },
   svc_ws_connections: { type: 'gauge', labels: [], help: 'Open WebSocket connections.' },

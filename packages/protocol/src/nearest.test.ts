@@ -10,7 +10,7 @@ describe('nearest', () => {
     expect(nearest(word, known)).toBe(expected)
   })
 
-  it('proposes nothing that nobody can have meant', () => {
+  it('proposes nothing when no known word is close', () => {
     expect(nearest('colour', ['server', 'auth'])).toBeUndefined()
     expect(nearest('x', [])).toBeUndefined()
   })

@@ -1,11 +1,11 @@
-/** The known word that differs least, when it is near enough to have been meant. */
+/** The known word closest to `word`, if it is close enough to be a likely typo. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const ranked = known.map((candidate) => ({ candidate, distance: distanceOf(word, candidate) }))
   const best = ranked.toSorted((a, b) => a.distance - b.distance)[0]
   return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length * 0.25)) ? best.candidate : undefined
 }
 
-/** Insertions, deletions and replacements that make one of the other. */
+/** Number of insertions, deletions and replacements that turn one word into the other. */
 function distanceOf(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at)
   for (const [i, letter] of [...from].entries()) {

@@ -2,9 +2,9 @@ import type { GenericSchema } from 'valibot'
 import type { ErrorCode } from './errors.ts'
 
 /**
- * Who may call an operation. `null`: anyone. `'principal'`: any authenticated caller. A string: that scope, where
- * `{name}` stands for the path parameter. `anyOf`: rows are visible through any of the grants, where `{name}` stands
- * for a field of the row; a row that none covers answers as if it did not exist.
+ * The callers that an operation accepts. `null`: anyone. `'principal'`: any authenticated caller. A string: callers with that
+ * scope; `{name}` stands for the path parameter. `anyOf`: a row is visible through any of these scopes; `{name}` stands
+ * for a field of the row, and a row that no grant covers is answered as if it did not exist.
  */
 export type ScopeRule =
   | null
@@ -16,40 +16,42 @@ export type ScopeRule =
 
 export interface ResponseSpec {
   readonly schema?: GenericSchema
-  /** What the body is, where it is not one JSON document. */
+  /** Format of the body, when it is not a single JSON document. */
   readonly stream?: 'event-stream' | 'ndjson' | 'csv' | 'text' | 'html' | 'websocket'
   readonly description: string
   readonly location?: true
 }
 
-/** One row of the operation table: routing, validation, authorization, OpenAPI, docs and the client derive from it. */
+/**
+ * One row of the operation table, from which routing, validation, authorization, OpenAPI, docs and the client derive.
+ */
 export interface Operation {
   /** `resource.verb`, unique. */
   readonly id: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below the base path; parameters as `:name`. */
+  /** Relative to the base path; parameters are written `:name`. */
   readonly path: string
   readonly scope: ScopeRule
   /**
-   * For what changes rows under a scope that names something else, such as their agent: the scopes that show a caller
-   * those rows, with `{name}` for a field of the row. It acts on what one of them covers, and on what the caller owns;
-   * anything else answers as if it did not exist.
+   * For an operation that changes rows under a scope that names something else, such as their agent: the scopes that
+   * make those rows visible to a caller; `{name}` stands for a field of the row. The operation acts only on rows that
+   * one of these scopes covers or that the caller owns; any other row is answered as if it did not exist.
    */
   readonly sight?: readonly string[]
-  /** Whether it honours `Idempotency-Key`. */
+  /** Whether the operation honours `Idempotency-Key`. */
   readonly idempotent: boolean
-  /** Its answer holds a secret: remembered under a key only sealed. */
+  /** The response contains a secret and is stored sealed under its idempotency key. */
   readonly sealed?: true
   readonly query?: GenericSchema
   readonly body?: GenericSchema
-  /** Answered only when its entry in the audit chain is durable; does nothing when that cannot be written. */
+  /** Responds only once its audit entry is durable; has no effect when the entry cannot be written. */
   readonly privileged?: true
-  /** By status, 2xx only. */
+  /** Successful responses by status; 503 for health checks. */
   readonly responses: { readonly [status: number]: ResponseSpec }
-  /** What it answers beyond what its other fields imply; see `errorsOf`. */
+  /** Errors beyond those that the other fields imply; see `errorsOf`. */
   readonly errors: readonly ErrorCode[]
   readonly summary: string
-  /** Has no handler: part of the interface, answered 501 `not-implemented` by contract. */
+  /** The contract requires 501 `not-implemented`; there is no handler. */
   readonly refused?: true
 }
 

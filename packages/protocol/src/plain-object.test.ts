@@ -8,7 +8,7 @@ class Instance {}
 const NOT_PLAIN = [[], [1], new Map(), new Set(), new Date(0), new Instance(), /x/, () => 1, null, undefined, 'x', 1]
 
 describe('isPlainObject', () => {
-  it('takes what JSON calls an object', () => {
+  it('accepts a JSON object', () => {
     fc.assert(fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => isPlainObject(value)))
     expect(isPlainObject(Object.create(null))).toBe(true)
   })
@@ -24,7 +24,7 @@ describe.each([
 ])('%s', (_, schema, plain) => {
   const Nested = v.object({ within: schema })
 
-  it('takes a plain object', () => {
+  it('accepts a plain object', () => {
     expect(v.parse(schema, plain)).toEqual(plain)
     expect(v.parse(Nested, { within: plain })).toEqual({ within: plain })
   })
@@ -35,7 +35,7 @@ describe.each([
     expect(issues?.map((issue) => [v.getDotPath(issue), issue.expected])).toEqual([['within', 'Object']])
   })
 
-  it('stays so as the first of a pipe', () => {
+  it('still refuses them as the first schema of a pipe', () => {
     const Piped = v.pipe(schema, v.metadata({ note: 'x' }))
 
     expect(v.is(Piped, plain)).toBe(true)
@@ -44,7 +44,7 @@ describe.each([
 })
 
 describe('strictObject', () => {
-  it('fills defaults and refuses unknown members', () => {
+  it('fills in defaults and refuses unknown members', () => {
     const Schema = strictObject({ a: v.optional(v.number(), 1) })
 
     expect(v.parse(Schema, {})).toEqual({ a: 1 })

@@ -1,18 +1,21 @@
 import * as v from 'valibot'
 
-/** What a literal or `JSON.parse` makes: no array, `Map`, `Date` or instance of a class. */
+/**
+ * Whether the value is an object as a literal or `JSON.parse` creates it: not an array, `Map`, `Date` or class
+ * instance.
+ */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** `v.strictObject` for plain objects only; the original takes an array too when every entry is optional. */
+/** `v.strictObject` for plain objects only; the original accepts an array too when every entry is optional. */
 export const strictObject = <const Entries extends v.ObjectEntries>(
   entries: Entries,
 ): v.StrictObjectSchema<Entries, undefined> => plainOnly(v.strictObject(entries))
 
-/** `v.record` for plain objects only; the original takes an array too. */
+/** `v.record` for plain objects only; the original accepts an array too. */
 export const record = <
   const Key extends v.BaseSchema<string, string, v.BaseIssue<unknown>>,
   const Value extends v.GenericSchema,
@@ -21,7 +24,7 @@ export const record = <
   value: Value,
 ): v.RecordSchema<Key, Value, undefined> => plainOnly(v.record(key, value))
 
-/** Changes a schema that nobody else has yet. */
+/** Mutates the schema, which must not be shared yet. */
 function plainOnly<Schema extends v.GenericSchema>(schema: Schema): Schema {
   const run = schema['~run']
   const runOnPlain: typeof run = function (this: Schema, dataset, config) {

@@ -6,7 +6,7 @@ const part = fc.stringMatching(/^[a-z][a-z0-9-]{0,31}$/)
 const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
 
 describe('parseScope', () => {
-  it('reads what the grammar makes', () => {
+  it('parses every scope that the grammar allows', () => {
     fc.assert(
       fc.property(
         part,
@@ -42,7 +42,7 @@ describe('parseScope', () => {
     expect(parseScope(text)).toBeUndefined()
   })
 
-  it('refuses or reads back any text', () => {
+  it('returns undefined or parts that join to the original text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const scope = parseScope(text)
@@ -54,7 +54,7 @@ describe('parseScope', () => {
 })
 
 describe('isGrantable', () => {
-  it('accepts every scope of the catalogue in the forms its third part allows', () => {
+  it('accepts every scope of the table in the forms that its third part allows', () => {
     for (const [name, { third, owned }] of Object.entries<ScopeSpec>(SCOPES)) {
       const takesId = third === 'id'
       expect(isGrantable(name), name).toBe(takesId || third === 'none')
@@ -75,21 +75,21 @@ describe('isGrantable', () => {
     expect(isGrantable('admin:metrics')).toBe(false)
   })
 
-  it('lets an action be a wildcard, with and without an id', () => {
+  it('accepts a wildcard action with and without an id', () => {
     expect(isGrantable('agents:*')).toBe(true)
     expect(isGrantable('sessions:*:own')).toBe(true)
     expect(isGrantable('audit:*')).toBe(true)
     expect(isGrantable('audit:*:x')).toBe(false)
   })
 
-  it('knows one scope that covers all, and nothing like it', () => {
+  it('accepts admin:* and no similar wildcard', () => {
     expect(isGrantable(ADMIN_SCOPE)).toBe(true)
     for (const text of ['admin:*:x', 'admin:*:*', 'admin:*:read', 'admin:read', 'admin', '*', '*:*']) {
       expect(isGrantable(text), text).toBe(false)
     }
   })
 
-  it('takes own only where rows have an owner', () => {
+  it('accepts own only for resources whose rows have an owner', () => {
     expect([...OWNED_RESOURCES].toSorted()).toEqual(['approvals', 'memory', 'runs', 'sessions'])
     expect(isGrantable('memory:write:own')).toBe(true)
     for (const text of ['agents:read:own', 'agents:*:own', 'workflows:execute:own', 'tokens:read:own', 'audit:*:own']) {
@@ -97,7 +97,7 @@ describe('isGrantable', () => {
     }
   })
 
-  it('refuses resources and actions that do not exist', () => {
+  it('refuses unknown resources and actions', () => {
     for (const text of ['agent:read', 'agents:write', 'files:*', 'constructor:read', 'agents:tostring']) {
       expect(isGrantable(text), text).toBe(false)
     }

@@ -1,13 +1,16 @@
-/** Scope grammar: `resource:action[:id]`; in a grant, action and id may be `*`, and the id may be `own` if owned. */
+/**
+ * Scope grammar: `resource:action[:id]`. In a grant, action and id can be `*`; the id can be `own` if rows have an
+ * owner.
+ */
 export interface ScopeSpec {
-  /** What the third part names; `none` forbids one, a list names literals that are matched exactly. */
+  /** Kind of the third part: an id, none allowed, or one of a list of literals. */
   readonly third: 'id' | 'none' | readonly string[]
-  /** Its rows carry an owner, so that a grant may say `own` for those of the token's subject. */
+  /** Rows have an owner, so a grant can use `own` for those of the token's subject. */
   readonly owned?: true
   readonly summary: string
 }
 
-/** Every scope a token may hold. */
+/** Every scope a token can hold. */
 export const SCOPES = {
   'agents:read': { third: 'id', summary: 'See agents, their state, their runs and events.' },
   'agents:invoke': { third: 'id', summary: 'Run, stream and abort agents.' },
@@ -31,14 +34,14 @@ export const SCOPES = {
   'mcp:write': { third: 'id', summary: 'Bind and remove MCP servers.' },
   'mcp:call': { third: 'id', summary: 'Call tools of MCP servers.' },
   'tokens:read': { third: 'id', summary: 'See tokens.' },
-  'tokens:create': { third: 'none', summary: 'Mint tokens within one’s own scopes.' },
+  'tokens:create': { third: 'none', summary: 'Mint tokens within the caller’s own scopes.' },
   'tokens:revoke': { third: 'id', summary: 'Rotate and revoke tokens.' },
   'audit:read': { third: 'none', summary: 'See the audit log.' },
   'audit:export': { third: 'none', summary: 'Export the audit log.' },
   'audit:verify': { third: 'none', summary: 'Verify the audit chain.' },
   'triggers:read': { third: 'id', summary: 'See triggers and fires.' },
   'triggers:write': { third: 'id', summary: 'Create, change and prune triggers.' },
-  'triggers:fire': { third: 'id', summary: 'Fire triggers by hand.' },
+  'triggers:fire': { third: 'id', summary: 'Fire triggers manually.' },
   'events:emit': { third: 'id', summary: 'Emit named events.' },
   'secrets:read': { third: 'none', summary: 'See the health of the secrets stores.' },
   'traces:read': { third: ['sanitized', 'raw'], summary: 'Replay recorded events; raw implies sanitized.' },
@@ -49,12 +52,12 @@ export type ScopeName = keyof typeof SCOPES
 
 const SCOPE_ROWS: readonly (readonly [string, ScopeSpec])[] = Object.entries(SCOPES)
 
-/** The resources of which a grant may say `own`. */
+/** The resources for which a grant can use `own`. */
 export const OWNED_RESOURCES: ReadonlySet<string> = new Set(
   SCOPE_ROWS.filter(([, { owned }]) => owned).map(([name]) => name.slice(0, name.indexOf(':'))),
 )
 
-/** The one grant that covers everything; only this exact string does. */
+/** The only grant that covers everything; must match exactly. */
 export const ADMIN_SCOPE = 'admin:*'
 
 export interface Scope {
@@ -66,7 +69,9 @@ export interface Scope {
 const PART = /^[a-z][a-z0-9-]{0,31}$/
 const ID_PART = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 
-/** Splits a scope by the grammar; `undefined` when it does not fit. Says nothing about whether the scope exists. */
+/**
+ * Splits a scope into its parts; `undefined` when it does not match the grammar. Does not check that the scope exists.
+ */
 export function parseScope(text: string): Scope | undefined {
   const [resource = '', action = '', id, ...rest] = text.split(':')
   if (rest.length > 0 || !PART.test(resource)) return undefined
@@ -76,7 +81,7 @@ export function parseScope(text: string): Scope | undefined {
   return { resource, action, id }
 }
 
-/** Whether a token may be granted `text`: known resource and action, and a third part of the right kind. */
+/** Whether a token can be granted this scope: known resource and action, and a third part of the right kind. */
 export function isGrantable(text: string): boolean {
   if (text === ADMIN_SCOPE) return true
   const scope = parseScope(text)

@@ -4,38 +4,38 @@ export interface SpanAttributeSpec {
 }
 
 /**
- * Every attribute that a span may have. Names, ids, counts and codes: never an input, a result, the text of an error or a
- * secret. Those outside `perdure` are names of the semantic conventions of OpenTelemetry.
+ * Every attribute that a span can have: names, ids, counts and codes, never an input, a result, the text of an error or
+ * a secret. Attributes outside `perdure` follow the OpenTelemetry semantic conventions.
  */
 // biome-ignore format: a table is read by its rows
 export const SPAN_ATTRIBUTES = {
-  'perdure.fire.id': { type: 'string', help: 'The fire of the trigger.' },
-  'perdure.mcp.server.id': { type: 'string', help: 'Under which the MCP server is bound.' },
-  'perdure.request.id': { type: 'string', help: 'X-Request-Id of the answer.' },
-  'perdure.run.attempt': { type: 'integer', help: 'Attempt of the run, from 1; grows when it is recovered.' },
-  'perdure.run.finish_reason': { type: 'string', help: 'Why the run has ended.' },
-  'perdure.run.id': { type: 'string', help: 'The run.' },
-  'perdure.run.status': { type: 'string', help: 'What the execution came to: completed, failed, aborted, suspended.' },
-  'perdure.step.attempt': { type: 'integer', help: 'Try of the step in this process, from 1.' },
+  'perdure.fire.id': { type: 'string', help: 'Id of the trigger fire.' },
+  'perdure.mcp.server.id': { type: 'string', help: 'Id under which the MCP server is bound.' },
+  'perdure.request.id': { type: 'string', help: 'X-Request-Id of the response.' },
+  'perdure.run.attempt': { type: 'integer', help: 'Attempt of the run, from 1; increases with every recovery.' },
+  'perdure.run.finish_reason': { type: 'string', help: 'Why the run ended.' },
+  'perdure.run.id': { type: 'string', help: 'Id of the run.' },
+  'perdure.run.status': { type: 'string', help: 'Outcome of the execution: completed, failed, aborted or suspended.' },
+  'perdure.step.attempt': { type: 'integer', help: 'Attempt of the step in this process, from 1.' },
   'perdure.step.name': { type: 'string', help: 'Name of the durable call.' },
-  'perdure.step.seq': { type: 'integer', help: 'Its place in the order of calls.' },
-  'perdure.trigger.id': { type: 'string', help: 'The trigger.' },
-  'error.type': { type: 'string', help: 'Code or kind of what went wrong.' },
+  'perdure.step.seq': { type: 'integer', help: 'Sequence number of the durable call in its run, from 1.' },
+  'perdure.trigger.id': { type: 'string', help: 'Id of the trigger.' },
+  'error.type': { type: 'string', help: 'Code or kind of the error.' },
   'gen_ai.agent.id': { type: 'string', help: 'Id of the agent.' },
-  'gen_ai.agent.name': { type: 'string', help: 'Id of the agent, which is its name too.' },
-  'gen_ai.conversation.id': { type: 'string', help: 'The session of the run.' },
+  'gen_ai.agent.name': { type: 'string', help: 'Id of the agent, which is also its name.' },
+  'gen_ai.conversation.id': { type: 'string', help: 'Id of the session of the run.' },
   'gen_ai.operation.name': { type: 'string', help: 'invoke_agent, invoke_workflow or execute_tool.' },
-  'gen_ai.tool.call.id': { type: 'string', help: 'toolCallId of the events of the call.' },
+  'gen_ai.tool.call.id': { type: 'string', help: 'The toolCallId in the events of the call.' },
   'gen_ai.tool.name': { type: 'string', help: 'Name of the tool.' },
   'gen_ai.tool.type': { type: 'string', help: 'Always function.' },
-  'gen_ai.usage.input_tokens': { type: 'integer', help: 'Of the whole run and its children, once it has ended.' },
-  'gen_ai.usage.output_tokens': { type: 'integer', help: 'Of the whole run and its children, once it has ended.' },
+  'gen_ai.usage.input_tokens': { type: 'integer', help: 'Input tokens of the run and its children; set when the run has ended.' },
+  'gen_ai.usage.output_tokens': { type: 'integer', help: 'Output tokens of the run and its children; set when the run has ended.' },
   'gen_ai.workflow.name': { type: 'string', help: 'Id of the workflow.' },
-  'http.request.method': { type: 'string', help: 'Method; _OTHER when it is none of HTTP.' },
-  'http.response.status_code': { type: 'integer', help: 'Status of the answer.' },
-  'http.route': { type: 'string', help: 'Pattern of the route, with the base path; missing when none matched.' },
+  'http.request.method': { type: 'string', help: 'HTTP method; _OTHER when it is not a known one.' },
+  'http.response.status_code': { type: 'integer', help: 'Status of the response.' },
+  'http.route': { type: 'string', help: 'Route pattern with the base path; missing when no route matched.' },
   'mcp.method.name': { type: 'string', help: 'Method of the Model Context Protocol.' },
-  'url.scheme': { type: 'string', help: 'http or https, as the client spoke it.' },
+  'url.scheme': { type: 'string', help: 'http or https, as used by the client.' },
 } as const satisfies Record<string, SpanAttributeSpec>
 
 export type SpanAttribute = keyof typeof SPAN_ATTRIBUTES
@@ -44,18 +44,18 @@ type ValueOf<Attribute extends SpanAttribute> = (typeof SPAN_ATTRIBUTES)[Attribu
   ? number
   : string
 
-/** What is `undefined` is left out. */
+/** Members that are `undefined` are left out. */
 export type SpanAttributes<Attribute extends SpanAttribute = SpanAttribute> = {
   readonly [Name in Attribute]?: ValueOf<Name> | undefined
 }
 
 export interface SpanSpec {
-  /** Attributes stand in braces. */
+  /** Name of the span; attributes in braces are filled in. */
   readonly title: string
   readonly kind: 'server' | 'client' | 'internal'
-  /** What every span of the row has. */
+  /** Attributes with the same value on every span of this row. */
   readonly fixed: SpanAttributes
-  /** What it may have besides. */
+  /** Further attributes that the span can have. */
   readonly attributes: readonly SpanAttribute[]
   readonly help: string
 }
@@ -73,7 +73,7 @@ const RUN = [
 
 const STEP = ['perdure.run.id', 'perdure.step.seq', 'perdure.step.attempt', 'error.type'] as const
 
-/** Every span that the server makes. */
+/** Every span that the server creates. */
 export const SPANS = {
   request: {
     title: '{http.request.method} {http.route}',
@@ -87,58 +87,58 @@ export const SPANS = {
       'perdure.request.id',
       'error.type',
     ],
-    help: 'A request up to its answer, of a stream to its head. Its status is an error from 500 on.',
+    help: 'A request until its response; for a stream, until the response head. The span status is an error from HTTP 500 on.',
   },
   'trigger.fire': {
     title: 'fire {perdure.trigger.id}',
     kind: 'internal',
     fixed: {},
     attributes: ['perdure.trigger.id', 'perdure.fire.id', 'error.type'],
-    help: 'The start of a run by a trigger.',
+    help: 'A trigger starts a run.',
   },
   'run.agent': {
     title: 'invoke_agent {gen_ai.agent.name}',
     kind: 'internal',
     fixed: { 'gen_ai.operation.name': 'invoke_agent' },
     attributes: [...RUN, 'gen_ai.agent.id', 'gen_ai.agent.name'],
-    help: 'One execution of the code of an agent: until it ends, is suspended or is taken away.',
+    help: 'One execution of an agent: until it ends, is suspended or is detached.',
   },
   'run.workflow': {
     title: 'invoke_workflow {gen_ai.workflow.name}',
     kind: 'internal',
     fixed: { 'gen_ai.operation.name': 'invoke_workflow' },
     attributes: [...RUN, 'gen_ai.workflow.name'],
-    help: 'The same of a workflow.',
+    help: 'One execution of a workflow: until it ends, is suspended or is detached.',
   },
   step: {
     title: 'step {perdure.step.name}',
     kind: 'internal',
     fixed: {},
     attributes: [...STEP, 'perdure.step.name'],
-    help: 'One try of a step, and of what is recorded like one: memory, skills, the session. What is replayed has none.',
+    help: 'One attempt of a step, or of a call recorded like one (memory, skills, session). Replayed calls have no span.',
   },
   tool: {
     title: 'execute_tool {gen_ai.tool.name}',
     kind: 'internal',
     fixed: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.type': 'function' },
     attributes: [...STEP, 'gen_ai.tool.name', 'gen_ai.tool.call.id'],
-    help: 'A call of a tool by ctx.tool, without the wait for its approval.',
+    help: 'A tool call made by ctx.tool, excluding the wait for its approval.',
   },
   'mcp.call': {
     title: 'tools/call {gen_ai.tool.name}',
     kind: 'client',
     fixed: { 'gen_ai.operation.name': 'execute_tool', 'mcp.method.name': 'tools/call' },
     attributes: ['gen_ai.tool.name', 'perdure.mcp.server.id', 'error.type'],
-    help: 'A call of a tool of an MCP server, connecting included.',
+    help: 'A tool call to an MCP server, including the time to connect.',
   },
 } as const satisfies Record<string, SpanSpec>
 
 export type SpanName = keyof typeof SPANS
 
-/** The attributes that whoever makes the span gives it. */
+/** The attributes that the code creating the span supplies. */
 export type SpanAttributesOf<Name extends SpanName> = SpanAttributes<(typeof SPANS)[Name]['attributes'][number]>
 
-/** The title of a span, such as `invoke_agent echo`; what has no value is left out. */
+/** The name of a span, such as `invoke_agent echo`; attributes without a value are left out. */
 export function spanTitle(name: SpanName, attributes: SpanAttributes): string {
   return SPANS[name].title
     .replace(/\{([^{}]+)\}/g, (_, attribute: SpanAttribute) => String(attributes[attribute] ?? ''))

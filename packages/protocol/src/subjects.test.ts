@@ -8,7 +8,7 @@ const names = Object.keys(SUBJECTS) as SubjectName[]
 const slotsOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
 
 describe('parseSubject', () => {
-  it.each(names)('reads back what formatSubject writes for %s', (name) => {
+  it.each(names)('parses what formatSubject writes for %s', (name) => {
     const keys = slotsOf(SUBJECTS[name].pattern)
     const anyParams = fc.record(Object.fromEntries(keys.map((key) => [key, id])))
 
@@ -20,7 +20,7 @@ describe('parseSubject', () => {
     )
   })
 
-  it('refuses or writes back any text', () => {
+  it('returns undefined or a subject that formats to the original text', () => {
     const pieces = fc.constantFrom('agent:', 'session:', 'run', '/runs/', '/events', 'memory', '*', 'a', '/', ':', ' ')
     const text = fc.oneof(
       fc.string(),
@@ -58,7 +58,7 @@ describe('parseSubject', () => {
 })
 
 describe('SUBJECTS', () => {
-  it('demand a scope that can be granted, with ids from their own pattern', () => {
+  it('requires grantable scopes whose ids come from the pattern of the subject', () => {
     for (const { pattern, scope } of Object.values(SUBJECTS)) {
       expect(isGrantable(scope.replace(/\{\w+\}/, 'some-id')), scope).toBe(true)
       expect(slotsOf(pattern)).toEqual(expect.arrayContaining(slotsOf(scope)))

@@ -1,8 +1,8 @@
 import { OPERATOR_ID } from './ids.ts'
 
 /**
- * What a subject carries, and the scope that lets a caller subscribe. `{name}` is an id. `rowScope` does too, for the rows that a
- * grant on it covers, which may be the caller's own.
+ * What each subject carries, and the scope that lets a caller subscribe; `{name}` stands for an id. `rowScope` also
+ * lets a caller subscribe, limited to the rows that its grant covers; with `own`, those that the caller owns.
  */
 // biome-ignore format: a table is read by its rows
 export const SUBJECTS = {
@@ -12,11 +12,11 @@ export const SUBJECTS = {
   sessionRun: { pattern: 'session:{sessionId}/runs/{runId}/events', scope: 'sessions:read:{sessionId}', summary: 'One run of the session.' },
   agent: { pattern: 'agent:{agentId}/events', scope: 'agents:read:{agentId}', summary: 'The life cycle of all runs of the agent.' },
   workflow: { pattern: 'workflow:{workflowId}/events', scope: 'workflows:read:{workflowId}', summary: 'The life cycle of all runs of the workflow.' },
-  trigger: { pattern: 'trigger:{triggerId}/events', scope: 'triggers:read:{triggerId}', summary: 'Fires and state of the trigger.' },
+  trigger: { pattern: 'trigger:{triggerId}/events', scope: 'triggers:read:{triggerId}', summary: 'Fires and state changes of the trigger.' },
   memory: { pattern: 'memory/events', scope: 'memory:read', summary: 'Facts written, deleted and consolidated.' },
   memoryConflicts: { pattern: 'memory/conflicts', scope: 'memory:read', summary: 'Conflicts between facts.' },
-  approvals: { pattern: 'approvals/events', scope: 'approvals:read', summary: 'The inbox of approvals.' },
-  audit: { pattern: 'audit/events', scope: 'audit:read', summary: 'Entries of the audit chain, as `audit.events` says.' },
+  approvals: { pattern: 'approvals/events', scope: 'approvals:read', summary: 'Approvals that are requested, resolved or expire.' },
+  audit: { pattern: 'audit/events', scope: 'audit:read', summary: 'Entries of the audit chain, as selected by `audit.events`.' },
 } as const satisfies Record<string, SubjectSpec>
 
 type ScopeText = `${string}:${string}`
@@ -28,7 +28,7 @@ interface SubjectSpec {
   readonly summary: string
 }
 
-/** The scopes of which one lets a caller subscribe. */
+/** The scopes that let a caller subscribe; any one of them suffices. */
 export function scopesOfSubject(name: SubjectName): readonly ScopeText[] {
   const { scope, rowScope }: SubjectSpec = SUBJECTS[name]
   return rowScope === undefined ? [scope] : [scope, rowScope]
@@ -45,13 +45,13 @@ export interface ParsedSubject {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** The subject of `name` with its ids filled in. */
+/** The subject called `name`, with its ids filled in. */
 export function formatSubject<N extends SubjectName>(name: N, params: SubjectParams<N>): string {
   const values: Readonly<Record<string, string>> = params
   return (PARTS[name] ?? []).map((part, index) => (index % 2 === 0 ? part : (values[part] ?? ''))).join('')
 }
 
-/** Of each pattern: text and names of ids by turns. */
+/** For each pattern: literal text and id names, alternating. */
 const PARTS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries(SUBJECTS).map(([name, { pattern }]) => [name, pattern.split(/\{(\w+)\}/)]),
 )
@@ -62,7 +62,7 @@ const MATCHERS = Object.entries(SUBJECTS).map(([name, { pattern }]) => ({
   regex: new RegExp(`^${pattern.replace(/\{\w+\}/g, '([^/:]+)')}$`),
 }))
 
-/** Reads a subject; `undefined` for wildcards, unknown shapes and ids outside the id grammar. */
+/** Parses a subject; `undefined` for wildcards, unknown shapes and ids outside the id grammar. */
 export function parseSubject(text: string): ParsedSubject | undefined {
   if (text.length > 320) return undefined
   for (const { name, keys, regex } of MATCHERS) {

@@ -16,11 +16,11 @@ describe('formatToken', () => {
       'perdure_test_v1_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf29EcKC',
     ],
     ['local', new Uint8Array(32).fill(255), 'perdure_local_v1_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp10EmPg5'],
-  ] as const)('agrees with an independent computation for %s', (tokenEnv, bytes, expected) => {
+  ] as const)('matches an independent computation for %s', (tokenEnv, bytes, expected) => {
     expect(formatToken(tokenEnv, bytes)).toBe(expected)
   })
 
-  it('makes well-formed tokens, a different one for each secret', () => {
+  it('produces well-formed tokens that differ for each secret', () => {
     fc.assert(
       fc.property(env, secret, secret, (tokenEnv, one, other) => {
         const token = formatToken(tokenEnv, one)
@@ -37,7 +37,7 @@ describe('formatToken', () => {
 })
 
 describe('isWellFormedToken', () => {
-  it('notices any one changed character', () => {
+  it('detects any single changed character', () => {
     const token = formatToken(
       'local',
       Uint8Array.from({ length: 32 }, (_, index) => 37 * index),
@@ -52,7 +52,7 @@ describe('isWellFormedToken', () => {
     }
   })
 
-  it('notices two swapped neighbours', () => {
+  it('detects two swapped neighbouring characters', () => {
     fc.assert(
       fc.property(env, secret, fc.nat({ max: 47 }), (tokenEnv, bytes, offset) => {
         const token = formatToken(tokenEnv, bytes)
@@ -63,7 +63,7 @@ describe('isWellFormedToken', () => {
     )
   })
 
-  it('refuses anything shorter, longer or surrounded', () => {
+  it('refuses a token that is shorter, longer or surrounded by text', () => {
     const token = formatToken('test', new Uint8Array(32).fill(7))
 
     for (const text of ['', token.slice(1), token.slice(0, -1), `${token}0`, ` ${token}`, `${token}\n`]) {

@@ -8,13 +8,13 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 /** Builds the token text from 32 random bytes. */
 export function formatToken(env: TokenEnv, secret: Uint8Array): string {
-  if (secret.length !== 32) throw new RangeError('a token secret has 32 bytes')
+  if (secret.length !== 32) throw new RangeError('a token secret must have 32 bytes')
   const number = secret.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
   const head = `${TOKEN_PREFIX}_${env}_v1_${base62(number, 43)}`
   return head + base62(BigInt(crc32(head)), 6)
 }
 
-/** Whether `text` has the form of a token and its checksum fits. Needs no secret and no storage. */
+/** Whether `text` has the form of a token and a correct checksum. Needs neither a secret nor the storage. */
 export function isWellFormedToken(text: string): boolean {
   const match = TOKEN.exec(text)
   return match !== null && base62(BigInt(crc32(text.slice(0, -6))), 6) === match[3]

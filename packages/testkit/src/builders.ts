@@ -16,7 +16,7 @@ import {
   toJsonText,
 } from '@perdure/ports'
 
-/** When everything the builders make was made: 2025-01-01T00:00:00.000Z. */
+/** Creation time of everything that the builders create: 2025-01-01T00:00:00.000Z. */
 export const BUILT_AT = Date.UTC(2025, 0, 1) as EpochMs
 
 /** A queued run of the agent `echo`; only its required fields are set. */
@@ -35,7 +35,7 @@ export const aRun = (over: Partial<RunRecord> = {}): RunRecord => ({
   ...over,
 })
 
-/** The first call of the run that `aRun()` makes, executing; only its required fields are set. */
+/** The first call of the run from `aRun()`, executing; only its required fields are set. */
 export const aStep = (over: Partial<StepRecord> = {}): StepRecord => ({
   runId: 'run_00000000000000000000000001',
   seq: 1,
@@ -47,7 +47,7 @@ export const aStep = (over: Partial<StepRecord> = {}): StepRecord => ({
   ...over,
 })
 
-/** A pending approval that the run that `aRun()` makes asks for; only its required fields are set. */
+/** A pending approval requested by the run from `aRun()`; only its required fields are set. */
 export const anApproval = (over: Partial<ApprovalRecord> = {}): ApprovalRecord => ({
   id: 'apr_00000000000000000000000001',
   runId: 'run_00000000000000000000000001',
@@ -70,7 +70,7 @@ export const aSession = (over: Partial<SessionRecord> = {}): SessionRecord => ({
   ...over,
 })
 
-/** A token of `alice` that never expires; its digest follows from its id. */
+/** A token of `alice` that never expires; its digest is derived from its id. */
 export const aToken = (over: Partial<TokenRecord> = {}): TokenRecord => ({
   id: 'tok_00000000000000000000000001',
   digest: `digest of ${over.id ?? 'tok_00000000000000000000000001'}`,
@@ -84,7 +84,7 @@ export const aToken = (over: Partial<TokenRecord> = {}): TokenRecord => ({
   ...over,
 })
 
-/** An event that no stream carries until it is given a run, a session or a topic. */
+/** An event that is on no stream unless a run, session or topic is given. */
 export const anEvent = (over: Partial<NewEvent> = {}): NewEvent => ({
   type: 'text.delta',
   payload: toJsonText({ delta: 'hel' }),
@@ -92,7 +92,7 @@ export const anEvent = (over: Partial<NewEvent> = {}): NewEvent => ({
   ...over,
 })
 
-/** A message of the user in the session that `aSession()` makes. */
+/** A user message in the session from `aSession()`. */
 export const aMessage = (over: Partial<NewMessage> = {}): NewMessage => ({
   id: 'msg_00000000000000000000000001',
   sessionId: 'ses_00000000000000000000000001',
@@ -120,7 +120,7 @@ export const anMcpServer = (over: Partial<McpServerRecord> = {}): McpServerRecor
   ...over,
 })
 
-/** A part with waits of the runs `run-a` and `run-b`. */
+/** An emission part with waiting calls of `run-a` and `run-b`. */
 export const anEmissionPart = (over: Partial<EmissionPart> = {}): EmissionPart => ({
   id: 'emi-1',
   eventName: 'invoice.paid',
@@ -133,7 +133,7 @@ export const anEmissionPart = (over: Partial<EmissionPart> = {}): EmissionPart =
   ...over,
 })
 
-/** An enabled trigger of the agent `echo` that fires at an event; only its required fields are set. */
+/** An enabled trigger that starts the agent `echo` on an event; only its required fields are set. */
 export const aTrigger = (over: Partial<TriggerRecord> = {}): TriggerRecord => ({
   id: 'nightly',
   kind: 'event',
@@ -154,7 +154,7 @@ export const aTrigger = (over: Partial<TriggerRecord> = {}): TriggerRecord => ({
   ...over,
 })
 
-/** A pending scheduled fire of the trigger that `aTrigger()` makes; only its required fields are set. */
+/** A pending scheduled fire of the trigger from `aTrigger()`; only its required fields are set. */
 export const aFire = (over: Partial<FireRecord> = {}): FireRecord => ({
   id: 'fire_00000000000000000000000001',
   triggerId: 'nightly',

@@ -1,16 +1,16 @@
 import { type Embedder, wordsOf } from '@perdure/ports'
 
 /**
- * An embedder without a model: every word falls into a place of the vector by its letters, so that texts with common
- * words are near each other. The same text always has the same vector.
+ * An embedder without a model: it hashes every word to an index of the vector, so texts with common words are close to
+ * each other. The same text always has the same vector.
  */
 export function createHashEmbedder({ dimensions = 64, synonyms = {} }: HashEmbedderOptions = {}): Embedder {
   const meaningOf = (word: string) => synonyms[word] ?? word
   const vectorOf = (text: string) => {
     const vector = Array.from({ length: dimensions }, () => 0)
     for (const word of wordsOf(text)) {
-      const place = hashOf(meaningOf(word)) % dimensions
-      vector[place] = (vector[place] ?? 0) + 1
+      const index = hashOf(meaningOf(word)) % dimensions
+      vector[index] = (vector[index] ?? 0) + 1
     }
     return vector
   }
@@ -19,7 +19,7 @@ export function createHashEmbedder({ dimensions = 64, synonyms = {} }: HashEmbed
 
 export interface HashEmbedderOptions {
   readonly dimensions?: number
-  /** Words that stand for another one: what a model would know. */
+  /** Synonyms that a real model would know. */
   readonly synonyms?: Readonly<Record<string, string>>
 }
 

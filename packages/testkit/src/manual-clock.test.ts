@@ -10,7 +10,7 @@ describe('createManualClock', () => {
     expect([clock.now(), clock.monotonicMs()]).toEqual([1_250, 250])
   })
 
-  it('runs due timers in the order of their due times, at those times', () => {
+  it('runs due timers in order of their due times, at those times', () => {
     const clock = createManualClock(0)
     const seen: [string, number][] = []
     const note = (name: string) => () => void seen.push([name, clock.monotonicMs()])
@@ -28,7 +28,7 @@ describe('createManualClock', () => {
     ])
   })
 
-  it('runs timers that a timer sets within the same advance', () => {
+  it('runs timers that a timer starts within the same advance', () => {
     const clock = createManualClock()
     const seen: number[] = []
     const tick = () => {
@@ -42,7 +42,7 @@ describe('createManualClock', () => {
     expect(seen).toEqual([10, 20, 30])
   })
 
-  it('runs each timer once and none that was cancelled', () => {
+  it('runs each timer once and no cancelled timer', () => {
     const clock = createManualClock()
     let runs = 0
     const cancelEarly = clock.after(5, () => runs++)
@@ -68,7 +68,7 @@ describe('createManualClock', () => {
     expect([clock.now(), clock.monotonicMs(), runs]).toEqual([9_010, 10, 1])
   })
 
-  it('refuses to go back', () => {
+  it('refuses to move backwards', () => {
     expect(() => createManualClock().advance(-1)).toThrow(RangeError)
   })
 })

@@ -1,9 +1,9 @@
 import type { Clock, EpochMs, Timers } from '@perdure/ports'
 
 export interface ManualClock extends Clock, Timers {
-  /** Moves both clocks forward and runs the timers that fall due on the way, in the order of their due times. */
+  /** Moves both clocks forward and runs the timers that become due, in order of their due times. */
   advance(ms: number): void
-  /** Steps the wall clock only: durations and timers do not notice. */
+  /** Sets the wall clock only: durations and timers are unaffected. */
   setWall(at: number): void
 }
 
@@ -12,7 +12,7 @@ interface Timer {
   readonly fn: () => void
 }
 
-/** A clock that stands still until it is told to move. */
+/** A clock that moves only when a test advances it. */
 export function createManualClock(startMs = Date.UTC(2025, 0, 1)): ManualClock {
   const timers = new Set<Timer>()
   let monotonic = 0

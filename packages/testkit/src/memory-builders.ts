@@ -1,7 +1,7 @@
 import type { BlockRecord, FactRecord, MemoryConflictRecord, NewJob } from '@perdure/ports'
 import { BUILT_AT } from './builders.ts'
 
-/** A fact of `alice`; only its required fields are set, its fingerprint follows from its text. */
+/** A fact of `alice`; only its required fields are set. Its fingerprint is derived from its text. */
 export const aFact = (over: Partial<FactRecord> = {}): FactRecord => ({
   id: 'mem_00000000000000000000000001',
   namespace: 'default',
@@ -31,7 +31,7 @@ export const aBlock = (over: Partial<BlockRecord> = {}): BlockRecord => ({
   ...over,
 })
 
-/** An open conflict of two facts of `alice`. */
+/** An open conflict between two facts of `alice`. */
 export const aMemoryConflict = (over: Partial<MemoryConflictRecord> = {}): MemoryConflictRecord => ({
   id: 'cfl_00000000000000000000000001',
   namespace: 'default',
@@ -42,7 +42,7 @@ export const aMemoryConflict = (over: Partial<MemoryConflictRecord> = {}): Memor
   ...over,
 })
 
-/** A job to merge the facts of `alice`, due at once; its key follows from its id. */
+/** A job to merge the facts of `alice`, due immediately; its key is derived from its id. */
 export const aJob = (over: Partial<NewJob> = {}): NewJob => ({
   id: 'job_00000000000000000000000001',
   key: `key of ${over.id ?? 'job_00000000000000000000000001'}`,

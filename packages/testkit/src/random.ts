@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32), so that a failing run can be repeated. Returns numbers in [0, 1). */
+/** A seeded random number generator (mulberry32) that makes failures reproducible. Returns numbers in [0, 1). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createSequenceIds } from './sequence-ids.ts'
 
 describe('createSequenceIds', () => {
-  it('makes ids of every kind in the format of real ones', () => {
+  it('generates ids of every kind in the production format', () => {
     const ids = createSequenceIds()
 
     for (const kind of Object.keys(ID_PREFIXES) as IdKind[]) {
@@ -11,7 +11,7 @@ describe('createSequenceIds', () => {
     }
   })
 
-  it('makes ids that differ and sort by the order they were made in', () => {
+  it('generates distinct ids that sort in order of creation', () => {
     const ids = createSequenceIds()
     const made = Array.from({ length: 2_000 }, () => ids.newId('run'))
 
@@ -19,13 +19,13 @@ describe('createSequenceIds', () => {
     expect(made.toSorted()).toEqual(made)
   })
 
-  it('repeats itself from generator to generator', () => {
+  it('generates the same ids in every generator', () => {
     const [one, other] = [createSequenceIds(), createSequenceIds()]
 
     expect([one.newId('token'), one.randomBytes(8)]).toEqual([other.newId('token'), other.randomBytes(8)])
   })
 
-  it('fills bytes of the asked length, different from call to call', () => {
+  it('returns bytes of the requested length that differ between calls', () => {
     const ids = createSequenceIds()
     const [first, second] = [ids.randomBytes(32), ids.randomBytes(32)]
 

@@ -4,7 +4,7 @@ import { ID_PREFIXES } from '@perdure/protocol'
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const FIRST_MS = 1_735_689_600_000
 
-/** The same ids and bytes in every run of a test: well-formed, sorted by the order they were made in. */
+/** Generates the same well-formed ids and bytes in every test run; ids sort in order of creation. */
 export function createSequenceIds(): IdGenerator {
   let made = 0
   let filled = 0
@@ -24,7 +24,7 @@ export function createSequenceIds(): IdGenerator {
   }
 }
 
-/** A UUIDv7 of that millisecond whose random bits are all zero. */
+/** A UUIDv7 with this timestamp whose random bits are all zero. */
 const uuidV7 = (ms: number): bigint => (BigInt(ms) << 80n) | (7n << 76n) | (0b10n << 62n)
 
 function crockford(value: bigint): string {

@@ -1,10 +1,10 @@
-import { AppError, type Storage, type UnitOfWork } from '@perdure/ports'
+import { AppError, type Storage, storageBusy, type UnitOfWork } from '@perdure/ports'
 import { createRandom } from './random.ts'
 
 /**
- * How a call of a storage goes wrong. `busy` and `full`: refused, nothing was done. `late`: done some turns of the event
- * loop later. `answered-late`: done at once, answered some turns later. `lost` and `unknown`: fails as `storage-failed`,
- * not done the first, done the second; the caller cannot tell them apart.
+ * How a storage call misbehaves. `busy` and `full`: refused without effect. `late`: applied some event-loop turns
+ * later. `answered-late`: applied at once, but resolved some turns later. `lost` and `unknown`: rejected with
+ * `storage-failed`; `lost` was not applied, `unknown` was, and the caller cannot tell them apart.
  */
 export type Fault = 'busy' | 'full' | 'late' | 'answered-late' | 'lost' | 'unknown'
 
@@ -14,9 +14,9 @@ export interface StorageCall {
 }
 
 export interface FaultPlan {
-  /** What goes wrong with this call; asked once for each, in their order. */
+  /** Returns the fault for a call; called once per call, in call order. */
   faultOf(call: StorageCall): Fault | undefined
-  /** The outcome of a commit is unknown, or a read has failed for good; called once. */
+  /** Called once, when the outcome of a commit is unknown or a read has failed permanently. */
   readonly onFatal?: (error: AppError) => void
 }
 
@@ -24,9 +24,9 @@ type Method = (...args: readonly unknown[]) => Promise<unknown>
 type Port = Readonly<Record<string, Method>>
 
 /**
- * The storage with calls that fail as those of a real one may. Commits keep their order, and so do their answers. After
- * `lost` or `unknown` it takes no more writes, whatever the plan says: what is open must be read again by whoever
- * opens it next. `close` never fails.
+ * Wraps a storage so that its calls fail like those of a real one. Commits are applied and resolved in call order.
+ * After `lost` or `unknown` it refuses all writes, whatever the plan says: the next process to open the storage must
+ * read it again. `close` never fails.
  */
 export function withFaults(storage: Storage, plan: FaultPlan): Storage {
   const life = { isBroken: false }
@@ -40,7 +40,7 @@ export function withFaults(storage: Storage, plan: FaultPlan): Storage {
 
   const call = async <T>(name: StorageCall, work: () => Promise<T>): Promise<T> => {
     const fault = plan.faultOf(name)
-    if (fault === 'busy') throw new AppError('SQLITE_BUSY', { message: 'injected: busy', retryAfterMs: 1_000 })
+    if (fault === 'busy') throw storageBusy({ message: 'injected: busy', retryAfterMs: 1_000 })
     if (fault === 'full') throw new AppError('storage-full', { message: 'injected: full' })
     if (fault === 'lost') throw broken()
     if (fault === 'late') await someTurns()
@@ -88,21 +88,21 @@ async function someTurns(): Promise<void> {
 }
 
 export interface RandomFaults extends FaultPlan {
-  /** Nothing goes wrong from here on. */
+  /** Stops injecting faults. */
   stop(): void
-  /** How often each was injected, by port and method. */
+  /** How often each fault was injected, by port and method. */
   readonly injected: ReadonlyMap<string, number>
 }
 
 export interface RandomFaultsOptions {
   readonly seed: number
-  /** Which part of the calls goes wrong, from 0 to 1. */
+  /** Share of calls that get a fault, from 0 to 1. */
   readonly share: number
   readonly faults: readonly Fault[]
   readonly onFatal?: (error: AppError) => void
 }
 
-/** The same faults in every run with the same seed and the same calls. `full` meets commits only. */
+/** Injects the same faults for the same seed and the same calls. `full` affects only commits. */
 export function createRandomFaults({ seed, share, faults, onFatal }: RandomFaultsOptions): RandomFaults {
   const random = createRandom(seed)
   const injected = new Map<string, number>()

@@ -1,53 +1,54 @@
 import { interfaceMembers } from '../interface-members.ts'
 import { code, page, table } from '../markdown.ts'
 
-/** A type that authors of agents meet: its heading, where it is declared, and what to know of it as a whole. */
-type Shown = readonly [heading: string, path: string, name: string, about: string]
+/** A documented type: heading, source file, interface name and an introduction. */
+type DocumentedType = readonly [heading: string, path: string, name: string, about: string]
 
 const CORE = 'packages/core/src'
 const APP = 'packages/server-app/src'
 
 // biome-ignore format: a table is read by its rows
-const SHOWN: readonly Shown[] = [
-  ['A registration', `${CORE}/agents/agent.ts`, 'RegistrationOptions', 'What agents and workflows have in common. An agent has `agent: { id, run(input, ctx) }` besides, a workflow `workflow: { id, execute(input, ctx) }`; each returns its result, which is JSON, or is an async generator that yields events and returns it.'],
-  ['The options of `createServer`', `${APP}/server-options.ts`, 'ServerOptions', '`defineConfig` takes the same, with the sections of the [configuration](config.md) in place of `config`.'],
+const DOCUMENTED_TYPES: readonly DocumentedType[] = [
+  ['Registrations', `${CORE}/targets/registration.ts`, 'RegistrationOptions', 'Options that agents and workflows share. An agent also has `agent: { id, run(input, ctx) }`, a workflow `workflow: { id, execute(input, ctx) }`. Each returns a JSON value as its result, or is an async generator that yields events and returns the result.'],
+  ['Options of `createServer`', `${APP}/server-options.ts`, 'ServerOptions', '`defineConfig` takes the same options, with the sections of the [configuration](config.md) in place of `config`.'],
   ['Hooks', `${APP}/hooks.ts`, 'Hooks', ''],
-  ['The context of a run', `${CORE}/agents/agent.ts`, 'RunContext', 'The second argument of `run` and `execute`.'],
-  ['… and what it finds of the server', `${CORE}/agents/run-services.ts`, 'RunServices', ''],
-  ['A yielded event', `${CORE}/agents/agent.ts`, 'AgentEvent', 'What an async generator yields, in place of calling `emit`.'],
-  ['Options of `emit`', `${CORE}/agents/agent.ts`, 'EmitOptions', ''],
-  ['Options of `step`', `${CORE}/steps/step.ts`, 'StepOptions', ''],
-  ['`retry` of a step', `${CORE}/steps/step.ts`, 'StepRetry', ''],
-  ['What the code of a step or a tool gets', `${CORE}/steps/step.ts`, 'StepTry', 'The argument of a step’s function, the second one of a tool’s `execute`.'],
-  ['A call of `tool`', `${CORE}/tools/tool.ts`, 'ToolCall', 'It answers `{ ok: true, value }` or `{ ok: false, error: { kind, message } }`.'],
-  ['Options of `approval`', `${CORE}/approvals/approval-options.ts`, 'ApprovalOptions', ''],
-  ['A decision', `${CORE}/approvals/approval-options.ts`, 'ApprovalDecision', 'What `approval` answers.'],
-  ['What `suspend` takes', `${CORE}/runs/suspension.ts`, 'SuspendRequest', ''],
-  ['`resume`, after it', `${CORE}/agents/agent.ts`, 'Resume', ''],
-  ['What `usage` takes', `${CORE}/runs/usage-report.ts`, 'UsageReport', ''],
-  ['`session`', `${CORE}/sessions/run-session.ts`, 'RunSession', 'Durable calls, like `step`; so are those of `memory`, `skills` and `mcp`.'],
-  ['`memory`', `${CORE}/memory/run-memory.ts`, 'RunMemory', ''],
-  ['`memory.block(label)`', `${CORE}/memory/run-memory.ts`, 'RunBlock', ''],
-  ['`skills`', `${CORE}/skills/run-skills.ts`, 'RunSkills', ''],
-  ['`mcp`', `${CORE}/mcp/run-mcp.ts`, 'RunMcp', ''],
-  ['Options of `mcp.call`', `${CORE}/mcp/run-mcp.ts`, 'McpCallOptions', 'And `onCrash`, as `step` has it.'],
+  ['Run context', `${CORE}/targets/run-context.ts`, 'RunContext', 'The second argument of `run` and `execute`.'],
+  ['Services of the run context', `${CORE}/targets/run-services.ts`, 'RunServices', ''],
+  ['The context member `agents`', `${CORE}/targets/run-context.ts`, 'ChildAgents', ''],
+  ['Yielded events', `${CORE}/targets/agent.ts`, 'AgentEvent', 'An async generator can yield these instead of calling `emit`.'],
+  ['Options of `emit`', `${CORE}/targets/run-context.ts`, 'EmitOptions', ''],
+  ['Options of `step`', `${CORE}/durable/step.ts`, 'StepOptions', ''],
+  ['Option `retry` of a step', `${CORE}/durable/step.ts`, 'StepRetry', ''],
+  ['Argument of a step or tool function', `${CORE}/durable/step.ts`, 'StepTry', 'The argument of a step function, and the second argument of a tool’s `execute`.'],
+  ['Options of `tool`', `${CORE}/durable/tool.ts`, 'ToolCall', '`tool` returns `{ ok: true, value }` or `{ ok: false, error: { kind, message } }`.'],
+  ['Options of `approval`', `${CORE}/durable/approval-options.ts`, 'ApprovalOptions', ''],
+  ['Result of `approval`', `${CORE}/durable/approval-options.ts`, 'ApprovalDecision', ''],
+  ['Argument of `suspend`', `${CORE}/durable/suspension.ts`, 'SuspendRequest', ''],
+  ['The context member `resume`', `${CORE}/targets/run-context.ts`, 'Resume', ''],
+  ['Argument of `usage`', `${CORE}/durable/usage-report.ts`, 'UsageReport', ''],
+  ['The context member `session`', `${CORE}/sessions/run-session.ts`, 'RunSession', 'These calls are durable, like `step`; so are the calls of `memory`, `skills` and `mcp`.'],
+  ['The context member `memory`', `${CORE}/memory/run-memory.ts`, 'RunMemory', ''],
+  ['Result of `memory.block(label)`', `${CORE}/memory/run-memory.ts`, 'RunBlock', ''],
+  ['The context member `skills`', `${CORE}/skills/run-skills.ts`, 'RunSkills', ''],
+  ['The context member `mcp`', `${CORE}/mcp/run-mcp.ts`, 'RunMcp', ''],
+  ['Options of `mcp.call`', `${CORE}/mcp/run-mcp.ts`, 'McpCallOptions', '`mcp.call` also takes `onCrash`, with the meaning it has for `step`.'],
   ['Options of `retry`', `${CORE}/providers/retry.ts`, 'RetryOptions', ''],
   ['Options of `fallback`', `${CORE}/providers/fallback.ts`, 'FallbackOptions', ''],
-  ['Options of `runAgent`', `${APP}/run-agent.ts`, 'RunAgentOptions', 'And `config`, `agents`, `workflows`, `skills`, `mcpServers`, `embedder` and `adapters`, as `createServer` has them.'],
-  ['What `runAgent` answers', `${APP}/run-agent.ts`, 'TestRun', 'And `status`, `finishReason`, `result`, `error` and `usage`, as `GET /runs/:runId` shows them.'],
+  ['Options of `runAgent`', `${APP}/testing/run-agent.ts`, 'RunAgentOptions', 'Also takes `config`, `agents`, `workflows`, `skills`, `mcpServers`, `embedder` and `adapters`, as `createServer` does.'],
+  ['Result of `runAgent`', `${APP}/testing/run-agent.ts`, 'TestRun', 'Also has `status`, `finishReason`, `result`, `error` and `usage`, as `GET /runs/:runId` shows them.'],
 ]
 
 export const authoringPage = (): string =>
   page(
     'Authoring',
-    'Every member of a registration, of the context that its code gets, and of the options of each call. A member with `?` may be left out. ' +
-      'Triggers are in the [guide](../guides/triggers.md), fields of the configuration on [their page](config.md).',
-    ...SHOWN.flatMap(([heading, path, name, about]) => [
+    'The members of registrations and of the run context, and the options of each call. A member with `?` is optional. ' +
+      'For triggers, see the [guide](../guides/triggers.md); for configuration fields, see [Configuration](config.md).',
+    ...DOCUMENTED_TYPES.flatMap(([heading, path, name, about]) => [
       `## ${heading}`,
       ...(about === '' ? [] : [about]),
       table(
-        ['Member', 'Says'],
-        interfaceMembers(path, name).map(({ signature, says }) => [code(signature), says]),
+        ['Member', 'Description'],
+        interfaceMembers(path, name).map(({ signature, description }) => [code(signature), description]),
       ),
     ]),
   ).replace('the tables of @perdure/protocol', 'the authoring types and their docstrings')

@@ -4,20 +4,20 @@ import { code, page, table } from '../markdown.ts'
 export const cliPage = (): string =>
   page(
     'Command line',
-    'Every command of `perdure`, with its flags, exit codes and examples. *stdout* is data, *stderr* is talk. With `--json` a command writes one JSON document, also when it ' +
-      'fails: `{ error, message, hint?, at?, docs?, requestId? }`; a stream writes one a line. `perdure schema <command>` prints the JSON ' +
+    'The commands of `perdure` with their flags, exit codes and examples. Commands write data to stdout and messages to stderr. With `--json` a command writes one JSON document, even when it ' +
+      'fails: `{ error, message, hint?, at?, docs?, requestId? }`; a streaming command writes one document per line. `perdure schema <command>` prints the JSON ' +
       'Schema of the document.',
     '## Exit codes',
-    'Every command can end with 0, 1, 2 and 130; the others stand at the command.',
+    'Every command can exit with 0, 1, 2 or 130. Other exit codes are listed with the command.',
     table(
       ['Code', 'Meaning'],
       Object.values(EXIT_CODES).map((exit) => [String(exit.code), exit.meaning]),
     ),
     '## Flags of all commands',
     flagTable(flagsOf({ target: 'none' })),
-    '## Flags of commands that speak to a server',
+    '## Flags of commands that call a server',
     flagTable(own('server')),
-    '## Flags of commands on the configuration and the storage',
+    '## Flags of commands that use the local configuration and storage',
     flagTable(own('storage')),
     '## Commands',
     ...COMMANDS.map(commandText),
@@ -29,8 +29,8 @@ const own = (target: 'server' | 'storage'): readonly FlagSpec[] => {
 }
 
 const TARGETS = {
-  server: 'Speaks to a running server.',
-  storage: 'Works on the configuration, the secrets and the database.',
+  server: 'Calls a running server.',
+  storage: 'Uses the local configuration, secrets and database.',
   none: '',
 } as const
 
@@ -50,7 +50,7 @@ function commandText({
   const codes = exits.map((exit) => String(EXIT_CODES[exit].code)).join(', ')
   return [
     `### ${['perdure', path, ...words].join(' ')}`,
-    [sentence(summary), TARGETS[target], codes === '' ? '' : `Exit codes besides: ${codes}.`]
+    [sentence(summary), TARGETS[target], codes === '' ? '' : `Other exit codes: ${codes}.`]
       .filter((text) => text !== '')
       .join(' '),
     ...(given.length === 0 ? [] : [given.map(({ name, note }) => `- ${code(name)}: ${note}`).join('\n')]),

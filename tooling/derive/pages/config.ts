@@ -4,10 +4,10 @@ import { code, codes, page, table } from '../markdown.ts'
 export const configPage = (): string =>
   page(
     'Configuration',
-    'Every field of the configuration, with its default. It comes from `perdure.config.{ts,js,mjs,json}`, then the environment, then ' +
-      'flags; the later one wins. An unknown field is refused. In the environment, lists are comma-separated.',
-    'A *secret reference* says where a secret is, and never is one: `env:NAME`, `file:path` (relative to the folder of the ' +
-      'configuration, readable by its owner only), or `keyring:account`, which takes the optional package `@napi-rs/keyring`.',
+    'The fields of the configuration with their defaults. Values come from `perdure.config.{ts,js,mjs,json}`, then the environment, then ' +
+      'flags; later sources override earlier ones. Unknown fields are refused. In the environment, lists are comma-separated.',
+    'A *secret reference* names where a secret is stored and never contains it: `env:NAME`, `file:path` (relative to the folder of the ' +
+      'configuration, readable by its owner only), or `keyring:account`, which requires the optional package `@napi-rs/keyring`.',
     table(['Field', 'Environment', 'Values', 'Default', 'Meaning'], configFields.map(toRow)),
   )
 
@@ -23,5 +23,5 @@ const describeType = (type: ConfigField['type']) => TYPE_NAMES[type] ?? type
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   strings: 'list of strings',
-  'integer-or-strings': 'integer, or list of strings',
+  'integer-or-strings': 'integer or list of strings',
 }

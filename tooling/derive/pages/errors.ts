@@ -15,22 +15,22 @@ import { code, page, table } from '../markdown.ts'
 export const errorsPage = (): string =>
   page(
     'Errors',
-    'Every identifier with which a request, a run, a start, a tool or a model provider can fail. A refused request answers ' +
-      '`{ error, message, hint?, requestId }` with the status below; `error` is permanent, `message` and `hint` are prose and may change. ' +
-      '*Retry*: the same request may succeed later; `Retry-After` says when. *Property*: where the identifier stands when the error is ' +
-      'data, such as `error` of a run that failed. Without an entry in the last column no operation answers it: it is data of a run, or ' +
-      'comes before any operation.',
+    'The errors of requests, runs, server starts, tools and model providers. A refused request is answered with ' +
+      '`{ error, message, hint?, requestId }` and the status below. `error` is permanent; `message` and `hint` are texts that may change. ' +
+      '*Retry*: the same request may succeed later; `Retry-After` says when. *Property*: the property that holds the identifier when the error is ' +
+      'stored as data, such as the `error` of a failed run. An error without an entry in the last column is answered by no operation: it is stored ' +
+      'with a run, or occurs before an operation is selected.',
     table(['Error', 'Status', 'Property', 'Retry', 'Meaning', 'Answered by'], Object.entries(ERRORS).map(toErrorRow)),
     '## Refused starts',
-    'Why `perdure server` does not start: on stderr with exit code 2, never over HTTP.',
+    'Reasons why `perdure server` does not start. They are written to stderr with exit code 2, never sent over HTTP.',
     table(['Kind', 'Meaning'], toPairs(START_ERRORS)),
     '## Tool failures',
-    'What `ctx.tool` answers instead of throwing: data in a run, never an HTTP refusal.',
+    '`ctx.tool` returns these instead of throwing. They are data in a run, never an HTTP error.',
     table(['Kind', 'Meaning'], toPairs(TOOL_FAILURES)),
     '## Provider failures',
-    'The kinds of a `ProviderError`, which agents throw when a model provider fails them.',
+    'The kinds of `ProviderError`, which agents throw when a model provider fails.',
     table(['Kind', 'Meaning'], toPairs(PROVIDER_FAILURES)),
-    'What the HTTP status of a provider means; the first row that matches speaks.',
+    'How the HTTP status of a provider is classified. The first matching row applies.',
     table(['Status', 'Kind', 'Retry', 'Retry-After'], PROVIDER_STATUS_RULES.map(toRuleRow)),
   )
 
@@ -54,7 +54,9 @@ const toPairs = (rows: Readonly<Record<string, string>>) =>
 
 const toRuleRow = ({ statuses, kind, kindOfLongContext, retryable, honoursRetryAfter }: ProviderStatusRule) => [
   statuses.map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`)).join(', '),
-  kindOfLongContext === undefined ? code(kind) : `${code(kind)}, or ${code(kindOfLongContext)} when the body says so`,
+  kindOfLongContext === undefined
+    ? code(kind)
+    : `${code(kind)}, or ${code(kindOfLongContext)} when the body reports a context that is too long`,
   retryable ? 'yes' : 'no',
   honoursRetryAfter ? 'honoured' : '',
 ]

@@ -14,14 +14,14 @@ import { schemaMembers } from '../schema-members.ts'
 export const eventsPage = (): string =>
   page(
     'Events',
-    'Every type of event, who writes it, and the subjects under which it is followed. All transports show ' +
-      '`{ eventId, subject, type, payload, at, runId? }`. *Carried by* names rows of the table of [subjects](#subjects).',
+    'The event types, the component that writes each, and the subjects that carry it. All transports send events as ' +
+      '`{ eventId, subject, type, payload, at, runId? }`. The column *Carried by* names rows of the [subjects](#subjects) table.',
     table(['Type', 'Meaning', 'Payload', 'Written by', 'Carried by', 'State'], Object.entries(EVENTS).map(toRow)),
-    `Agents may emit types of their own: ${code(EVENT_TYPE.source)}, whose first word is none of ` +
-      `${codes([...RESERVED_EVENT_FAMILIES])}. They are carried by ${AGENT_EVENT_SUBJECTS.join(', ')}.`,
-    'Strings pass the delivery sanitizer where the state says so, and in every event of the phase `commentary`.',
+    `Agents can emit their own types, which match ${code(EVENT_TYPE.source)} and do not start with ` +
+      `${codes([...RESERVED_EVENT_FAMILIES])}. These are carried by ${AGENT_EVENT_SUBJECTS.join(', ')}.`,
+    'Strings pass the delivery sanitizer in events whose state is `sanitized`, and in every event of the phase `commentary`.',
     '## Subjects',
-    'What a client subscribes to. A subscription needs the scope, and shows rows that the scope covers.',
+    'Clients subscribe to these. A subscription requires the scope and shows only the rows that the scope covers.',
     table(
       ['Name', 'Subject', 'Scope', 'Carries'],
       Object.entries(SUBJECTS).map(([name, { pattern, summary }]) => [

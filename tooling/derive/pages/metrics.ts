@@ -4,8 +4,8 @@ import { code, codes, page, table } from '../markdown.ts'
 export const metricsPage = (): string =>
   page(
     'Metrics',
-    'Every metric that the server exposes at `/metrics`, in the text exposition format 0.0.4. The values of every label are bounded: ' +
-      'registered ids, patterns of routes, identifiers of these pages.',
+    'The metrics that the server exposes at `/metrics` in the text exposition format 0.0.4. The values of every label are bounded: ' +
+      'registered ids, route patterns and identifiers from these pages.',
     table(['Metric', 'Type', 'Labels', 'Meaning'], Object.entries<MetricSpec>(METRICS).map(toRow)),
   )
 

@@ -16,11 +16,11 @@ import { schemaMembers } from '../schema-members.ts'
 export const realtimePage = (): string =>
   page(
     'Real time',
-    'How to follow events over a WebSocket, opened with `GET /ws`: methods, pushed frames and codes. ' +
-      `The subprotocol is ${code(SUBPROTOCOL)}; a browser offers ${code(`${TICKET_PREFIX}<value>`)} beside it. ` +
-      'Subjects and event types are on the page [events](events.md).',
+    'Events over a WebSocket, opened with `GET /ws`: methods, pushed frames and codes. ' +
+      `The subprotocol is ${code(SUBPROTOCOL)}; a browser also offers ${code(`${TICKET_PREFIX}<value>`)}. ` +
+      'See [Events](events.md) for subjects and event types.',
     '## Methods',
-    'JSON-RPC 2.0 from client to server, never a batch.',
+    'The client sends JSON-RPC 2.0 requests; batches are not supported.',
     table(['Method', 'Parameters', 'Result', 'Meaning'], Object.entries<RpcMethodSpec>(RPC_METHODS).map(toMethodRow)),
     '## Pushed frames',
     table(
@@ -30,8 +30,8 @@ export const realtimePage = (): string =>
         ['error', code(schemaMembers(ErrorFrame))],
       ],
     ),
-    `Where events are no longer available, an error frame of the code ${code(REPLAY_GAP)} (over server-sent events an ` +
-      `event of that type) with the data ${code(schemaMembers(ReplayGap))} comes before those that are.`,
+    `When events are no longer available, an error frame with the code ${code(REPLAY_GAP)} (over Server-Sent Events, an ` +
+      `event of that type) and the data ${code(schemaMembers(ReplayGap))} precedes the events that are.`,
     '## Error codes',
     table(['Code', 'Name', 'Meaning'], toRows(RPC_CODES)),
     '## Close codes',

@@ -4,9 +4,9 @@ import { code, codes, page, table } from '../markdown.ts'
 export const scopesPage = (): string =>
   page(
     'Scopes',
-    'What a token may be allowed to do. A grant is `resource:action[:id]`, such as `agents:invoke:echo`; its action and id may be `*`. Two parts cover every id, three parts only that ' +
-      'id; the id `own` covers the rows whose owner is the subject of the token. A literal third part is matched exactly.',
-    `Only ${code(ADMIN_SCOPE)} covers everything. Scopes that are not in this table are refused when a token is minted.`,
+    'The permissions of tokens. A grant is `resource:action[:id]`, such as `agents:invoke:echo`; its action and id can be `*`. A grant with two parts covers every id, a grant with three parts only that ' +
+      'id. The id `own` covers the rows owned by the subject of the token. A literal third part is matched exactly.',
+    `Only ${code(ADMIN_SCOPE)} covers everything. A token with a scope that is not in this table cannot be created.`,
     table(
       ['Scope', 'Third part', 'Allows'],
       Object.entries<ScopeSpec>(SCOPES).map(([name, { third, owned, summary }]) => [

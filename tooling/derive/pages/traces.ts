@@ -4,9 +4,9 @@ import { code, codes, page, table } from '../markdown.ts'
 export const tracesPage = (): string =>
   page(
     'Traces',
-    'The spans that the server makes when `telemetry.traces` is on ([guide](../guides/tracing.md)), and every attribute they ' +
-      'may have: names, ids, counts and codes, never an input, a result, the text of an error or a secret. A span that ' +
-      'ends with an error has the status `ERROR` without a message, and `error.type`.',
+    'The spans that the server creates when `telemetry.traces` is on (see the [guide](../guides/tracing.md)), and their possible ' +
+      'attributes: names, ids, counts and codes, never an input, a result, an error text or a secret. A span that ' +
+      'ends with an error has the status `ERROR` without a message, and the attribute `error.type`.',
     table(['Span', 'Kind', 'Attributes', 'Meaning'], Object.values<SpanSpec>(SPANS).map(toRow)),
     table(
       ['Attribute', 'Type', 'Meaning'],

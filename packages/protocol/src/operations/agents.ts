@@ -44,15 +44,18 @@ export const agentOperations = {
     idempotent: true,
     body: RunRequest,
     responses: {
-      200: { schema: RunOutcome, description: 'What the run came to: completed, failed, aborted or suspended alike.' },
+      200: {
+        schema: RunOutcome,
+        description: 'The outcome of the run, whether completed, failed, aborted or suspended.',
+      },
       202: {
         schema: RunOutcome,
         location: true,
-        description: 'Accepted; with Prefer: respond-async, or when wait=N has passed.',
+        description: 'Accepted, because of Prefer: respond-async or because wait=N has elapsed.',
       },
     },
     errors: RUN_REFUSALS,
-    summary: 'Run an agent and answer its outcome.',
+    summary: 'Run an agent and return its outcome.',
   },
   streamAgent: {
     id: 'agents.stream',
@@ -67,7 +70,7 @@ export const agentOperations = {
         schema: RunOutcome,
         location: true,
         description:
-          'Accepted; follow the subject or the links. Also with Accept: text/event-stream when no stream is free.',
+          'Accepted; follow the subject or the links. Also sent with Accept: text/event-stream when no stream is available.',
       },
     },
     errors: RUN_REFUSALS,
@@ -79,9 +82,9 @@ export const agentOperations = {
     path: '/agents/:agentId/state',
     scope: 'agents:read:{agentId}',
     idempotent: false,
-    responses: { 200: { schema: AgentState, description: 'How many of its runs execute and wait.' } },
+    responses: { 200: { schema: AgentState, description: 'Number of running and queued runs.' } },
     errors: ['agent-not-found'],
-    summary: 'See what an agent is doing.',
+    summary: 'Count the running and queued runs of an agent.',
   },
   abortAgent: {
     id: 'agents.abort',
@@ -95,6 +98,6 @@ export const agentOperations = {
       202: { schema: v.object({ aborted: v.array(v.string()) }), description: 'The ids of the aborted runs.' },
     },
     errors: ['agent-not-found'],
-    summary: 'Abort all runs of an agent that the caller sees.',
+    summary: 'Abort all runs of an agent that the caller can see.',
   },
 } as const satisfies OperationTable

@@ -34,8 +34,13 @@ export const approvalOperations = {
     idempotent: true,
     privileged: true,
     body: ResolveApprovalRequest,
-    responses: { 200: { schema: Approval, description: 'Decided; the same decision again answers the same.' } },
+    responses: {
+      200: {
+        schema: Approval,
+        description: 'The resolved approval; repeating the same decision returns the same response.',
+      },
+    },
     errors: ['approval-not-found', 'approval-resolved', 'run-not-active', 'session-not-found', 'thread-not-found'],
-    summary: 'Decide an approval.',
+    summary: 'Grant or deny an approval.',
   },
 } as const satisfies OperationTable

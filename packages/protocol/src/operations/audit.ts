@@ -23,7 +23,9 @@ export const auditOperations = {
     idempotent: false,
     privileged: true,
     query: v.strictObject({ ...AuditFilterEntries, format: v.optional(v.picklist(['ndjson', 'csv']), 'ndjson') }),
-    responses: { 200: { stream: 'ndjson', description: 'One entry a line, oldest first; CSV with format=csv.' } },
+    responses: {
+      200: { stream: 'ndjson', description: 'One JSON entry per line, oldest first; CSV with format=csv.' },
+    },
     errors: [],
     summary: 'Export the audit log.',
   },
@@ -34,7 +36,9 @@ export const auditOperations = {
     scope: 'audit:verify',
     idempotent: false,
     body: VerifyAuditRequest,
-    responses: { 200: { schema: AuditVerification, description: 'Whether the chain is intact, and where it is not.' } },
+    responses: {
+      200: { schema: AuditVerification, description: 'Whether the chain is intact, and if not, the first bad entry.' },
+    },
     errors: [],
     summary: 'Verify the audit chain.',
   },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Operation, ScopeRule } from '../operation.ts'
 import { OPERATIONS } from './index.ts'
 
-/** The routes of the contract, written out by hand: `method path`, whether it honours Idempotency-Key, scope. */
+/** The routes of the contract, written by hand: method, path, `I` if it honours Idempotency-Key, scope. */
 const CONTRACT_ROUTES = `
 GET    /agents                                    -  agents:read
 GET    /agents/:agentId                           -  agents:read:{agentId}
@@ -105,7 +105,7 @@ const describeRoute = ({ method, path, idempotent, scope }: Operation) =>
   `${method} ${path} ${idempotent ? 'I' : '-'} ${describeScope(scope)}`
 
 describe('the routes of the contract', () => {
-  it('are exactly the operations, with their idempotency and scopes', () => {
+  it('match the operations exactly, with idempotency and scopes', () => {
     const expected = CONTRACT_ROUTES.trim()
       .split('\n')
       .map((line) => line.replace(/\s+/g, ' '))
@@ -113,7 +113,7 @@ describe('the routes of the contract', () => {
     expect(OPERATIONS.map(describeRoute)).toEqual(expected)
   })
 
-  it('refuse only the fork by contract', () => {
+  it('refuse only the fork of a workflow', () => {
     expect(OPERATIONS.filter(({ refused }) => refused).map(({ id }) => id)).toEqual(['workflows.fork'])
   })
 })

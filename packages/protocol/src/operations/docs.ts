@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { OperationTable } from '../operation.ts'
 
-/** Mounted while `docs.enabled`. */
+/** Mounted when `docs.enabled` is true. */
 export const docsOperations = {
   getOpenApi: {
     id: 'docs.openapi',
@@ -32,7 +32,7 @@ export const docsOperations = {
     responses: {
       200: {
         stream: 'html',
-        description: 'One page of HTML that loads nothing else; reads and tries every operation.',
+        description: 'A self-contained HTML page that documents every operation and can call it.',
       },
     },
     errors: [],

@@ -22,7 +22,7 @@ export const healthOperations = {
     path: '/health/live',
     scope: null,
     idempotent: false,
-    responses: { 200: { schema: Liveness, description: 'The process answers.' } },
+    responses: { 200: { schema: Liveness, description: 'The process responds.' } },
     errors: [],
     summary: 'Probe liveness.',
   },
@@ -33,7 +33,7 @@ export const healthOperations = {
     scope: null,
     idempotent: false,
     responses: {
-      200: { schema: Readiness, description: 'New runs are taken.' },
+      200: { schema: Readiness, description: 'The server accepts new runs.' },
       503: { schema: Readiness, description: 'Starting, draining or failing: send new runs elsewhere.' },
     },
     errors: [],
@@ -45,7 +45,9 @@ export const healthOperations = {
     path: '/health/secrets',
     scope: 'secrets:read',
     idempotent: false,
-    responses: { 200: { schema: SecretsHealth, description: 'The active store and every reference; never a value.' } },
+    responses: {
+      200: { schema: SecretsHealth, description: 'The active store and every reference, never a secret value.' },
+    },
     errors: [],
     summary: 'Read the health of the secrets stores.',
   },

@@ -17,7 +17,7 @@ import { tokenOperations } from './tokens.ts'
 import { triggerOperations } from './triggers.ts'
 import { workflowOperations } from './workflows.ts'
 
-/** Every operation by resource group; inside a group, a literal path stands before a parameter that it would match. */
+/** Every operation, by resource group. Within a group, a literal path precedes a parameter that would match it. */
 export const OPERATION_TABLES = {
   agents: agentOperations,
   runs: runOperations,

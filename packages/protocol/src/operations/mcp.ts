@@ -32,7 +32,7 @@ export const mcpOperations = {
     path: '/mcp/servers/:serverId',
     scope: 'mcp:write:{serverId}',
     idempotent: true,
-    responses: { 204: { description: 'The binding is gone.' } },
+    responses: { 204: { description: 'The binding is removed.' } },
     errors: ['mcp-server-not-found'],
     summary: 'Remove an MCP server.',
   },
@@ -54,7 +54,7 @@ export const mcpOperations = {
     scope: 'mcp:call:{serverId}',
     idempotent: true,
     body: CallToolRequest,
-    responses: { 200: { schema: ToolResult, description: 'What the tool answered, or how it failed.' } },
+    responses: { 200: { schema: ToolResult, description: 'The result of the tool, or how it failed.' } },
     errors: [
       'mcp-server-not-found',
       'mcp-tool-not-found',

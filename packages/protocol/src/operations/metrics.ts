@@ -1,6 +1,6 @@
 import type { OperationTable } from '../operation.ts'
 
-/** Mounted while `metrics.enabled`. */
+/** Mounted when `metrics.enabled` is true. */
 export const metricOperations = {
   getMetrics: {
     id: 'metrics.get',

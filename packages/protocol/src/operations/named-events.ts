@@ -9,8 +9,10 @@ export const namedEventOperations = {
     scope: 'events:emit:{name}',
     idempotent: true,
     body: EmitEventRequest,
-    responses: { 202: { schema: EmittedEvent, description: 'What the event set in motion.' } },
+    responses: {
+      202: { schema: EmittedEvent, description: 'The runs that the event woke and the triggers that it fired.' },
+    },
     errors: [],
-    summary: 'Emit a named event: wakes the runs that wait for it and fires its triggers.',
+    summary: 'Emit a named event, which wakes the runs that wait for it and fires its triggers.',
   },
 } as const satisfies OperationTable

@@ -17,7 +17,7 @@ const slots = (scope: string) => [...scope.matchAll(/\{(\w+)\}/g)].map(([, name]
 const parse = (schema: v.GenericSchema | undefined, input: unknown) => v.safeParse(schema ?? v.never(), input)
 
 describe('OPERATIONS', () => {
-  it('have unique ids, and unique pairs of method and path', () => {
+  it('has unique ids and unique pairs of method and path', () => {
     const ids = OPERATIONS.map(({ id }) => id)
     const routes = OPERATIONS.map(({ method, path }) => `${method} ${path.replace(/:\w+/g, ':')}`)
 
@@ -25,15 +25,18 @@ describe('OPERATIONS', () => {
     expect(new Set(routes).size).toBe(routes.length)
   })
 
-  it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))('%s has a well-formed row', (id, row) => {
-    expect(id).toMatch(/^[a-z]+\.[a-z-]+$/)
-    expect(row.path).toMatch(/^(\/(:[a-zA-Z]+|[a-z.-]+))+$/)
-    expect(row.summary).toMatch(/^[A-Z].*\.$/)
-    for (const status of Object.keys(row.responses)) expect(status).toMatch(/^(101|2\d\d|503)$/)
-    expect(Object.keys(row.responses).length > 0).toBe(row.refused !== true)
-  })
+  it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
+    'has a well-formed row for %s',
+    (id, row) => {
+      expect(id).toMatch(/^[a-z]+\.[a-z-]+$/)
+      expect(row.path).toMatch(/^(\/(:[a-zA-Z]+|[a-z.-]+))+$/)
+      expect(row.summary).toMatch(/^[A-Z].*\.$/)
+      for (const status of Object.keys(row.responses)) expect(status).toMatch(/^(101|2\d\d|503)$/)
+      expect(Object.keys(row.responses).length > 0).toBe(row.refused !== true)
+    },
+  )
 
-  it('demand only scopes that exist and can be granted', () => {
+  it('requires only scopes that exist and can be granted', () => {
     for (const scope of OPERATIONS.flatMap((operation) => scopesOf(operation.scope))) {
       const [resource, action] = scope.split(':')
       expect(Object.keys(SCOPES)).toContain(`${resource}:${action}`)
@@ -41,7 +44,7 @@ describe('OPERATIONS', () => {
     }
   })
 
-  it('fill every slot of a scope from the path, and of a row rule from the row', () => {
+  it('fills every placeholder of a scope from the path, and of a row scope from the row', () => {
     for (const operation of OPERATIONS) {
       const names = scopesOf(operation.scope).flatMap(slots)
       const isRowRule = typeof operation.scope === 'object' && operation.scope !== null && 'anyOf' in operation.scope
@@ -49,7 +52,7 @@ describe('OPERATIONS', () => {
     }
   })
 
-  it('demand the scope of the id in the path wherever the scope takes one', () => {
+  it('includes the id from the path in every scope that takes an id', () => {
     const withoutSlot = OPERATIONS.filter(({ path, scope }) => {
       if (typeof scope !== 'string' || !path.includes(':')) return false
       const name = scope.split(':', 2).join(':') as keyof typeof SCOPES
@@ -63,7 +66,7 @@ describe('OPERATIONS', () => {
     ])
   })
 
-  it('are public only for health, docs, and metrics that nobody protected', () => {
+  it('makes only health, docs and unprotected metrics public', () => {
     const isPublic = ({ scope }: Operation) => scope === null
     expect(OPERATIONS.filter(isPublic).map(({ id }) => id)).toEqual([
       'health.get',
@@ -75,25 +78,25 @@ describe('OPERATIONS', () => {
     ])
   })
 
-  it('use every scope of the catalogue', () => {
+  it('uses every scope of the table', () => {
     const used = new Set(
       OPERATIONS.flatMap(({ scope }) => scopesOf(scope)).map((scope) => scope.split(':', 2).join(':')),
     )
     expect(Object.keys(SCOPES).filter((name) => !used.has(name))).toEqual([])
   })
 
-  it('name only errors of the catalogue, each once', () => {
+  it('names only known errors, each once', () => {
     for (const { id, errors } of OPERATIONS) {
       expect(Object.keys(ERRORS), id).toEqual(expect.arrayContaining([...errors]))
       expect(new Set(errors).size, id).toBe(errors.length)
     }
   })
 
-  it('never honour an Idempotency-Key on a GET', () => {
+  it('never honours an Idempotency-Key on a GET', () => {
     expect(OPERATIONS.filter(({ method, idempotent }) => method === 'GET' && idempotent)).toEqual([])
   })
 
-  it('refuse unknown members of every body and query', () => {
+  it('refuses unknown members in every body and query', () => {
     for (const { id, body, query } of OPERATIONS) {
       for (const schema of [body, query]) {
         if (schema === undefined) continue
@@ -105,7 +108,7 @@ describe('OPERATIONS', () => {
     }
   })
 
-  it('page every list', () => {
+  it('pages every list', () => {
     for (const { id, method, query, responses } of OPERATIONS) {
       const isList = parse(responses[200]?.schema, { items: [], nextCursor: null }).success
       if (method !== 'GET' || !isList) continue
@@ -114,7 +117,7 @@ describe('OPERATIONS', () => {
     }
   })
 
-  it('put a literal path before a parameter that would match it', () => {
+  it('puts a literal path before a parameter that would match it', () => {
     for (const table of Object.values(OPERATION_TABLES)) {
       const rows: readonly Operation[] = Object.values(table)
       rows.forEach((row, index) => {

@@ -11,7 +11,7 @@ export const realtimeOperations = {
     sealed: true,
     responses: { 201: { schema: WsTicket, description: 'The ticket, shown once.' } },
     errors: ['ticket-limit-exceeded', 'server-draining'],
-    summary: 'Issue a single-use ticket for a WebSocket of a browser.',
+    summary: 'Issue a single-use ticket for opening a WebSocket from a browser.',
   },
   openWebSocket: {
     id: 'realtime.open-ws',

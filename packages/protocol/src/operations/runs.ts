@@ -6,7 +6,7 @@ import { ReplayRequest, ResumeRequest } from '../resources/replay.ts'
 import { AbortRequest, EventEnvelope, Run, RunOutcome, RunStatus } from '../resources/runs.ts'
 
 const READ = { anyOf: ['runs:read:{runId}', 'agents:read:{agentId}', 'workflows:read:{workflowId}'] } as const
-/** What shows a run. */
+/** The scopes that make a run visible. */
 export const RUN_SIGHT = READ.anyOf
 
 const ACT = { anyOf: ['agents:invoke:{agentId}', 'workflows:execute:{workflowId}'] } as const
@@ -48,7 +48,7 @@ export const runOperations = {
     path: '/runs/:runId/state',
     scope: READ,
     idempotent: false,
-    responses: { 200: { schema: RunOutcome, description: 'Where the run stands, or what it came to.' } },
+    responses: { 200: { schema: RunOutcome, description: 'The current status of the run, or its outcome.' } },
     errors: ['run-not-found'],
     summary: 'Read the outcome of a run.',
   },
@@ -67,9 +67,9 @@ export const runOperations = {
       200: {
         schema: listOf(EventEnvelope),
         stream: 'event-stream',
-        description: 'A page of events, or with Accept: text/event-stream the live stream.',
+        description: 'A page of events, or the live stream with Accept: text/event-stream.',
       },
-      204: { description: 'The run has ended and the cursor is past its last event: nothing more will come.' },
+      204: { description: 'The run has ended and the cursor is at its last event: no more events will follow.' },
     },
     errors: ['run-not-found', 'overloaded'],
     summary: 'Read or follow the events of a run.',
@@ -83,7 +83,7 @@ export const runOperations = {
     idempotent: true,
     body: AbortRequest,
     responses: {
-      200: { schema: RunOutcome, description: 'The run is aborted; an already aborted one answers the same.' },
+      200: { schema: RunOutcome, description: 'The run is aborted; aborting it again returns the same response.' },
     },
     errors: ['run-not-found', 'run-not-active', 'session-not-found', 'thread-not-found'],
     summary: 'Abort a run.',
@@ -96,7 +96,7 @@ export const runOperations = {
     sight: RUN_SIGHT,
     idempotent: true,
     body: ResumeRequest,
-    responses: { 200: { schema: RunOutcome, description: 'What the resumed run came to.' } },
+    responses: { 200: { schema: RunOutcome, description: 'The outcome of the resumed run.' } },
     errors: [
       'run-not-found',
       'run-not-suspended',

@@ -42,7 +42,7 @@ export const skillOperations = {
     path: '/skills/:skillName',
     scope: 'skills:install:{skillName}',
     idempotent: true,
-    responses: { 204: { description: 'The skill is gone.' } },
+    responses: { 204: { description: 'The skill is removed.' } },
     errors: ['skill-not-found', 'audit-unavailable'],
     summary: 'Remove a skill.',
   },

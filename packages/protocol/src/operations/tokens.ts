@@ -23,7 +23,7 @@ export const tokenOperations = {
     idempotent: false,
     responses: { 200: { schema: Token, description: 'The token of this request.' } },
     errors: ['token-not-found'],
-    summary: 'Read the token one is using.',
+    summary: 'Read the token of this request.',
   },
   getToken: {
     id: 'tokens.get',
@@ -44,9 +44,11 @@ export const tokenOperations = {
     sealed: true,
     privileged: true,
     body: MintTokenRequest,
-    responses: { 201: { schema: MintedToken, location: true, description: 'The token itself, shown once.' } },
+    responses: {
+      201: { schema: MintedToken, location: true, description: 'The token, including its secret, shown once.' },
+    },
     errors: ['scope-escalation-denied'],
-    summary: 'Mint a token within one’s own scopes.',
+    summary: 'Mint a token within the caller’s own scopes.',
   },
   rotateToken: {
     id: 'tokens.rotate',
@@ -57,9 +59,9 @@ export const tokenOperations = {
     sealed: true,
     privileged: true,
     body: RotateTokenRequest,
-    responses: { 201: { schema: MintedToken, location: true, description: 'The token that replaces it, shown once.' } },
+    responses: { 201: { schema: MintedToken, location: true, description: 'The replacement token, shown once.' } },
     errors: ['token-not-found', 'token-not-active', 'scope-escalation-denied'],
-    summary: 'Replace a token by a new one of the same subject and scopes.',
+    summary: 'Replace a token with a new one that has the same subject and scopes.',
   },
   revokeToken: {
     id: 'tokens.revoke',
@@ -70,6 +72,6 @@ export const tokenOperations = {
     privileged: true,
     responses: { 204: { description: 'The token is revoked.' } },
     errors: ['token-not-found', 'scope-escalation-denied'],
-    summary: 'Revoke a token and all it has minted.',
+    summary: 'Revoke a token and every token minted with it.',
   },
 } as const satisfies OperationTable

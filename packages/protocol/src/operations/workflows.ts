@@ -44,7 +44,7 @@ export const workflowOperations = {
     idempotent: true,
     body: ExecuteRequest,
     responses: {
-      200: { schema: WorkflowOutcome, description: 'What the run came to, with Prefer: wait=N.' },
+      200: { schema: WorkflowOutcome, description: 'The outcome of the run, with Prefer: wait=N.' },
       202: { schema: WorkflowOutcome, location: true, description: 'Accepted.' },
     },
     errors: [
@@ -77,7 +77,9 @@ export const workflowOperations = {
     scope: 'workflows:read:{workflowId}',
     idempotent: false,
     query: v.strictObject({ threadId: OperatorId }),
-    responses: { 200: { schema: ThreadState, description: 'Where the thread stands.' } },
+    responses: {
+      200: { schema: ThreadState, description: 'The status of the thread, its recorded calls and what it waits for.' },
+    },
     errors: ['workflow-not-found', 'thread-not-found'],
     summary: 'Read the state of a workflow thread.',
   },
@@ -101,7 +103,7 @@ export const workflowOperations = {
     body: ForkRequest,
     responses: {},
     errors: [],
-    summary: 'Fork a workflow thread; on this interface always refused.',
+    summary: 'Fork a workflow thread; this interface always refuses it.',
     refused: true,
   },
   deleteThread: {
@@ -111,7 +113,7 @@ export const workflowOperations = {
     scope: 'workflows:delete:{workflowId}',
     sight: RUN_SIGHT,
     idempotent: true,
-    responses: { 204: { description: 'The thread and its checkpoints are gone.' } },
+    responses: { 204: { description: 'The thread and its checkpoints are deleted.' } },
     errors: ['workflow-not-found', 'thread-not-found'],
     summary: 'Delete a workflow thread.',
   },

@@ -24,8 +24,8 @@ export const AuditEntry = v.object({
 })
 
 /**
- * Query members that narrow the chain; an entry matches all that are given. `actor` is a subject or
- * the id of a token, `since` is inclusive, `until` exclusive.
+ * Query members that filter the chain; an entry must match all of them. `actor` is a subject or a token id, `since` is
+ * inclusive, `until` exclusive.
  */
 export const AuditFilterEntries = {
   action: v.optional(v.string()),

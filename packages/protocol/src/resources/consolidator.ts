@@ -10,7 +10,7 @@ export const Consolidator = v.object({
   running: v.boolean(),
   queueDepth: v.object({ extract: v.number(), merge: v.number(), decay: v.number() }),
   deadLetters: v.number(),
-  /** What is left of today's budget; null where there is no limit. */
+  /** The rest of today's budget; null when there is no limit. */
   budget: v.object({ tokens: Budget, usd: Budget }),
 })
 
@@ -31,7 +31,7 @@ export const DeadLetter = v.object({
   failedAt: Timestamp,
 })
 
-/** A phase of the consolidator ended; `changed` counts the facts it wrote, deleted or weighed. */
+/** A consolidator phase ended; `changed` counts the facts that it wrote, deleted or reweighted. */
 export const ConsolidationEvent = v.object({
   phase: ConsolidatorPhase,
   jobId: v.string(),

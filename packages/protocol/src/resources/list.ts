@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** Query members every list takes. */
+/** Query members that every list accepts. */
 export const PageEntries = {
   limit: v.optional(
     v.pipe(v.string(), v.regex(/^\d{1,3}$/), v.transform(Number), v.minValue(1), v.maxValue(200)),

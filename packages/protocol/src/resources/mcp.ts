@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { SecretReference } from '../config.ts'
+import { SecretReference } from '../config-values.ts'
 import { TOOL_FAILURES, type ToolFailureKind } from '../failures.ts'
 import { OperatorId } from '../ids.ts'
 import { record, strictObject } from '../plain-object.ts'
@@ -12,7 +12,7 @@ export const McpServer = v.object({
   source: v.picklist(['config', 'api']),
 })
 
-/** Over REST only servers reached by HTTP are bound: a request must never start a process. */
+/** Over REST, only HTTP servers can be bound: a request must never start a process. */
 export const BindMcpServerRequest = strictObject({
   id: OperatorId,
   transport: v.literal('http'),
@@ -33,7 +33,7 @@ const ToolFailure = v.object({
   message: v.string(),
 })
 
-/** A failure of the tool is data: the call itself was carried out. */
+/** A tool failure is data, because the call itself was made. */
 export const ToolResult = v.variant('ok', [
   v.object({ ok: v.literal(true), value: v.unknown() }),
   v.object({ ok: v.literal(false), error: ToolFailure }),

@@ -31,7 +31,7 @@ export const CreateFactRequest = strictObject({
   expiresAt: v.optional(Timestamp),
 })
 
-/** A missing member stays as it is; `expiresAt: null` lets the fact live on. */
+/** A missing member stays unchanged; `expiresAt: null` removes the expiry. */
 export const UpdateFactRequest = strictObject({
   ...v.partial(CreateFactRequest).entries,
   expiresAt: v.optional(v.nullable(Timestamp)),
@@ -62,7 +62,7 @@ export const PutBlockRequest = strictObject({
   limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER))),
 })
 
-/** Near-duplicate facts that disagree. `facts` are those that are still there. */
+/** Near-duplicate facts that disagree. `facts` contains those that still exist. */
 export const MemoryConflict = v.object({
   id: v.string(),
   namespace: v.string(),
@@ -75,7 +75,7 @@ export const MemoryConflict = v.object({
   reason: v.optional(v.string()),
 })
 
-/** The facts of the conflict that stay; the others are deleted. With `text`, the one that stays says this from now on. */
+/** `keep` names the facts to keep; the others are deleted. `text` replaces the text of the fact that is kept. */
 export const ResolveConflictRequest = strictObject({
   keep: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(2)),
   text: v.optional(FactText),

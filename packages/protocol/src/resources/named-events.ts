@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { strictObject } from '../plain-object.ts'
 
-/** Events that callers emit by name: the grammar of operator-chosen ids, plus the dot. */
+/** Name of an event that callers emit: like an operator-chosen id, but dots are allowed. */
 export const EmittedEventName = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'must be at most 128 letters, digits, ".", "_" or "-"'),
@@ -9,7 +9,7 @@ export const EmittedEventName = v.pipe(
 
 export const EmitEventRequest = strictObject({ payload: v.optional(v.unknown()) })
 
-/** What the event set in motion. */
+/** The runs that the event woke and the fires that it created. */
 export const EmittedEvent = v.object({
   name: v.string(),
   wokenRunIds: v.array(v.string()),

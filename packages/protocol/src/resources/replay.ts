@@ -9,7 +9,7 @@ export const ReplayRequest = strictObject({
   speed: v.optional(v.pipe(v.number(), v.gtValue(0))),
 })
 
-/** One decision on an approval, named by its id or by the tool call that asked for it. */
+/** A decision on one approval, identified by its id or by the tool call that requested it. */
 export const Decision = strictObject({
   id: v.optional(v.string()),
   toolCallId: v.optional(v.string()),

@@ -10,7 +10,7 @@ import { CreateTriggerRequest } from './triggers.ts'
 const Page = v.strictObject(PageEntries)
 
 describe('PageEntries', () => {
-  it('asks for the newest fifty by default', () => {
+  it('defaults to the newest 50', () => {
     expect(v.parse(Page, {})).toEqual({ limit: 50, order: 'desc' })
   })
 
@@ -22,7 +22,7 @@ describe('PageEntries', () => {
     expect(v.is(Page, { limit })).toBe(false)
   })
 
-  it('refuses another order', () => {
+  it('refuses an unknown order', () => {
     expect(v.is(Page, { order: 'random' })).toBe(false)
   })
 })
@@ -31,28 +31,28 @@ describe('Metadata', () => {
   const entries = (count: number, value: string) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, value]))
 
-  it('holds sixteen keys of 512 characters and not more', () => {
+  it('accepts 16 keys of 512 characters and refuses more', () => {
     expect(v.is(Metadata, entries(16, 'x'.repeat(512)))).toBe(true)
     expect(v.is(Metadata, entries(17, 'x'))).toBe(false)
     expect(v.is(Metadata, entries(1, 'x'.repeat(513)))).toBe(false)
     expect(v.is(Metadata, { key: 1 })).toBe(false)
   })
 
-  it('is an object, not an array whose places would become keys', () => {
+  it('refuses an array, whose indexes would become keys', () => {
     const { issues } = v.safeParse(RunRequest, { metadata: ['a'] })
     expect(issues?.map((issue) => v.getDotPath(issue))).toEqual(['metadata'])
   })
 })
 
 describe('RunRequest', () => {
-  it('refuses an array where a budget is due', () => {
+  it('refuses an array as the budget', () => {
     expect(v.is(RunRequest, { budget: {} })).toBe(true)
     expect(v.is(RunRequest, { budget: [] })).toBe(false)
   })
 })
 
 describe('UpdateFactRequest', () => {
-  it('takes any part of a fact, still refuses unknown members', () => {
+  it('accepts any subset of a fact and refuses unknown members', () => {
     expect(v.is(UpdateFactRequest, {})).toBe(true)
     expect(v.is(CreateFactRequest, {})).toBe(false)
     expect(v.is(UpdateFactRequest, { importance: 2 })).toBe(false)
@@ -61,12 +61,12 @@ describe('UpdateFactRequest', () => {
 })
 
 describe('MintTokenRequest', () => {
-  it('refuses scopes that cannot be granted, and names their place', () => {
+  it('refuses scopes that cannot be granted and reports their index', () => {
     const result = v.safeParse(MintTokenRequest, { name: 'ci', scopes: ['agents:read', 'agents:fly'] })
     expect(result.issues?.map((issue) => v.getDotPath(issue))).toEqual(['scopes.1'])
   })
 
-  it('takes one to sixty-four scopes', () => {
+  it('accepts 1 to 64 scopes', () => {
     const scopes = (count: number) => Array.from({ length: count }, (_, index) => `agents:read:a${index}`)
     expect(v.is(MintTokenRequest, { name: 'ci', scopes: scopes(64) })).toBe(true)
     expect(v.is(MintTokenRequest, { name: 'ci', scopes: scopes(65) })).toBe(false)
@@ -75,7 +75,7 @@ describe('MintTokenRequest', () => {
 })
 
 describe('BindMcpServerRequest', () => {
-  it('never takes a server that would be a process', () => {
+  it('refuses a server that would start a process', () => {
     expect(v.is(BindMcpServerRequest, { id: 'a', transport: 'http', url: 'https://mcp.example.com' })).toBe(true)
     expect(v.is(BindMcpServerRequest, { id: 'a', transport: 'stdio', command: 'sh' })).toBe(false)
   })
@@ -84,7 +84,7 @@ describe('BindMcpServerRequest', () => {
 describe('CreateTriggerRequest', () => {
   const target = { agentId: 'echo' }
 
-  it('fills in the policies', () => {
+  it('fills in the default policies', () => {
     expect(v.parse(CreateTriggerRequest, { id: 't', kind: 'interval', intervalMs: 1_000, target })).toEqual({
       id: 't',
       kind: 'interval',
@@ -120,12 +120,12 @@ describe('the target of a trigger', () => {
     return v.safeParse(CreateTriggerRequest, given).issues?.map(({ message }) => message) ?? []
   }
 
-  it('names the member that it does not know', () => {
+  it('names the unknown member', () => {
     expect(problemOf({ agentId: 'a', budget: {} })).toEqual([expect.stringContaining('has no member budget')])
     expect(problemOf({ workflow: 'w' })).toEqual([expect.stringContaining('has no member workflow:')])
   })
 
-  it('asks for what it is missing', () => {
+  it('asks for the missing agentId or workflowId', () => {
     for (const target of [{}, { input: 1 }, 'a', [], { agentId: 'a', workflowId: 'w' }]) {
       expect(problemOf(target)).toEqual(['must name an agentId or a workflowId'])
     }

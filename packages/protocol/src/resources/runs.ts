@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { OperatorId, Timestamp } from '../ids.ts'
 import { record, strictObject } from '../plain-object.ts'
+import { RUN_STATUS_NAMES } from '../run-statuses.ts'
 
-export const RUN_STATUSES = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const
-export const RunStatus = v.picklist(RUN_STATUSES)
+export const RunStatus = v.picklist(RUN_STATUS_NAMES)
 
 export const FINISH_REASONS = [
   'completed',
@@ -19,7 +19,7 @@ export const FinishReason = v.picklist(FINISH_REASONS)
 /** At most 16 keys of up to 512 characters. */
 export const Metadata = v.pipe(
   record(v.pipe(v.string(), v.minLength(1), v.maxLength(128)), v.pipe(v.string(), v.maxLength(512))),
-  v.maxEntries(16, 'holds at most 16 keys'),
+  v.maxEntries(16, 'must have at most 16 keys'),
 )
 
 export const RunError = v.object({
@@ -37,7 +37,7 @@ export const RunUsage = v.object({
 
 export const RunLinks = v.object({ self: v.string(), events: v.string() })
 
-/** One thing a suspended run waits for. */
+/** Something that a suspended run waits for. */
 export const WaitingFor = v.object({
   kind: v.picklist(['sleep', 'event', 'approval', 'child', 'resume', 'step']),
   name: v.string(),
@@ -46,12 +46,12 @@ export const WaitingFor = v.object({
   dueAt: v.optional(Timestamp),
 })
 
-/** A hundred years: what is longer is no end of anything, and its instant could not be written down. */
+/** A hundred years. A longer timeout would never end anything, and its deadline might not be a valid date. */
 const LONGEST_MS = 36_525 * 86_400_000
 
 export const TimeoutMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(LONGEST_MS))
 
-/** What a run may use up at most; over it the run ends with finish reason `budget-exhausted`. */
+/** Limits on what a run may use; at the first limit it reaches, it ends with finish reason `budget-exhausted`. */
 export const Budget = strictObject({
   tokens: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(Number.MAX_SAFE_INTEGER))),
   costUsd: v.optional(v.pipe(v.number(), v.gtValue(0))),
@@ -59,7 +59,7 @@ export const Budget = strictObject({
   wallClockMs: v.optional(TimeoutMs),
 })
 
-/** What a run came to: the body of every answer that starts or awaits one. */
+/** The outcome or current status of a run: the body of every response to a request that starts or awaits one. */
 export const RunOutcome = v.object({
   runId: v.string(),
   status: RunStatus,

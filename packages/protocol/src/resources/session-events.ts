@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { Message, Session } from './sessions.ts'
 
-/** The session without what an event need not repeat. */
+/** The session without its timestamps. */
 export const SessionEvent = v.object({
   ...v.pick(Session, ['id', 'owner', 'title', 'userId', 'agentId']).entries,
   metadata: v.optional(Session.entries.metadata),
 })
 
-/** Names the message; its content may be longer than an event and is read from the transcript. */
+/** Refers to the message; its content may exceed the size of an event and is read from the transcript. */
 export const MessageEvent = v.object({ messageId: v.string(), ...v.pick(Message, ['role', 'runId']).entries })

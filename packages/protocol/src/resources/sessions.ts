@@ -25,7 +25,7 @@ export const CreateSessionRequest = strictObject({
   metadata: v.optional(Metadata),
 })
 
-/** A missing member stays as it is. */
+/** A missing member stays unchanged. */
 export const UpdateSessionRequest = strictObject({ title: v.optional(Title), metadata: v.optional(Metadata) })
 
 export const MessageRole = v.picklist(['user', 'assistant'])

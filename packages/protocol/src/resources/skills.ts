@@ -12,5 +12,5 @@ export const Skill = v.object({
 /** A skill with the instructions below the front matter of its `SKILL.md`. */
 export const SkillDocument = v.object({ ...Skill.entries, instructions: v.string(), files: v.array(v.string()) })
 
-/** `source` names a folder below a configured source directory. */
+/** `source` names a folder inside a configured source directory. */
 export const InstallSkillRequest = strictObject({ source: v.pipe(v.string(), v.minLength(1), v.maxLength(1_024)) })

@@ -24,7 +24,7 @@ export const Token = v.object({
   replacedBy: v.optional(v.string()),
 })
 
-/** The only answer that holds the token itself. */
+/** The only response that contains the token itself. */
 export const MintedToken = v.object({ ...Token.entries, token: v.string() })
 
 export const MintTokenRequest = strictObject({

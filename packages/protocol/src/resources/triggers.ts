@@ -6,7 +6,7 @@ import { EmittedEventName } from './named-events.ts'
 const MAX_MS = 10 * 366 * 86_400_000
 const PositiveMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_MS))
 const NonNegativeMs = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_MS))
-/** At least a second, at most ten years. */
+/** One second to ten years. */
 const PeriodMs = v.pipe(v.number(), v.integer(), v.minValue(1_000), v.maxValue(MAX_MS))
 const CatchUp = v.picklist(['none', 'latest', 'all'])
 const Overlap = v.picklist(['skip', 'queue', 'allow'])
@@ -23,11 +23,11 @@ const WorkflowTarget = strictObject({
 })
 const TARGET_MEMBERS = ['agentId', 'workflowId', 'input', 'sessionId']
 
-/** Names the member that is not known, if that is what is wrong. */
+/** Names the unknown member, if there is one. */
 const Target = v.union([AgentTarget, WorkflowTarget], ({ input }) => {
   const unknown = isPlainObject(input) ? Object.keys(input).find((name) => !TARGET_MEMBERS.includes(name)) : undefined
   if (unknown === undefined) return 'must name an agentId or a workflowId'
-  return `has no member ${unknown}: it takes an agentId or a workflowId, input and sessionId`
+  return `has no member ${unknown}: it takes agentId or workflowId, input and sessionId`
 })
 
 const policyEntries = {
@@ -54,11 +54,16 @@ export const CreateTriggerRequest = v.variant('kind', [
   strictObject({ kind: v.literal('event'), event: EmittedEventName, ...policyEntries }),
 ])
 
+/** The kinds of triggers: the variants of `CreateTriggerRequest`. */
+const TRIGGER_KINDS = CreateTriggerRequest.options.map(({ entries }) => entries.kind.literal)
+
+export type TriggerKind = (typeof TRIGGER_KINDS)[number]
+
 const FireStatus = v.picklist(['pending', 'started', 'completed', 'failed', 'skipped', 'missed'])
 
 export const Trigger = v.object({
   id: v.string(),
-  kind: v.picklist(['cron', 'interval', 'idle', 'event']),
+  kind: v.picklist(TRIGGER_KINDS),
   cron: v.optional(v.string()),
   timezone: v.optional(v.string()),
   intervalMs: v.optional(v.number()),

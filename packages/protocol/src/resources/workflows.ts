@@ -24,7 +24,7 @@ export const ResumeThreadRequest = strictObject({
   payload: v.optional(v.unknown()),
 })
 
-/** Where a thread stands. */
+/** The current state of a thread. */
 export const ThreadState = v.object({
   threadId: v.string(),
   status: RunStatus,

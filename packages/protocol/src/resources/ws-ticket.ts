@@ -1,5 +1,5 @@
 import * as v from 'valibot'
 import { Timestamp } from '../ids.ts'
 
-/** Single use; offered as `ticket.<value>` among the subprotocols of the upgrade. */
+/** Can be used once; the client offers it as the subprotocol `ticket.<value>` in the upgrade request. */
 export const WsTicket = v.object({ ticket: v.string(), expiresAt: Timestamp, ttlMs: v.number() })

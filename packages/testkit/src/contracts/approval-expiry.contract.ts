@@ -15,7 +15,7 @@ const dueAt = async (storage: Storage, ms: number, limit = 10) =>
 
 export const approvalExpiryCases: readonly ContractCase[] = [
   {
-    title: 'an approval that no call waits for is due from its expiresAt on, exactly',
+    title: 'treats an approval that no call waits for as due exactly from expiresAt',
     async run(storage) {
       expect([await dueAt(storage, 1_000), await storage.approvals.nextDueAt()]).toEqual([[], undefined])
       const approval = anApproval({ id: 'a', expiresAt: at(1_000) })
@@ -26,7 +26,7 @@ export const approvalExpiryCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists what is due earliest first, and at most the limit',
+    title: 'lists due approvals earliest first, up to the limit',
     async run(storage) {
       await open(
         storage,
@@ -45,7 +45,7 @@ export const approvalExpiryCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'what a call waits for, and what is decided, expires not on its own',
+    title: 'excludes resolved approvals and approvals that a call waits for from the due list',
     async run(storage) {
       await open(
         storage,

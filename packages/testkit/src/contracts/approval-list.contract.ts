@@ -28,7 +28,7 @@ const FILTERED: readonly (readonly [ApprovalFilter, readonly string[]])[] = [
   [{ runId: undefined, status: undefined }, ALL],
 ]
 
-/** Of two runs, in every status; an agent and a workflow share the id `echo`. */
+/** Approvals of two runs in every status; an agent and a workflow share the id `echo`. */
 async function insertListed(storage: Storage): Promise<void> {
   await insertRuns(storage, aRun({ id: 'run-1' }), aRun({ id: 'run-2', kind: 'workflow' }))
   await insertApprovals(
@@ -69,7 +69,7 @@ const filterCases: readonly ContractCase[] = [
     list: (storage, page) => storage.approvals.list({}, page, EVERY_ROW),
   }),
   {
-    title: 'lists approvals whole, as they are found',
+    title: 'lists approvals with all their fields',
     async run(storage) {
       const approval = anApproval({ title: 't', payload: toJsonText({ a: 1 }), expiresAt: at(9) })
       await insertRuns(storage, aRun())
@@ -79,7 +79,7 @@ const filterCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'orders approvals by creation and not by insertion, ties by id',
+    title: 'orders approvals by creation time rather than insertion, ties by id',
     async run(storage) {
       await insertRuns(storage, aRun())
       for (const [id, ms] of [
@@ -99,7 +99,7 @@ const filterCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'pages through the approvals that match every given filter, without repeats or holes',
+    title: 'pages through the approvals that match every filter without repeats or gaps',
     async run(storage) {
       await insertListed(storage)
 
@@ -128,7 +128,7 @@ const filterCases: readonly ContractCase[] = [
 
 const visibilityCases: readonly ContractCase[] = [
   {
-    title: 'lists exactly the approvals the caller may see',
+    title: 'lists exactly the approvals that the caller may see',
     async run(storage) {
       await insertListed(storage)
 
@@ -145,7 +145,7 @@ const visibilityCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds exactly the approvals the caller may see',
+    title: 'finds exactly the approvals that the caller may see',
     async run(storage) {
       await insertListed(storage)
 
@@ -157,7 +157,7 @@ const visibilityCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'shows an approval only when it is visible and matches the filter as well',
+    title: 'lists an approval only if it is visible and matches the filter',
     async run(storage) {
       await insertListed(storage)
 

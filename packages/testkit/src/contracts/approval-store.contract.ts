@@ -61,7 +61,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back an approval with every optional field, with each alone, and with none',
+    title: 'round-trips an approval with all, one and none of the optional fields',
     async run(storage) {
       const approvals = [{ ...OPTIONALS }, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         anApproval({ id: `apr-${index}`, ...fields }),
@@ -72,7 +72,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back approvals of both kinds of run in every status',
+    title: 'round-trips approvals of both run kinds in every status',
     async run(storage) {
       const approvals = STATUSES.flatMap((status) => [
         anApproval({ id: `agent-${status}`, status }),
@@ -84,7 +84,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses an approval whose id is taken and names the approval that holds it',
+    title: 'refuses an approval with a taken id and returns the existing approval',
     async run(storage) {
       const first = anApproval({ ...OPTIONALS, owner: 'alice' })
       await open(storage, first)
@@ -99,7 +99,7 @@ const roundTripCases: readonly ContractCase[] = [
 
 const resolveCases: readonly ContractCase[] = [
   {
-    title: 'resolves a pending approval with everything the resolution says and changes nothing else',
+    title: 'resolves a pending approval with every field of the resolution and changes nothing else',
     async run(storage) {
       const { resolvedAt: _, by: _by, reason: _reason, decision: _decision, ...asked } = OPTIONALS
       const approval = anApproval(asked)
@@ -114,7 +114,7 @@ const resolveCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'resolves an approval to each outcome, without what the resolution does not say',
+    title: 'resolves an approval to each outcome and leaves fields missing from the resolution unset',
     async run(storage) {
       await open(storage)
       for (const status of ['granted', 'denied', 'expired'] as const) {
@@ -126,7 +126,7 @@ const resolveCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses to resolve an approval that is not pending and names how it came out',
+    title: 'refuses to resolve an approval that is not pending and returns its resolution',
     async run(storage) {
       await open(storage, anApproval())
       await commit(storage, resolve(GRANTED))
@@ -153,7 +153,7 @@ const resolveCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses to resolve an unknown approval with no current one',
+    title: 'refuses to resolve an unknown approval and returns no current record',
     async run(storage) {
       await open(storage, anApproval())
 
@@ -169,6 +169,6 @@ export const approvalStoreCases: readonly ContractCase[] = [
   ...approvalExpiryCases,
 ]
 
-/** What every `ApprovalStore`, and the writes of approvals, must do. */
+/** Requirements for every `ApprovalStore` and for writes of approvals. */
 export const approvalStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'ApprovalStore', cases: approvalStoreCases }], harness)

@@ -84,7 +84,7 @@ async function seed(storage: Storage): Promise<void> {
 
 const ENDED = aRun({ id: 'run-ended', status: 'completed', completedAt: at(0) })
 
-/** One write of every type that goes through after `seed` and leaves a trace. */
+/** One write of every type that succeeds after `seed` and has a visible effect. */
 const CHANGES: {
   readonly [T in Exclude<WriteType, 'run.fence' | 'step.fence'>]: Extract<Write, { readonly type: T }>
 } = {
@@ -109,7 +109,7 @@ const CHANGES: {
     runId: RUN.id,
     seq: STEP.seq,
     from: 'waiting',
-    change: { status: 'completed', settledAt: at(1) },
+    change: { status: 'completed', endedAt: at(1) },
   },
   'approval.insert': { type: 'approval.insert', approval: anApproval({ id: 'apr-2', runId: RUN.id }) },
   'approval.resolve': {
@@ -160,7 +160,7 @@ const CHANGES: {
   ...MEMORY_CHANGES,
 }
 
-/** One write of every type that can conflict, and does after `seed`, with or without `CHANGES`. */
+/** One write of every type that can conflict; it conflicts after `seed`, with or without `CHANGES`. */
 const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly type: T }> } = {
   'idempotency.reserve': {
     type: 'idempotency.reserve',
@@ -201,7 +201,7 @@ const CONFLICTS: { readonly [T in Conflict['type']]: Extract<Write, { readonly t
   ...MEMORY_CONFLICTS,
 }
 
-/** Everything the ports show of what `seed` and `CHANGES` touch. */
+/** Everything that the ports return about the rows that `seed` and `CHANGES` touch. */
 async function snapshot(storage: Storage) {
   const { runs, steps, approvals, emissions, sessions, tokens, events, idempotency, audit, mcpServers } = storage
   const all = { limit: 200, order: 'asc' } as const
@@ -236,7 +236,7 @@ async function snapshot(storage: Storage) {
 }
 
 const changeCases: readonly ContractCase[] = Object.values(CHANGES).map((change) => ({
-  title: `undoes ${change.type} when a later write of its commit conflicts`,
+  title: `rolls back ${change.type} when a later write of its commit conflicts`,
   async run(storage) {
     await seed(storage)
     const before = await snapshot(storage)
@@ -250,7 +250,7 @@ const changeCases: readonly ContractCase[] = Object.values(CHANGES).map((change)
 }))
 
 const conflictCases: readonly ContractCase[] = Object.values(CONFLICTS).map((conflicting) => ({
-  title: `undoes all earlier writes when ${conflicting.type} conflicts at last`,
+  title: `rolls back all earlier writes when a final ${conflicting.type} conflicts`,
   async run(storage) {
     await seed(storage)
     const before = await snapshot(storage)
@@ -285,7 +285,7 @@ export const atomicityCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives later events higher positions than any that were visible before an undone commit',
+    title: 'assigns later events higher positions than any visible before a rolled-back commit',
     async run(storage) {
       await seed(storage)
       const { position } = await storage.events.head()

@@ -34,13 +34,13 @@ const all = (storage: Storage) => storage.audit.read({ afterSeq: 0, limit: 1_000
 
 export const auditLogCases: readonly ContractCase[] = [
   {
-    title: 'a fresh audit log has no entries',
+    title: 'starts with no audit entries',
     async run(storage) {
       expect(await all(storage)).toEqual([])
     },
   },
   {
-    title: 'gives back every audit entry as it was appended, with its place',
+    title: 'returns every audit entry as it was appended, with its seq',
     async run(storage) {
       const full = anEntry({ target: 'run_1', requestId: 'req_1', detail: { raw: true, count: 2, why: 'x' } })
       await append(storage, full, anEntry({ actor: { kind: 'system', subject: 'cli' } }))
@@ -52,7 +52,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'links every audit entry to the one before, so that anyone can verify the chain',
+    title: 'links every audit entry to the previous one, so that anyone can verify the chain',
     async run(storage) {
       for (let n = 0; n < 20; n++) await append(storage, anEntry({ target: `run_${n}` }))
 
@@ -84,7 +84,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'reads the audit log in pages after a place',
+    title: 'reads the audit log in pages after a seq',
     async run(storage) {
       await append(storage, ...Array.from({ length: 5 }, (_, n) => anEntry({ target: `run_${n}` })))
 
@@ -93,7 +93,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'forgets an audit entry whose commit conflicts, and its place is used again',
+    title: 'discards an audit entry whose commit conflicts and reuses its seq',
     async run(storage) {
       await append(storage, anEntry())
       const outcome = await storage.unitOfWork.commit([
@@ -110,7 +110,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'reads the audit log backwards before a place',
+    title: 'reads the audit log backwards before a seq',
     async run(storage) {
       await appendKeyed(storage, 5)
 
@@ -120,7 +120,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives the bare links of the audit log',
+    title: 'reads the links of the audit log without parsing the entries',
     async run(storage) {
       await appendKeyed(storage, 3)
 
@@ -130,7 +130,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'keys the head of the audit chain with every commit',
+    title: 'signs the head of the audit chain with every commit',
     async run(storage) {
       expect(await storage.audit.state()).toEqual({ last: undefined, head: undefined, base: undefined })
       await appendKeyed(storage, 2)
@@ -142,7 +142,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'takes over a head that an earlier audit key has signed',
+    title: 'accepts a head that an earlier audit key signed',
     async run(storage) {
       await appendKeyed(storage, 1, [Buffer.from('previous')])
       await appendKeyed(storage, 1)
@@ -152,7 +152,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'says so in the audit chain when no key vouches for its head',
+    title: 'inserts an unvouched entry into the audit chain when no key authenticates its head',
     async run(storage) {
       await appendKeyed(storage, 1, [Buffer.from('stranger')])
       await appendKeyed(storage, 2)
@@ -166,7 +166,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'appends an audit entry of a source once, until the source is released',
+    title: 'appends an audit entry of a source only once until the source is released',
     async run(storage) {
       const write = { type: 'audit.append', entry: anEntry(), source: 'key-1' } as const
       const counts = [(await commit(storage, write)).counts, (await commit(storage, write)).counts]
@@ -177,7 +177,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'publishes an audit entry with its hashes when asked to, in the same commit',
+    title: 'publishes an audit entry with its hashes in the same commit when asked',
     async run(storage) {
       const { events } = await commit(storage, { type: 'audit.append', entry: anEntry(), publish: true })
       await append(storage, anEntry())
@@ -207,7 +207,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'cuts the audit chain at a place that it signs, and leaves the hashes behind it as they were',
+    title: 'prunes the audit chain at a location that it signs and leaves the remaining hashes unchanged',
     async run(storage) {
       await appendKeyed(storage, 5)
       const before = await all(storage)
@@ -222,7 +222,7 @@ export const auditLogCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'goes on from the head of the audit chain when everything before it was cut',
+    title: 'continues from the head of the audit chain after all entries were pruned',
     async run(storage) {
       await appendKeyed(storage, 2)
       const last = (await all(storage))[1]!
@@ -234,6 +234,6 @@ export const auditLogCases: readonly ContractCase[] = [
   },
 ]
 
-/** What every `AuditLog` must do. */
+/** Requirements for every `AuditLog`. */
 export const auditLogContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'AuditLog', cases: auditLogCases }], harness)

@@ -23,7 +23,7 @@ export const blockStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'keeps id and time of creation of a block that is put again',
+    title: 'keeps the id and creation time of a block that is put again',
     async run(storage) {
       await put(storage, aBlock())
       await put(storage, aBlock({ id: 'blk-2', createdAt: at(5), updatedAt: at(5), value: 'new', limit: 9 }))
@@ -33,7 +33,7 @@ export const blockStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'deletes one block, and refuses to delete one that is not there',
+    title: 'deletes a block and refuses to delete a missing one',
     async run(storage) {
       await put(storage, aBlock(), aBlock({ id: 'blk-2', owner: 'bob' }))
       const deletion = { type: 'block.delete', ref: aBlock() } as const
@@ -46,7 +46,7 @@ export const blockStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists exactly the blocks the caller may see, of one namespace when asked',
+    title: 'lists exactly the blocks that the caller may see, optionally of one namespace',
     async run(storage) {
       await put(
         storage,
@@ -70,6 +70,6 @@ export const blockStoreCases: readonly ContractCase[] = [
   }),
 ]
 
-/** What every `BlockStore`, and the writes of blocks, must do. */
+/** Requirements for every `BlockStore` and for writes of blocks. */
 export const blockStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'BlockStore', cases: blockStoreCases }], harness)

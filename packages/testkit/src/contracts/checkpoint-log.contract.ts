@@ -20,14 +20,14 @@ async function linesOf(log: CheckpointLog): Promise<readonly CheckpointLine[]> {
   return lines
 }
 
-/** What every `CheckpointLog` must do. */
+/** Requirements for every `CheckpointLog`. */
 export function checkpointLogContract({ name, open }: CheckpointLogHarness): void {
   describe(`CheckpointLog: ${name}`, () => {
-    it('has no lines at first', async () => {
+    it('starts with no lines', async () => {
       expect(await linesOf(await open())).toEqual([])
     })
 
-    it('gives back what was appended, in order and numbered', async () => {
+    it('returns the appended checkpoints in order and numbered', async () => {
       const log = await open()
       for (const seq of [1_000, 2_000, 1_500]) await log.append(checkpoint(seq))
 
@@ -38,7 +38,7 @@ export function checkpointLogContract({ name, open }: CheckpointLogHarness): voi
       ])
     })
 
-    it('can be read while it grows', async () => {
+    it('can be read while lines are appended', async () => {
       const log = await open()
       await log.append(checkpoint(1))
       const reading = log.read()[Symbol.asyncIterator]()

@@ -20,24 +20,24 @@ export async function commit(storage: Storage, ...writes: readonly Write[]): Pro
   throw new Error(`write ${outcome.index} conflicts unexpectedly: ${JSON.stringify(outcome.conflict)}`)
 }
 
-/** Commits writes of which one must conflict. */
+/** Commits writes, one of which must conflict. */
 export async function refused(storage: Storage, ...writes: readonly Write[]): Promise<Refused> {
   const outcome = await storage.unitOfWork.commit(writes)
   if (!outcome.committed) return outcome
   throw new Error(`the commit went through, but one of its writes conflicts: ${JSON.stringify(writes)}`)
 }
 
-/** Inserts runs, each in a commit of its own, in the given order. */
+/** Inserts runs in order, each in its own commit. */
 export async function insertRuns(storage: Storage, ...runs: readonly RunRecord[]): Promise<void> {
   for (const run of runs) await commit(storage, { type: 'run.insert', run })
 }
 
-/** Inserts calls, each in a commit of its own, in the given order. */
+/** Inserts calls in order, each in its own commit. */
 export async function insertSteps(storage: Storage, ...steps: readonly StepRecord[]): Promise<void> {
   for (const step of steps) await commit(storage, { type: 'step.insert', step })
 }
 
-/** Inserts approvals, each in a commit of its own, in the given order. */
+/** Inserts approvals in order, each in its own commit. */
 export async function insertApprovals(storage: Storage, ...approvals: readonly ApprovalRecord[]): Promise<void> {
   for (const approval of approvals) await commit(storage, { type: 'approval.insert', approval })
 }

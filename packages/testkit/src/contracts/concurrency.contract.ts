@@ -13,7 +13,7 @@ const callAll = (storage: Storage, writes: (caller: number) => readonly Write[])
 const winnersOf = (outcomes: readonly CommitOutcome[]): number[] =>
   outcomes.flatMap(({ committed }, caller) => (committed ? [caller] : []))
 
-/** What many callers fight over; each one also appends an event, which only the winner's commit may leave. */
+/** Contested writes. Each caller also appends an event, and only the winner's event may be stored. */
 const CONTESTED: readonly { readonly prize: string; readonly write: (caller: number) => Write }[] = [
   {
     prize: 'the reservation of one key',
@@ -47,11 +47,11 @@ const CONTESTED: readonly { readonly prize: string; readonly write: (caller: num
     write: () => ({ type: 'run.transition', runId: 'contested', from: ['queued'], attempt: 1, change: { attempt: 2 } }),
   },
   {
-    prize: 'one place in the calls of a run',
+    prize: 'one seq of a run',
     write: (caller) => ({ type: 'step.insert', step: aStep({ runId: 'contested', name: `${caller}` }) }),
   },
   {
-    prize: 'the settlement of one call',
+    prize: 'the end of one call',
     write: (caller) => ({
       type: 'step.change',
       runId: 'contested',
@@ -79,7 +79,7 @@ const CONTESTED: readonly { readonly prize: string; readonly write: (caller: num
 ]
 
 const contestCases: readonly ContractCase[] = CONTESTED.map(({ prize, write }) => ({
-  title: `exactly one of many concurrent callers wins ${prize}`,
+  title: `lets exactly one of many concurrent callers win ${prize}`,
   async run(storage) {
     const response = { status: 200, body: '{}' }
     const expired = anIdempotencyRecord({ id: 'expired', expiresAt: at(10), response })
@@ -104,7 +104,7 @@ const contestCases: readonly ContractCase[] = CONTESTED.map(({ prize, write }) =
   },
 }))
 
-/** Positions of each commit, sorted by the first. */
+/** Event positions of each commit, sorted by the first position. */
 const blocksOf = (outcomes: readonly CommitOutcome[]): readonly (readonly number[])[] =>
   outcomes
     .map((outcome) => (outcome.committed ? outcome.events.map(({ position }) => position) : []))
@@ -112,7 +112,7 @@ const blocksOf = (outcomes: readonly CommitOutcome[]): readonly (readonly number
 
 export const concurrencyCases: readonly ContractCase[] = [
   {
-    title: 'answers commits in the order in which they were made',
+    title: 'resolves commits in the order of the calls',
     async run(storage) {
       const answered: number[] = []
       const call = async (caller: number) => {
@@ -131,7 +131,7 @@ export const concurrencyCases: readonly ContractCase[] = [
   },
   ...contestCases,
   {
-    title: 'concurrent commits number their events one commit after the other',
+    title: 'numbers the events of concurrent commits contiguously per commit',
     async run(storage) {
       const outcomes = await callAll(storage, (caller) => [
         { type: 'event.append', events: [anEvent({ topic: 'all', type: `first.${caller}` })] },
@@ -146,7 +146,7 @@ export const concurrencyCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'concurrent messages of one session get every seq once, in the order of the commits',
+    title: 'assigns each seq once, in commit order, to concurrent messages of a session',
     async run(storage) {
       await commit(storage, { type: 'session.insert', session: aSession() })
 
@@ -164,7 +164,7 @@ export const concurrencyCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'concurrent settlements of the calls of one run get every order once, in the order of the commits',
+    title: 'assigns each end order once, in commit order, when calls of a run end concurrently',
     async run(storage) {
       await insertRuns(storage, aRun())
       const seqs = Array.from({ length: CALLERS }, (_, index) => index + 1)
@@ -173,18 +173,18 @@ export const concurrencyCases: readonly ContractCase[] = [
       const change = { status: 'completed' } as const
       await callAll(storage, (caller) => [
         { type: 'step.change', runId: aRun().id, seq: CALLERS - caller, from: 'started', change },
-        { type: 'event.append', events: [anEvent({ topic: 'settled', type: `${CALLERS - caller}` })] },
+        { type: 'event.append', events: [anEvent({ topic: 'ended', type: `${CALLERS - caller}` })] },
       ])
 
       const steps = await storage.steps.list(aRun().id)
-      const settled = steps.toSorted((one, other) => (one.order ?? 0) - (other.order ?? 0))
-      const events = await storage.events.read({ topic: 'settled' }, { after: 0, limit: CALLERS })
-      expect(settled.map(({ order }) => order)).toEqual(seqs)
-      expect(settled.map(({ seq }) => `${seq}`)).toEqual(events.map(({ type }) => type))
+      const ended = steps.toSorted((one, other) => (one.endOrder ?? 0) - (other.endOrder ?? 0))
+      const events = await storage.events.read({ topic: 'ended' }, { after: 0, limit: CALLERS })
+      expect(ended.map(({ endOrder }) => endOrder)).toEqual(seqs)
+      expect(ended.map(({ seq }) => `${seq}`)).toEqual(events.map(({ type }) => type))
     },
   },
   {
-    title: 'a conflict does not disturb the commits beside it',
+    title: 'does not let a conflict affect concurrent commits',
     async run(storage) {
       await insertRuns(storage, aRun({ id: 'taken' }))
 

@@ -1,4 +1,5 @@
 import type { Storage } from '@perdure/ports'
+import { RUN_STATUS_NAMES } from '@perdure/protocol'
 import { expect } from 'vitest'
 import { aMessage, aRun, aSession } from '../builders.ts'
 import { commit } from './commits.ts'
@@ -19,7 +20,7 @@ const idle = async (storage: Storage, ms: number, limit = 10) =>
 
 export const consolidationStoreCases: readonly ContractCase[] = [
   {
-    title: 'gives the sessions that changed until then, longest unchanged first',
+    title: 'lists sessions that changed at or before an instant, longest unchanged first',
     async run(storage) {
       await insertSession(storage, 'b', 1)
       await insertSession(storage, 'a', 2)
@@ -35,7 +36,7 @@ export const consolidationStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives a session again only when it changes after it was seen',
+    title: 'lists a session again only after a new change',
     async run(storage) {
       await insertSession(storage, 'a', 1)
 
@@ -50,9 +51,9 @@ export const consolidationStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives no session with a run that has not ended',
+    title: 'lists no session that has an active run',
     async run(storage) {
-      for (const status of ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const) {
+      for (const status of RUN_STATUS_NAMES) {
         await insertSession(storage, status, 1)
         const run = aRun({ id: `run-${status}`, sessionId: status, status })
         await commit(storage, { type: 'run.insert', run })
@@ -62,7 +63,7 @@ export const consolidationStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'notes how far a session was extracted and never goes back',
+    title: 'records how far a session was extracted and never moves backwards',
     async run(storage) {
       await insertSession(storage, 'a', 1)
       const extracted = (sessionId: string, throughSeq: number) =>
@@ -77,7 +78,7 @@ export const consolidationStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'adds up what is spent on a day',
+    title: 'sums the spend of a day',
     async run(storage) {
       const spend = (day: string, tokens: number, costUsd: number) =>
         commit(storage, { type: 'consolidation.spend', day, spend: { tokens, costUsd } })
@@ -91,6 +92,6 @@ export const consolidationStoreCases: readonly ContractCase[] = [
   },
 ]
 
-/** What every `ConsolidationStore`, and its writes, must do. */
+/** Requirements for every `ConsolidationStore` and its writes. */
 export const consolidationStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'ConsolidationStore', cases: consolidationStoreCases }], harness)

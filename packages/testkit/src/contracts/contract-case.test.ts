@@ -3,7 +3,7 @@ import { type ContractCase, skipsWithoutCase } from './contract-case.ts'
 import { STORAGE_SUITES } from './storage.contract.ts'
 
 describe('the storage suites', () => {
-  it('have one case per title, so that a skip names one', () => {
+  it('have unique case titles, so that a skip identifies one case', () => {
     const titles = STORAGE_SUITES.flatMap(({ cases }) => cases.map(({ title }) => title))
 
     expect(titles.filter((title, index) => titles.indexOf(title) !== index)).toEqual([])
@@ -14,7 +14,7 @@ describe('skipsWithoutCase', () => {
   const cases: ContractCase[] = [{ title: 'holds water', run: () => Promise.resolve() }]
   const skip = (test: string) => ({ test, reason: 'leaks' })
 
-  it('accepts a skip that names a case of any suite', () => {
+  it('accepts a skip that matches a case of any suite', () => {
     const suites = [
       { port: 'Empty', cases: [] },
       { port: 'Vessel', cases },
@@ -23,7 +23,7 @@ describe('skipsWithoutCase', () => {
     expect(skipsWithoutCase(suites, [skip('holds water')])).toEqual([])
   })
 
-  it('reports a skip that names no case', () => {
+  it('reports a skip that matches no case', () => {
     const skips = [skip('holds water'), skip('holds wine')]
 
     expect(skipsWithoutCase([{ port: 'Vessel', cases }], skips)).toEqual([skip('holds wine')])

@@ -1,7 +1,7 @@
 import type { Storage } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 
-/** One sentence that every adapter must make true, and the proof; it gets a storage of its own that holds nothing. */
+/** One requirement for every adapter, with its test, which receives its own empty storage. */
 export interface ContractCase {
   readonly title: string
   run(storage: Storage): Promise<void>
@@ -12,23 +12,23 @@ export interface ContractSuite {
   readonly cases: readonly ContractCase[]
 }
 
-/** A case an adapter cannot pass, by its title. */
+/** A case that an adapter cannot pass, identified by title. */
 export interface ContractSkip {
   readonly test: string
   readonly reason: string
 }
 
-/** What the suites need to know of an adapter. */
+/** What the suites need from an adapter. */
 export interface StorageHarness {
   readonly name: string
   /** Opens an empty storage. */
   open(): Promise<Storage>
-  /** Releases what `open` took, the storage included. Without it the storage is only closed. */
+  /** Releases what `open` acquired, including the storage. Without it, the storage is only closed. */
   close?(storage: Storage): Promise<void>
   readonly skips?: readonly ContractSkip[]
 }
 
-/** Registers the suites with vitest, each case on a fresh storage. */
+/** Registers the suites with vitest; each case runs on a fresh storage. */
 export function registerContract(suites: readonly ContractSuite[], harness: StorageHarness): void {
   const { name, skips = [] } = harness
   for (const { port, cases } of suites) {
@@ -42,7 +42,7 @@ export function registerContract(suites: readonly ContractSuite[], harness: Stor
   })
 }
 
-/** The skips that name no case. */
+/** The skips that match no case. */
 export function skipsWithoutCase(suites: readonly ContractSuite[], skips: readonly ContractSkip[]): ContractSkip[] {
   const titles = new Set(suites.flatMap(({ cases }) => cases.map(({ title }) => title)))
   return skips.filter(({ test }) => !titles.has(test))

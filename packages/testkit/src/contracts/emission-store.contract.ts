@@ -12,7 +12,7 @@ const ids = async (storage: Storage, limit = 10) => (await storage.emissions.lis
 
 export const emissionStoreCases: readonly ContractCase[] = [
   {
-    title: 'holds no part at first, and gives back what was inserted',
+    title: 'starts without emission parts and returns those that were inserted',
     async run(storage) {
       expect(await storage.emissions.list(10)).toEqual([])
 
@@ -25,7 +25,7 @@ export const emissionStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists in the order of insertion, whatever the ids and times, and at most the limit',
+    title: 'lists emission parts in insertion order, whatever their ids and times, up to the limit',
     async run(storage) {
       await insert(
         storage,
@@ -41,7 +41,7 @@ export const emissionStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses an id that is taken, and leaves the part as it is',
+    title: 'refuses an emission part with a taken id and keeps the existing one',
     async run(storage) {
       await insert(storage, anEmissionPart())
 
@@ -52,7 +52,7 @@ export const emissionStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a part is finished once: whoever comes second meets a conflict',
+    title: 'lets exactly one of many concurrent callers finish an emission part',
     async run(storage) {
       await insert(storage, anEmissionPart({ id: 'a' }), anEmissionPart({ id: 'b' }))
       const finish = { type: 'emission.finish', id: 'a' } as const
@@ -66,7 +66,7 @@ export const emissionStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a commit that conflicts leaves the parts and their order as they were',
+    title: 'keeps the emission parts and their order when a commit conflicts',
     async run(storage) {
       await insert(storage, anEmissionPart({ id: 'a' }), anEmissionPart({ id: 'b' }))
 
@@ -82,6 +82,6 @@ export const emissionStoreCases: readonly ContractCase[] = [
   },
 ]
 
-/** What every adapter of `EmissionStore` must do. */
+/** Requirements for every `EmissionStore`. */
 export const emissionStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'EmissionStore', cases: emissionStoreCases }], harness)

@@ -12,7 +12,7 @@ const OPTIONALS: Optionals<NewEvent> = {
   phase: 'commentary',
 }
 
-/** Three streams of one name: only their kind tells them apart. */
+/** Three streams with the same name that differ only in kind. */
 const RUN: EventStream = { runId: 'same' }
 const SESSION: EventStream = { sessionId: 'same' }
 const TOPIC: EventStream = { topic: 'same' }
@@ -28,7 +28,7 @@ async function append(storage: Storage, ...events: readonly NewEvent[]): Promise
   return (await commit(storage, { type: 'event.append', events })).events
 }
 
-/** Events numbered in their payload, alternately of the stream and of others. */
+/** Events numbered in their payload, alternating between the stream and other streams. */
 async function appendMixed(storage: Storage, count: number): Promise<readonly StoredEvent[]> {
   await insertCarriers(storage)
   const own: StoredEvent[] = []
@@ -48,7 +48,7 @@ const positions = (events: readonly StoredEvent[]): number[] => events.map(({ po
 
 const storedCases: readonly ContractCase[] = [
   {
-    title: 'a fresh log has an epoch, position 0 and nothing trimmed',
+    title: 'starts an event log with an epoch, position 0 and nothing trimmed',
     async run(storage) {
       const head = await storage.events.head()
 
@@ -57,7 +57,7 @@ const storedCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'counts the events of one stream after one position and through another',
+    title: 'counts the events of a stream after one position up to and including another',
     async run(storage) {
       const own = positions(await appendMixed(storage, 4))
       const [first = 0, second = 0, , last = 0] = own
@@ -74,7 +74,7 @@ const storedCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a stream nothing was appended to is empty in both directions',
+    title: 'reads an unused stream as empty in both directions',
     async run(storage) {
       await insertCarriers(storage)
       await append(storage, anEvent({ runId: 'other', sessionId: 'other', topic: 'other' }))
@@ -86,7 +86,7 @@ const storedCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back an event with every optional field, with each beside its topic, and with none',
+    title: 'round-trips an event with all, one and none of the optional fields',
     async run(storage) {
       await insertCarriers(storage)
       const topic = 'all'
@@ -107,7 +107,7 @@ const storedCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back a payload of 256 KiB unchanged',
+    title: 'round-trips a payload of 256 KiB unchanged',
     async run(storage) {
       const [stored] = await append(storage, anEvent({ ...TOPIC, payload: toJsonText('ü'.repeat(131_072)) }))
 
@@ -115,7 +115,7 @@ const storedCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'an event is carried by its run, its session and its topic, and by no other stream',
+    title: 'returns an event on the streams of its run, session and topic and on no other',
     async run(storage) {
       await insertCarriers(storage)
       const [all, ofRun, ofSession, ofTopic] = await append(
@@ -137,7 +137,7 @@ const storedCases: readonly ContractCase[] = [
 
 const positionCases: readonly ContractCase[] = [
   {
-    title: 'positions start at 1 or later and strictly increase, whatever stream an event is in',
+    title: 'assigns strictly increasing positions from 1 across all streams',
     async run(storage) {
       await insertCarriers(storage)
       const stored = [
@@ -153,7 +153,7 @@ const positionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'the head is the position of the newest event, and its epoch stays',
+    title: 'reports the position of the newest event as the head and keeps the epoch',
     async run(storage) {
       const { epoch } = await storage.events.head()
       for (const events of [[anEvent(TOPIC)], [anEvent(), anEvent()], [anEvent(TOPIC)]]) {
@@ -167,7 +167,7 @@ const positionCases: readonly ContractCase[] = [
 
 const rangeCases: readonly ContractCase[] = [
   {
-    title: 'reads the events after a position, which is exclusive, oldest first',
+    title: 'reads the events after a position (exclusive), oldest first',
     async run(storage) {
       const own = await appendMixed(storage, 5)
 
@@ -179,7 +179,7 @@ const rangeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'reads the events before a position, which is exclusive, newest first',
+    title: 'reads the events before a position (exclusive), newest first',
     async run(storage) {
       const own = await appendMixed(storage, 5)
 
@@ -191,7 +191,7 @@ const rangeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'reads at most the limit: the next ones forwards, the nearest ones backwards',
+    title: 'reads up to the limit: the next events forwards, the nearest events backwards',
     async run(storage) {
       const own = await appendMixed(storage, 5)
       const beyond = (await storage.events.head()).position + 1
@@ -201,7 +201,7 @@ const rangeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'ends a page with the event that brings its payloads to the length asked for, and never before the first',
+    title: 'ends a page with the event that reaches the maximum payload length and always returns one event',
     async run(storage) {
       await insertCarriers(storage)
       const payload = toJsonText('x'.repeat(98))
@@ -216,7 +216,7 @@ const rangeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'walks a stream in pages without repeats or holes while events are appended',
+    title: 'pages through a stream without repeats or gaps while events are appended',
     async run(storage) {
       const own = [...(await appendMixed(storage, 7))]
       const seen: StoredEvent[] = []
@@ -244,6 +244,6 @@ const rangeCases: readonly ContractCase[] = [
 
 export const eventLogCases: readonly ContractCase[] = [...storedCases, ...positionCases, ...rangeCases]
 
-/** What every `EventLog`, and the appending of events, must do. */
+/** Requirements for every `EventLog` and for appending events. */
 export const eventLogContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'EventLog', cases: eventLogCases }], harness)

@@ -7,7 +7,7 @@ import { at } from './optional-fields.ts'
 
 const ALL: FactFilter = { now: at(0), visibility: EVERY_ROW }
 
-/** Facts by their ids, made in this order. */
+/** Inserts facts by id, in this order of creation. */
 const insertTexts = (storage: Storage, texts: Readonly<Record<string, string>>) =>
   commit(
     storage,
@@ -32,12 +32,12 @@ const near = async (
   return found.map(({ id }) => id)
 }
 
-/** Facts that have nothing to do with what is looked for, so that a word has a rarity. */
+/** Unrelated facts, so that word rarity matters. */
 const NOISE = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`noise-${index}`, `filler number ${index}`]))
 
 const wordCases: readonly ContractCase[] = [
   {
-    title: 'finds the facts that have at least one of the words, whatever their case and accents',
+    title: 'finds facts that contain at least one of the words, ignoring case and accents',
     async run(storage) {
       await insertTexts(storage, { a: 'Café ÜBER alles', b: 'nothing here', c: 'straße und cafe', d: '東京駅で会う' })
 
@@ -50,7 +50,7 @@ const wordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'takes nothing in a text for a query language',
+    title: 'treats query syntax in a search text as plain text',
     async run(storage) {
       await insertTexts(storage, { a: 'plain words', b: 'or not and near', c: 'words: column', d: "o'neill said" })
       const odd = [
@@ -80,7 +80,7 @@ const wordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds nothing by a text without words',
+    title: 'finds nothing for a text without words',
     async run(storage) {
       await insertTexts(storage, { a: 'something' })
 
@@ -88,7 +88,7 @@ const wordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'puts more of the words before fewer, rare ones before common ones, short texts before long ones',
+    title: 'ranks more matching words, rarer words and shorter texts first',
     async run(storage) {
       await insertTexts(storage, {
         ...NOISE,
@@ -105,7 +105,7 @@ const wordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives no more than asked for, and the same order every time',
+    title: 'returns up to the limit in the same order every time',
     async run(storage) {
       await insertTexts(storage, NOISE)
 
@@ -116,7 +116,7 @@ const wordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'searches what a fact says now, not what it said before, and nothing of a deleted one',
+    title: 'searches the current text of a fact and no deleted facts',
     async run(storage) {
       await insertTexts(storage, { a: 'old words', b: 'other words' })
       await commit(storage, { type: 'fact.replace', fact: aFact({ id: 'a', text: 'new words', revision: 2 }) })
@@ -130,7 +130,7 @@ const wordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'looks at no more than 64 different words of a text',
+    title: 'uses at most 64 different words of a search text',
     async run(storage) {
       await insertTexts(storage, { last: 'word64', first: 'word0', repeated: 'again' })
       const words = Array.from({ length: 65 }, (_, index) => `word${index}`).join(' ')
@@ -143,7 +143,7 @@ const wordCases: readonly ContractCase[] = [
 
 const vectorCases: readonly ContractCase[] = [
   {
-    title: 'finds the nearest vectors of its embedder first, and none that point away',
+    title: 'finds the nearest vectors of the embedder first and none that point away',
     async run(storage) {
       await insertTexts(storage, { a: 'a', b: 'b', c: 'c', d: 'd', none: 'e' })
       await embed(storage, 'a', [1, 0])
@@ -157,7 +157,7 @@ const vectorCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'compares the newest facts only when there are more than it may look at',
+    title: 'compares only the newest facts when there are more than the candidate limit',
     async run(storage) {
       await insertTexts(storage, { old: 'a', middle: 'b', recent: 'c' })
       await embed(storage, 'old', [1, 0])
@@ -168,7 +168,7 @@ const vectorCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'keeps the vector of a fact as long as its text stays, and only for the revision it was made of',
+    title: 'keeps a vector while the text of its fact is unchanged and rejects one for an old revision',
     async run(storage) {
       await insertTexts(storage, { a: 'same' })
       const late = { type: 'fact.embed', id: 'a', revision: 2, embedder: 'e', vector: [1] } as const
@@ -182,7 +182,7 @@ const vectorCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'replaces a vector, and forgets those of every other embedder',
+    title: 'replaces a vector and deletes those of every other embedder',
     async run(storage) {
       await insertTexts(storage, { a: 'a', b: 'b', c: 'c' })
       await embed(storage, 'a', [0, 1])

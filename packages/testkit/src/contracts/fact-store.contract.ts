@@ -39,7 +39,7 @@ const insertSeen = (storage: Storage) =>
 
 export const factStoreCases: readonly ContractCase[] = [
   {
-    title: 'gives back a fact with every optional field, with each alone, and with none',
+    title: 'round-trips a fact with all, one and none of the optional fields',
     async run(storage) {
       const facts = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         aFact({
@@ -57,7 +57,7 @@ export const factStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a fact whose id is taken and names the fact that holds it',
+    title: 'refuses a fact with a taken id and returns the existing fact',
     async run(storage) {
       await insertFacts(storage, aFact())
 
@@ -68,7 +68,7 @@ export const factStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'replaces a fact of the revision before, and no other',
+    title: 'replaces a fact only if its revision is the previous one',
     async run(storage) {
       await insertFacts(storage, aFact({ sourceRunId: 'run-1', expiresAt: at(9) }))
       const second = aFact({ text: 'opens at seven', namespace: 'work', tags: ['t'], importance: 1, revision: 2 })
@@ -86,7 +86,7 @@ export const factStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lets exactly one of many replacements of one revision win',
+    title: 'lets exactly one of many concurrent replacements of a revision win',
     async run(storage) {
       await insertFacts(storage, aFact())
       const outcomes = await Promise.all(
@@ -99,7 +99,7 @@ export const factStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'deletes a fact of this revision, and no other',
+    title: 'deletes a fact only if it has the given revision',
     async run(storage) {
       await insertFacts(storage, aFact({ revision: 3 }))
 
@@ -115,7 +115,7 @@ export const factStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'weighs a fact of this revision without a new one, and leaves any other alone',
+    title: 'sets the importance of a fact only at the given revision and does not increment it',
     async run(storage) {
       await insertFacts(storage, aFact())
       const weigh = { type: 'fact.weigh', id: aFact().id, importance: 0.25, at: at(7) } as const
@@ -128,7 +128,7 @@ export const factStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds nothing of a fact in any read from expiresAt exactly',
+    title: 'hides a fact from every read exactly from expiresAt',
     async run(storage) {
       await insertFacts(storage, aFact({ expiresAt: at(5) }))
       const embed = { type: 'fact.embed', id: aFact().id, revision: 1, embedder: 'e', vector: [1] } as const
@@ -149,7 +149,7 @@ export const factStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists, finds and searches exactly the facts the caller may see',
+    title: 'lists, finds and searches exactly the facts that the caller may see',
     async run(storage) {
       await insertSeen(storage)
 
@@ -196,6 +196,6 @@ export const factStoreCases: readonly ContractCase[] = [
   ...factSearchCases,
 ]
 
-/** What every `FactStore`, and the writes of facts, must do. */
+/** Requirements for every `FactStore` and for writes of facts. */
 export const factStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'FactStore', cases: factStoreCases }], harness)

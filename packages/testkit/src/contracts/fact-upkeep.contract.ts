@@ -36,7 +36,7 @@ export const factUpkeepCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'walks through all groups by their keys without repeats or holes',
+    title: 'pages through all groups by key without repeats or gaps',
     async run(storage) {
       const pairs = Array.from({ length: 7 }, (_, index) => [
         { id: `a${index}`, fingerprint: `f"${index}` },
@@ -55,7 +55,7 @@ export const factUpkeepCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives the facts that have expired, earliest first',
+    title: 'lists expired facts, earliest first',
     async run(storage) {
       await insert(
         storage,
@@ -71,7 +71,7 @@ export const factUpkeepCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives the facts with importance that were weighed long ago, longest first',
+    title: 'lists facts with positive importance that were weighed before an instant, oldest first',
     async run(storage) {
       await insert(
         storage,
@@ -87,7 +87,7 @@ export const factUpkeepCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives the facts without a vector, oldest first, and not those that can have none',
+    title: 'lists facts without a vector, oldest first, except those that cannot be embedded',
     async run(storage) {
       await insert(storage, { id: 'b', createdAt: at(2) }, { id: 'a', createdAt: at(1) }, { id: 'odd' }, { id: 'done' })
       await commit(
@@ -104,6 +104,6 @@ export const factUpkeepCases: readonly ContractCase[] = [
   },
 ]
 
-/** What every `FactUpkeep` must do. */
+/** Requirements for every `FactUpkeep`. */
 export const factUpkeepContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'FactUpkeep', cases: factUpkeepCases }], harness)

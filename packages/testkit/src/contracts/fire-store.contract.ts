@@ -25,7 +25,7 @@ const idsOf = (fires: readonly FireRecord[]) => fires.map(({ id }) => id)
 
 const insertCases: readonly ContractCase[] = [
   {
-    title: 'gives back a fire with every optional field, with each alone, with none, of every cause and status',
+    title: 'round-trips a fire with all, one and none of the optional fields, every cause and every status',
     async run(storage) {
       const varied = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         aFire({ id: `f-${index}`, scheduledAt: at(index), ...fields }),
@@ -40,7 +40,7 @@ const insertCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a second scheduled fire of one occurrence and names the first',
+    title: 'refuses a second scheduled fire for an occurrence and returns the first',
     async run(storage) {
       const first = aFire({ status: 'completed' })
       await open(storage, first)
@@ -52,7 +52,7 @@ const insertCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lets exactly one of many concurrent callers insert the fire of an occurrence',
+    title: 'lets exactly one of many concurrent callers insert the fire for an occurrence',
     async run(storage) {
       await open(storage)
 
@@ -81,7 +81,7 @@ const insertCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a fire whose id is taken, and one of an unknown trigger',
+    title: 'refuses a fire with a taken id and a fire of an unknown trigger',
     async run(storage) {
       await open(storage, aFire())
 
@@ -95,7 +95,7 @@ const insertCases: readonly ContractCase[] = [
 
 const changeCases: readonly ContractCase[] = [
   {
-    title: 'changes a fire of the named status and leaves what the change does not say',
+    title: 'changes a fire that has the expected status and keeps fields missing from the change',
     async run(storage) {
       await open(storage, aFire({ ...OPTIONALS }), aFire({ id: 'other', scheduledAt: at(1) }))
 
@@ -111,7 +111,7 @@ const changeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses to change a fire of another status and names it',
+    title: 'refuses to change a fire with another status and returns the fire',
     async run(storage) {
       const current = aFire({ status: 'skipped' })
       await open(storage, current)
@@ -124,14 +124,14 @@ const changeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'settles a started fire and the status of the trigger whose newest fire it is',
+    title: 'ends a started fire and sets the status of the trigger if it is the newest fire',
     async run(storage) {
       const fire = aFire({ status: 'started', runId: 'run_1' })
       const trigger = aTrigger({ lastFireId: fire.id, lastStatus: 'started' })
       await commit(storage, { type: 'trigger.insert', trigger }, { type: 'fire.insert', fire })
 
-      const settle = { type: 'fire.settle', id: fire.id, status: 'failed', reason: 'no luck' } as const
-      const { counts } = await commit(storage, settle, { ...settle, status: 'completed' })
+      const end = { type: 'fire.end', id: fire.id, status: 'failed', reason: 'no luck' } as const
+      const { counts } = await commit(storage, end, { ...end, status: 'completed' })
 
       expect(counts).toEqual([1, 0])
       expect(await storage.fires.find(fire.id)).toEqual({ ...fire, status: 'failed', reason: 'no luck' })
@@ -139,7 +139,7 @@ const changeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'leaves the trigger alone when an older fire is settled, and everything when none is started',
+    title: 'keeps the trigger when an older fire ends and changes nothing when no fire is started',
     async run(storage) {
       const fire = aFire({ status: 'started' })
       const trigger = aTrigger({ lastFireId: 'newer', lastStatus: 'skipped' })
@@ -148,9 +148,9 @@ const changeCases: readonly ContractCase[] = [
 
       const { counts } = await commit(
         storage,
-        { type: 'fire.settle', id: fire.id, status: 'completed' },
-        { type: 'fire.settle', id: pending.id, status: 'completed' },
-        { type: 'fire.settle', id: 'unknown', status: 'completed' },
+        { type: 'fire.end', id: fire.id, status: 'completed' },
+        { type: 'fire.end', id: pending.id, status: 'completed' },
+        { type: 'fire.end', id: 'unknown', status: 'completed' },
       )
 
       expect(counts).toEqual([1, 0, 0])
@@ -159,7 +159,7 @@ const changeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'prunes fires created before an instant, exclusively, up to the limit, and none that is pending or started',
+    title: 'prunes fires created before an instant (exclusive), up to the limit, except pending and started ones',
     async run(storage) {
       const fires = STATUSES.map((status, index) => aFire({ id: status, status, scheduledAt: at(index) }))
       const later = aFire({ id: 'later', status: 'missed', scheduledAt: at(50), createdAt: at(1) })
@@ -192,7 +192,7 @@ const readCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'names the first pending fire of each trigger, by id, up to the limit',
+    title: 'lists the first pending fire of each trigger, ordered by id, up to the limit',
     async run(storage) {
       expect(await storage.fires.firstPending(9)).toEqual([])
       await open(
@@ -223,6 +223,6 @@ export const fireStoreCases: readonly ContractCase[] = [
   }),
 ]
 
-/** What every `FireStore`, and the writes of fires, must do. */
+/** Requirements for every `FireStore` and for writes of fires. */
 export const fireStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'FireStore', cases: fireStoreCases }], harness)

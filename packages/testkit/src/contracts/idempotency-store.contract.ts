@@ -31,7 +31,7 @@ const find = (storage: Storage, id = 'key-1', now: EpochMs = at(0)) => storage.i
 
 const interruptCases: readonly ContractCase[] = [
   {
-    title: 'answers the records that execute for no run, and only those',
+    title: 'stores the interrupt response only in executing records that have no run',
     async run(storage) {
       const response = { status: 502, body: '{"error":"gone"}' }
       const ofCall = executing({ id: 'of-call', runId: 'call_1' })
@@ -54,7 +54,7 @@ const interruptCases: readonly ContractCase[] = [
 
 const findCases: readonly ContractCase[] = [
   {
-    title: 'finds no record of a key that was never reserved',
+    title: 'finds no record for a key that was never reserved',
     async run(storage) {
       await commit(storage, reserve(executing()))
 
@@ -62,7 +62,7 @@ const findCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back records with and without a run and a response',
+    title: 'round-trips records with and without a run and a response',
     async run(storage) {
       const records = [
         ...[executing(), executing({ runId: undefined }), answered(), answered({ runId: undefined })],
@@ -77,7 +77,7 @@ const findCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back responses with every optional header, with each alone, and with none',
+    title: 'round-trips responses with all, one and none of the optional headers',
     async run(storage) {
       const variants = [RESPONSE_OPTIONALS, ...eachAlone(RESPONSE_OPTIONALS), {}]
       for (const [index, fields] of variants.entries()) {
@@ -89,7 +89,7 @@ const findCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds an answered record until expiresAt, exclusively',
+    title: 'finds an answered record until expiresAt (exclusive)',
     async run(storage) {
       await commit(storage, reserve(answered()))
 
@@ -98,7 +98,7 @@ const findCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds an executing record however long ago it expired',
+    title: 'finds an executing record no matter how long ago it expired',
     async run(storage) {
       await commit(storage, reserve(executing()))
 
@@ -109,7 +109,7 @@ const findCases: readonly ContractCase[] = [
 
 const reserveCases: readonly ContractCase[] = [
   {
-    title: 'refuses a key whose answered record has not expired and names that record',
+    title: 'refuses a key with an unexpired answered record and returns that record',
     async run(storage) {
       await commit(storage, reserve(answered()))
 
@@ -120,7 +120,7 @@ const reserveCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a key that is still executing, however long ago it expired',
+    title: 'refuses a key that is still executing, no matter how long ago it expired',
     async run(storage) {
       await commit(storage, reserve(executing()))
 
@@ -131,7 +131,7 @@ const reserveCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'replaces an answered record at expiresAt exactly',
+    title: 'replaces an answered record exactly from expiresAt',
     async run(storage) {
       await commit(storage, reserve(answered()))
       const next = executing({ fingerprint: 'other', runId: 'run_2', createdAt: EXPIRES, expiresAt: at(2_000) })
@@ -143,7 +143,7 @@ const reserveCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'reserves two keys of one fingerprint apart',
+    title: 'reserves two keys with the same fingerprint separately',
     async run(storage) {
       await commit(storage, reserve(executing()), reserve(executing({ id: 'key-2', runId: 'run_2' })))
 
@@ -154,7 +154,7 @@ const reserveCases: readonly ContractCase[] = [
 
 const completeCases: readonly ContractCase[] = [
   {
-    title: 'answers the record that waits for the run and changes nothing else of it',
+    title: 'stores the response in the record that waits for the run and changes nothing else',
     async run(storage) {
       await commit(storage, reserve(executing()), reserve(executing({ id: 'key-2', runId: 'run_2' })))
       const response = { status: 204, body: '', ...RESPONSE_OPTIONALS }
@@ -167,7 +167,7 @@ const completeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lets an answered record expire that was executing past its expiresAt',
+    title: 'expires a record that was answered after its expiresAt',
     async run(storage) {
       await commit(storage, reserve(executing()))
       await commit(storage, complete('run_1'))
@@ -177,7 +177,7 @@ const completeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'answers every record that waits for the run, whatever content its answer holds',
+    title: 'stores the response in every record that waits for the run, whatever its content',
     async run(storage) {
       const contents = [undefined, 'run_1', 'ses_1']
       const records = contents.map((contentOf, index) => executing({ id: `key-${index}`, contentOf }))
@@ -190,7 +190,7 @@ const completeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'keeps the first answer and ignores a second',
+    title: 'keeps the first response and ignores a second one',
     async run(storage) {
       await commit(storage, reserve(executing()))
       await commit(storage, complete('run_1'))
@@ -202,7 +202,7 @@ const completeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'ignores the answer of a run no record waits for',
+    title: 'ignores the response of a run that no record waits for',
     async run(storage) {
       await commit(storage, reserve(executing({ runId: undefined })))
 
@@ -211,7 +211,7 @@ const completeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'answers a second record of a run beside one that is already answered',
+    title: 'stores the response in a second record of a run when another one is already answered',
     async run(storage) {
       const second = executing({ id: 'key-2' })
       await commit(storage, reserve(executing()))
@@ -227,7 +227,7 @@ const completeCases: readonly ContractCase[] = [
 
 const pruneCases: readonly ContractCase[] = [
   {
-    title: 'prunes answered records from expiresAt on, exactly, and no executing ones',
+    title: 'prunes answered records exactly from expiresAt and no executing records',
     async run(storage) {
       await commit(
         storage,
@@ -243,7 +243,7 @@ const pruneCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'prunes at most the limit at once and the rest later',
+    title: 'prunes up to the limit at once and the rest later',
     async run(storage) {
       const ids = ['a', 'b', 'c', 'd', 'e']
       await commit(storage, ...ids.map((id) => reserve(answered({ id }))))
@@ -263,7 +263,7 @@ const pruneCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'reserves a pruned key afresh',
+    title: 'allows a pruned key to be reserved again',
     async run(storage) {
       await commit(storage, reserve(answered()))
       await commit(storage, prune(EXPIRES))
@@ -282,6 +282,6 @@ export const idempotencyStoreCases: readonly ContractCase[] = [
   ...pruneCases,
 ]
 
-/** What every `IdempotencyStore`, and the writes of idempotency records, must do. */
+/** Requirements for every `IdempotencyStore` and for writes of idempotency records. */
 export const idempotencyStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'IdempotencyStore', cases: idempotencyStoreCases }], harness)

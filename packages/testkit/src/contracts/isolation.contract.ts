@@ -5,7 +5,7 @@ import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
 
-/** Overwrites every member, however deep; frozen ones stay as they are. */
+/** Overwrites every member recursively; frozen members stay unchanged. */
 function tamper(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [key, member] of Object.entries(value)) {
@@ -76,7 +76,7 @@ async function readAll({ runs, steps, approvals, sessions, tokens, events, idemp
 
 export const isolationCases: readonly ContractCase[] = [
   {
-    title: 'does not notice when what was committed is changed afterwards',
+    title: 'is unaffected by later mutation of committed writes',
     async run(storage) {
       const writes = makeWrites()
       await commit(storage, ...writes)
@@ -88,7 +88,7 @@ export const isolationCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'does not notice when what was read is changed',
+    title: 'is unaffected by mutation of records that were read',
     async run(storage) {
       await commit(storage, ...makeWrites())
       const read = await readAll(storage)
@@ -100,7 +100,7 @@ export const isolationCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'does not notice when an outcome or the record in a conflict is changed',
+    title: 'is unaffected by mutation of a commit outcome or a conflict record',
     async run(storage) {
       const committed = await commit(storage, ...makeWrites())
       const before = structuredClone(await readAll(storage))
@@ -116,7 +116,7 @@ export const isolationCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'does not notice when a change of a run or a call or an answer is changed afterwards',
+    title: 'is unaffected by later mutation of run changes, call changes and responses',
     async run(storage) {
       const change = { usage: { inputTokens: 9, outputTokens: 9, costUsd: 9, toolCalls: 9 } }
       const response = { status: 201, body: '[]' }

@@ -12,15 +12,15 @@ const ERROR = { kind: 'transient', message: 'no answer "ü"' }
 const enqueue = (storage: Storage, ...jobs: readonly Partial<NewJob>[]) =>
   commit(storage, ...jobs.map((job) => ({ type: 'job.enqueue', job: aJob(job) }) as const))
 
-/** Takes the job at its due time under the lease `lease`, for a hundred milliseconds. */
+/** Claims the job at its due time with the lease `lease` for 100 ms. */
 const claim = (over: Partial<Extract<Write, { type: 'job.claim' }>> = {}) =>
   ({ type: 'job.claim', id: aJob().id, lease: 'lease', now: at(0), until: at(100), ...over }) as const
 const complete = (over: Partial<Extract<Write, { type: 'job.complete' }>> = {}) =>
-  ({ type: 'job.complete', id: aJob().id, lease: 'lease', now: at(50), isAgain: false, ...over }) as const
+  ({ type: 'job.complete', id: aJob().id, lease: 'lease', now: at(50), runAgain: false, ...over }) as const
 const fail = (over: Partial<Extract<Write, { type: 'job.fail' }>> = {}) =>
   ({ type: 'job.fail', id: aJob().id, lease: 'lease', now: at(50), attempts: 1, error: ERROR, ...over }) as const
 
-const queued = (over: Partial<JobRecord> = {}): JobRecord => ({ ...aJob(), attempts: 0, isAgain: false, ...over })
+const queued = (over: Partial<JobRecord> = {}): JobRecord => ({ ...aJob(), attempts: 0, runAgain: false, ...over })
 const find = (storage: Storage, id = aJob().id) => storage.jobs.find(id)
 
 const bury = async (storage: Storage, job: Partial<NewJob> = {}) => {
@@ -44,7 +44,7 @@ const enqueueCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'queues one job of a key, however many ask for it at once',
+    title: 'queues one job per key when many callers enqueue it at once',
     async run(storage) {
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, index) => enqueue(storage, { id: `job-${index}`, key: 'same' })),
@@ -55,13 +55,13 @@ const enqueueCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'does a job once more that was asked for while it was taken',
+    title: 'runs a job again if it was enqueued while it was claimed',
     async run(storage) {
       await enqueue(storage, {})
       await commit(storage, claim())
       await enqueue(storage, { id: 'second', key: aJob().key })
 
-      expect(await find(storage)).toMatchObject({ isAgain: true, lease: 'lease' })
+      expect(await find(storage)).toMatchObject({ runAgain: true, lease: 'lease' })
       await commit(storage, complete())
       expect(await find(storage)).toEqual(queued({ dueAt: at(50) }))
       await commit(storage, claim({ now: at(50) }), complete())
@@ -73,7 +73,7 @@ const enqueueCases: readonly ContractCase[] = [
 
 const leaseCases: readonly ContractCase[] = [
   {
-    title: 'gives the jobs of these phases that are due, earliest first',
+    title: 'lists the due jobs of the given phases, earliest first',
     async run(storage) {
       await enqueue(
         storage,
@@ -95,7 +95,7 @@ const leaseCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lets exactly one of many take a job, and nobody before it is due',
+    title: 'lets exactly one of many callers claim a job and none before it is due',
     async run(storage) {
       await enqueue(storage, { dueAt: at(1) })
       expect((await refused(storage, claim())).conflict).toMatchObject({ type: 'job.claim', current: { attempts: 0 } })
@@ -112,7 +112,7 @@ const leaseCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives a job to the next when its lease is over, and fences off who had it',
+    title: 'lets another worker claim a job after its lease expires and fences off the first one',
     async run(storage) {
       await enqueue(storage, {})
       await commit(storage, claim())
@@ -120,7 +120,7 @@ const leaseCases: readonly ContractCase[] = [
       expect(await storage.jobs.due(PHASES, at(100), 9)).toHaveLength(1)
       await commit(storage, claim({ lease: 'next', now: at(100), until: at(200) }))
 
-      for (const late of [complete(), fail(), fail({ dueAt: at(60) }), complete({ isAgain: true })]) {
+      for (const late of [complete(), fail(), fail({ dueAt: at(60) }), complete({ runAgain: true })]) {
         expect((await refused(storage, late)).conflict).toMatchObject({ type: late.type, current: { lease: 'next' } })
       }
       expect(await find(storage)).toMatchObject({ attempts: 2, lease: 'next', dueAt: at(200) })
@@ -130,11 +130,11 @@ const leaseCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'queues a done job anew when that is asked for',
+    title: 'requeues a completed job when asked',
     async run(storage) {
       await enqueue(storage, {})
       await commit(storage, claim(), fail({ dueAt: at(1), attempts: 3 }), claim({ now: at(1) }))
-      await commit(storage, complete({ isAgain: true }))
+      await commit(storage, complete({ runAgain: true }))
 
       expect(await find(storage)).toEqual(queued({ dueAt: at(50) }))
     },
@@ -155,22 +155,22 @@ const failureCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'never gives out a dead job, and frees its key',
+    title: 'never hands out a dead letter and frees its key',
     async run(storage) {
       await bury(storage)
 
-      expect(await find(storage)).toMatchObject({ failedAt: at(50), attempts: 5, error: ERROR, isAgain: false })
+      expect(await find(storage)).toMatchObject({ failedAt: at(50), attempts: 5, error: ERROR, runAgain: false })
       expect(await storage.jobs.due(PHASES, at(99_999), 9)).toEqual([])
       expect(await storage.jobs.nextDueAt(PHASES)).toBeUndefined()
       expect(await storage.jobs.counts()).toEqual({ extract: 0, merge: 0, decay: 0, deadLetters: 1 })
       await refused(storage, claim({ now: at(99_999) }))
-      expect(await storage.jobs.findAlive(aJob().key)).toBeUndefined()
+      expect(await storage.jobs.findLive(aJob().key)).toBeUndefined()
       expect((await enqueue(storage, { id: 'fresh', key: aJob().key })).counts).toEqual([1])
-      expect(await storage.jobs.findAlive(aJob().key)).toMatchObject({ id: 'fresh' })
+      expect(await storage.jobs.findLive(aJob().key)).toMatchObject({ id: 'fresh' })
     },
   },
   {
-    title: 'brings a dead job back with its attempts counted anew',
+    title: 'requeues a dead letter with its attempts reset',
     async run(storage) {
       await bury(storage)
       await commit(storage, { type: 'job.retry', id: aJob().id, now: at(80) })
@@ -185,7 +185,7 @@ const failureCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'leaves the work of a dead job to another of its key',
+    title: 'deletes a retried dead letter if a live job has its key',
     async run(storage) {
       await bury(storage)
       await enqueue(storage, { id: 'fresh', key: aJob().key })
@@ -194,7 +194,7 @@ const failureCases: readonly ContractCase[] = [
       await commit(storage, { type: 'job.retry', id: aJob().id, now: at(80) })
 
       expect(await find(storage)).toBeUndefined()
-      expect(await find(storage, 'fresh')).toMatchObject({ isAgain: true })
+      expect(await find(storage, 'fresh')).toMatchObject({ runAgain: true })
     },
   },
 ]
@@ -210,6 +210,6 @@ export const jobQueueCases: readonly ContractCase[] = [
   }),
 ]
 
-/** What every `JobQueue`, and the writes of jobs, must do. */
+/** Requirements for every `JobQueue` and for writes of jobs. */
 export const jobQueueContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'JobQueue', cases: jobQueueCases }], harness)

@@ -20,7 +20,7 @@ export const mcpServerStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back a server with every optional field, with each alone, and with none',
+    title: 'round-trips a server with all, one and none of the optional fields',
     async run(storage) {
       const servers = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         anMcpServer({ id: `server-${index}`, ...fields }),
@@ -31,7 +31,7 @@ export const mcpServerStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists all servers by id in code-unit order, whenever they were bound',
+    title: 'lists all servers by id in code-unit order, regardless of when they were bound',
     async run(storage) {
       expect(await storage.mcpServers.list()).toEqual([])
       await insert(storage, ...['b', 'a_1', 'B', '9', 'a-1'].map((id) => anMcpServer({ id })))
@@ -40,7 +40,7 @@ export const mcpServerStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a server whose id is taken and names the one that holds it',
+    title: 'refuses a server with a taken id and returns the existing server',
     async run(storage) {
       await insert(storage, anMcpServer())
 
@@ -52,7 +52,7 @@ export const mcpServerStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'deletes a server, whose id may then be bound again',
+    title: 'deletes a server and allows its id to be bound again',
     async run(storage) {
       await insert(storage, anMcpServer(), anMcpServer({ id: 'kept' }))
       await commit(storage, { type: 'mcp-server.delete', id: anMcpServer().id })
@@ -73,6 +73,6 @@ export const mcpServerStoreCases: readonly ContractCase[] = [
   },
 ]
 
-/** What every `McpServerStore`, and its writes, must do. */
+/** Requirements for every `McpServerStore` and its writes. */
 export const mcpServerStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'McpServerStore', cases: mcpServerStoreCases }], harness)

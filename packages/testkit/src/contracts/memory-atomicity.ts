@@ -31,7 +31,7 @@ export const seedMemory = (storage: Storage) =>
     { type: 'job.fail', id: 'dead', lease: 'lease', now: at(0), attempts: 5 },
   )
 
-/** One write of every type that goes through after the seed and leaves a trace. */
+/** One write of every type that succeeds after the seed and has a visible effect. */
 export const MEMORY_CHANGES: { readonly [T in TypesOf<Write, MemoryPrefix>]: Extract<Write, { readonly type: T }> } = {
   'fact.insert': { type: 'fact.insert', fact: aFact({ id: 'mem-5', expiresAt: at(1) }) },
   'fact.replace': { type: 'fact.replace', fact: aFact({ id: 'mem-1', text: 'gulls', revision: 2 }) },
@@ -45,7 +45,7 @@ export const MEMORY_CHANGES: { readonly [T in TypesOf<Write, MemoryPrefix>]: Ext
   'conflict.resolve': { type: 'conflict.resolve', id: 'cfl-1', resolution: { resolvedAt: at(1), by: 'bob' } },
   'job.enqueue': { type: 'job.enqueue', job: aJob({ id: 'new' }) },
   'job.claim': { type: 'job.claim', id: 'waiting', lease: 'lease', now: at(0), until: at(9) },
-  'job.complete': { type: 'job.complete', id: 'taken', lease: 'lease', now: at(1), isAgain: false },
+  'job.complete': { type: 'job.complete', id: 'taken', lease: 'lease', now: at(1), runAgain: false },
   'job.fail': { type: 'job.fail', id: 'failing', lease: 'lease', now: at(1), attempts: 1, dueAt: at(5) },
   'job.retry': { type: 'job.retry', id: 'dead', now: at(1) },
   'consolidation.seen': { type: 'consolidation.seen', sessionId: SESSION_ID, changedAt: at(99) },
@@ -53,7 +53,7 @@ export const MEMORY_CHANGES: { readonly [T in TypesOf<Write, MemoryPrefix>]: Ext
   'consolidation.spend': { type: 'consolidation.spend', day: '2025-01-01', spend: { tokens: 1, costUsd: 0.5 } },
 }
 
-/** One write of every type that can conflict, and does after the seed, with or without the changes. */
+/** One write of every type that can conflict; it conflicts after the seed, with or without the changes. */
 export const MEMORY_CONFLICTS: {
   readonly [T in TypesOf<Conflict, MemoryPrefix>]: Extract<Write, { readonly type: T }>
 } = {
@@ -64,12 +64,12 @@ export const MEMORY_CONFLICTS: {
   'conflict.open': { type: 'conflict.open', conflict: aMemoryConflict({ id: 'cfl-1', factIds: ['v', 'w'] }) },
   'conflict.resolve': { type: 'conflict.resolve', id: 'unknown', resolution: { resolvedAt: at(1) } },
   'job.claim': { type: 'job.claim', id: 'unknown', lease: 'lease', now: at(0), until: at(9) },
-  'job.complete': { type: 'job.complete', id: 'taken', lease: 'other', now: at(1), isAgain: false },
+  'job.complete': { type: 'job.complete', id: 'taken', lease: 'other', now: at(1), runAgain: false },
   'job.fail': { type: 'job.fail', id: 'failing', lease: 'other', now: at(1), attempts: 1 },
   'job.retry': { type: 'job.retry', id: 'waiting', now: at(1) },
 }
 
-/** Everything the ports show of what the seed and the changes touch. */
+/** Everything that the ports return about the rows that the seed and the changes touch. */
 export async function memorySnapshot(storage: Storage) {
   const { facts, factUpkeep, blocks, memoryConflicts, jobs, consolidation } = storage
   const near = (embedder: string) => facts.nearest({ vector: [1], embedder, candidates: 9 }, ALL, 9)
@@ -81,7 +81,7 @@ export async function memorySnapshot(storage: Storage) {
     expired: await factUpkeep.expired({ now: at(1) }, 9),
     blocks: await blocks.list(undefined, PAGE, EVERY_ROW),
     conflicts: await memoryConflicts.list(undefined, PAGE, EVERY_ROW),
-    open: await memoryConflicts.openOf(['mem-older', 'x']),
+    open: await memoryConflicts.listOpenByFacts(['mem-older', 'x']),
     jobs: await Promise.all(['taken', 'failing', 'waiting', 'dead', 'new'].map((id) => jobs.find(id))),
     dead: await jobs.deadLetters(PAGE),
     idle: await consolidation.idleSessions(at(99), 9),

@@ -16,7 +16,7 @@ const find = (storage: Storage, id: string) => storage.memoryConflicts.find(id, 
 
 export const memoryConflictStoreCases: readonly ContractCase[] = [
   {
-    title: 'gives back a conflict with every optional field, with each alone, and with none',
+    title: 'round-trips a conflict with all, one and none of the optional fields',
     async run(storage) {
       const conflicts = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         aMemoryConflict({ id: `cfl-${index}`, factIds: [`a${index}`, `b${index}`], ...fields }),
@@ -28,7 +28,7 @@ export const memoryConflictStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'opens one conflict for two facts at a time, and another when that is resolved',
+    title: 'allows one open conflict per pair of facts and another after it is resolved',
     async run(storage) {
       await open(storage, aMemoryConflict({ id: 'first' }))
       const again = { type: 'conflict.open', conflict: aMemoryConflict({ id: 'again' }) } as const
@@ -48,7 +48,7 @@ export const memoryConflictStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'resolves an open conflict once',
+    title: 'resolves an open conflict only once',
     async run(storage) {
       await open(storage, aMemoryConflict())
       const resolve = (by: string) =>
@@ -69,7 +69,7 @@ export const memoryConflictStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'names the open conflicts of facts, each once, oldest first',
+    title: 'lists the open conflicts of facts, each once, oldest first',
     async run(storage) {
       await open(
         storage,
@@ -79,16 +79,17 @@ export const memoryConflictStoreCases: readonly ContractCase[] = [
         aMemoryConflict({ id: 'far', factIds: ['x', 'y'], createdAt: at(0) }),
       )
       await commit(storage, { type: 'conflict.resolve', id: 'done', resolution: { resolvedAt: at(3) } })
-      const openOf = async (...factIds: string[]) => (await storage.memoryConflicts.openOf(factIds)).map(({ id }) => id)
+      const openConflicts = async (...factIds: string[]) =>
+        (await storage.memoryConflicts.listOpenByFacts(factIds)).map(({ id }) => id)
 
-      expect(await openOf('a')).toEqual(['one'])
-      expect(await openOf('b')).toEqual(['one', 'two'])
-      expect(await openOf('a', 'b', 'c', 'd')).toEqual(['one', 'two'])
-      expect(await openOf()).toEqual([])
+      expect(await openConflicts('a')).toEqual(['one'])
+      expect(await openConflicts('b')).toEqual(['one', 'two'])
+      expect(await openConflicts('a', 'b', 'c', 'd')).toEqual(['one', 'two'])
+      expect(await openConflicts()).toEqual([])
     },
   },
   {
-    title: 'lists and finds exactly the conflicts the caller may see, of one namespace when asked',
+    title: 'lists and finds exactly the conflicts that the caller may see, optionally of one namespace',
     async run(storage) {
       await open(
         storage,
@@ -114,6 +115,6 @@ export const memoryConflictStoreCases: readonly ContractCase[] = [
   }),
 ]
 
-/** What every `MemoryConflictStore`, and the writes of conflicts, must do. */
+/** Requirements for every `MemoryConflictStore` and for writes of conflicts. */
 export const memoryConflictStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'MemoryConflictStore', cases: memoryConflictStoreCases }], harness)

@@ -5,11 +5,11 @@ import { walk } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 
 export interface PagedList {
-  /** What is listed, in the plural. */
+  /** Plural noun for the listed records. */
   readonly noun: string
-  /** Does what inserts need to be done before. */
+  /** Prepares the storage for inserts. */
   prepare?(storage: Storage): Promise<unknown>
-  /** Inserts one record of this id and time of creation. */
+  /** Inserts one record with this id and creation time. */
   insert(storage: Storage, id: string, createdAt: EpochMs): Promise<unknown>
   list(storage: Storage, page: PageQuery): Promise<Page<{ readonly id: string }>>
 }
@@ -18,7 +18,7 @@ const idOf = (index: number): string => `row-${String(index).padStart(3, '0')}`
 const idsUpTo = (count: number): string[] => Array.from({ length: count }, (_, index) => idOf(index))
 const ids = (records: readonly { readonly id: string }[]): string[] => records.map(({ id }) => id)
 
-/** What every paged list must do. */
+/** Requirements for every paged list. */
 export function pagedListCases(paged: PagedList): readonly ContractCase[] {
   const { noun } = paged
 
@@ -35,7 +35,7 @@ export function pagedListCases(paged: PagedList): readonly ContractCase[] {
 
   return [
     {
-      title: `an empty list of ${noun} has no items and no cursor`,
+      title: `returns no items and no cursor for an empty list of ${noun}`,
       async run(storage) {
         await paged.prepare?.(storage)
 
@@ -54,7 +54,7 @@ export function pagedListCases(paged: PagedList): readonly ContractCase[] {
       },
     },
     {
-      title: `pages through ${noun} in both orders without repeats or holes, whatever the limit`,
+      title: `pages through ${noun} in both orders without repeats or gaps, whatever the limit`,
       async run(storage) {
         const list = await open(storage, 7)
 
@@ -65,7 +65,7 @@ export function pagedListCases(paged: PagedList): readonly ContractCase[] {
       },
     },
     {
-      title: `fills a page of ${noun} up to its limit and gives a cursor only when more follow`,
+      title: `fills a page of ${noun} up to its limit and returns a cursor only when more follow`,
       async run(storage) {
         const list = await open(storage, 4)
 

@@ -30,7 +30,7 @@ const KEPT: readonly RunRecord[] = [
 
 export const retentionCases: readonly ContractCase[] = [
   {
-    title: 'whatever takes the newest events away, their positions are never given again',
+    title: 'never reuses the positions of the newest events, whatever deletes them',
     async run(storage) {
       const answer = { status: 410, body: '' }
       const threaded = aRun({ id: 'of-thread', kind: 'workflow', threadId: 'old', targetId: 'flow', status: 'queued' })
@@ -63,7 +63,7 @@ export const retentionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'event.trim deletes the oldest events before an instant, at most as many as it may, and says how far',
+    title: 'trims the oldest events before an instant, up to the limit, and records how far',
     async run(storage) {
       const events = [1, 2, 3, 5, 4].map((ms) => anEvent({ topic: 'log', at: at(ms) }))
       await commit(storage, { type: 'event.append', events })
@@ -80,7 +80,7 @@ export const retentionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'event.trim keeps the events of a run that has not ended, until it has',
+    title: 'does not trim the events of a run until it has ended',
     async run(storage) {
       await commit(
         storage,
@@ -103,7 +103,7 @@ export const retentionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'run.prune deletes what has ended before an instant with all that belongs to it, and nothing that is needed',
+    title: 'prunes runs that ended before an instant with all their data, except runs that are still needed',
     async run(storage) {
       for (const run of [...OLD, ...KEPT]) {
         await commit(

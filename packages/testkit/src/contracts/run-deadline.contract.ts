@@ -1,12 +1,10 @@
 import type { RunRecord, RunStatus, Storage } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES, ENDED_RUN_STATUSES } from '@perdure/protocol'
 import { expect } from 'vitest'
 import { aRun } from '../builders.ts'
 import { commit, insertRuns } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
-
-const ACTIVE: readonly RunStatus[] = ['queued', 'running', 'suspended']
-const ENDED: readonly RunStatus[] = ['completed', 'failed', 'aborted']
 
 const ids = (runs: readonly RunRecord[]): string[] => runs.map(({ id }) => id)
 
@@ -15,7 +13,7 @@ const transition = (storage: Storage, { id, status }: RunRecord, to: RunStatus) 
 
 export const runDeadlineCases: readonly ContractCase[] = [
   {
-    title: 'knows of no run past its deadline and of no next deadline while no run has one',
+    title: 'reports no overdue run and no next deadline while no run has a deadline',
     async run(storage) {
       expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([[], undefined])
       await insertRuns(storage, aRun())
@@ -24,7 +22,7 @@ export const runDeadlineCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a run is past its deadline from deadlineAt on, exactly',
+    title: 'treats a run as past its deadline exactly from deadlineAt',
     async run(storage) {
       const run = aRun({ status: 'running', deadlineAt: at(1_000), budget: { wallClockMs: 1_000 } })
       await insertRuns(storage, run)
@@ -35,12 +33,12 @@ export const runDeadlineCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'only queued, running and suspended runs have a deadline',
+    title: 'ignores the deadline of runs that have ended',
     async run(storage) {
-      await insertRuns(storage, ...ENDED.map((status) => aRun({ id: status, status, deadlineAt: at(1) })))
+      await insertRuns(storage, ...ENDED_RUN_STATUSES.map((status) => aRun({ id: status, status, deadlineAt: at(1) })))
       expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([[], undefined])
 
-      for (const status of ACTIVE) {
+      for (const status of ACTIVE_RUN_STATUSES) {
         const run = aRun({ id: status, status, deadlineAt: at(1) })
         await insertRuns(storage, run)
         expect([await storage.runs.pastDeadline(at(9), 10), await storage.runs.nextDeadlineAt()]).toEqual([
@@ -57,7 +55,7 @@ export const runDeadlineCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists runs past their deadline earliest first, whatever their status, and at most the limit',
+    title: 'lists runs past their deadline earliest first, whatever their status, up to the limit',
     async run(storage) {
       const ofDeadline = (id: string, ms: number, status: RunStatus) => aRun({ id, status, deadlineAt: at(ms) })
       await insertRuns(

@@ -58,7 +58,7 @@ export const runListCases: readonly ContractCase[] = [
     list: (storage, page) => storage.runs.list({}, page, EVERY_ROW),
   }),
   {
-    title: 'lists runs whole, as they are found',
+    title: 'lists runs with all their fields',
     async run(storage) {
       const run = aRun({ status: 'failed', error: { code: 'run-failed', message: 'm' }, metadata: { a: 'b' } })
       await insertRuns(storage, run)
@@ -67,7 +67,7 @@ export const runListCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'orders runs by creation and not by insertion, ties by id',
+    title: 'orders runs by creation time rather than insertion, ties by id',
     async run(storage) {
       const made = [
         ['d', 5],
@@ -97,7 +97,7 @@ export const runListCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'pages through filtered runs without repeats or holes',
+    title: 'pages through filtered runs without repeats or gaps',
     async run(storage) {
       await insertFiltered(storage)
 

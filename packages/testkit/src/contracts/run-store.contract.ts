@@ -1,4 +1,5 @@
 import { EVERY_ROW, NO_USAGE, type RunChange, type RunRecord, type Storage, toJsonText } from '@perdure/ports'
+import { RUN_STATUS_NAMES } from '@perdure/protocol'
 import { expect } from 'vitest'
 import { aRun, aSession, BUILT_AT } from '../builders.ts'
 import { commit, findRun, insertRuns, refused } from './commits.ts'
@@ -44,7 +45,7 @@ const CHANGE: Required<RunChange> = {
   completedAt: at(30),
 }
 
-/** The session and the run that `OPTIONALS` names. */
+/** The session and the run that `OPTIONALS` refers to. */
 const insertRelated = async (storage: Storage): Promise<void> => {
   await commit(storage, { type: 'session.insert', session: aSession({ id: OPTIONALS.sessionId }) })
   await insertRuns(storage, aRun({ id: OPTIONALS.parentRunId }))
@@ -60,7 +61,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back a run with every optional field, with each alone, and with none',
+    title: 'round-trips a run with all, one and none of the optional fields',
     async run(storage) {
       const runs = [{ ...OPTIONALS }, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         aRun({ id: `run-${index}`, ...fields }),
@@ -72,9 +73,9 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back every kind and status of run, and errors of both families',
+    title: 'round-trips every run kind and status and errors of both families',
     async run(storage) {
-      const statuses = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const
+      const statuses = RUN_STATUS_NAMES
       const runs = statuses.flatMap((status) => [
         aRun({ id: `agent-${status}`, status, error: { code: 'run-failed', message: '' } }),
         aRun({ id: `flow-${status}`, kind: 'workflow', status, error: { kind: 'timeout', message: 'm' } }),
@@ -85,7 +86,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back input, result, metadata, usage and budget of a run unchanged, to the byte and the last digit',
+    title: 'round-trips input, result, metadata, usage and budget of a run exactly',
     async run(storage) {
       const run = aRun({
         input: toJsonText({ text: 'x'.repeat(1_048_576) }),
@@ -103,7 +104,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a run whose id is taken and names the run that holds it',
+    title: 'refuses a run with a taken id and returns the existing run',
     async run(storage) {
       const first = aRun({ owner: 'alice' })
       await insertRuns(storage, first)
@@ -118,7 +119,7 @@ const roundTripCases: readonly ContractCase[] = [
 
 const transitionCases: readonly ContractCase[] = [
   {
-    title: 'a transition sets every field it names',
+    title: 'sets every field that a transition names',
     async run(storage) {
       const run = aRun({ status: 'running', ...OPTIONALS })
       await insertRelated(storage)
@@ -129,7 +130,7 @@ const transitionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a transition leaves every field alone that it does not name or names as undefined',
+    title: 'keeps every field that a transition does not name or names as undefined',
     async run(storage) {
       const run = aRun({ status: 'running', ...OPTIONALS })
       await insertRelated(storage)
@@ -145,7 +146,7 @@ const transitionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a transition sets each field alone',
+    title: 'sets each field of a transition independently',
     async run(storage) {
       const fields = Object.entries(CHANGE).map(([field, value]) => ({ [field]: value }) as RunChange)
       for (const [index, change] of fields.entries()) {
@@ -158,9 +159,9 @@ const transitionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a transition is possible from each of its statuses and from no other',
+    title: 'allows a transition from each of its statuses and from no other',
     async run(storage) {
-      const statuses = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted'] as const
+      const statuses = RUN_STATUS_NAMES
       for (const status of statuses) {
         const run = aRun({ id: status, status })
         await insertRuns(storage, run)
@@ -179,7 +180,7 @@ const transitionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a transition of an earlier or later attempt is refused',
+    title: 'refuses a transition of an earlier or later attempt',
     async run(storage) {
       const run = aRun({ status: 'running', attempt: 2 })
       await insertRuns(storage, run)
@@ -198,7 +199,7 @@ const transitionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a transition that raises the attempt shuts out the attempt before',
+    title: 'refuses writes of the previous attempt after a transition increments the attempt',
     async run(storage) {
       const run = aRun({ status: 'running' })
       await insertRuns(storage, run)
@@ -220,7 +221,7 @@ const transitionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a transition or fence of an unknown run is refused with no current run',
+    title: 'refuses a transition or fence of an unknown run and returns no current run',
     async run(storage) {
       const unknown = { runId: 'run-unknown', attempt: 1 }
       const transition = await refused(storage, { type: 'run.transition', ...unknown, from: ['queued'], change: {} })
@@ -233,7 +234,7 @@ const transitionCases: readonly ContractCase[] = [
 
 const fenceCases: readonly ContractCase[] = [
   {
-    title: 'a fence lets the running attempt pass and changes nothing',
+    title: 'lets the running attempt pass its fence and changes nothing',
     async run(storage) {
       const run = aRun({ status: 'running', attempt: 3, usage: { ...NO_USAGE, toolCalls: 1 }, startedAt: BUILT_AT })
       await insertRuns(storage, run)
@@ -243,7 +244,7 @@ const fenceCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a fence stops an attempt that is not the current one',
+    title: 'stops an attempt at its fence when it is not the current one',
     async run(storage) {
       const run = aRun({ status: 'running', attempt: 2 })
       await insertRuns(storage, run)
@@ -255,7 +256,7 @@ const fenceCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a fence stops a run that is not running',
+    title: 'stops a run at its fence when it is not running',
     async run(storage) {
       for (const status of ['queued', 'suspended', 'completed', 'failed', 'aborted'] as const) {
         const run = aRun({ id: status, status })
@@ -279,6 +280,6 @@ export const runStoreCases: readonly ContractCase[] = [
   ...threadDeletionCases,
 ]
 
-/** What every `RunStore`, and the writes of runs, must do. */
+/** Requirements for every `RunStore` and for writes of runs. */
 export const runStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'RunStore', cases: runStoreCases }], harness)

@@ -41,7 +41,7 @@ const insertSeen = (storage: Storage): Promise<void> =>
 
 export const runVisibilityCases: readonly ContractCase[] = [
   {
-    title: 'lists exactly the runs the caller may see',
+    title: 'lists exactly the runs that the caller may see',
     async run(storage) {
       await insertSeen(storage)
 
@@ -52,7 +52,7 @@ export const runVisibilityCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds exactly the runs the caller may see',
+    title: 'finds exactly the runs that the caller may see',
     async run(storage) {
       await insertSeen(storage)
 
@@ -64,7 +64,7 @@ export const runVisibilityCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'fills pages with visible runs only, without repeats or holes',
+    title: 'fills pages with visible runs only, without repeats or gaps',
     async run(storage) {
       await insertSeen(storage)
 
@@ -78,7 +78,7 @@ export const runVisibilityCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'shows a run only when it is visible and matches the filter as well',
+    title: 'lists a run only if it is visible and matches the filter',
     async run(storage) {
       await insertSeen(storage)
       const visibility = { owner: 'alice', ids: ['d'], agentIds: ['other'] }

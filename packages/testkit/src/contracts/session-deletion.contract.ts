@@ -23,7 +23,7 @@ const GIVEN = { status: 200, body: '{"secret":1}', location: '/v1/sessions/gone'
 const recordOf = (contentOf: string | undefined): IdempotencyRecord =>
   anIdempotencyRecord({ id: `key ${contentOf}`, runId: `run of ${contentOf}`, contentOf, response: GIVEN })
 
-/** A session of this id with two runs, and everything that belongs to them. */
+/** A session with this id, two runs and all their data. */
 const sessionWrites = (id: string): readonly Write[] => [
   { type: 'session.insert', session: aSession({ id }) },
   { type: 'message.append', message: aMessage({ id: `${id}-m1`, sessionId: id }) },
@@ -99,7 +99,7 @@ export const sessionDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'replaces the answers that hold content of a deleted session, and no others; their keys stay used',
+    title: 'replaces only the responses that contain content of a deleted session and keeps their keys used',
     async run(storage) {
       await seed(storage)
       await commit(storage, DELETION)
@@ -114,7 +114,7 @@ export const sessionDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lets facts and fires outlive a deleted session, without its name, and drops the work that waits for it',
+    title: 'keeps facts and fires of a deleted session without their reference to it and deletes its jobs',
     async run(storage) {
       await seed(storage)
       const linksOf = (id: string): readonly Write[] => [
@@ -150,7 +150,7 @@ export const sessionDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses to delete a session that is not there',
+    title: 'refuses to delete an unknown session',
     async run(storage) {
       await seed(storage)
       await commit(storage, DELETION)
@@ -159,7 +159,7 @@ export const sessionDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses to delete a session while one of its runs is queued, running or suspended, and leaves all of it',
+    title: 'refuses to delete a session with a queued, running or suspended run and keeps all its data',
     async run(storage) {
       await seed(storage)
       for (const status of ['queued', 'running', 'suspended'] satisfies readonly RunStatus[]) {
@@ -179,7 +179,7 @@ export const sessionDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'deletes a session that was idle since, and tells of its events in trimmedThrough',
+    title: 'deletes a session that has been idle and advances trimmedThrough past its events',
     async run(storage) {
       await seed(storage)
       const { session, events } = await belongings(storage, 'gone')
@@ -193,7 +193,7 @@ export const sessionDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'deletes no session that was active after it should have been idle, and leaves all of it',
+    title: 'refuses to delete a session that was active after idleSince and keeps all its data',
     async run(storage) {
       await seed(storage)
       const before = await belongings(storage, 'gone')
@@ -223,7 +223,7 @@ export const sessionDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives no position of a deleted event again',
+    title: 'never reuses the position of a deleted event',
     async run(storage) {
       await seed(storage)
       const { position } = await storage.events.head()

@@ -1,4 +1,5 @@
-import { EVERY_ROW, type RunStatus, type SessionRecord, type Storage, type Write } from '@perdure/ports'
+import { EVERY_ROW, type SessionRecord, type Storage, type Write } from '@perdure/ports'
+import { RUN_STATUS_NAMES } from '@perdure/protocol'
 import { expect } from 'vitest'
 import { aMessage, aRun, aSession } from '../builders.ts'
 import { commit, refused } from './commits.ts'
@@ -18,7 +19,7 @@ const idsOf = (sessions: readonly SessionRecord[]) => sessions.map(({ id }) => i
 
 export const sessionLifeCases: readonly ContractCase[] = [
   {
-    title: 'a change sets what it names, and updatedAt, and nothing of other sessions',
+    title: 'updates the named fields and updatedAt of one session only',
     async run(storage) {
       const other = aSession({ id: 'other', title: 'old', metadata: { a: '1' } })
       await insert(storage, SESSION, other)
@@ -33,7 +34,7 @@ export const sessionLifeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a change gives a title to a session that has none',
+    title: 'sets the title of a session that has none',
     async run(storage) {
       await insert(storage, aSession())
       await commit(storage, update({ from: { metadata: {} }, change: { title: 'first' } }))
@@ -42,7 +43,7 @@ export const sessionLifeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a change that was decided on another title or other metadata, and shows the session',
+    title: 'refuses an update based on a stale title or stale metadata and returns the session',
     async run(storage) {
       await insert(storage, SESSION)
 
@@ -61,7 +62,7 @@ export const sessionLifeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a touch sets updatedAt alone, and is a no-op for an unknown session',
+    title: 'sets only updatedAt on a touch and ignores an unknown session',
     async run(storage) {
       await insert(storage, SESSION)
 
@@ -76,7 +77,7 @@ export const sessionLifeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a session is idle from its last activity on, exactly, and the quietest comes first',
+    title: 'treats a session as idle exactly from its last activity and lists the longest idle first',
     async run(storage) {
       await insert(
         storage,
@@ -91,7 +92,7 @@ export const sessionLifeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'pages through idle sessions without repeats or holes',
+    title: 'pages through idle sessions without repeats or gaps',
     async run(storage) {
       await insert(storage, ...['c', 'a', 'd', 'b'].map((id) => aSession({ id, updatedAt: at(id === 'd' ? 2 : 1) })))
 
@@ -105,9 +106,9 @@ export const sessionLifeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a session with a queued or running run is not idle; one whose runs are suspended or over is',
+    title: 'treats a session as idle unless a run is queued or running',
     async run(storage) {
-      const statuses: readonly RunStatus[] = ['queued', 'running', 'suspended', 'completed', 'failed', 'aborted']
+      const statuses = RUN_STATUS_NAMES
       await insert(storage, ...statuses.map((id) => aSession({ id })))
       for (const status of statuses) {
         await commit(storage, { type: 'run.insert', run: aRun({ id: `run-${status}`, status, sessionId: status }) })
@@ -119,7 +120,7 @@ export const sessionLifeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a message and a touch are activity',
+    title: 'counts a message and a touch as activity',
     async run(storage) {
       await insert(storage, aSession({ id: 'spoken' }), aSession({ id: 'touched' }), aSession({ id: 'quiet' }))
       await commit(

@@ -49,7 +49,7 @@ export const sessionStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back a session with every optional field, with each alone, and with none',
+    title: 'round-trips a session with all, one and none of the optional fields',
     async run(storage) {
       const sessions = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         aSession({ id: `ses-${index}`, metadata: { 'a.b "c"': '\n', ü: '' }, updatedAt: at(index), ...fields }),
@@ -60,7 +60,7 @@ export const sessionStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a session whose id is taken and names the session that holds it',
+    title: 'refuses a session with a taken id and returns the existing session',
     async run(storage) {
       await insertSessions(storage, aSession())
 
@@ -71,7 +71,7 @@ export const sessionStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists exactly the sessions the caller may see',
+    title: 'lists exactly the sessions that the caller may see',
     async run(storage) {
       await insertSeen(storage)
 
@@ -82,7 +82,7 @@ export const sessionStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds exactly the sessions the caller may see',
+    title: 'finds exactly the sessions that the caller may see',
     async run(storage) {
       await insertSeen(storage)
 
@@ -107,7 +107,7 @@ export const sessionStoreCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'keeps the order of sessions when one of them gets a message',
+    title: 'keeps the list order of sessions when one receives a message',
     async run(storage) {
       await insertSeen(storage)
       await commit(storage, { type: 'message.append', message: aMessage({ sessionId: 'a', createdAt: at(9) }) })
@@ -125,6 +125,6 @@ export const sessionStoreCases: readonly ContractCase[] = [
   ...transcriptCases,
 ]
 
-/** What every `SessionStore`, and the writes of sessions and messages, must do. */
+/** Requirements for every `SessionStore` and for writes of sessions and messages. */
 export const sessionStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'SessionStore', cases: sessionStoreCases }], harness)

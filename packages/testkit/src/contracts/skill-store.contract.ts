@@ -1,7 +1,7 @@
 import { AppError, type SkillStore } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 
-/** A skill as the suite asks for it. */
+/** A skill that the suite needs. */
 export interface SkillFixture {
   readonly name: string
   readonly description: string
@@ -12,7 +12,7 @@ export interface SkillFixture {
 
 export interface SkillStoreHarness {
   readonly name: string
-  /** A store that holds these skills, and can install those, each under its name as the source. */
+  /** Opens a store with the given skills; the others can be installed, with their name as the source. */
   open(given: {
     readonly skills: readonly SkillFixture[]
     readonly sources: readonly SkillFixture[]
@@ -34,7 +34,7 @@ const PDF: SkillFixture = {
 const PLAIN: SkillFixture = { name: 'Plain_2', description: 'Nothing else.', instructions: 'Just do it.' }
 const skill = (name: string): SkillFixture => ({ ...PLAIN, name })
 
-/** What every store refuses to read, and answers without a look at anything. */
+/** Paths that every store must refuse before it accesses anything. */
 export const REFUSED_SKILL_PATHS: readonly string[] = [
   ...['', '/', '/etc/passwd', '..', '../pdf/forms.md', '../../etc/passwd', 'scripts/../../x', './forms.md', '.'],
   ...['scripts//fill.py', 'forms.md/', 'forms.md\0.txt', '\0', '..\\forms.md', 'C:\\boot.ini', '\\\\host\\share'],
@@ -50,7 +50,7 @@ const refusal = (work: Promise<unknown>): Promise<unknown> =>
 
 export const skillStoreCases: readonly SkillStoreCase[] = [
   {
-    title: 'a store without skills lists none and finds none',
+    title: 'lists and finds nothing in an empty skill store',
     async run(open) {
       const store = await open({ skills: [], sources: [] })
 
@@ -68,7 +68,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
     },
   },
   {
-    title: 'shows what a skill says of itself, its instructions and its files',
+    title: 'returns the front matter, the instructions and the files of a skill',
     async run(open) {
       const store = await open({ skills: [PDF, PLAIN], sources: [] })
       const { name, description, metadata, instructions } = PDF
@@ -92,7 +92,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
     },
   },
   {
-    title: 'reads no file that is not there, and none of another skill',
+    title: 'returns nothing for a missing file or a file of another skill',
     async run(open) {
       const store = await open({ skills: [PDF, PLAIN], sources: [] })
 
@@ -103,7 +103,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
     },
   },
   {
-    title: 'refuses every path that is not a plain relative one',
+    title: 'refuses every path that is not a plain relative path',
     async run(open) {
       const store = await open({ skills: [PDF, PLAIN], sources: [] })
 
@@ -113,7 +113,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
     },
   },
   {
-    title: 'finds nothing under a name that is a path',
+    title: 'finds nothing for a skill name that is a path',
     async run(open) {
       const store = await open({ skills: [PDF], sources: [] })
 
@@ -125,7 +125,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
     },
   },
   {
-    title: 'installs a skill of a source with all its files',
+    title: 'installs a skill from a source with all its files',
     async run(open) {
       const store = await open({ skills: [PLAIN], sources: [PDF] })
       expect(await store.find('pdf')).toBeUndefined()
@@ -138,7 +138,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
     },
   },
   {
-    title: 'refuses to install over a skill, and changes nothing of it',
+    title: 'refuses to install over an existing skill and leaves it unchanged',
     async run(open) {
       const store = await open({ skills: [{ ...PDF, instructions: 'mine' }], sources: [PDF] })
 
@@ -147,7 +147,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
     },
   },
   {
-    title: 'lets one of many installations at once win',
+    title: 'lets exactly one of many concurrent installs win',
     async run(open) {
       const store = await open({ skills: [], sources: [PDF] })
 
@@ -158,7 +158,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
     },
   },
   {
-    title: 'refuses to install from anywhere but a source',
+    title: 'refuses to install from a folder that is not a source',
     async run(open) {
       const store = await open({ skills: [PLAIN], sources: [PDF] })
 
@@ -169,7 +169,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
     },
   },
   {
-    title: 'removes a skill, which may then be installed again',
+    title: 'removes a skill and allows it to be installed again',
     async run(open) {
       const store = await open({ skills: [PDF, PLAIN], sources: [PDF] })
 
@@ -184,7 +184,7 @@ export const skillStoreCases: readonly SkillStoreCase[] = [
   },
 ]
 
-/** What every `SkillStore` must do. */
+/** Requirements for every `SkillStore`. */
 export function skillStoreContract({ name, open }: SkillStoreHarness): void {
   describe(`SkillStore: ${name}`, () => {
     for (const { title, run } of skillStoreCases) it(title, () => run(open))

@@ -16,7 +16,7 @@ const CHANGE: Required<StepChange> = {
   dueAt: at(10),
   approvalId: 'apr_2',
   usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.5, toolCalls: 3 },
-  settledAt: at(20),
+  endedAt: at(20),
 }
 
 const WHOLE = aStep({
@@ -25,8 +25,8 @@ const WHOLE = aStep({
   dueAt: at(1),
   eventName: 'invoice.paid',
   approvalId: 'apr_1',
-  order: 3,
-  settledAt: at(2),
+  endOrder: 3,
+  endedAt: at(2),
 })
 
 const changeOf = (
@@ -38,7 +38,7 @@ const find = (storage: Storage, { runId, seq }: Pick<StepRecord, 'runId' | 'seq'
 
 const fieldCases: readonly ContractCase[] = [
   {
-    title: 'a change sets every field it names',
+    title: 'sets every field that a call change names',
     async run(storage) {
       await insertRuns(storage, aRun())
       await insertSteps(storage, WHOLE)
@@ -50,7 +50,7 @@ const fieldCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a change sets each field alone',
+    title: 'sets each field of a call change independently',
     async run(storage) {
       await insertRuns(storage, aRun())
       const fields = Object.entries(CHANGE).map(([field, value]) => ({ [field]: value }) as StepChange)
@@ -64,7 +64,7 @@ const fieldCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a change leaves every field alone that it does not name or names as undefined',
+    title: 'keeps every field that a call change does not name or names as undefined',
     async run(storage) {
       const neighbours = [aStep({ seq: 2 }), aStep({ runId: 'other' })]
       await insertRuns(storage, aRun(), aRun({ id: 'other' }))
@@ -80,7 +80,7 @@ const fieldCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a change is possible from its status and from no other',
+    title: 'allows a call change from its expected status and from no other',
     async run(storage) {
       await insertRuns(storage, aRun())
       for (const [index, status] of STATUSES.entries()) {
@@ -97,7 +97,7 @@ const fieldCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a change of an unknown call is refused with no current one',
+    title: 'refuses to change an unknown call and returns no current call',
     async run(storage) {
       await insertRuns(storage, aRun(), aRun({ id: 'other' }))
       await insertSteps(storage, aStep({ runId: 'other', seq: 2 }))
@@ -109,7 +109,7 @@ const fieldCases: readonly ContractCase[] = [
   },
 ]
 
-/** Five calls of two runs each, alternately executing and waiting. */
+/** Five calls for each of two runs, alternating between executing and waiting. */
 async function insertOpen(storage: Storage): Promise<void> {
   await insertRuns(storage, aRun(), aRun({ id: 'other' }))
   for (const seq of [1, 2, 3, 4, 5]) {
@@ -120,26 +120,27 @@ async function insertOpen(storage: Storage): Promise<void> {
 
 const statusOf = (seq: number): StepStatus => (seq % 2 === 0 ? 'waiting' : 'started')
 
-const settle = (seq: number, status: 'completed' | 'failed', runId = RUN_ID): Write =>
-  changeOf({ runId, seq, status: statusOf(seq) }, { status, settledAt: at(0) })
+const endCall = (seq: number, status: 'completed' | 'failed', runId = RUN_ID): Write =>
+  changeOf({ runId, seq, status: statusOf(seq) }, { status, endedAt: at(0) })
 
-const ordersOf = async (storage: Storage, runId = RUN_ID) => (await storage.steps.list(runId)).map(({ order }) => order)
+const ordersOf = async (storage: Storage, runId = RUN_ID) =>
+  (await storage.steps.list(runId)).map(({ endOrder }) => endOrder)
 
 const orderCases: readonly ContractCase[] = [
   {
-    title: 'numbers the calls of each run in the order they settle, completed and failed ones alike',
+    title: 'numbers the calls of each run in the order in which they complete or fail',
     async run(storage) {
       await insertOpen(storage)
-      await commit(storage, settle(3, 'completed'))
-      await commit(storage, settle(1, 'failed'), settle(4, 'completed', 'other'), settle(5, 'completed'))
-      await commit(storage, settle(2, 'failed', 'other'), settle(4, 'failed'))
+      await commit(storage, endCall(3, 'completed'))
+      await commit(storage, endCall(1, 'failed'), endCall(4, 'completed', 'other'), endCall(5, 'completed'))
+      await commit(storage, endCall(2, 'failed', 'other'), endCall(4, 'failed'))
 
       expect(await ordersOf(storage)).toEqual([2, undefined, 1, 4, 3])
       expect(await ordersOf(storage, 'other')).toEqual([undefined, 2, undefined, 1, undefined])
     },
   },
   {
-    title: 'gives no order to a call that is only started or waits',
+    title: 'assigns no end order to a started or waiting call',
     async run(storage) {
       await insertOpen(storage)
       await commit(
@@ -153,26 +154,26 @@ const orderCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'leaves no gap in the order where a settlement was undone',
+    title: 'leaves no gap in the end order after a rollback',
     async run(storage) {
       await insertOpen(storage)
-      await commit(storage, settle(1, 'completed'))
-      await refused(storage, settle(2, 'completed'), settle(3, 'failed'), settle(1, 'completed'))
+      await commit(storage, endCall(1, 'completed'))
+      await refused(storage, endCall(2, 'completed'), endCall(3, 'failed'), endCall(1, 'completed'))
 
-      await commit(storage, settle(5, 'completed'))
+      await commit(storage, endCall(5, 'completed'))
 
       expect(await ordersOf(storage)).toEqual([1, undefined, undefined, undefined, 2])
     },
   },
   {
-    title: 'goes on after the highest order that calls were inserted with',
+    title: 'continues after the highest end order of inserted calls',
     async run(storage) {
       await insertRuns(storage, aRun())
       await insertSteps(
         storage,
-        aStep({ order: 8, status: 'completed' }),
+        aStep({ endOrder: 8, status: 'completed' }),
         aStep({ seq: 2 }),
-        aStep({ seq: 3, order: 4 }),
+        aStep({ seq: 3, endOrder: 4 }),
       )
       await commit(storage, changeOf(aStep({ seq: 2 }), { status: 'completed' }))
 

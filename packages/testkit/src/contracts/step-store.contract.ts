@@ -15,15 +15,15 @@ const OPTIONALS: Optionals<StepRecord> = {
   approvalId: 'apr_1',
   childRunId: 'run_child',
   usage: { inputTokens: 1, outputTokens: 2, costUsd: 0.5, toolCalls: 3 },
-  order: 7,
-  settledAt: at(5),
+  endOrder: 7,
+  endedAt: at(5),
 }
 
 const RUN_ID = aRun().id
 
 const roundTripCases: readonly ContractCase[] = [
   {
-    title: 'lists no calls of a run that made none, or of an unknown one',
+    title: 'lists no calls for a run without calls or an unknown run',
     async run(storage) {
       await insertRuns(storage, aRun(), aRun({ id: 'other' }))
       await insertSteps(storage, aStep({ runId: 'other' }))
@@ -33,7 +33,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds no call at a place where none was inserted',
+    title: 'finds no call for a seq that was never inserted',
     async run(storage) {
       await insertRuns(storage, aRun())
       await insertSteps(storage, aStep({ seq: 2 }))
@@ -43,7 +43,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back a call with every optional field, with each alone, and with none',
+    title: 'round-trips a call with all, one and none of the optional fields',
     async run(storage) {
       const steps = [{ ...OPTIONALS }, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         aStep({ seq: index + 1, ...fields }),
@@ -56,7 +56,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back every kind and status of call, and errors of both families',
+    title: 'round-trips every call kind and status and errors of both families',
     async run(storage) {
       const kinds = ['step', 'sleep', 'event', 'approval', 'child'] as const
       const statuses = ['started', 'waiting', 'completed', 'failed'] as const
@@ -74,7 +74,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back name and result of a call unchanged, to the byte',
+    title: 'round-trips the name and result of a call exactly',
     async run(storage) {
       const result = toJsonText({ text: 'ü'.repeat(524_288) })
       const step = aStep({ name: 'read "a.b"\n🚢', seq: 1_000_000, attempt: 1_000_000, result })
@@ -85,7 +85,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists the calls of a run by seq and not by insertion',
+    title: 'lists the calls of a run by seq rather than insertion',
     async run(storage) {
       await insertRuns(storage, aRun(), aRun({ id: 'other' }))
       for (const seq of [10, 2, 1, 9, 11]) {
@@ -96,7 +96,7 @@ const roundTripCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a call at a place that is taken and names the call that holds it',
+    title: 'refuses a call with a taken seq and returns the existing call',
     async run(storage) {
       const first = aStep({ ...OPTIONALS, name: 'first' })
       await insertRuns(storage, aRun(), aRun({ id: 'other' }), aRun({ id: OPTIONALS.childRunId }))
@@ -113,7 +113,7 @@ const roundTripCases: readonly ContractCase[] = [
 
 const fence = (...seqs: readonly number[]): Write => ({ type: 'step.fence', runId: RUN_ID, seqs })
 
-/** Waiting calls 1, 2 and 5, and 3 and 4 that do not wait. */
+/** Calls 1, 2 and 5 are waiting; calls 3 and 4 are not. */
 async function insertFenced(storage: Storage): Promise<void> {
   await insertRuns(storage, aRun(), aRun({ id: 'other' }))
   for (const seq of [1, 2, 5]) await insertSteps(storage, aStep({ seq, status: 'waiting', kind: 'event' }))
@@ -123,7 +123,7 @@ async function insertFenced(storage: Storage): Promise<void> {
 
 const fenceCases: readonly ContractCase[] = [
   {
-    title: 'a fence lets calls pass that all still wait and changes nothing',
+    title: 'lets a call fence pass when all its calls are waiting and changes nothing',
     async run(storage) {
       await insertFenced(storage)
       const before = await storage.steps.list(RUN_ID)
@@ -134,7 +134,7 @@ const fenceCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a fence names the first of its calls that does not wait',
+    title: 'returns the first call of a fence that is not waiting',
     async run(storage) {
       await insertFenced(storage)
       const [, , third, fourth] = await storage.steps.list(RUN_ID)
@@ -152,7 +152,7 @@ const fenceCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a fence stops at a call that was never made, without a current one',
+    title: 'stops a call fence at an unknown call and returns no current call',
     async run(storage) {
       await insertFenced(storage)
 
@@ -162,10 +162,10 @@ const fenceCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a fence in one commit with the change of its call sees the change',
+    title: 'applies a call fence after a change in the same commit',
     async run(storage) {
       await insertFenced(storage)
-      const settle: Write = {
+      const endCall: Write = {
         type: 'step.change',
         runId: RUN_ID,
         seq: 1,
@@ -173,8 +173,8 @@ const fenceCases: readonly ContractCase[] = [
         change: { status: 'completed' },
       }
 
-      expect(await refused(storage, settle, fence(1))).toMatchObject({ index: 1, conflict: { type: 'step.fence' } })
-      await commit(storage, fence(1), settle)
+      expect(await refused(storage, endCall, fence(1))).toMatchObject({ index: 1, conflict: { type: 'step.fence' } })
+      await commit(storage, fence(1), endCall)
       expect((await refused(storage, fence(1, 2))).conflict).toMatchObject({ current: { seq: 1, status: 'completed' } })
     },
   },
@@ -187,6 +187,6 @@ export const stepStoreCases: readonly ContractCase[] = [
   ...stepWaitCases,
 ]
 
-/** What every `StepStore`, and the writes of durable calls, must do. */
+/** Requirements for every `StepStore` and for writes of durable calls. */
 export const stepStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'StepStore', cases: stepStoreCases }], harness)

@@ -15,21 +15,21 @@ async function open(storage: Storage, ...steps: readonly StepRecord[]): Promise<
   await insertSteps(storage, ...steps)
 }
 
-/** One call of each status that no longer waits, and one that does, all alike otherwise. */
+/** One call in each status, the last one waiting; otherwise they are identical. */
 const inEveryStatus = (fields: Partial<StepRecord>): readonly StepRecord[] =>
   (['started', 'completed', 'failed', 'waiting'] as const).map((status, index) =>
     waiting({ seq: index + 1, status, ...fields }),
   )
 
-const place = ({ runId, seq }: StepRecord): string => `${runId}/${seq}`
-const places = (steps: readonly StepRecord[]): string[] => steps.map(place)
+const callKey = ({ runId, seq }: StepRecord): string => `${runId}/${seq}`
+const callKeys = (steps: readonly StepRecord[]): string[] => steps.map(callKey)
 
-const settle = (storage: Storage, { runId, seq }: StepRecord) =>
+const endCall = (storage: Storage, { runId, seq }: StepRecord) =>
   commit(storage, { type: 'step.change', runId, seq, from: 'waiting', change: { status: 'completed' } })
 
 const dueCases: readonly ContractCase[] = [
   {
-    title: 'knows of nothing due and of no next due time while nothing waits for a time',
+    title: 'reports no due call and no next due time while no call waits for a time',
     async run(storage) {
       expect([await storage.steps.due(at(1_000), 10), await storage.steps.nextDueAt()]).toEqual([[], undefined])
       await open(storage, waiting({}), waiting({ seq: 2, kind: 'event', eventName: 'e' }))
@@ -38,7 +38,7 @@ const dueCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a waiting call is due from its dueAt on, exactly',
+    title: 'treats a waiting call as due exactly from dueAt',
     async run(storage) {
       const step = waiting({ dueAt: at(1_000) })
       await open(storage, step)
@@ -49,7 +49,7 @@ const dueCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'only waiting calls are due and have a next due time',
+    title: 'ignores the due time of calls that are not waiting',
     async run(storage) {
       const steps = inEveryStatus({ dueAt: at(5) })
       await open(storage, ...steps.slice(0, 3))
@@ -58,12 +58,12 @@ const dueCases: readonly ContractCase[] = [
       await insertSteps(storage, ...steps.slice(3))
       expect([await storage.steps.due(at(9), 10), await storage.steps.nextDueAt()]).toEqual([steps.slice(3), at(5)])
 
-      await settle(storage, steps[3]!)
+      await endCall(storage, steps[3]!)
       expect([await storage.steps.due(at(9), 10), await storage.steps.nextDueAt()]).toEqual([[], undefined])
     },
   },
   {
-    title: 'lists due calls of all runs earliest first, whatever their place, and at most the limit',
+    title: 'lists due calls of all runs earliest first, whatever their seq, up to the limit',
     async run(storage) {
       await open(
         storage,
@@ -72,14 +72,14 @@ const dueCases: readonly ContractCase[] = [
         waiting({ runId: 'run-c', seq: 1, dueAt: at(40), kind: 'approval' }),
         waiting({ runId: 'run-a', seq: 3, dueAt: at(20), kind: 'event' }),
       )
-      const list = async (limit: number) => places(await storage.steps.due(at(35), limit))
+      const list = async (limit: number) => callKeys(await storage.steps.due(at(35), limit))
 
       expect(await list(10)).toEqual(['run-b/9', 'run-a/3', 'run-a/2'])
       expect(await list(2)).toEqual(['run-b/9', 'run-a/3'])
     },
   },
   {
-    title: 'the next due time is the earliest of all that wait, and moves when a change sets another or settles it',
+    title: 'reports the earliest due time of all waiting calls and follows changes to it',
     async run(storage) {
       const early = waiting({ seq: 1, dueAt: at(10) })
       await open(storage, waiting({ seq: 2, dueAt: at(20) }), early, waiting({ runId: 'run-b', dueAt: at(30) }))
@@ -88,9 +88,9 @@ const dueCases: readonly ContractCase[] = [
       const { runId, seq } = early
       await commit(storage, { type: 'step.change', runId, seq, from: 'waiting', change: { dueAt: at(25) } })
       expect(await storage.steps.nextDueAt()).toBe(at(20))
-      expect(places(await storage.steps.due(at(25), 10))).toEqual(['run-a/2', 'run-a/1'])
+      expect(callKeys(await storage.steps.due(at(25), 10))).toEqual(['run-a/2', 'run-a/1'])
 
-      await settle(storage, waiting({ seq: 2 }))
+      await endCall(storage, waiting({ seq: 2 }))
       expect(await storage.steps.nextDueAt()).toBe(at(25))
     },
   },
@@ -98,7 +98,7 @@ const dueCases: readonly ContractCase[] = [
 
 const eventCases: readonly ContractCase[] = [
   {
-    title: 'lists the calls that wait for a named event oldest first, and at most the limit',
+    title: 'lists the calls that wait for a named event oldest first, up to the limit',
     async run(storage) {
       const eventName = 'invoice.paid'
       await open(
@@ -109,7 +109,7 @@ const eventCases: readonly ContractCase[] = [
         waiting({ runId: 'run-c', seq: 2, startedAt: at(0) }),
         waiting({ runId: 'run-a', seq: 8, startedAt: at(2), eventName }),
       )
-      const list = async (limit: number) => places(await storage.steps.waitingForEvent(eventName, limit))
+      const list = async (limit: number) => callKeys(await storage.steps.waitingForEvent(eventName, limit))
 
       expect(await list(10)).toEqual(['run-a/7', 'run-a/8', 'run-b/1'])
       expect(await list(2)).toEqual(['run-a/7', 'run-a/8'])
@@ -117,7 +117,7 @@ const eventCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists only the calls of one run that wait for an event when it is given',
+    title: 'lists only the calls of one run that wait for an event when a run is given',
     async run(storage) {
       const eventName = 'e'
       await open(
@@ -128,14 +128,14 @@ const eventCases: readonly ContractCase[] = [
         waiting({ runId: 'run-b', seq: 4, startedAt: at(0), eventName: 'other' }),
       )
       const list = async (runId: string, limit = 10) =>
-        places(await storage.steps.waitingForEvent(eventName, limit, runId))
+        callKeys(await storage.steps.waitingForEvent(eventName, limit, runId))
 
       expect([await list('run-a'), await list('run-c'), await list('run-unknown')]).toEqual([['run-a/1'], [], []])
       expect([await list('run-b'), await list('run-b', 1)]).toEqual([['run-b/3', 'run-b/2'], ['run-b/3']])
     },
   },
   {
-    title: 'only waiting calls wait for an event',
+    title: 'lists only waiting calls for an event',
     async run(storage) {
       const steps = inEveryStatus({ kind: 'event', eventName: 'e' })
       await open(storage, ...steps)
@@ -143,7 +143,7 @@ const eventCases: readonly ContractCase[] = [
         Promise.all([storage.steps.waitingForEvent('e', 10), storage.steps.waitingForEvent('e', 10, 'run-a')])
       expect(await both()).toEqual([steps.slice(3), steps.slice(3)])
 
-      await settle(storage, steps[3]!)
+      await endCall(storage, steps[3]!)
       expect(await both()).toEqual([[], []])
     },
   },
@@ -151,7 +151,7 @@ const eventCases: readonly ContractCase[] = [
 
 const childCases: readonly ContractCase[] = [
   {
-    title: 'finds the call that waits for a child run, and none for any other run',
+    title: 'finds the call that waits for a child run and none for other runs',
     async run(storage) {
       const step = waiting({ kind: 'child', seq: 4, childRunId: 'run-b' })
       await open(storage, waiting({ seq: 3, kind: 'child', childRunId: 'run-c' }), step)
@@ -163,13 +163,13 @@ const childCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'only a waiting call waits for a child run',
+    title: 'finds only a waiting call for a child run',
     async run(storage) {
       const steps = inEveryStatus({ kind: 'child', childRunId: 'run-b' })
       await open(storage, ...steps)
       expect(await storage.steps.waitingForChild('run-b')).toEqual(steps[3])
 
-      await settle(storage, steps[3]!)
+      await endCall(storage, steps[3]!)
       expect(await storage.steps.waitingForChild('run-b')).toBeUndefined()
     },
   },

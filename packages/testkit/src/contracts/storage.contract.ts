@@ -26,7 +26,7 @@ const callbacksOfSettledPromises = (): Promise<void> => new Promise((resolve) =>
 
 const storageCases: readonly ContractCase[] = [
   {
-    title: 'reports that it can be written, and sizes that are not negative',
+    title: 'reports that it is writable and sizes that are not negative',
     async run(storage) {
       const status = await storage.status()
 
@@ -35,27 +35,27 @@ const storageCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finishes the commits under way before it closes',
+    title: 'finishes commits in progress before it closes',
     async run(storage) {
-      let settled = 0
+      let resolved = 0
       const commits = Array.from({ length: 20 }, async (_, index) => {
         const outcome = await storage.unitOfWork.commit([
           { type: 'run.insert', run: aRun({ id: `run-${index}` }) },
           { type: 'event.append', events: [anEvent({ topic: 'closing' })] },
         ])
-        settled += 1
+        resolved += 1
         return outcome.committed
       })
 
       await storage.close()
       await callbacksOfSettledPromises()
 
-      expect(settled).toBe(20)
+      expect(resolved).toBe(20)
       expect(new Set(await Promise.all(commits))).toEqual(new Set([true]))
     },
   },
   {
-    title: 'closes again and again, also at the same time',
+    title: 'can be closed repeatedly and concurrently',
     async run(storage) {
       await Promise.all([storage.close(), storage.close()])
 
@@ -64,7 +64,7 @@ const storageCases: readonly ContractCase[] = [
   },
 ]
 
-/** Every suite of every storage port. */
+/** The suites of all storage ports. */
 export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'UnitOfWork', cases: unitOfWorkCases },
   { port: 'UnitOfWork', cases: retentionCases },
@@ -89,5 +89,5 @@ export const STORAGE_SUITES: readonly ContractSuite[] = [
   { port: 'Storage', cases: storageCases },
 ]
 
-/** What every storage adapter must do: the suites of all its ports. */
+/** Registers the suites of all ports of a storage adapter. */
 export const storageContract = (harness: StorageHarness): void => registerContract(STORAGE_SUITES, harness)

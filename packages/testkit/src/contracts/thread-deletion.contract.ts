@@ -27,7 +27,7 @@ const DELETED: readonly RunRecord[] = [
   ofThread({ id: 'second', status: 'suspended', sessionId: aSession().id }),
 ]
 
-/** Each differs from the deleted ones in one field. */
+/** Runs to keep; each differs from the deleted runs in one field. */
 const KEPT: readonly RunRecord[] = [
   ofThread({ id: 'other-thread', threadId: 'thr-2' }),
   ofThread({ id: 'other-workflow', targetId: 'weekly' }),
@@ -35,10 +35,10 @@ const KEPT: readonly RunRecord[] = [
   ofThread({ id: 'no-thread', threadId: undefined }),
 ]
 
-/** The run with a waiting call, an approval and events, one of which a session and a topic carry too. */
+/** Writes a run with a waiting call, an approval and events, one of which is also on a session and a topic. */
 const writesOf = (run: RunRecord): readonly Write[] => [
   { type: 'run.insert', run },
-  { type: 'step.insert', step: aStep({ runId: run.id, status: 'completed', order: 1 }) },
+  { type: 'step.insert', step: aStep({ runId: run.id, status: 'completed', endOrder: 1 }) },
   {
     type: 'step.insert',
     step: aStep({ runId: run.id, seq: 2, status: 'waiting', dueAt: at(1), eventName: 'e', childRunId: `of ${run.id}` }),
@@ -57,7 +57,7 @@ async function seed(storage: Storage): Promise<void> {
 
 const read = (storage: Storage, stream: EventStream) => storage.events.read(stream, { after: 0, limit: 100 })
 
-/** Everything that belongs to the run. */
+/** Reads everything that belongs to the run. */
 const belongings = async (storage: Storage, { id }: RunRecord) => ({
   run: await findRun(storage, id),
   steps: await storage.steps.list(id),
@@ -73,7 +73,7 @@ const runIds = (rows: readonly { readonly runId?: string | undefined }[]) => row
 
 export const threadDeletionCases: readonly ContractCase[] = [
   {
-    title: 'deletes the runs of a thread with their calls, approvals and events, and nothing of other runs',
+    title: 'deletes the runs of a thread with their calls, approvals and events and no other runs',
     async run(storage) {
       await seed(storage)
       const before = await Promise.all(KEPT.map((run) => belongings(storage, run)))
@@ -86,7 +86,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'replaces the answers that hold content of a deleted thread, and no others; their keys stay used',
+    title: 'replaces only the responses that contain content of a deleted thread and keeps their keys used',
     async run(storage) {
       await seed(storage)
       const gone = ['first', 'apr-second']
@@ -129,7 +129,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives no position of a deleted event again, not even of the newest',
+    title: 'never reuses the position of a deleted event, not even of the newest',
     async run(storage) {
       await commit(storage, ...writesOf(ofThread({})))
       const { position } = await storage.events.head()
@@ -143,7 +143,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'deletes nothing of a thread that does not exist, or the second time',
+    title: 'deletes nothing for an unknown thread or the second time',
     async run(storage) {
       await seed(storage)
       const unknown = { ...DELETION, workflowId: 'unknown' }
@@ -152,7 +152,7 @@ export const threadDeletionCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'frees the ids of what it deletes, and a run that takes one starts without a past',
+    title: 'frees the ids of deleted runs, so that a new run with such an id starts empty',
     async run(storage) {
       const run = ofThread({ id: 'again' })
       await commit(storage, ...writesOf(run))
@@ -164,13 +164,13 @@ export const threadDeletionCases: readonly ContractCase[] = [
       expect(await belongings(storage, run)).toEqual({
         ...NOTHING,
         run,
-        steps: [{ ...step, status: 'completed', order: 1 }],
+        steps: [{ ...step, status: 'completed', endOrder: 1 }],
       })
       await commit(storage, { type: 'approval.insert', approval: anApproval({ id: `apr-${run.id}`, runId: run.id }) })
     },
   },
   {
-    title: 'undoes a deletion wholly when a later write of its commit conflicts',
+    title: 'rolls back a whole deletion when a later write of its commit conflicts',
     async run(storage) {
       await seed(storage)
       const all = [...DELETED, ...KEPT]

@@ -5,7 +5,7 @@ import { commit, refused } from './commits.ts'
 import type { ContractCase } from './contract-case.ts'
 import { at } from './optional-fields.ts'
 
-/** Inserts tokens of these ids; `b<a` descends from `a`. */
+/** Inserts tokens with these ids; `b<a` is a child of `a`. */
 async function grow(storage: Storage, ...links: readonly string[]): Promise<void> {
   for (const link of links) {
     const [id = '', parentId] = link.split('<')
@@ -25,7 +25,7 @@ const retire = (over: Partial<{ id: string; replacedBy: string; at: number; unti
 
 const revokeCases: readonly ContractCase[] = [
   {
-    title: 'a revocation takes along all that descend from the token, and nobody else',
+    title: 'revokes all descendants of a token and no others',
     async run(storage) {
       await grow(storage, 'root', 'a<root', 'b<a', 'c<b', 'd<a', 'sibling<root', 'other')
 
@@ -36,7 +36,7 @@ const revokeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a revocation reaches below a descendant that is revoked already, and keeps its time',
+    title: 'revokes below an already revoked descendant and keeps its revocation time',
     async run(storage) {
       await grow(storage, 'a', 'b<a', 'c<b')
       await commit(storage, { type: 'token.revoke', id: 'b', at: at(1) })
@@ -49,7 +49,7 @@ const revokeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a revocation takes along what the token has replaced, grace or not, and what it had minted before',
+    title: 'revokes the tokens that a token replaced, with or without grace, and what those minted',
     async run(storage) {
       await grow(storage, 'a', 'child<a', 'new', 'newest', 'other')
       await commit(storage, retire({ until: 60 }))
@@ -65,7 +65,7 @@ const revokeCases: readonly ContractCase[] = [
     [
       ['missing', undefined],
       ['revoked', { revokedAt: at(0) }],
-      ['expired when the token is made', { expiresAt: at(3) }],
+      ['expired when the token is minted', { expiresAt: at(3) }],
     ] as const
   ).map(
     ([problem, over]): ContractCase => ({
@@ -83,7 +83,7 @@ const revokeCases: readonly ContractCase[] = [
     }),
   ),
   {
-    title: 'never lets a token be made by a parent that is revoked at the same time',
+    title: 'never mints a token from a parent that is revoked concurrently',
     async run(storage) {
       await grow(storage, 'a')
 
@@ -105,7 +105,7 @@ const revokeCases: readonly ContractCase[] = [
 
 const retireCases: readonly ContractCase[] = [
   {
-    title: 'retires a token at once without a grace, and hands its children on',
+    title: 'revokes a retired token at once without grace and moves its children to the replacement',
     async run(storage) {
       await grow(storage, 'root', 'a<root', 'child<a', 'new<root')
 
@@ -120,12 +120,12 @@ const retireCases: readonly ContractCase[] = [
   },
   ...(
     [
-      ['the end of the grace', undefined, 50],
-      ['what it was, when that is earlier', at(20), 20],
+      ['the end of the grace period', undefined, 50],
+      ['its old expiry if that is earlier', at(20), 20],
     ] as const
   ).map(
     ([what, expiresAt, ms]): ContractCase => ({
-      title: `a retirement with a grace sets the expiry to ${what}`,
+      title: `sets the expiry of a token retired with grace to ${what}`,
       async run(storage) {
         await commit(storage, { type: 'token.insert', token: aToken({ id: 'a', expiresAt }) })
 
@@ -139,7 +139,7 @@ const retireCases: readonly ContractCase[] = [
     [
       ['revoked', { revokedAt: at(1) }],
       ['expired', { expiresAt: at(10) }],
-      ['replaced already', { replacedBy: 'another' }],
+      ['already replaced', { replacedBy: 'another' }],
     ] as const
   ).map(
     ([problem, over]): ContractCase => ({
@@ -156,7 +156,7 @@ const retireCases: readonly ContractCase[] = [
     }),
   ),
   {
-    title: 'a retirement lets nothing that it hands on outlive the new token',
+    title: 'caps the expiry of moved children at the expiry of the replacement token',
     async run(storage) {
       await grow(storage, 'a', 'child<a', 'grandchild<child')
       await commit(storage, { type: 'token.insert', token: aToken({ id: 'brief', parentId: 'a', expiresAt: at(20) }) })
@@ -171,7 +171,7 @@ const retireCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lets exactly one of many retirements win',
+    title: 'lets exactly one of many concurrent retirements win',
     async run(storage) {
       await grow(storage, 'a')
 
@@ -188,7 +188,7 @@ const retireCases: readonly ContractCase[] = [
 
 const rehashCases: readonly ContractCase[] = [
   {
-    title: 'a rehash moves a token to another digest, once',
+    title: 'rehashes a token to another digest only once',
     async run(storage) {
       const token = aToken({ id: 'a' })
       await commit(storage, { type: 'token.insert', token })
@@ -202,7 +202,7 @@ const rehashCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a rehash to a digest that another token has, and ignores one of an unknown token',
+    title: 'refuses to rehash to the digest of another token and ignores an unknown token',
     async run(storage) {
       await grow(storage, 'a', 'b')
       const [a, b] = ['a', 'b'].map((id) => aToken({ id }).digest) as [string, string]
@@ -215,5 +215,5 @@ const rehashCases: readonly ContractCase[] = [
   },
 ]
 
-/** Descent, rotation and re-hashing of tokens. */
+/** Cases for token parents, rotation and rehashing. */
 export const tokenFamilyCases: readonly ContractCase[] = [...revokeCases, ...retireCases, ...rehashCases]

@@ -30,7 +30,7 @@ const findCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back a token by id and by digest, with every optional field, with each alone, and with none',
+    title: 'round-trips a token by id and digest with all, one and none of the optional fields',
     async run(storage) {
       const tokens = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         aToken({ id: `tok-${index}`, name: 'Grüße 🚢', ...fields }),
@@ -44,7 +44,7 @@ const findCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back the scopes of a token in their order, and an empty list',
+    title: 'round-trips the scopes of a token in order, including an empty list',
     async run(storage) {
       const many = aToken({ id: 'many', scopes: ['runs:read:b', 'admin:*', 'runs:read:a'] })
       await insertTokens(storage, many, aToken({ id: 'none', scopes: [] }))
@@ -54,7 +54,7 @@ const findCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back several tokens by their ids, each once, and leaves out unknown ones',
+    title: 'returns several tokens by id, each once, and leaves out unknown ids',
     async run(storage) {
       const tokens = ['a', 'b', 'c'].map((id) => aToken({ id }))
       await insertTokens(storage, ...tokens)
@@ -66,7 +66,7 @@ const findCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'lists tokens whole, revoked and expired ones included',
+    title: 'lists tokens with all their fields, including revoked and expired ones',
     async run(storage) {
       const tokens = [aToken({ id: 'a', revokedAt: at(0) }), aToken({ id: 'b', expiresAt: at(0), createdAt: at(1) })]
       await insertTokens(storage, ...tokens)
@@ -78,7 +78,7 @@ const findCases: readonly ContractCase[] = [
 
 const writeCases: readonly ContractCase[] = [
   {
-    title: 'refuses a token whose id or digest is taken and names the token that holds it',
+    title: 'refuses a token with a taken id or digest and returns the existing token',
     async run(storage) {
       await insertTokens(storage, aToken({ id: 'a' }), aToken({ id: 'b' }))
 
@@ -95,7 +95,7 @@ const writeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'frees the digest of a token whose insertion is undone',
+    title: 'frees the digest of a token whose insertion is rolled back',
     async run(storage) {
       const token = aToken({ id: 'a' })
       await refused(storage, { type: 'token.insert', token }, { type: 'token.revoke', id: 'tok-unknown', at: at(1) })
@@ -106,7 +106,7 @@ const writeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a revocation sets revokedAt and nothing else',
+    title: 'sets only revokedAt on a revocation',
     async run(storage) {
       const token = aToken({ id: 'a', expiresAt: at(1), lastUsedAt: at(2) })
       await insertTokens(storage, token, aToken({ id: 'b' }))
@@ -132,7 +132,7 @@ const writeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses to revoke an unknown token with no current token',
+    title: 'refuses to revoke an unknown token and returns no current token',
     async run(storage) {
       const outcome = await refused(storage, { type: 'token.revoke', id: 'tok-unknown', at: at(1) })
 
@@ -140,7 +140,7 @@ const writeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a touch sets lastUsedAt and nothing else, again and again',
+    title: 'sets only lastUsedAt on every touch',
     async run(storage) {
       const token = aToken({ id: 'a', revokedAt: at(1) })
       await insertTokens(storage, token, aToken({ id: 'b' }))
@@ -153,7 +153,7 @@ const writeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'ignores the touch of an unknown token',
+    title: 'ignores a touch of an unknown token',
     async run(storage) {
       expect((await commit(storage, { type: 'token.touch', id: 'tok-unknown', at: at(1) })).counts).toEqual([0])
       expect(await storage.tokens.find('tok-unknown')).toBeUndefined()
@@ -172,6 +172,6 @@ export const tokenStoreCases: readonly ContractCase[] = [
   }),
 ]
 
-/** What every `TokenStore`, and the writes of tokens, must do. */
+/** Requirements for every `TokenStore` and for writes of tokens. */
 export const tokenStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'TokenStore', cases: tokenStoreCases }], harness)

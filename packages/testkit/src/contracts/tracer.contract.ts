@@ -2,7 +2,7 @@ import type { Tracer } from '@perdure/ports'
 import { SPANS, type SpanSpec } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
 
-/** A span as the tracing system has it. */
+/** A span as recorded by the tracing system. */
 export interface SeenSpan {
   readonly title: string
   readonly kind?: SpanSpec['kind'] | undefined
@@ -15,7 +15,7 @@ export interface SeenSpan {
 
 export interface TracerHarness {
   readonly name: string
-  /** A tracer, and the spans that have ended, in the order of their ends. */
+  /** Opens a tracer, with access to the ended spans in end order. */
   open(): Promise<{ readonly tracer: Tracer; readonly ended: () => readonly SeenSpan[] }>
 }
 
@@ -31,7 +31,7 @@ const WELL_FORMED = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-01$/
 
 export const tracerCases: readonly TracerCase[] = [
   {
-    title: 'starts a span below the one that a traceparent names, and hands on its own place',
+    title: 'starts a child of the span in a traceparent and returns its own traceparent',
     async run(open) {
       const { tracer, ended } = await open()
       const span = tracer.start('run.agent', { 'perdure.run.id': 'run_1' }, RECEIVED)
@@ -43,7 +43,7 @@ export const tracerCases: readonly TracerCase[] = [
     },
   },
   {
-    title: 'begins a trace without a traceparent, and with one that is malformed',
+    title: 'starts a new trace without a traceparent or with a malformed one',
     async run(open) {
       const { tracer, ended } = await open()
       const malformed = [
@@ -62,7 +62,7 @@ export const tracerCases: readonly TracerCase[] = [
     },
   },
   {
-    title: 'starts spans below a span, which may end after it',
+    title: 'starts child spans that can end after their parent',
     async run(open) {
       const { tracer, ended } = await open()
       const run = tracer.start('run.workflow', {}, RECEIVED)
@@ -77,7 +77,7 @@ export const tracerCases: readonly TracerCase[] = [
     },
   },
   {
-    title: 'gives a span the title, the kind and the fixed attributes of its row, and leaves out what has no value',
+    title: 'sets the title, kind and fixed attributes of a span and leaves out attributes without a value',
     async run(open) {
       const { tracer, ended } = await open()
       const attributes = { 'gen_ai.agent.name': 'echo', 'perdure.run.attempt': 2, 'gen_ai.conversation.id': undefined }
@@ -96,7 +96,7 @@ export const tracerCases: readonly TracerCase[] = [
     },
   },
   {
-    title: 'ends a span once, as an error when it is told of one',
+    title: 'ends a span only once, with an error status if an error is given',
     async run(open) {
       const { tracer, ended } = await open()
       const span = tracer.start('tool', {}, undefined)
@@ -112,7 +112,7 @@ export const tracerCases: readonly TracerCase[] = [
     },
   },
   {
-    title: 'hands out what is called within a span, and what it throws',
+    title: 'returns the result of a function called within a span and rethrows its error',
     async run(open) {
       const { tracer } = await open()
       const span = tracer.start('step', {}, undefined)
@@ -127,7 +127,7 @@ export const tracerCases: readonly TracerCase[] = [
     },
   },
   {
-    title: 'flushes, however often',
+    title: 'can be flushed repeatedly',
     async run(open) {
       const { tracer } = await open()
 
@@ -136,7 +136,7 @@ export const tracerCases: readonly TracerCase[] = [
   },
 ]
 
-/** Registers the suite with vitest for an adapter. */
+/** Registers the suite with vitest for one adapter. */
 export function tracerContract({ name, open }: TracerHarness): void {
   describe(`Tracer: ${name}`, () => {
     for (const { title, run } of tracerCases) it(title, () => run(open))

@@ -16,7 +16,7 @@ const transcript = (storage: Storage, sessionId = SESSION.id): Promise<readonly 
 
 export const transcriptCases: readonly ContractCase[] = [
   {
-    title: 'the transcript of an unknown session is empty',
+    title: 'returns an empty transcript for an unknown session',
     async run(storage) {
       const page = await storage.sessions.messages('ses-unknown', { limit: 10, order: 'asc' })
 
@@ -24,7 +24,7 @@ export const transcriptCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'gives back messages of both roles, with and without a run',
+    title: 'round-trips messages of both roles, with and without a run',
     async run(storage) {
       await openSession(storage)
       await insertRuns(storage, aRun())
@@ -58,7 +58,7 @@ export const transcriptCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'leaves no gap in a transcript when a commit is undone',
+    title: 'leaves no gap in a transcript when a commit is rolled back',
     async run(storage) {
       await openSession(storage)
       await append(storage, aMessage({ id: 'm1' }))
@@ -76,7 +76,7 @@ export const transcriptCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'orders a transcript by seq and not by the time or id of its messages',
+    title: 'orders a transcript by seq rather than by the time or id of its messages',
     async run(storage) {
       await openSession(storage)
       await append(storage, aMessage({ id: 'z', createdAt: at(9) }))
@@ -86,7 +86,7 @@ export const transcriptCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'a message sets updatedAt of its session and nothing else',
+    title: 'sets only updatedAt of the session when a message is appended',
     async run(storage) {
       await openSession(storage)
       await openSession(storage, 'neighbour')
@@ -97,7 +97,7 @@ export const transcriptCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a message to an unknown session with no current session',
+    title: 'refuses a message to an unknown session and returns no current session',
     async run(storage) {
       const outcome = await refused(storage, {
         type: 'message.append',
@@ -109,7 +109,7 @@ export const transcriptCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'takes a session and its first messages in one commit',
+    title: 'accepts a session and its first messages in one commit',
     async run(storage) {
       await commit(
         storage,

@@ -18,18 +18,18 @@ export const seedTriggers = (storage: Storage) =>
     ...[STARTED, PENDING, OVER].map((fire) => ({ type: 'fire.insert', fire }) as const),
   )
 
-/** One write of every type that goes through after the seed and leaves a trace, in this order. */
+/** One write of every type that succeeds after the seed, in this order, and has a visible effect. */
 export const TRIGGER_CHANGES: { readonly [T in TypesOf<Write>]: Extract<Write, { readonly type: T }> } = {
   'trigger.insert': { type: 'trigger.insert', trigger: aTrigger({ id: 'trg-3', kind: 'event', event: 'e' }) },
   'trigger.replace': { type: 'trigger.replace', trigger: { ...TRIGGER, dueAt: at(0), version: 2 } },
   'fire.insert': { type: 'fire.insert', fire: aFire({ id: 'fire-4', triggerId: TRIGGER.id, scheduledAt: at(3) }) },
   'fire.change': { type: 'fire.change', id: PENDING.id, from: 'pending', change: { status: 'skipped' } },
-  'fire.settle': { type: 'fire.settle', id: STARTED.id, status: 'failed', reason: 'no luck' },
+  'fire.end': { type: 'fire.end', id: STARTED.id, status: 'failed', reason: 'no luck' },
   'fire.prune': { type: 'fire.prune', before: at(1), limit: 9 },
   'trigger.delete': { type: 'trigger.delete', id: TRIGGER.id },
 }
 
-/** One write of every type that can conflict, and does after the seed, with or without the changes. */
+/** One write of every type that can conflict; it conflicts after the seed, with or without the changes. */
 export const TRIGGER_CONFLICTS: { readonly [T in TypesOf<Conflict>]: Extract<Write, { readonly type: T }> } = {
   'trigger.insert': { type: 'trigger.insert', trigger: aTrigger({ id: 'trg-2' }) },
   'trigger.replace': { type: 'trigger.replace', trigger: aTrigger({ id: 'trg-2', version: 9 }) },
@@ -37,11 +37,11 @@ export const TRIGGER_CONFLICTS: { readonly [T in TypesOf<Conflict>]: Extract<Wri
   'fire.change': { type: 'fire.change', id: 'fire-unknown', from: 'pending', change: { status: 'skipped' } },
 }
 
-/** Everything the ports show of what the seed and the changes touch. */
+/** Everything that the ports return about the rows that the seed and the changes touch. */
 export async function triggerSnapshot({ triggers, fires }: Storage) {
   const all = { limit: 200, order: 'asc' } as const
   return {
-    triggers: [await triggers.list(all), await triggers.due(at(1), 10), await triggers.ofEvent('e')],
+    triggers: [await triggers.list(all), await triggers.due(at(1), 10), await triggers.listByEvent('e')],
     overview: await triggers.overview(),
     fires: [await fires.list({ triggerId: TRIGGER.id }, all), await fires.firstPending(10)],
   }

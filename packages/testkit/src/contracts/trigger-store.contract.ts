@@ -33,7 +33,7 @@ const idsOf = (triggers: readonly TriggerRecord[]) => triggers.map(({ id }) => i
 
 const recordCases: readonly ContractCase[] = [
   {
-    title: 'gives back a trigger with every optional field, with each alone, and with none',
+    title: 'round-trips a trigger with all, one and none of the optional fields',
     async run(storage) {
       const triggers = [OPTIONALS, ...eachAlone(OPTIONALS), {}].map((fields, index) =>
         aTrigger({ id: `trg-${index}`, ...fields }),
@@ -46,7 +46,7 @@ const recordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a trigger whose id is taken and names the one that holds it',
+    title: 'refuses a trigger with a taken id and returns the existing trigger',
     async run(storage) {
       await insert(storage, aTrigger())
 
@@ -57,7 +57,7 @@ const recordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'replaces a trigger wholly when the version follows its own',
+    title: 'replaces a whole trigger when the new version is the next one',
     async run(storage) {
       await insert(storage, aTrigger({ ...OPTIONALS, target: FULL_TARGET }), aTrigger({ id: 'other' }))
       const next = aTrigger({ version: 2, kind: 'cron', enabled: false, missed: 4 })
@@ -69,7 +69,7 @@ const recordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses to replace a trigger of another version, and one that is not there',
+    title: 'refuses to replace a trigger with another version or an unknown trigger',
     async run(storage) {
       const current = aTrigger({ version: 3 })
       await insert(storage, current)
@@ -98,7 +98,7 @@ const recordCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'deletes a trigger with its fires and no other, and counts it',
+    title: 'deletes and counts one trigger with its fires',
     async run(storage) {
       await insert(storage, aTrigger(), aTrigger({ id: 'other' }))
       await commit(
@@ -123,7 +123,7 @@ const recordCases: readonly ContractCase[] = [
 
 const readCases: readonly ContractCase[] = [
   {
-    title: 'a trigger is due from its dueAt on, exactly, the earliest first, up to the limit',
+    title: 'lists triggers as due exactly from dueAt, earliest first, up to the limit',
     async run(storage) {
       const dueAts = { c: 3, a: 1, none: undefined, b: 2, far: 9 }
       const triggers = Object.entries(dueAts).map(([id, due]) =>
@@ -138,7 +138,7 @@ const readCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'finds the triggers of an event that are enabled and not orphaned',
+    title: 'lists the enabled, non-orphaned triggers of an event',
     async run(storage) {
       const event = 'paid'
       await insert(
@@ -151,12 +151,12 @@ const readCases: readonly ContractCase[] = [
         aTrigger({ id: 'cron', event, kind: 'cron' }),
       )
 
-      expect(idsOf(await storage.triggers.ofEvent(event))).toEqual(['a', 'b'])
-      expect(await storage.triggers.ofEvent('nothing')).toEqual([])
+      expect(idsOf(await storage.triggers.listByEvent(event))).toEqual(['a', 'b'])
+      expect(await storage.triggers.listByEvent('nothing')).toEqual([])
     },
   },
   {
-    title: 'sums up how many triggers are active and when the next is due',
+    title: 'reports how many triggers are active and when the next is due',
     async run(storage) {
       expect(await storage.triggers.overview()).toEqual({ active: 0, disabled: 0 })
       await insert(
@@ -171,7 +171,7 @@ const readCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'tells when the last run ended that neither a trigger nor a run started',
+    title: 'reports when the last run ended that neither a trigger nor another run started',
     async run(storage) {
       expect(await storage.triggers.lastActivity()).toEqual({ isBusy: false })
       const ended = (id: string, ms: number) => aRun({ id, status: 'completed', completedAt: at(ms) })
@@ -191,7 +191,7 @@ const readCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'is busy while a run that was asked for is queued or running',
+    title: 'reports busy while a directly started run is queued or running',
     async run(storage) {
       await insertRuns(storage, aRun({ id: 'other', sessionId: 'other', status: 'running' }))
 
@@ -217,6 +217,6 @@ export const triggerStoreCases: readonly ContractCase[] = [
   }),
 ]
 
-/** What every `TriggerStore`, and the writes of triggers, must do. */
+/** Requirements for every `TriggerStore` and for writes of triggers. */
 export const triggerStoreContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'TriggerStore', cases: triggerStoreCases }], harness)

@@ -41,7 +41,7 @@ const outcomeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'has a count for every write, fences and messages included',
+    title: 'returns a count for every write, including fences and messages',
     async run(storage) {
       const { counts } = await commit(
         storage,
@@ -56,7 +56,7 @@ const outcomeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'returns all events of the commit in the order they were written, with rising positions',
+    title: 'returns all events of a commit in write order with increasing positions',
     async run(storage) {
       const [first, second, third] = ['a', 'b', 'c'].map((type) => anEvent({ type, topic: 'topic' }))
       const { events } = await commit(
@@ -73,7 +73,7 @@ const outcomeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'applies writes in order: a later one sees what an earlier one did',
+    title: 'applies writes in order, so that later ones see the effects of earlier ones',
     async run(storage) {
       await commit(
         storage,
@@ -93,7 +93,7 @@ const outcomeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a commit that takes one id twice',
+    title: 'refuses a commit that inserts the same id twice',
     async run(storage) {
       const taken = await refused(storage, { type: 'run.insert', run: aRun() }, { type: 'run.insert', run: aRun() })
 
@@ -102,7 +102,7 @@ const outcomeCases: readonly ContractCase[] = [
     },
   },
   {
-    title: 'answers a key in the commit that reserves it',
+    title: 'stores the response to a key in the commit that reserves it',
     async run(storage) {
       const record = anIdempotencyRecord({ runId: aRun().id })
       const response = { status: 200, body: '{}' }
@@ -124,6 +124,6 @@ export const unitOfWorkCases: readonly ContractCase[] = [
   ...isolationCases,
 ]
 
-/** What every `UnitOfWork` must do, whatever it writes. */
+/** Requirements for every `UnitOfWork`, whatever it writes. */
 export const unitOfWorkContract = (harness: StorageHarness): void =>
   registerContract([{ port: 'UnitOfWork', cases: unitOfWorkCases }], harness)

@@ -40,7 +40,7 @@ checkpointLogContract({
 })
 
 describe('createCheckpointFile', () => {
-  it('gives back what it has signed, in order, from a file that only its owner may read', async () => {
+  it('returns signed checkpoints in order from a file that only its owner may read', async () => {
     await fill(1_000, 2_000)
 
     const lines = []
@@ -52,11 +52,11 @@ describe('createCheckpointFile', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('has no lines before the first checkpoint', async () => {
+  it('yields no lines before the first checkpoint', async () => {
     expect(await readAll()).toEqual([])
   })
 
-  it('writes signed notes that anybody can verify with the verifier key', async () => {
+  it('writes signed notes that a third party can verify with the verifier key', async () => {
     await fill(7)
     const [note = '', signature = ''] = readFileSync(path, 'utf8').trimEnd().split(' — perdure.audit ')
     const { verifierKey } = createCheckpointFile({ path, keys: KEYS })
@@ -78,7 +78,7 @@ describe('createCheckpointFile', () => {
     ).toBe(true)
   })
 
-  it('vouches for lines that an earlier key has signed, and for none of a stranger', async () => {
+  it('accepts lines signed by an earlier key and rejects lines signed by an unknown key', async () => {
     await fill(1)
 
     expect(await readAll([Buffer.from('new'), ...KEYS])).toEqual([1])
@@ -86,12 +86,12 @@ describe('createCheckpointFile', () => {
   })
 
   it.each([
-    ['another size', (line: string) => line.replace(' 1 ', ' 2 ')],
-    ['another time', (line: string) => line.replace('2023', '2024')],
-    ['another hash', (line: string) => line.replace('AAAE=', 'AAAI=')],
+    ['a different size', (line: string) => line.replace(' 1 ', ' 2 ')],
+    ['a different time', (line: string) => line.replace('2023', '2024')],
+    ['a different hash', (line: string) => line.replace('AAAE=', 'AAAI=')],
     ['garbage', () => 'garbage\n'],
     ['a very long line', () => `${'x'.repeat(200_000)}\n`],
-  ])('vouches for no line with %s', async (_, change) => {
+  ])('rejects a line with %s', async (_, change) => {
     await fill(1, 2)
     const [first = '', second = ''] = readFileSync(path, 'utf8').split(/(?<=\n)/)
     expect(change(first)).not.toBe(first)
@@ -100,7 +100,7 @@ describe('createCheckpointFile', () => {
     expect(await readAll()).toEqual([undefined, 2])
   })
 
-  it('ignores what a crash left of a line, and goes on after the last whole one', async () => {
+  it('ignores a partial line left by a crash and appends after the last complete line', async () => {
     await fill(1)
     appendFileSync(path, 'perdure.audit 2 AAAA')
     expect(await readAll()).toEqual([1])

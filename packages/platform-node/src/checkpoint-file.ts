@@ -7,12 +7,12 @@ import { createNoteSigner, type NoteSigner } from './note-signer.ts'
 
 export interface CheckpointFileOptions {
   readonly path: string
-  /** Of the audit chain: the first signs, any of them vouches. */
+  /** Keys of the audit chain: the first one signs, and a signature by any of them is accepted. */
   readonly keys: AuditKeys
 }
 
 export interface CheckpointFile extends CheckpointLog {
-  /** What a third party verifies the lines with. */
+  /** The key with which a third party verifies the lines. */
   readonly verifierKey: string
 }
 
@@ -22,14 +22,14 @@ const LINE =
   /^perdure\.audit (\d{1,15}) ([A-Za-z0-9+/]{43}=) (\S{24}) — perdure\.audit ([A-Za-z0-9+/]{90}[A-Za-z0-9+/=]{2})$/
 
 /**
- * Checkpoints in a file that is only ever appended to. Each line is a C2SP signed note (origin, size, base64 hash, time, and
- * the signature) whose line ends are written as spaces.
+ * Stores checkpoints in an append-only file. Each line is a C2SP signed note (origin, size, base64 hash, time and
+ * signature) whose line breaks are written as spaces.
  */
 export function createCheckpointFile({ path, keys }: CheckpointFileOptions): CheckpointFile {
   const [signer, ...earlier] = keys.map((key) =>
     createNoteSigner(NAME, nodeDigest.deriveKey(key, 'perdure/audit-checkpoint/v1')),
   )
-  if (signer === undefined) throw new Error('a checkpoint file needs a key')
+  if (signer === undefined) throw new Error('createCheckpointFile: keys is empty')
   const signers = [signer, ...earlier]
 
   return {
@@ -38,7 +38,7 @@ export function createCheckpointFile({ path, keys }: CheckpointFileOptions): Che
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
       const file = await open(path, 'a+', 0o600)
       try {
-        await cutTornLine(file)
+        await removePartialLine(file)
         await file.appendFile(`${formatLine(checkpoint, signer)}\n`)
         await file.datasync()
       } finally {
@@ -66,11 +66,11 @@ function formatLine({ seq, hash, at }: AuditCheckpoint, signer: NoteSigner): str
 function parseLine(line: string, signers: readonly NoteSigner[]): AuditCheckpoint | undefined {
   const [, seq = '', hash = '', time = '', signature = ''] = LINE.exec(line) ?? []
   const text = noteOf(seq, hash, time)
-  if (signature === '' || !signers.some((signer) => signer.isGenuine(text, signature))) return undefined
+  if (signature === '' || !signers.some((signer) => signer.verify(text, signature))) return undefined
   return { seq: Number(seq), hash: Buffer.from(hash, 'base64').toString('hex'), at: Date.parse(time) as EpochMs }
 }
 
-/** Complete lines only; a line that is far too long comes out shortened. */
+/** Yields complete lines only; a line over the maximum length may be truncated. */
 async function* linesOf(path: string): AsyncGenerator<string, void, void> {
   let rest = ''
   try {
@@ -84,8 +84,8 @@ async function* linesOf(path: string): AsyncGenerator<string, void, void> {
   }
 }
 
-/** Removes what a crash has left of a line, so that the next one does not continue it. */
-async function cutTornLine(file: FileHandle): Promise<void> {
+/** Removes a partial line left by a crash, so that the next line does not continue it. */
+async function removePartialLine(file: FileHandle): Promise<void> {
   const { size } = await file.stat()
   const length = Math.min(size, MAX_LINE)
   const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length)

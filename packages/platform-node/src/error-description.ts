@@ -1,19 +1,19 @@
 export interface ErrorDescription {
   readonly name: string
   readonly message: string
-  readonly code?: string | undefined // `code`, else `kind`
+  readonly code?: string | undefined // `code`, or else `kind`
   readonly stack?: string | undefined
   readonly causes?: readonly ErrorDescription[] | undefined
 }
 
 const MAX_CAUSES = 5
 
-/** What a log line says about anything that was thrown, its chain of causes included. Never throws itself. */
+/** Describes any thrown value, with its chain of causes, for a log line. Never throws. */
 export function describeError(thrown: unknown): ErrorDescription {
   try {
     return describe(thrown)
   } catch {
-    return { name: typeof thrown, message: 'something that cannot be read was thrown' }
+    return { name: typeof thrown, message: 'the thrown value cannot be described' }
   }
 }
 

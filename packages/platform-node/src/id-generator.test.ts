@@ -10,7 +10,7 @@ function toUuid(id: string): bigint {
 }
 
 describe('createIdGenerator', () => {
-  it('makes a UUIDv7 of the time, written in Crockford base32', () => {
+  it('creates a UUIDv7 of the current time in Crockford base32', () => {
     const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
     const id = createIdGenerator({ now: () => at }).newId('run')
     const uuid = toUuid(id)
@@ -28,7 +28,7 @@ describe('createIdGenerator', () => {
     expect(ids.newId('token')).toMatch(/^tok_/)
   })
 
-  it('is strictly increasing whatever the wall clock does', () => {
+  it('creates strictly increasing ids, whatever the wall clock does', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 40 }), { minLength: 2, maxLength: 50 }), (instants) => {
         const clock = instants.values()
@@ -41,7 +41,7 @@ describe('createIdGenerator', () => {
     )
   })
 
-  it('stays strictly increasing when the random part of a millisecond is used up', () => {
+  it('creates strictly increasing ids after the random part overflows', () => {
     const ids = createIdGenerator({ now: () => 1_000, random: (length) => new Uint8Array(length).fill(0xff) })
     const made = Array.from({ length: 5 }, () => ids.newId('run'))
 
@@ -49,13 +49,13 @@ describe('createIdGenerator', () => {
     expect(toUuid(made[4]!) >> 80n).toBe(1_001n)
   })
 
-  it('makes 20,000 different ids within one millisecond', () => {
+  it('creates 20,000 different ids within one millisecond', () => {
     const ids = createIdGenerator({ now: () => 1_000 })
 
     expect(new Set(Array.from({ length: 20_000 }, () => ids.newId('run'))).size).toBe(20_000)
   })
 
-  it('gives as many random bytes as asked for', () => {
+  it('returns the requested number of random bytes', () => {
     const ids = createIdGenerator()
 
     expect(ids.randomBytes(32)).toHaveLength(32)

@@ -7,7 +7,7 @@ export interface IdGeneratorOptions {
   readonly random?: (length: number) => Uint8Array
 }
 
-/** The 74 bits that a UUIDv7 holds besides time, version and variant, the highest first. */
+/** The 74 random bits of a UUIDv7, besides time, version and variant; the most significant first. */
 type Tail = [top14: number, high20: number, middle20: number, low20: number]
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -17,8 +17,8 @@ const TAIL_BYTES = 11
 const STEP_BYTES = 4
 
 /**
- * Ids from UUIDv7: time first, then 74 random bits. Within one millisecond, and while the wall clock is behind the
- * last id, the random part grows by a random step, so that ids stay strictly increasing and hard to guess.
+ * Ids from UUIDv7: the time, then 74 random bits. Within one millisecond, and while the wall clock is behind the last
+ * id, the random part grows by a random step. Ids therefore stay strictly increasing and hard to guess.
  *
  * @see RFC 9562 section 6.2, method 2
  */
@@ -30,7 +30,7 @@ export function createIdGenerator({
   let time = ''
   let tail: Tail = [0, 0, 0, 0]
 
-  const enter = (ms: number, next: Tail) => {
+  const startMillisecond = (ms: number, next: Tail) => {
     lastMs = ms
     time = toCrockford(ms, 10)
     tail = next
@@ -38,9 +38,9 @@ export function createIdGenerator({
 
   const advance = () => {
     const ms = Math.floor(now())
-    if (ms > lastMs) return enter(ms, toTail(random(TAIL_BYTES)))
+    if (ms > lastMs) return startMillisecond(ms, toTail(random(TAIL_BYTES)))
     const step = toNumber(random(STEP_BYTES))
-    if (!grow(tail, 1 + step)) enter(lastMs + 1, smallTail(toNumber(random(STEP_BYTES))))
+    if (!grow(tail, 1 + step)) startMillisecond(lastMs + 1, smallTail(toNumber(random(STEP_BYTES))))
   }
 
   return {
@@ -52,7 +52,7 @@ export function createIdGenerator({
   }
 }
 
-/** Adds to the tail, in place; false when it is used up. */
+/** Adds to the tail in place. Returns `false` on overflow. */
 function grow(tail: Tail, step: number): boolean {
   let carry = step
   for (const at of [3, 2, 1] as const) {
@@ -73,7 +73,7 @@ const toTail = (bytes: Uint8Array): Tail => [
 
 const smallTail = (value: number): Tail => [0, 0, Math.floor(value / LIMB), value % LIMB]
 
-/** The version stands before the upper 12 bits, the variant before the other 62. */
+/** The version precedes the upper 12 bits and the variant precedes the other 62. */
 const toText = ([top, ...limbs]: Tail): string => {
   let text = toCrockford((7 << 16) | ((top >> 2) << 4) | (0b10 << 2) | (top & 0b11), 4)
   for (const limb of limbs) text += toCrockford(limb, 4)

@@ -3,7 +3,7 @@ import type { ErrorDescription } from './error-description.ts'
 
 type Entry = Readonly<Record<string, unknown>> & { readonly time: string; readonly level: string; readonly msg: string }
 
-/** Turns a JSON log line into one for people: time, level, message, `key=value` fields, then the stack of an error. */
+/** Formats a JSON log line for a terminal: time, level, message, `key=value` fields, then the stack of an error. */
 export function formatLogLine(json: string): string {
   const { time, level, msg, err, ...fields } = JSON.parse(json) as Entry
   const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${valueText(value)}`)
@@ -22,5 +22,5 @@ const valueText = (value: unknown): string => {
   return /^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(text)
 }
 
-/** A message must not forge a second line nor steer the terminal. */
+/** Prevents a message from forging a second line or controlling the terminal. */
 const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(/\p{Cc}/gu, '')

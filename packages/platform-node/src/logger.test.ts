@@ -24,7 +24,7 @@ describe('createLogger', () => {
     expect(entry(1)).toMatchObject({ level: 'warn', msg: 'slow commit' })
   })
 
-  it('drops what is less severe than its level', () => {
+  it('drops lines below its level', () => {
     const { logger, written } = recorder({ level: 'warn' })
     logger.debug('a')
     logger.info('b')
@@ -61,14 +61,14 @@ describe('createLogger', () => {
     ['a string', 'boom', 'boom'],
     ['nothing', undefined, 'undefined'],
     ['an object', { a: 1 }, '{"a":1}'],
-  ])('logs %s that was thrown', (_, thrown, message) => {
+  ])('logs a thrown value: %s', (_, thrown, message) => {
     const { logger, entry } = recorder()
     logger.error('failed', thrown)
 
     expect(entry()).toMatchObject({ err: { message } })
   })
 
-  it('survives causes in a circle and objects that cannot be serialized', () => {
+  it('logs circular causes and objects that cannot be serialized', () => {
     const { logger, written } = recorder()
     const circular: Record<string, unknown> = {}
     circular.self = circular
@@ -80,7 +80,7 @@ describe('createLogger', () => {
     expect(written).toHaveLength(2)
   })
 
-  it('keeps a field apart from its own members', () => {
+  it('renames a field whose name is reserved', () => {
     const { logger, written, entry } = recorder()
     logger.info('hello', { msg: 'other', level: 5, error: 'auth-invalid' })
 
@@ -88,7 +88,7 @@ describe('createLogger', () => {
     expect(written[0]!.match(/"msg"/g)).toHaveLength(1)
   })
 
-  it('writes lines for people without --json', () => {
+  it('writes human-readable lines without JSON', () => {
     const { logger, written } = recorder({ json: false })
     logger.info('listening', { host: '127.0.0.1', port: 8080, note: 'two words' })
 
@@ -97,7 +97,7 @@ describe('createLogger', () => {
     )
   })
 
-  it('puts the stack under the line, causes included', () => {
+  it('writes the stack and the causes below the line', () => {
     const { logger, written } = recorder({ json: false })
     logger.error('failed', new Error('outer', { cause: new Error('inner') }))
 
@@ -105,7 +105,7 @@ describe('createLogger', () => {
     expect(written[0]).toContain('\n  caused by:\n  Error: inner\n')
   })
 
-  it('lets no message forge a line or steer the terminal', () => {
+  it('prevents a message from forging a line or controlling the terminal', () => {
     const { logger, written } = recorder({ json: false })
     logger.info(`a\n00:00:00.000 error b${ESC}[2J\r`, { field: `c${ESC}[1m\nd\u009b` })
 
@@ -113,7 +113,7 @@ describe('createLogger', () => {
     expect(written[0]).not.toMatch(new RegExp(`[${ESC}\\r\\u009b]`))
   })
 
-  it('never writes anything of the form of a token', () => {
+  it('never writes text that looks like a token', () => {
     const token = fc
       .tuple(fc.constantFrom('live', 'test', 'local'), fc.stringMatching(/^\w{1,60}$/))
       .map(([env, secret]) => `perdure_${env}_v1_${secret}`)
@@ -132,7 +132,7 @@ describe('createLogger', () => {
     )
   })
 
-  it('says that a token was cut out', () => {
+  it('shows where a token was removed', () => {
     const { logger, entry } = recorder()
     logger.info('caller sent perdure_live_v1_abc123 and left')
 

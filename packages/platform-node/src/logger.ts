@@ -9,9 +9,9 @@ export interface LogStream {
 
 export interface LoggerOptions {
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** One JSON object per line; else lines for people. */
+  /** Writes one JSON object per line (default); otherwise human-readable lines. */
   readonly json?: boolean
-  /** Where lines go; stderr when missing, since stdout is for data. */
+  /** Destination of the lines; by default stderr, because stdout is for data. */
   readonly stream?: LogStream
 }
 
@@ -19,7 +19,10 @@ const SEVERITY = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 } as const
 
 type Severity = 'debug' | 'info' | 'warn' | 'error'
 
-/** Writes each line at once, so that none is lost when the process exits. Whatever looks like a token is cut out. */
+/**
+ * Writes each line immediately, so that none is lost when the process exits. Redacts everything that looks like a
+ * token.
+ */
 export function createLogger({ level = 'info', json = true, stream = process.stderr }: LoggerOptions = {}): Logger {
   const format = json ? (line: string) => line : formatLogLine
   const write = (severity: Severity, message: string, fields: LogFields | undefined, own?: object): void => {
@@ -38,7 +41,7 @@ export function createLogger({ level = 'info', json = true, stream = process.std
 
 const OWN_KEYS = new Set(['level', 'time', 'msg', 'err'])
 
-/** A field with the name of a member of every line gets another name. */
+/** Renames fields whose names are reserved for members that every line has. */
 function withoutOwnKeys(fields: LogFields = {}): LogFields {
   const names = Object.keys(fields)
   if (!names.some((name) => OWN_KEYS.has(name))) return fields

@@ -1,7 +1,7 @@
 import { createHash, createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Digest } from '@perdure/ports'
 
-/** Hashes of `node:crypto`. */
+/** Hashes from `node:crypto`. */
 export const nodeDigest: Digest = {
   sha256: (text) => hash('sha256', text, 'hex'),
   startSha256() {

@@ -6,7 +6,7 @@ const OLD = Buffer.alloc(32, 'o')
 const NEW = Buffer.alloc(32, 'n')
 
 describe('createNodeSealer', () => {
-  it('opens what it has sealed, in the same context alone', () => {
+  it('opens a sealed text only in the same context', () => {
     const sealer = createNodeSealer([NEW])
 
     fc.assert(
@@ -19,7 +19,7 @@ describe('createNodeSealer', () => {
     )
   })
 
-  it('shows nothing of the text, and never the same twice', () => {
+  it('reveals nothing of the text and never produces the same output twice', () => {
     const sealer = createNodeSealer([NEW])
     const sealed = [1, 2].map(() => sealer.seal('perdure_live_v1_secret', 'k'))
 
@@ -28,7 +28,7 @@ describe('createNodeSealer', () => {
       expect(Buffer.from(text.slice(3), 'base64url').toString('latin1')).not.toContain('secret')
   })
 
-  it('opens under an earlier secret while it is listed', () => {
+  it('opens a text sealed with an earlier secret while that secret is listed', () => {
     const sealed = createNodeSealer([OLD]).seal('text', 'k')
 
     expect(createNodeSealer([NEW, OLD]).open(sealed, 'k')).toBe('text')
@@ -36,7 +36,7 @@ describe('createNodeSealer', () => {
     expect(createNodeSealer([NEW, OLD]).seal('text', 'k')).not.toBe(sealed)
   })
 
-  it('notices every changed byte, and takes anything else for unknown', () => {
+  it('refuses a text with any changed byte, and foreign input', () => {
     const sealer = createNodeSealer([NEW])
     const bytes = Buffer.from(sealer.seal('text', 'k').slice(3), 'base64url')
 

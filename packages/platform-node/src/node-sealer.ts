@@ -6,7 +6,7 @@ const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** AES-256-GCM under keys derived from the secrets by HKDF-SHA256; seals with the first, opens with any. */
+/** AES-256-GCM with keys derived from the secrets by HKDF-SHA256. Seals with the first key and opens with any. */
 export function createNodeSealer(secrets: readonly [Uint8Array, ...Uint8Array[]]): Sealer {
   const keys = secrets.map((secret) => new Uint8Array(hkdfSync('sha256', secret, '', 'perdure/sealed-answer/v1', 32)))
   const [current] = keys as [Uint8Array, ...Uint8Array[]]

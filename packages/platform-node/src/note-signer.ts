@@ -1,11 +1,11 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 
-/** Signs texts in the form of C2SP signed notes, with an Ed25519 key. */
+/** Signs texts as C2SP signed notes with an Ed25519 key. */
 export interface NoteSigner {
-  /** The signature as it stands in a note: base64 of the key's id and the signature. */
+  /** Returns the signature in note format: base64 of the key id and the signature. */
   sign(text: string): string
-  isGenuine(text: string, signature: string): boolean
-  /** What a third party verifies with: `<name>+<key id>+<base64 key>`. */
+  verify(text: string, signature: string): boolean
+  /** The key with which a third party verifies: `<name>+<key id>+<base64 key>`. */
   readonly verifierKey: string
 }
 
@@ -22,7 +22,7 @@ export function createNoteSigner(name: string, seed: Uint8Array): NoteSigner {
 
   return {
     sign: (text) => Buffer.concat([keyId, sign(null, Buffer.from(text), key)]).toString('base64'),
-    isGenuine(text, signature) {
+    verify(text, signature) {
       const bytes = Buffer.from(signature, 'base64')
       return bytes.subarray(0, 4).equals(keyId) && verify(null, Buffer.from(text), publicKey, bytes.subarray(4))
     },

@@ -51,7 +51,7 @@ tracerContract({
 })
 
 describe('openTracer', () => {
-  it('says which package is missing, and how to get it', async () => {
+  it('reports which package is missing and how to install it', async () => {
     const missing = openTracer({ version: '1', logger, load: () => Promise.reject(new Error('no')) })
 
     await expect(missing).rejects.toMatchObject({
@@ -60,7 +60,7 @@ describe('openTracer', () => {
     })
   })
 
-  it('hands a received place on, and records nothing, while no SDK is registered', async () => {
+  it('passes on a received trace context and records nothing without an SDK', async () => {
     const tracer = await open()
     const span = tracer.start('request', {}, RECEIVED)
 
@@ -68,10 +68,10 @@ describe('openTracer', () => {
     expect(span.start('step', {}).traceparent).toBe(RECEIVED)
     expect(tracer.start('request', {}, undefined).traceparent).toBeUndefined()
     await tracer.flush()
-    expect(warnings).toEqual([expect.stringContaining('no SDK of OpenTelemetry is registered')])
+    expect(warnings).toEqual([expect.stringContaining('no OpenTelemetry SDK is registered')])
   })
 
-  it('takes the copy of the package beside the configuration first', async () => {
+  it('prefers the copy of the package beside the configuration', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'perdure-tracer-'))
     const copy = join(folder, 'node_modules/@opentelemetry/api')
     mkdirSync(copy, { recursive: true })
@@ -88,7 +88,7 @@ describe('openTracer', () => {
     expect(tracer.start('step', {}, RECEIVED).traceparent).toBe(RECEIVED)
   })
 
-  it('finds an SDK that is registered after it', async () => {
+  it('finds an SDK that is registered later', async () => {
     const tracer = await open()
     const exporter = register()
     tracer.start('step', {}, undefined).end()
@@ -96,7 +96,7 @@ describe('openTracer', () => {
     expect(exporter.getFinishedSpans()[0]?.instrumentationScope).toMatchObject({ name: 'perdure', version: '1.2.3' })
   })
 
-  it('is the span at work for what instruments itself within, also after an await', async () => {
+  it('makes its span the active one for instrumented code, even after an await', async () => {
     const exporter = register()
     const own = trace.getTracer('own')
     const span = (await open()).start('run.agent', {}, undefined)
@@ -112,7 +112,7 @@ describe('openTracer', () => {
     expect(beside?.parentSpanContext).toBeUndefined()
   })
 
-  it('puts a request below the span at work rather than below what was received, and nothing else', async () => {
+  it('makes only a request span a child of the active span, in preference to the received trace context', async () => {
     const exporter = register()
     const server = trace.getTracer('own').startSpan('GET')
     const tracer = await open()
@@ -126,7 +126,7 @@ describe('openTracer', () => {
     expect(parents).toEqual([server.spanContext().spanId, 'b7ad6b7169203331'])
   })
 
-  it('costs a span, a warning and nothing else when the SDK throws', async () => {
+  it('loses the span and logs one warning when the SDK throws', async () => {
     const broken: SpanProcessor = {
       onStart() {
         throw new Error('onStart')
@@ -144,6 +144,6 @@ describe('openTracer', () => {
     span.start('step', {}).end({ error: 'x' })
     span.end()
     await tracer.flush()
-    expect(warnings).toEqual(['the tracing system failed: spans are missing'])
+    expect(warnings).toEqual(['the OpenTelemetry SDK failed; spans are missing'])
   })
 })

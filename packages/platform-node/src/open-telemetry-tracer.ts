@@ -7,12 +7,12 @@ import { SPANS, type SpanAttributes, type SpanName, spanTitle } from '@perdure/p
 type Api = typeof import('@opentelemetry/api')
 
 export interface TracerOptions {
-  /** Release of the server, the version of its instrumentation scope. */
+  /** Release of the server, used as the version of the instrumentation scope. */
   readonly version: string
   readonly logger: Pick<Logger, 'warn'>
-  /** Folder beside whose modules an SDK is registered: its copy of the optional package comes first. */
+  /** Folder whose modules register the SDK; its copy of the optional package is preferred. */
   readonly from?: string
-  /** How the package is loaded otherwise. */
+  /** Loads the package if that folder has none. */
   readonly load?: () => Promise<unknown>
 }
 
@@ -21,8 +21,8 @@ const SCOPE = 'perdure'
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32})-((?!0{16})[0-9a-f]{16})-([0-9a-f]{2})$/
 
 /**
- * Spans by the API of OpenTelemetry. Whoever runs the server registers an SDK with its exporters there, before or after;
- * without one nothing is recorded, and trace contexts are handed on.
+ * Creates spans through the OpenTelemetry API. The operator registers an SDK with its exporters, before or after this
+ * call. Without an SDK no span is recorded, and trace contexts are passed on.
  *
  * @throws StartError `tracing-peer-missing`
  */
@@ -31,7 +31,7 @@ export async function openTracer({ version, logger, from, load = loadPeer }: Tra
   const api = (found ??
     (await load().catch((cause: unknown) => {
       throw new StartError('tracing-peer-missing', {
-        message: `telemetry.traces needs the package ${PEER}, which cannot be loaded`,
+        message: `telemetry.traces is enabled, but the package ${PEER} cannot be loaded`,
         hint: `install it beside the server: npm install ${PEER}`,
         cause,
       })
@@ -41,7 +41,7 @@ export async function openTracer({ version, logger, from, load = loadPeer }: Tra
 
 const loadPeer = (): Promise<unknown> => import('@opentelemetry/api')
 
-/** Two copies find each other's SDK only when the later release has registered it. */
+/** Of two copies of the API, one finds the SDK of the other only if the newer copy registered it. */
 function peerBeside(folder: string): unknown {
   try {
     return createRequire(join(folder, 'package.json'))(PEER)
@@ -50,13 +50,13 @@ function peerBeside(folder: string): unknown {
   }
 }
 
-interface Maker {
+interface SpanFactory {
   readonly api: Api
   readonly tracer: ForeignTracer
-  /** What the SDK, its processors or samplers throw costs a span, and nothing else. */
-  readonly quietly: <T>(work: () => T, otherwise: T) => T
-  /** Told of a span that nobody records. */
-  readonly unheard: () => void
+  /** Catches what the SDK, its processors or samplers throw: that loses a span, but must not fail anything else. */
+  readonly orElse: <T>(work: () => T, otherwise: T) => T
+  /** Called for a span that no SDK records. */
+  readonly onUnrecorded: () => void
 }
 
 function createTracer(api: Api, { version, logger }: Pick<TracerOptions, 'version' | 'logger'>): Tracer {
@@ -65,9 +65,10 @@ function createTracer(api: Api, { version, logger }: Pick<TracerOptions, 'versio
     if (!warned.has(message)) logger.warn(message, fields)
     warned.add(message)
   }
-  const unheard = () => warn('telemetry.traces is on and no SDK of OpenTelemetry is registered: spans go nowhere')
-  const failed = (error: unknown) => warn('the tracing system failed: spans are missing', { message: String(error) })
-  const quietly: Maker['quietly'] = (work, otherwise) => {
+  const onUnrecorded = () =>
+    warn('telemetry.traces is enabled, but no OpenTelemetry SDK is registered; spans are dropped')
+  const failed = (error: unknown) => warn('the OpenTelemetry SDK failed; spans are missing', { message: String(error) })
+  const orElse: SpanFactory['orElse'] = (work, otherwise) => {
     try {
       return work()
     } catch (error) {
@@ -77,13 +78,13 @@ function createTracer(api: Api, { version, logger }: Pick<TracerOptions, 'versio
   }
 
   return {
-    isOn: true,
+    isEnabled: true,
     start: (name, attributes, traceparent) =>
-      quietly(
+      orElse(
         () => {
-          // Asked for each time: the SDK may be registered later than this.
-          const maker = { api, quietly, unheard, tracer: api.trace.getTracer(SCOPE, version) }
-          return startSpan(maker, { name, attributes, parent: parentOf(api, name, traceparent) })
+          // Resolved for each span: the SDK may be registered later.
+          const factory = { api, orElse, onUnrecorded, tracer: api.trace.getTracer(SCOPE, version) }
+          return startSpan(factory, { name, attributes, parent: parentOf(api, name, traceparent) })
         },
         { ...noSpan, traceparent },
       ),
@@ -110,30 +111,33 @@ interface Start {
   readonly parent: Context
 }
 
-function startSpan(maker: Maker, { name, attributes, parent }: Start): Span {
-  const { api, tracer, quietly, unheard } = maker
+function startSpan(factory: SpanFactory, { name, attributes, parent }: Start): Span {
+  const { api, tracer, orElse, onUnrecorded } = factory
   const { kind, fixed } = SPANS[name]
   const options = {
     kind: KINDS[kind](api),
     attributes: { ...fixed, ...attributes },
   }
   const span = tracer.startSpan(spanTitle(name, attributes), options, parent)
-  const place = api.trace.setSpan(parent, span)
-  const above = toTraceparent(api, api.trace.getSpanContext(parent))
+  const spanContext = api.trace.setSpan(parent, span)
+  const ofParent = toTraceparent(api, api.trace.getSpanContext(parent))
   const own = toTraceparent(api, span.spanContext())
-  if (own === undefined || own === above) unheard()
-  const traceparent = own ?? above
-  let isOver = false
+  if (own === undefined || own === ofParent) onUnrecorded()
+  const traceparent = own ?? ofParent
+  let hasEnded = false
 
   return {
     traceparent,
-    start: (below, given) =>
-      quietly(() => startSpan(maker, { name: below, attributes: given, parent: place }), { ...noSpan, traceparent }),
-    within: (fn) => api.context.with(place, fn),
+    start: (child, given) =>
+      orElse(() => startSpan(factory, { name: child, attributes: given, parent: spanContext }), {
+        ...noSpan,
+        traceparent,
+      }),
+    within: (fn) => api.context.with(spanContext, fn),
     end(end) {
-      if (isOver) return
-      isOver = true
-      quietly(() => finish(api, span, end), undefined)
+      if (hasEnded) return
+      hasEnded = true
+      orElse(() => finish(api, span, end), undefined)
     },
   }
 }
@@ -155,7 +159,7 @@ const KINDS = {
   internal: ({ SpanKind }: Api) => SpanKind.INTERNAL,
 } as const
 
-/** The provider that was registered, which may be behind a proxy. Flushing is no part of the API, but of every SDK. */
+/** The registered provider, which may be behind a proxy. Flushing is not part of the API, but every SDK has it. */
 function providerOf({ trace }: Api): { readonly forceFlush?: () => Promise<void> } {
   const provider = trace.getTracerProvider() as { readonly getDelegate?: () => object }
   return (provider.getDelegate?.() ?? provider) as { readonly forceFlush?: () => Promise<void> }

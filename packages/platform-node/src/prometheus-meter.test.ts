@@ -6,7 +6,7 @@ import { createPrometheusMeter } from './prometheus-meter.ts'
 const linesOf = async (meter: ReturnType<typeof createPrometheusMeter>) => (await meter.expose()).text.split('\n')
 
 describe('createPrometheusMeter', () => {
-  it('announces every metric of the table, with its type and help', async () => {
+  it('lists every metric of the table with its type and help', async () => {
     const lines = await linesOf(createPrometheusMeter())
 
     for (const [name, { type, help }] of Object.entries<MetricSpec>(METRICS)) {
@@ -15,7 +15,7 @@ describe('createPrometheusMeter', () => {
     }
   })
 
-  it('adds to counters, sets gauges and sorts into buckets', async () => {
+  it('adds to counters, sets gauges and fills histogram buckets', async () => {
     const meter = createPrometheusMeter()
 
     meter.count('svc_tool_calls_total', { tool: 'search', outcome: 'ok' })
@@ -32,7 +32,7 @@ describe('createPrometheusMeter', () => {
     expect(lines).toContain('svc_run_duration_seconds_sum{kind="agent"} 2')
   })
 
-  it('counts every move, however many come between two readers', async () => {
+  it('counts every update, however many arrive between two scrapes', async () => {
     const meter = createPrometheusMeter()
     for (const count of [1_000, 255, 256]) {
       for (let n = 0; n < count; n++) meter.count('svc_tool_calls_total', { tool: 'search', outcome: 'ok' })
@@ -50,7 +50,7 @@ describe('createPrometheusMeter', () => {
     )
   })
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])('takes no %s into a counter', async (by) => {
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1])('ignores %s for a counter', async (by) => {
     const meter = createPrometheusMeter()
 
     meter.count('svc_provider_cost_usd_total', { provider: 'p', model: 'm' }, by)
@@ -58,7 +58,7 @@ describe('createPrometheusMeter', () => {
     expect((await meter.expose()).text).not.toContain('svc_provider_cost_usd_total{')
   })
 
-  it('escapes what would break a line', async () => {
+  it('escapes characters that would break a line', async () => {
     const meter = createPrometheusMeter()
 
     meter.count('svc_tool_calls_total', { tool: 'a"b\\c\nd', outcome: 'ok' })
@@ -66,7 +66,7 @@ describe('createPrometheusMeter', () => {
     expect(await linesOf(meter)).toContain('svc_tool_calls_total{tool="a\\"b\\\\c\\nd",outcome="ok"} 1')
   })
 
-  it('shows the same series at each scrape, with the value it has then', async () => {
+  it('renders the same series at each scrape with its current value', async () => {
     const meter = createPrometheusMeter()
     meter.count('svc_tool_calls_total', { tool: 'a', outcome: 'ok' })
     meter.gauge('svc_queued_runs', {}, 1)
@@ -85,7 +85,7 @@ describe('createPrometheusMeter', () => {
     expect(series('svc_queued_runs')).toEqual(['svc_queued_runs 2'])
   })
 
-  it('writes what the library writes', async () => {
+  it('renders the same text as the library', async () => {
     const meter = createPrometheusMeter()
     meter.count('svc_tool_calls_total', { tool: 'a"b\\c\nd', outcome: 'ok' }, 1.5)
     meter.gauge('svc_uptime_seconds', {}, 1e21)
@@ -102,11 +102,11 @@ describe('createPrometheusMeter', () => {
     expect(text).toBe(await registry.metrics())
   })
 
-  it('says which format it is', async () => {
+  it('reports the content type of its format', async () => {
     expect((await createPrometheusMeter().expose()).contentType).toBe('text/plain; version=0.0.4; charset=utf-8')
   })
 
-  it('shares nothing with another meter or the global registry', async () => {
+  it('shares no state with another meter or the global registry', async () => {
     createPrometheusMeter().count('svc_rate_limited_total', {})
 
     expect(await linesOf(createPrometheusMeter())).toContain('svc_rate_limited_total 0')

@@ -5,71 +5,72 @@ import Gauge from '@prometheus-io/client/lib/gauge.js'
 import Histogram from '@prometheus-io/client/lib/histogram.js'
 import Registry from '@prometheus-io/client/lib/registry.js'
 
-/** How many moves wait at most for a reader. */
-const MOST_KEPT = 256
+/** Upper limit for buffered updates. */
+const MAX_BUFFERED = 256
 
 type Labels = Readonly<Record<string, string>>
-type Move = (labels: Labels, value: number) => void
+type Update = (labels: Labels, value: number) => void
 
-interface Kept {
+interface BufferedUpdate {
   readonly name: string
   readonly labels: Labels
   readonly value: number
 }
 
 /**
- * The metrics of the table in a registry of their own, rendered in the text exposition format 0.0.4. The library gets
- * the moves in batches, at the latest when somebody reads: one between other work takes it four times as long.
+ * The metrics of the table `METRICS` in their own registry, rendered in the text exposition format 0.0.4. Updates reach
+ * the library in batches, at the latest when the metrics are read: a single update between other work takes four times
+ * as long.
  */
 export function createPrometheusMeter(): ReadableMeter {
   const registry = new Registry(Registry.PROMETHEUS_CONTENT_TYPE)
-  /** By name, in the order of the table. */
-  const metrics = new Map<string, { readonly move: Move; readonly text: () => Promise<string> }>()
+  /** By name, in table order. */
+  const metrics = new Map<string, { readonly update: Update; readonly text: () => Promise<string> }>()
   const textOf = createTextOf()
-  let kept: Kept[] = []
+  let buffered: BufferedUpdate[] = []
 
   for (const [name, { type, help, labels: labelNames, buckets }] of Object.entries<MetricSpec>(METRICS)) {
     const options = { name, help, labelNames: [...labelNames], registers: [registry] }
     if (type === 'histogram') {
       const metric = new Histogram({ ...options, ...(buckets === undefined ? {} : { buckets: [...buckets] }) })
       const text = () => registry.getSingleMetricAsString(name)
-      metrics.set(name, { move: (labels, value) => metric.observe(labels, value), text })
+      metrics.set(name, { update: (labels, value) => metric.observe(labels, value), text })
     } else if (type === 'gauge') {
       const metric = new Gauge(options)
-      metrics.set(name, { move: (labels, value) => metric.set(labels, value), text: () => textOf(metric) })
+      metrics.set(name, { update: (labels, value) => metric.set(labels, value), text: () => textOf(metric) })
     } else {
       const metric = new Counter(options)
-      metrics.set(name, { move: (labels, value) => metric.inc(labels, value), text: () => textOf(metric) })
+      metrics.set(name, { update: (labels, value) => metric.inc(labels, value), text: () => textOf(metric) })
     }
   }
 
-  const moveAll = () => {
-    const moved = kept
-    kept = []
-    for (const { name, labels, value } of moved) metrics.get(name)?.move(labels, value)
+  const flush = () => {
+    const updates = buffered
+    buffered = []
+    for (const { name, labels, value } of updates) metrics.get(name)?.update(labels, value)
   }
 
-  const keep = (name: string, labels: Labels, value: number) => {
-    if (Number.isFinite(value) && kept.push({ name, labels, value }) === MOST_KEPT) moveAll()
+  const buffer = (name: string, labels: Labels, value: number) => {
+    if (Number.isFinite(value) && buffered.push({ name, labels, value }) === MAX_BUFFERED) flush()
   }
 
   return {
     count(name, labels, by = 1) {
-      if (by > 0) keep(name, labels, by)
+      if (by > 0) buffer(name, labels, by)
     },
-    observe: keep,
-    gauge: keep,
+    observe: buffer,
+    gauge: buffer,
     async expose() {
-      moveAll()
+      flush()
       const blocks = await Promise.all(Array.from(metrics.values(), ({ text }) => text()))
       return { contentType: registry.contentType, text: `${blocks.join('\n\n')}\n` }
     },
   }
 }
 
-/** The text of a counter or a gauge. Its labels are written once for each series, not at each scrape. */
+/** Renders a counter or a gauge. The labels of each series are formatted once, not at each scrape. */
 function createTextOf(): (metric: Counter<string> | Gauge<string>) => Promise<string> {
-  /** By what the library keeps for the series. */
+  /** Formatted labels, keyed by the label object that the library keeps for the series. */
   const written = new WeakMap<object, string>()
 
   const write = (labels: Partial<Record<string, string | number>>): string => {

@@ -1,4 +1,4 @@
-// The entry point of the client loads seventy more files, for metrics of Node.js and a push gateway that nothing here uses.
+// The main entry point of the client loads seventy more files, for unused Node.js metrics and a push gateway.
 declare module '@prometheus-io/client/lib/counter.js' {
   import { Counter } from '@prometheus-io/client'
   export = Counter

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRandomPool } from './random-pool.ts'
 
-/** Fills with 1, 2, 3, … and remembers what it has filled. */
+/** Fills with 1, 2, 3, … and records each filled buffer. */
 function counting() {
   const pools: Uint8Array[] = []
   let last = 0
@@ -13,7 +13,7 @@ function counting() {
 }
 
 describe('createRandomPool', () => {
-  it('hands out every byte once, and fetches many at a time', () => {
+  it('returns every byte once and fetches bytes in batches', () => {
     const { random, pools } = counting()
 
     const handedOut = Array.from({ length: 256 }, () => [...random(16)]).flat()
@@ -24,7 +24,7 @@ describe('createRandomPool', () => {
     expect(pools).toHaveLength(2)
   })
 
-  it('never joins the rest of one filling with the next', () => {
+  it('never combines the rest of one batch with the next', () => {
     const { random, pools } = counting()
 
     random(4_090)
@@ -33,7 +33,7 @@ describe('createRandomPool', () => {
     expect(pools).toHaveLength(2)
   })
 
-  it('keeps nothing of what it has handed out', () => {
+  it('wipes returned bytes from the pool', () => {
     const { random, pools } = counting()
 
     const secret = random(32)
@@ -42,7 +42,7 @@ describe('createRandomPool', () => {
     expect([...(pools[0] as Uint8Array).subarray(0, 32)]).toEqual(Array.from({ length: 32 }, () => 0))
   })
 
-  it('serves what is larger than the pool', () => {
+  it('serves requests that are larger than the pool', () => {
     const bytes = createRandomPool()(10_000)
 
     expect(bytes).toHaveLength(10_000)

@@ -3,8 +3,8 @@ import { randomFillSync } from 'node:crypto'
 const POOL_BYTES = 4_096
 
 /**
- * Random bytes from the operating system, fetched many at a time: a call for each id costs more than the id. What is
- * handed out is wiped from the pool.
+ * Random bytes from the operating system, fetched in batches: a system call per id would cost more than the id itself.
+ * Bytes are wiped from the pool when they are returned.
  */
 export function createRandomPool(fill: (pool: Uint8Array) => void = randomFillSync): (length: number) => Uint8Array {
   const pool = new Uint8Array(POOL_BYTES)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from './system-clock.ts'
 
 describe('systemClock', () => {
-  it('tells wall time in epoch milliseconds', () => {
+  it('returns wall time in epoch milliseconds', () => {
     const before = Date.now()
     const now = systemClock.now()
 
@@ -10,7 +10,7 @@ describe('systemClock', () => {
     expect(now).toBeLessThanOrEqual(Date.now())
   })
 
-  it('never goes back on the monotonic clock', () => {
+  it('never moves the monotonic clock backwards', () => {
     const readings = Array.from({ length: 1_000 }, () => systemClock.monotonicMs())
 
     expect(readings).toEqual([...readings].sort((a, b) => a - b))

@@ -18,7 +18,7 @@ describe('systemTimers', () => {
     expect(fired).toHaveBeenCalledTimes(1)
   })
 
-  it('keeps a delay longer than setTimeout can hold', () => {
+  it('supports a delay longer than the limit of setTimeout', () => {
     const fired = vi.fn()
     systemTimers.after(60 * DAY_MS, fired)
 
@@ -28,7 +28,7 @@ describe('systemTimers', () => {
     expect(fired).toHaveBeenCalledTimes(1)
   })
 
-  it('does not fire once cancelled, in the second chunk of a long delay too', () => {
+  it('does not fire after cancellation, even in the second chunk of a long delay', () => {
     const fired = vi.fn()
     const cancelShort = systemTimers.after(10, fired)
     const cancelLong = systemTimers.after(60 * DAY_MS, fired)
@@ -41,7 +41,7 @@ describe('systemTimers', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('takes a late cancel as a no-op', () => {
+  it('ignores a cancellation after it fired', () => {
     const fired = vi.fn()
     const cancel = systemTimers.after(1, fired)
 

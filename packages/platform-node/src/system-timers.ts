@@ -1,6 +1,6 @@
 import type { Timers } from '@perdure/ports'
 
-/** The longest delay `setTimeout` keeps; over it Node fires after one millisecond. */
+/** The longest delay that `setTimeout` supports; with a longer one Node.js fires after one millisecond. */
 const MAX_DELAY_MS = 2 ** 31 - 1
 
 /** Timers of the event loop. They keep the process alive until they fire or are cancelled. */
@@ -14,7 +14,7 @@ export const systemTimers: Timers = {
       handle = setTimeout(() => (remainingMs > 0 ? arm() : fn()), chunkMs)
     }
     arm()
-    // Who keeps what cancels keeps no timer by it.
+    // A caller that keeps the cancel function must not keep the timer alive through it.
     return () => {
       clearTimeout(handle)
       handle = undefined

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-/** How this process is doing. */
+/** Measurements of this process. */
 export interface Vitals {
-  /** By how much timers were late, 99th percentile since the last call. */
+  /** Timer lateness: the 99th percentile since the last call. */
   eventLoopDelaySeconds(): number
   residentMemoryBytes(): number
   close(): void
@@ -10,14 +10,14 @@ export interface Vitals {
 
 const RESOLUTION_MS = 10
 
-/** Starts to watch this process. It keeps no process alive. */
+/** Starts measuring this process. Does not keep the process alive. */
 export function openVitals(): Vitals {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delays.enable()
 
   return {
     eventLoopDelaySeconds() {
-      // What Node measures includes the interval itself.
+      // The value that Node.js measures includes the interval itself.
       const lateMs = delays.percentile(99) / 1_000_000 - RESOLUTION_MS
       delays.reset()
       return Math.max(0, lateMs / 1_000)

@@ -1,7 +1,7 @@
 import type { Storage } from '@perdure/ports'
 import type { Host } from './host/host.ts'
 
-/** The storage ports, each method one operation of the host. */
+/** The storage ports; each method is one operation of the host. */
 export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => ({
   unitOfWork: { commit: (writes) => host.write('commit', writes) },
   runs: {
@@ -33,7 +33,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
   },
   idempotency: {
     find: (id, now) => host.read('idempotency.find', { id, now }),
-    holdsHashedIds: (now) => host.read('idempotency.holdsHashedIds', now),
+    holdsLegacyIds: (now) => host.read('idempotency.holdsLegacyIds', now),
   },
   sessions: {
     find: (id, visibility) => host.read('sessions.find', { id, visibility }),
@@ -58,7 +58,7 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
     find: (id) => host.read('triggers.find', id),
     list: (page) => host.read('triggers.list', page),
     due: (now, limit) => host.read('triggers.due', { now, limit }),
-    ofEvent: (event) => host.read('triggers.ofEvent', event),
+    listByEvent: (event) => host.read('triggers.listByEvent', event),
     overview: () => host.read('triggers.overview', undefined),
     lastActivity: (sessionId) => host.read('triggers.lastActivity', sessionId),
   },
@@ -90,11 +90,11 @@ export const createStores = (host: Host): Omit<Storage, 'status' | 'close'> => (
   memoryConflicts: {
     find: (id, visibility) => host.read('memoryConflicts.find', { id, visibility }),
     list: (namespace, page, visibility) => host.read('memoryConflicts.list', { namespace, page, visibility }),
-    openOf: (factIds) => host.read('memoryConflicts.openOf', factIds),
+    listOpenByFacts: (factIds) => host.read('memoryConflicts.listOpenByFacts', factIds),
   },
   jobs: {
     find: (id) => host.read('jobs.find', id),
-    findAlive: (key) => host.read('jobs.findAlive', key),
+    findLive: (key) => host.read('jobs.findLive', key),
     due: (phases, now, limit) => host.read('jobs.due', { phases, now, limit }),
     nextDueAt: (phases) => host.read('jobs.nextDueAt', phases),
     deadLetters: (page) => host.read('jobs.deadLetters', page),

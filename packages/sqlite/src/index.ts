@@ -1,4 +1,4 @@
-export type { AppliedMigration } from './applied-migration.ts'
+export type { AppliedMigration } from './file/applied-migration.ts'
 export {
   type AuditFile,
   type BackupCheck,
@@ -6,12 +6,12 @@ export {
   createBackup,
   verifyBackup,
   verifyDatabase,
-} from './backup.ts'
-export type { DatabaseCheck } from './check-database.ts'
-export { checkEncryptionPeer } from './check-encryption-peer.ts'
-export type { Encryption } from './encryption.ts'
+} from './file/backup.ts'
+export type { DatabaseCheck } from './file/check-database.ts'
+export { checkEncryptionPeer } from './file/check-encryption-peer.ts'
+export type { Encryption } from './file/encryption.ts'
+export { type MigrationStatus, migrate, migrationStatus } from './file/migration-status.ts'
+export { type RestoreResult, restoreBackup } from './file/restore.ts'
+export { vacuum } from './file/vacuum.ts'
 export type { HostCounters } from './host/host-counters.ts'
-export { type MigrationStatus, migrate, migrationStatus } from './migration-status.ts'
 export { openSqliteStorage, type SqliteStorage, type SqliteStorageOptions } from './open-sqlite-storage.ts'
-export { type Restored, restoreBackup } from './restore.ts'
-export { vacuum } from './vacuum.ts'

@@ -23,7 +23,7 @@ const insert = (id: string): readonly Write[] => [
 
 const mode = (file: string): number => statSync(file).mode & 0o777
 
-/** What the meta table says, read without a storage. */
+/** Reads `clean_shutdown` directly from the file. */
 function cleanShutdown(): unknown {
   const database = new Database(path, { readonly: true })
   const value = database.prepare("SELECT value FROM meta WHERE name = 'clean_shutdown'").pluck().get()
@@ -32,7 +32,7 @@ function cleanShutdown(): unknown {
 }
 
 describe('openSqliteStorage', () => {
-  it('creates the directory and every file for the owner alone', async () => {
+  it('creates the directory and every file for the owner only', async () => {
     path = join(directory, 'deep', 'er', 'data.db')
     const storage = await openSqliteStorage({ path })
     await storage.unitOfWork.commit(insert('a'))
@@ -45,7 +45,7 @@ describe('openSqliteStorage', () => {
     expect(directories).toEqual([0o700, 0o700])
   })
 
-  it('narrows the permissions of a database that others could read', async () => {
+  it('removes read permission for others from an existing database', async () => {
     await (await openSqliteStorage({ path })).close()
     chmodSync(path, 0o644)
 
@@ -54,7 +54,7 @@ describe('openSqliteStorage', () => {
     expect(mode(path)).toBe(0o600)
   })
 
-  it('leaves the permissions of a directory that exists', async () => {
+  it('keeps the permissions of an existing directory', async () => {
     mkdirSync(join(directory, 'shared'), { mode: 0o755 })
 
     await (await openSqliteStorage({ path: join(directory, 'shared', 'data.db') })).close()
@@ -62,7 +62,7 @@ describe('openSqliteStorage', () => {
     expect(mode(join(directory, 'shared'))).toBe(0o755)
   })
 
-  it('keeps what was committed when it is opened again', async () => {
+  it('returns committed data after it is opened again', async () => {
     const first = await openSqliteStorage({ path })
     await first.unitOfWork.commit(insert('a'))
     await first.close()
@@ -76,7 +76,7 @@ describe('openSqliteStorage', () => {
     expect(head.position).toBe(1)
   })
 
-  it('gives each database an epoch of its own that stays the same', async () => {
+  it('gives each database its own stable epoch', async () => {
     const epochOf = async (file: string): Promise<string> => {
       const storage = await openSqliteStorage({ path: file })
       const { epoch } = await storage.events.head()
@@ -91,7 +91,7 @@ describe('openSqliteStorage', () => {
     expect(await epochOf(join(directory, 'other.db'))).not.toBe(epoch)
   })
 
-  it('refuses a second server on the file, also through a symbolic link', async () => {
+  it('refuses a second server on the same file, even through a symbolic link', async () => {
     const storage = await openSqliteStorage({ path })
     symlinkSync(path, join(directory, 'link.db'))
 
@@ -104,7 +104,7 @@ describe('openSqliteStorage', () => {
     await (await openSqliteStorage({ path })).close()
   })
 
-  it('shares the file with a server in lib mode, each seeing what the other committed', async () => {
+  it('shares the file with a server in lib mode, and each sees the commits of the other', async () => {
     const server = await openSqliteStorage({ path })
     const tool = await openSqliteStorage({ path, mode: 'lib' })
 
@@ -118,7 +118,7 @@ describe('openSqliteStorage', () => {
     await server.close()
   })
 
-  it('marks an orderly end and nothing else', async () => {
+  it('marks only a clean shutdown as clean', async () => {
     const storage = await openSqliteStorage({ path })
     expect(cleanShutdown()).toBe('0')
 
@@ -127,7 +127,7 @@ describe('openSqliteStorage', () => {
     expect(cleanShutdown()).toBe('1')
   })
 
-  it('empties the write-ahead log when it closes, also while a tool has the file open', async () => {
+  it('empties the write-ahead log on close, even while a tool has the file open', async () => {
     const storage = await openSqliteStorage({ path })
     const tool = await openSqliteStorage({ path, mode: 'lib' })
     await storage.unitOfWork.commit(insert('a'))
@@ -157,7 +157,7 @@ describe('openSqliteStorage', () => {
     expect(await storage.status()).toMatchObject({ writable: false, message: 'The storage is closed.' })
   })
 
-  it('keeps no files and no lease for a database in memory', async () => {
+  it('creates no files and no lease for a database in memory', async () => {
     const [first, second] = await Promise.all([
       openSqliteStorage({ path: ':memory:' }),
       openSqliteStorage({ path: ':memory:' }),
@@ -177,7 +177,7 @@ describe('openSqliteStorage', () => {
     await expect(openSqliteStorage({ path: join(path, 'data.db') })).rejects.toMatchObject({ kind: 'config-invalid' })
   })
 
-  it('gives the lease back when it refuses the file', async () => {
+  it('releases the lease when it refuses the file', async () => {
     await (await openSqliteStorage({ path })).close()
     const database = new Database(path)
     database.pragma('user_version = 99')

@@ -1,46 +1,51 @@
 import type { AppError, Storage, StorageStatus } from '@perdure/ports'
-import { type Connection, openConnection, openInlineConnection } from './connection.ts'
 import { createStores } from './create-stores.ts'
-import type { Encryption } from './encryption.ts'
+import { type Connection, openConnection, openInlineConnection } from './file/connection.ts'
+import type { Encryption } from './file/encryption.ts'
+import { inspectDatabase } from './file/inspect-database.ts'
+import { takeLease } from './file/lease.ts'
+import { applyMigrations } from './file/migrate.ts'
+import { CIPHER, databaseOpener, type OpenDatabase } from './file/open-database.ts'
+import { createPrivateFile, fileSize, preparePath, restrictFiles } from './file/private-file.ts'
+import { requireSqliteVersion } from './file/require-sqlite-version.ts'
+import { translateStartError } from './file/sqlite-error.ts'
+import type { Synchronous } from './file/synchronous.ts'
 import type { Host } from './host/host.ts'
 import type { HostCounters } from './host/host-counters.ts'
 import { createInlineHost } from './host/inline-host.ts'
 import { createReserve, freeBytes } from './host/reserve.ts'
 import { createUpkeep } from './host/upkeep.ts'
 import { createWorkerHost, type StorageWorker, startStorageWorker } from './host/worker-host.ts'
-import { inspectDatabase } from './inspect-database.ts'
-import { takeLease } from './lease.ts'
-import { markShutdown } from './meta.ts'
-import { applyMigrations } from './migrate.ts'
-import { CIPHER, databaseOpener, type OpenDatabase } from './open-database.ts'
-import { createPrivateFile, fileSize, preparePath, restrictFiles } from './private-file.ts'
-import { requireSqliteVersion } from './require-sqlite-version.ts'
-import { translateStartError } from './sqlite-error.ts'
-import type { Synchronous } from './synchronous.ts'
+import { markShutdown } from './rows/meta.ts'
 
 export interface SqliteStorageOptions {
-  /** Of the database file; `:memory:` is one without files, gone when closed. */
+  /** Path of the database file. `:memory:` uses no files; its data is gone after `close`. */
   readonly path: string
-  /** `full` (default) survives power loss; `normal` may lose the newest commits to it, never to a crash of the process. */
+  /**
+   * `full` (default) survives power loss. `normal` may lose the newest commits on power loss, but not on a process
+   * crash.
+   */
   readonly synchronous?: Synchronous | undefined
-  /** `server` (default) owns the file; `lib` shares it with other processes and takes no lease. */
+  /**
+   * `server` (default) owns the file through a lease. `lib` takes no lease and shares the file with other processes.
+   */
   readonly mode?: 'server' | 'lib' | undefined
-  /** Encrypts the file, with its log and copies; needs the optional package `better-sqlite3-multiple-ciphers`. */
+  /** Encrypts the file, its WAL and its copies. Needs the optional package `better-sqlite3-multiple-ciphers`. */
   readonly encryption?: Encryption | undefined
-  /** When migrations were applied; epoch milliseconds. */
+  /** Timestamps for applied migrations; epoch milliseconds. */
   readonly now?: (() => number) | undefined
-  /** The outcome of a commit is unknown: the process must end, and the next one recovers. Called at most once. */
+  /** Called at most once, when the outcome of a commit is unknown: end the process; the next start recovers. */
   readonly onFatal?: ((error: AppError) => void) | undefined
 }
 
 export interface SqliteStorage extends Storage {
   counters(): HostCounters
-  /** Of the file; `undefined` when it is not encrypted. */
+  /** The cipher of the file; `undefined` when the file is not encrypted. */
   readonly cipher: string | undefined
 }
 
 /**
- * Opens every storage port on one SQLite file; creates and migrates it as needed.
+ * Opens every storage port on one SQLite file. Creates and migrates the file as needed.
  *
  * @throws StartError `storage-locked`, `storage-corrupt`, `storage-newer-schema`, `migration-failed`, `config-invalid`,
  *   `encryption-peer-missing`, `encryption-passphrase-missing`, `encryption-passphrase-wrong`.
@@ -77,7 +82,7 @@ async function openFile(options: SqliteStorageOptions, path: string, open: OpenD
     const upkeep = await startUpkeep({ host, worker, path })
     return { ...assemble(withUpkeep(host, upkeep.end), () => ({ ...sizes(), freeBytes: upkeep.freeBytes() })), cipher }
   } catch (error) {
-    await worker.end()
+    await worker.terminate()
     lease.release()
     throw translateStartError(error, path)
   }
@@ -89,15 +94,15 @@ interface UpkeepDeps {
   readonly path: string
 }
 
-/** About every second; a round that takes longer delays the next. */
+/** Runs upkeep about every second. A round that takes longer delays the next one. */
 async function startUpkeep({ host, worker, path }: UpkeepDeps) {
   let free = await freeBytes(path)
   const walBytes = () => fileSize(`${path}-wal`)
-  const checkpoint = (truncate: boolean) => worker.ask({ type: 'checkpoint', truncate })
-  const noteFree = async () => {
+  const checkpoint = (truncate: boolean) => worker.send({ type: 'checkpoint', truncate })
+  const measureFreeSpace = async () => {
     free = await freeBytes(path)
   }
-  const work = createUpkeep({ host, checkpoint, walBytes, noteFree })
+  const work = createUpkeep({ host, checkpoint, walBytes, measureFreeSpace })
   let working: Promise<void> | undefined
   const round = () => {
     working ??= work().finally(() => {

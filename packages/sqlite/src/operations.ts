@@ -1,21 +1,28 @@
-import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './approval-store.ts'
-import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './audit-log.ts'
-import { findBlock, listBlocks } from './block-store.ts'
-import { commitWrites } from './commit-writes.ts'
-import { extractedThrough, idleSessions, spentOn } from './consolidation-store.ts'
-import { listEmissions } from './emission-store.ts'
-import { countEvents, readEvents, readEventsBefore, readLogHead } from './event-log.ts'
-import { findFact, listFacts, nearestFacts, searchFacts } from './fact-store.ts'
-import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from './fact-upkeep.ts'
-import { findFire, firstPendingFires, listFires } from './fire-store.ts'
-import { findIdempotency, holdsHashedIds } from './idempotency-store.ts'
-import { countJobs, dueJobs, findAliveJob, findJob, listDeadLetters, nextJobDueAt } from './job-queue.ts'
-import { findMcpServer, listMcpServers } from './mcp-server-store.ts'
-import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './memory-conflict-store.ts'
-import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './run-store.ts'
-import { findSession, listMessages, listSessions, sessionsIdleSince } from './session-store.ts'
-import { dueSteps, findStep, listSteps, nextDueAt, stepsWaitingForEvent, stepWaitingForChild } from './step-store.ts'
-import { findToken, findTokenByDigest, findTokens, listTokens } from './token-store.ts'
+import { dueApprovals, findApproval, listApprovals, nextApprovalDueAt } from './rows/approval-store.ts'
+import { readAudit, readAuditBefore, readAuditLinks, readAuditState, readStaged } from './rows/audit-log.ts'
+import { findBlock, listBlocks } from './rows/block-store.ts'
+import { commitWrites } from './rows/commit-writes.ts'
+import { extractedThrough, idleSessions, spentOn } from './rows/consolidation-store.ts'
+import { listEmissions } from './rows/emission-store.ts'
+import { countEvents, readEvents, readEventsBefore, readLogHead } from './rows/event-log.ts'
+import { findFact, listFacts, nearestFacts, searchFacts } from './rows/fact-store.ts'
+import { expiredFacts, factsWeighedBefore, repeatedFacts, unembeddedFacts } from './rows/fact-upkeep.ts'
+import { findFire, firstPendingFires, listFires } from './rows/fire-store.ts'
+import { findIdempotency, holdsLegacyIds } from './rows/idempotency-store.ts'
+import { countJobs, dueJobs, findJob, findLiveJob, listDeadLetters, nextJobDueAt } from './rows/job-queue.ts'
+import { findMcpServer, listMcpServers } from './rows/mcp-server-store.ts'
+import { findMemoryConflict, listMemoryConflicts, openMemoryConflicts } from './rows/memory-conflict-store.ts'
+import { findRun, listRuns, nextDeadlineAt, runsPastDeadline } from './rows/run-store.ts'
+import { findSession, listMessages, listSessions, sessionsIdleSince } from './rows/session-store.ts'
+import {
+  dueSteps,
+  findStep,
+  listSteps,
+  nextDueAt,
+  stepsWaitingForEvent,
+  stepWaitingForChild,
+} from './rows/step-store.ts'
+import { findToken, findTokenByDigest, findTokens, listTokens } from './rows/token-store.ts'
 import {
   dueTriggers,
   findTrigger,
@@ -23,11 +30,11 @@ import {
   listTriggers,
   triggerOverview,
   triggersOfEvent,
-} from './trigger-store.ts'
+} from './rows/trigger-store.ts'
 
 /**
- * Everything a host can be asked to do: plain synchronous functions of a connection and one argument. Arguments and
- * results can be structurally cloned, so a host may run them in another thread.
+ * Every operation of a host: plain synchronous functions of a connection and one argument. Arguments and results are
+ * structured-cloneable, so a host may run them in another thread.
  */
 export const READS = {
   'runs.find': findRun,
@@ -50,7 +57,7 @@ export const READS = {
   'events.count': countEvents,
   'events.head': readLogHead,
   'idempotency.find': findIdempotency,
-  'idempotency.holdsHashedIds': holdsHashedIds,
+  'idempotency.holdsLegacyIds': holdsLegacyIds,
   'sessions.find': findSession,
   'sessions.list': listSessions,
   'sessions.messages': listMessages,
@@ -67,7 +74,7 @@ export const READS = {
   'triggers.find': findTrigger,
   'triggers.list': listTriggers,
   'triggers.due': dueTriggers,
-  'triggers.ofEvent': triggersOfEvent,
+  'triggers.listByEvent': triggersOfEvent,
   'triggers.overview': triggerOverview,
   'triggers.lastActivity': lastActivity,
   'fires.find': findFire,
@@ -87,9 +94,9 @@ export const READS = {
   'blocks.list': listBlocks,
   'memoryConflicts.find': findMemoryConflict,
   'memoryConflicts.list': listMemoryConflicts,
-  'memoryConflicts.openOf': openMemoryConflicts,
+  'memoryConflicts.listOpenByFacts': openMemoryConflicts,
   'jobs.find': findJob,
-  'jobs.findAlive': findAliveJob,
+  'jobs.findLive': findLiveJob,
   'jobs.due': dueJobs,
   'jobs.nextDueAt': nextJobDueAt,
   'jobs.deadLetters': listDeadLetters,
@@ -99,7 +106,7 @@ export const READS = {
   'consolidation.spentOn': spentOn,
 } as const
 
-/** The host undoes one when its result says `committed: false` or when it throws, and may run it again then. */
+/** The host rolls a write back when its result is `committed: false` or when it throws, and may then run it again. */
 export const WRITES = { commit: commitWrites } as const
 
 export type ReadName = keyof typeof READS

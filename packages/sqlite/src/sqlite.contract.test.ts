@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventLogContract, storageContract, unitOfWorkContract } from '@perdure/testkit'
 import { afterAll } from 'vitest'
-import { openConnection, openInlineConnection } from './connection.ts'
 import { createStores } from './create-stores.ts'
+import { openConnection, openInlineConnection } from './file/connection.ts'
+import { applyMigrations } from './file/migrate.ts'
 import { createWorkerHost, startStorageWorker } from './host/worker-host.ts'
-import { applyMigrations } from './migrate.ts'
 import { openSqliteStorage, type SqliteStorageOptions } from './open-sqlite-storage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'perdure-contract-'))
@@ -19,14 +19,14 @@ const openFile = (mode: SqliteStorageOptions['mode']) => () =>
 
 storageContract({ name: 'SQLite file', open: openFile('lib') })
 
-// The operations are the same ones; what differs is how a commit reaches them, and what of it travels back.
+// All of these run the same operations; they differ in how a commit reaches them and in what is sent back.
 const openInline = async () => {
   const path = join(directory, `${files++}.db`)
   const readFrom = openConnection(path)
   applyMigrations(readFrom.database, { path, now: Date.now })
   const worker = startStorageWorker()
   const host = createWorkerHost(worker, {
-    ...{ path, synchronous: 'normal', readFrom, expectedMs: Number.NEGATIVE_INFINITY },
+    ...{ path, synchronous: 'normal', readFrom, initialMeanMs: Number.NEGATIVE_INFINITY },
     openInline: () => openInlineConnection(path, { synchronous: 'normal' }),
     onClosed: () => undefined,
   })

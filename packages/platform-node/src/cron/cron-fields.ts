@@ -1,7 +1,7 @@
 import type { CronExpression, CronExpressionParser } from 'cron-parser'
 import type { WallMs } from './wall-clock.ts'
 
-/** What the fields of an expression allow, ascending. */
+/** The values that the fields of an expression allow, in ascending order. */
 export interface CronFields {
   readonly seconds: readonly number[]
   readonly minutes: readonly number[]
@@ -15,14 +15,16 @@ const VALUE = '(?:\\d{1,2}|[A-Za-z]{3})'
 const ITEM = `(?:\\*|${VALUE}(?:-${VALUE})?)(?:/\\d{1,2})?`
 const FIELD = new RegExp(`^${ITEM}(?:,${ITEM})*$`)
 
-/** The fields of an expression of five or six. @throws Error that says what is wrong with it */
+/** Parses an expression of five or six fields. @throws Error with the reason why it is invalid */
 export function parseCron(cron: string, parser: typeof CronExpressionParser): CronFields {
   const texts = cron.trim().split(/[ \t]+/)
   if (cron.length > MAX_LENGTH) throw new Error(`is longer than ${MAX_LENGTH} characters`)
   if (texts.length < 5 || texts.length > 6) throw new Error('must have five fields, or six with seconds first')
-  const odd = texts.find((text) => !FIELD.test(text))
-  if (odd !== undefined) {
-    throw new Error(`has a field that is no list of numbers, names, ranges and steps: ${JSON.stringify(odd)}`)
+  const invalid = texts.find((text) => !FIELD.test(text))
+  if (invalid !== undefined) {
+    throw new Error(
+      `has an invalid field (use numbers, names, ranges, steps or lists of these): ${JSON.stringify(invalid)}`,
+    )
   }
   return toFields(parser.parse(texts.join(' '), { tz: 'UTC' }))
 }
@@ -48,7 +50,7 @@ const numbers = (values: Values): readonly number[] =>
 
 const DAY_MS = 86_400_000
 
-/** The first matching wall time after another, exclusively, and not beyond the horizon. */
+/** Returns the first matching wall time after `after` (exclusive) and up to the horizon. */
 export function nextWall(fields: CronFields, after: WallMs, horizon: WallMs): WallMs | undefined {
   const from = Math.floor(after / 1_000) * 1_000 + 1_000
   const today = Math.floor(from / DAY_MS) * DAY_MS
@@ -65,7 +67,7 @@ function isMatchingDay({ months, isDay }: CronFields, day: number): boolean {
   return months.has(date.getUTCMonth() + 1) && isDay(date.getUTCDate(), date.getUTCDay())
 }
 
-/** The first matching time of a day from one on, inclusively; both in milliseconds since its midnight. */
+/** Returns the first matching time of a day from `from` on (inclusive); both in milliseconds since midnight. */
 function nextTime({ seconds, minutes, hours }: CronFields, from: number): number | undefined {
   const [hour, minute, second] = [Math.floor(from / 3_600_000), Math.floor(from / 60_000) % 60, (from / 1_000) % 60]
   for (const h of hours.filter((value) => value >= hour)) {

@@ -18,28 +18,28 @@ function times(cron: string, timezone: string, { after, count }: { readonly afte
 describe('createCronSchedule', () => {
   it.each([
     [
-      'once right after the gap',
+      'once, right after a gap',
       '30 2 * * *',
       'America/New_York',
       '2025-03-08T12:00Z',
       ['2025-03-09T07:00Z', '2025-03-10T06:30Z'],
     ],
     [
-      'once for all that a gap skips',
+      'once for all times in a gap',
       '*/15 2 * * *',
       'America/New_York',
       '2025-03-08T12:00Z',
       ['2025-03-09T07:00Z', '2025-03-10T06:00Z'],
     ],
     [
-      'in the first pass',
+      'at the first occurrence of a repeated hour',
       '30 1 * * *',
       'America/New_York',
       '2025-11-01T12:00Z',
       ['2025-11-02T05:30Z', '2025-11-03T06:30Z'],
     ],
     [
-      'not in the second pass, also every hour',
+      'only at the first occurrence of a repeated hour, even for an hourly rule',
       '0 * * * *',
       'America/New_York',
       '2025-11-02T04:30Z',
@@ -53,14 +53,14 @@ describe('createCronSchedule', () => {
       ['2025-10-04T15:30Z', '2025-10-05T15:15Z'],
     ],
     [
-      'in the first pass of half an hour',
+      'at the first occurrence of a repeated half hour',
       '45 1 * * *',
       'Australia/Lord_Howe',
       '2025-04-05T00:00Z',
       ['2025-04-05T14:45Z', '2025-04-06T15:15Z'],
     ],
     [
-      'after a day that the zone skipped',
+      'after a day that the time zone skipped',
       '0 12 30 12 *',
       'Pacific/Apia',
       '2011-12-01T00:00Z',
@@ -68,22 +68,22 @@ describe('createCronSchedule', () => {
     ],
     ['on every 29 February', '0 0 29 2 *', 'UTC', '2024-02-29T00:00Z', ['2028-02-29T00:00Z', '2032-02-29T00:00Z']],
     [
-      'over a century without a leap day',
+      'across a century year without a leap day',
       '0 0 29 2 *',
       'UTC',
       '2096-02-29T00:00Z',
       ['2104-02-29T00:00Z', '2108-02-29T00:00Z'],
     ],
     [
-      'on either day when both are limited',
+      'on either day when day of month and day of week are both restricted',
       '0 0 13 * 5',
       'UTC',
       '2025-06-01T00:00Z',
       ['2025-06-06T00:00Z', '2025-06-13T00:00Z', '2025-06-20T00:00Z'],
     ],
-    ['on Sunday by both its numbers and by name', '0 0 * * 7', 'UTC', '2025-06-01T00:00Z', ['2025-06-08T00:00Z']],
+    ['on Sunday when it is written as 7', '0 0 * * 7', 'UTC', '2025-06-01T00:00Z', ['2025-06-08T00:00Z']],
     [
-      'at wall times of a zone of odd minutes',
+      'at local times of a zone whose offset includes minutes',
       '0 9 * * MON-FRI',
       'Asia/Kathmandu',
       '2025-06-06T04:00Z',
@@ -93,7 +93,7 @@ describe('createCronSchedule', () => {
     expect(times(cron, timezone, { after, count: expected.length })).toEqual(expected)
   })
 
-  it('knows no rule before it is ready', () => {
+  it('throws before it is ready', () => {
     const rule = { cron: '0 0 * * *', timezone: 'UTC' }
 
     expect(() => createCronSchedule().next(rule, 0 as EpochMs)).toThrow('ready')
@@ -108,7 +108,7 @@ describe('createCronSchedule', () => {
     expect(next).toBe(Date.UTC(2025, 11, 31, 23, 59, 40))
   })
 
-  it('never occurs at the instant it is asked from', () => {
+  it('excludes the instant from which it searches', () => {
     const at = Date.UTC(2025, 0, 1) as EpochMs
 
     expect(schedule.next({ cron: '0 0 * * *', timezone: 'UTC' }, at)).toBe(at + 86_400_000)
@@ -139,7 +139,7 @@ describe('createCronSchedule', () => {
     ['0 0 30 2 *', 'day of month'],
     ['0 0 31 4,6 *', 'day of month'],
     [`${'1,'.repeat(200)}1 * * * *`, '256 characters'],
-  ])('refuses %j and names what is wrong', (cron, part) => {
+  ])('refuses %j and names the problem', (cron, part) => {
     const problem = schedule.problemOf({ cron, timezone: 'UTC' })
 
     expect(problem).toMatch(/^cron: /)

@@ -1,38 +1,39 @@
 import type { CronRule, CronSchedule, EpochMs } from '@perdure/ports'
 import type { CronExpressionParser } from 'cron-parser'
 import { type CronFields, nextWall, parseCron } from './cron-fields.ts'
-import { type WallMs, wallClockOf } from './wall-clock.ts'
+import { createWallClocks, type WallClocks, type WallMs } from './wall-clock.ts'
 
-/** Reaches from one 29 February to the next, also across a century that has none. */
+/** Spans two consecutive 29 Februaries, even across a century year that is not a leap year. */
 const HORIZON_MS = (8 * 365 + 2 + 1) * 86_400_000
-const MAX_REMEMBERED = 1_000
+const MAX_CACHED = 1_000
 
 /**
- * Cron rules by `cron-parser`, which reads the expression; which instants it names is decided here, because the parser
- * steps through the hours of a zone and so misses changes of its clock by less than an hour.
+ * Cron schedules. `cron-parser` only parses the expression. The instants are computed here, because the parser steps
+ * through a zone in hours and so misses clock changes of less than an hour.
  */
 export function createCronSchedule(): CronSchedule {
   const parsed = new Map<string, CronFields>()
+  const clocks = createWallClocks()
   let parser: typeof CronExpressionParser | undefined
 
   const fieldsOf = (cron: string): CronFields => {
     const known = parsed.get(cron)
     if (known !== undefined) return known
-    if (parser === undefined) throw new Error('ready() comes first')
+    if (parser === undefined) throw new Error('createCronSchedule: await ready() before the first use')
     const fields = parseCron(cron, parser)
-    if (parsed.size === MAX_REMEMBERED) parsed.clear()
+    if (parsed.size === MAX_CACHED) parsed.clear()
     parsed.set(cron, fields)
     return fields
   }
 
   const next = ({ cron, timezone }: CronRule, after: EpochMs): EpochMs | undefined => {
     const fields = fieldsOf(cron)
-    const clock = wallClockOf(timezone)
+    const clock = clocks.of(timezone)
     const from = clock.at(after)
     const horizon = (from + HORIZON_MS) as WallMs
     for (let wall = nextWall(fields, from, horizon); wall !== undefined; wall = nextWall(fields, wall, horizon)) {
       const instant = clock.instantOf(wall)
-      // What the clock shows for the second time has been.
+      // Skips a wall time that the clock shows for the second time: its instant has passed.
       if (instant > after) return instant
     }
     return undefined
@@ -48,21 +49,23 @@ export function createCronSchedule(): CronSchedule {
       } catch (error) {
         return `cron: ${messageOf(error)}`
       }
-      if (!isZone(timezone)) return `timezone: ${JSON.stringify(timezone)} is not a name of the IANA time zone database`
-      return next({ cron, timezone }, ANY_TIME) === undefined ? 'cron: no day of the calendar matches it' : undefined
+      if (!isZone(timezone, clocks)) return `timezone: ${JSON.stringify(timezone)} is not an IANA time zone name`
+      return next({ cron, timezone }, ANY_TIME) === undefined
+        ? 'cron: no day of the calendar matches the expression'
+        : undefined
     },
     next,
   }
 }
 
-/** The horizon from here reaches over every day of the calendar. */
+/** From here, the horizon covers every day of the calendar. */
 const ANY_TIME = Date.UTC(2024, 0, 1) as EpochMs
 
-/** Names only: an offset like `+02:00` is no zone with a clock of its own. */
-function isZone(timezone: string): boolean {
+/** Accepts names only: an offset such as `+02:00` is not a zone. */
+function isZone(timezone: string, clocks: WallClocks): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]*$/.test(timezone)) return false
   try {
-    wallClockOf(timezone)
+    clocks.of(timezone)
     return true
   } catch {
     return false

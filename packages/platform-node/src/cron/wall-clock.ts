@@ -1,14 +1,14 @@
 import type { EpochMs } from '@perdure/ports'
 
-/** What a clock on the wall shows, as the milliseconds it would be if that were UTC. */
+/** Local wall time, as the epoch milliseconds of the same date and time in UTC. */
 export type WallMs = number & { readonly __unit: 'WallMs' }
 
 /** The clock of one time zone. */
 export interface WallClock {
   at(instant: EpochMs): WallMs
   /**
-   * The instant at which the clock shows this: the first one when it shows it twice; when it never does, the one at which
-   * it has just skipped it.
+   * Returns the instant at which the clock shows this wall time: the first one if it occurs twice; if it is skipped,
+   * the instant right after the gap.
    */
   instantOf(wall: WallMs): EpochMs
 }
@@ -16,16 +16,24 @@ export interface WallClock {
 const DAY_MS = 86_400_000
 const MAX_CLOCKS = 1_000
 
-const clocks = new Map<string, WallClock>()
+export interface WallClocks {
+  /** @throws RangeError for an unknown zone */
+  of(timezone: string): WallClock
+}
 
-/** @throws RangeError for an unknown zone */
-export function wallClockOf(timezone: string): WallClock {
-  const known = clocks.get(timezone)
-  if (known !== undefined) return known
-  const clock = createWallClock(timezone)
-  if (clocks.size === MAX_CLOCKS) clocks.clear()
-  clocks.set(timezone, clock)
-  return clock
+/** Caches the clocks of time zones, which are expensive to create. */
+export function createWallClocks(): WallClocks {
+  const clocks = new Map<string, WallClock>()
+  return {
+    of(timezone) {
+      const known = clocks.get(timezone)
+      if (known !== undefined) return known
+      const clock = createWallClock(timezone)
+      if (clocks.size === MAX_CLOCKS) clocks.clear()
+      clocks.set(timezone, clock)
+      return clock
+    },
+  }
 }
 
 function createWallClock(timezone: string): WallClock {
@@ -59,13 +67,13 @@ function createWallClock(timezone: string): WallClock {
       // The larger offset is the earlier instant.
       const offsets = before > after ? [before, after] : [after, before]
       const shown = offsets.map((offset) => wall - offset).find((instant) => instant + offsetAt(instant) === wall)
-      return (shown ?? skipOver(wall, { from: wall - after, to: wall - before }, offsetAt)) as EpochMs
+      return (shown ?? instantAfterGap(wall, { from: wall - after, to: wall - before }, offsetAt)) as EpochMs
     },
   }
 }
 
-/** The first instant in the range at which the clock shows a later time than `wall`. */
-function skipOver(
+/** Finds the first instant in the range at which the clock shows a later time than `wall`. */
+function instantAfterGap(
   wall: number,
   { from, to }: { readonly from: number; readonly to: number },
   offsetAt: (instant: number) => number,

@@ -1,6 +1,6 @@
 import type { SecretResolver } from '@perdure/ports'
 
-/** `env:NAME`: the value of an environment variable as UTF-8. An empty one counts as missing. */
+/** `env:NAME`: the value of an environment variable as UTF-8. An empty value counts as missing. */
 export const envSecretResolver = (env: Readonly<Record<string, string | undefined>>): SecretResolver => ({
   scheme: 'env',
   async resolve(reference) {

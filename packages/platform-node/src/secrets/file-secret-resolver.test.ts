@@ -21,7 +21,7 @@ describe('fileSecretResolver', () => {
   }
   const resolve = (reference: string) => fileSecretResolver({ baseDir }).resolve(reference)
 
-  it('reads a path relative to its base, and an absolute one', async () => {
+  it('reads a path relative to its base directory and an absolute path', async () => {
     const path = await store('secret')
 
     expect(await resolve('file:pepper')).toEqual({ bytes: Buffer.from('secret') })
@@ -41,19 +41,19 @@ describe('fileSecretResolver', () => {
     expect((await resolve('file:pepper'))?.bytes).toEqual(Buffer.from(expected))
   })
 
-  it('keeps bytes that are not text', async () => {
+  it('returns bytes that are not text unchanged', async () => {
     await store(Uint8Array.of(0, 0xff, 0x80))
 
     expect((await resolve('file:pepper'))?.bytes).toEqual(Buffer.of(0, 0xff, 0x80))
   })
 
-  it('follows a link, as mounted secrets are', async () => {
+  it('follows a link, as used for mounted secrets', async () => {
     await symlink(await store('secret'), join(baseDir, 'link'))
 
     expect((await resolve('file:link'))?.bytes).toEqual(Buffer.from('secret'))
   })
 
-  it.each([0o644, 0o640, 0o604, 0o620])('warns of mode %o without telling the secret', async (mode) => {
+  it.each([0o644, 0o640, 0o604, 0o620])('warns about mode %o without revealing the secret', async (mode) => {
     await store('0penSesame', mode)
     const resolved = await resolve('file:pepper')
 
@@ -61,20 +61,20 @@ describe('fileSecretResolver', () => {
     expect(resolved?.warning).not.toContain('0penSesame')
   })
 
-  it.each([0o600, 0o400])('does not warn of mode %o', async (mode) => {
+  it.each([0o600, 0o400])('does not warn about mode %o', async (mode) => {
     await store('secret', mode)
 
     expect(await resolve('file:pepper')).not.toHaveProperty('warning')
   })
 
-  it('finds nothing where no file is', async () => {
+  it('returns undefined for a missing file', async () => {
     await store('secret')
 
     expect(await resolve('file:missing')).toBeUndefined()
     expect(await resolve('file:pepper/below')).toBeUndefined()
   })
 
-  it('refuses a folder, a named pipe and a huge file', async () => {
+  it('refuses a folder, a named pipe and an oversized file', async () => {
     await mkdir(join(baseDir, 'folder'))
     execFileSync('sh', ['-c', 'mkfifo "$0"', join(baseDir, 'pipe')])
     await writeFile(join(baseDir, 'huge'), Buffer.alloc(65_537))

@@ -4,14 +4,14 @@ import { resolve } from 'node:path'
 import type { SecretResolver } from '@perdure/ports'
 
 export interface FileSecretResolverOptions {
-  /** What relative paths start from. */
+  /** Base of relative paths. */
   readonly baseDir: string
 }
 
 const MAX_BYTES = 65_536
 const BEYOND_OWNER = 0o077
 
-/** `file:path`: the bytes of a regular file without its last line break. Warns when others than the owner may use it. */
+/** `file:path`: the bytes of a regular file without its last line break. Warns if others than the owner have access. */
 export const fileSecretResolver = ({ baseDir }: FileSecretResolverOptions): SecretResolver => ({
   scheme: 'file',
   async resolve(reference) {
@@ -32,7 +32,7 @@ export const fileSecretResolver = ({ baseDir }: FileSecretResolverOptions): Secr
   },
 })
 
-// O_NONBLOCK: opening a named pipe must fail the check below, not wait for a writer.
+// O_NONBLOCK: a named pipe must open without waiting for a writer and then fail the check for a regular file.
 async function openIfPresent(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, constants.O_RDONLY | constants.O_NONBLOCK)

@@ -34,7 +34,7 @@ describe('keyringSecretResolver', () => {
     },
   )
 
-  it('says how to install the package that it misses', async () => {
+  it('reports how to install the missing package', async () => {
     const resolver = keyringSecretResolver(() => Promise.reject(new Error('Cannot find package')))
 
     await expect(resolver.resolve('keyring:pepper')).rejects.toMatchObject({
@@ -43,7 +43,7 @@ describe('keyringSecretResolver', () => {
     })
   })
 
-  it('has that package in this repository, as it is described here', async () => {
+  it('matches the interface of the real package', async () => {
     const { AsyncEntry } = await import('@napi-rs/keyring')
 
     expect(AsyncEntry.prototype.getPassword).toBeTypeOf('function')

@@ -4,7 +4,7 @@ interface KeyringEntry {
   getPassword(): Promise<string | null | undefined>
 }
 
-/** The part of the optional package that is used. */
+/** The used part of the optional package. */
 export interface Keyring {
   readonly AsyncEntry: new (service: string, account: string) => KeyringEntry
 }
@@ -14,8 +14,8 @@ const DEFAULT_SERVICE = 'perdure'
 const REFERENCE = /^keyring:([^?]+)(?:\?service=([^?&]+))?$/
 
 /**
- * `keyring:account[?service=name]`: a password in the keyring of the operating system, as UTF-8; the service is `perdure`
- * unless given. The package that reads it is optional, and loaded when the first such reference is resolved.
+ * `keyring:account[?service=name]`: a password in the keyring of the operating system, as UTF-8. The default service is
+ * `perdure`. The optional package that reads the keyring is loaded when the first such reference is resolved.
  */
 export const keyringSecretResolver = (
   load: () => Promise<Keyring> = () => import('@napi-rs/keyring'),
@@ -23,7 +23,7 @@ export const keyringSecretResolver = (
   scheme: 'keyring',
   async resolve(reference) {
     const [, account, service = DEFAULT_SERVICE] = REFERENCE.exec(reference) ?? []
-    if (account === undefined) throw new Error('a keyring reference looks like keyring:account?service=name')
+    if (account === undefined) throw new Error('a keyring reference must have the form keyring:account?service=name')
     const { AsyncEntry } = await loadKeyring(load)
     const password = await new AsyncEntry(decodeURIComponent(service), decodeURIComponent(account)).getPassword()
     return password ? { bytes: Buffer.from(password, 'utf8') } : undefined

@@ -4,7 +4,7 @@ import { type FileAccess, isMissing } from './file-access.ts'
 
 const MAX_PATH_LENGTH = 1_024
 
-/** @throws AppError `validation-failed` unless the path is relative, by `/`, and goes nowhere but down */
+/** @throws AppError `validation-failed` unless the path is relative, is separated by `/` and only descends */
 export function checkPlainPath(name: string, path: string): void {
   const isPlain =
     path.length <= MAX_PATH_LENGTH &&
@@ -14,14 +14,14 @@ export function checkPlainPath(name: string, path: string): void {
   if (isPlain) return
   throw new AppError('validation-failed', {
     message: `${name}: must be a relative path below its folder`,
-    hint: 'separate folders by /, without . and .. and backslashes',
+    hint: 'separate folders with /, and use no ., .. or backslash',
   })
 }
 
 /**
- * Where a plain path leads when every link on its way is followed; `undefined` when there is nothing.
+ * Resolves a plain path with all its links. Returns `undefined` if nothing exists there.
  *
- * @throws AppError `validation-failed` when that is outside the root
+ * @throws AppError `validation-failed` if the path resolves outside the root
  */
 export async function resolveInside(
   access: Pick<FileAccess, 'realpath'>,
@@ -40,9 +40,9 @@ export async function resolveInside(
 }
 
 /**
- * The bytes of a regular file below the root; `undefined` when there is none. Nothing outside is opened.
+ * Reads a regular file below the root. Returns `undefined` if it does not exist. Never opens a file outside the root.
  *
- * @throws AppError `validation-failed` when the path leads outside, to no regular file, or to more than `maxBytes`
+ * @throws AppError `validation-failed` if the path leads outside, or if the file is not regular or exceeds `maxBytes`
  */
 export async function readContainedFile(
   access: FileAccess,

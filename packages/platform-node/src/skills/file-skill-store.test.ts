@@ -20,7 +20,7 @@ const refusal = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof AppError ? error.id : error),
   )
 
-/** Remembers every path that is opened. */
+/** Records every opened path. */
 function watched() {
   const opened: string[] = []
   const access: FileAccess = {
@@ -34,7 +34,7 @@ function watched() {
 }
 
 describe('reading the file of a skill', () => {
-  it('opens nothing outside of its folder, whatever the path', async () => {
+  it('opens no file outside the skill folder, whatever the path', async () => {
     const { opened, access } = watched()
     const { store, root, directory } = await openSkills({ access })
     await writeSkill(directory, PDF)
@@ -64,7 +64,7 @@ describe('reading the file of a skill', () => {
     for (const path of opened) expect(path.startsWith(folder + sep), path).toBe(true)
   })
 
-  it('follows a link that stays inside', async () => {
+  it('follows a link that stays inside the skill folder', async () => {
     const { store, directory } = await openSkills()
     await writeSkill(directory, PDF)
     await symlink('forms.md', join(directory, 'pdf', 'alias.md'))
@@ -72,7 +72,7 @@ describe('reading the file of a skill', () => {
     expect(new TextDecoder().decode(await store.readFile('pdf', 'alias.md'))).toBe('fields')
   })
 
-  it('refuses folders, named pipes and files that are too large, and waits for nobody', async () => {
+  it('refuses folders, named pipes and oversized files without blocking', async () => {
     const { store, directory } = await openSkills()
     await writeSkill(directory, { ...PDF, files: { 'large.txt': 'x'.repeat(10_001), 'scripts/a': '' } })
     execFileSync('mkfifo', [join(directory, 'pdf', 'pipe')])
@@ -83,11 +83,11 @@ describe('reading the file of a skill', () => {
   })
 })
 
-describe('a folder that is no usable skill', () => {
+describe('a folder without a usable skill', () => {
   const failing: readonly (readonly [string, string | Uint8Array, RegExp])[] = [
     ['no-front-matter', '# Hello', /does not begin with front matter/],
     ['unclosed', '---\nname: unclosed\n', /does not begin with front matter/],
-    ['not-yaml', '---\nname: [\n---\n', /is not YAML/],
+    ['not-yaml', '---\nname: [\n---\n', /is not valid YAML/],
     ['a-list', '---\n- a\n---\n', /not a mapping/],
     ['empty', '---\n---\n', /not a mapping/],
     ['nameless', '---\ndescription: d\n---\n', /^name:/],
@@ -97,7 +97,7 @@ describe('a folder that is no usable skill', () => {
     ['numbered', '---\nname: numbered\ndescription: 7\n---\n', /^description:/],
     ['wordy', `---\nname: wordy\ndescription: ${'x'.repeat(1_025)}\n---\n`, /^description:/],
     ['bytes', new Uint8Array([0x2d, 0x2d, 0x2d, 0x0a, 0xff, 0xfe]), /not UTF-8/],
-    ['twice', '---\nname: twice\nname: twice\ndescription: d\n---\n', /is not YAML/],
+    ['twice', '---\nname: twice\nname: twice\ndescription: d\n---\n', /is not valid YAML/],
     ['large', `---\nname: large\ndescription: d\n---\n${'x'.repeat(10_001)}`, /larger than/],
     [
       'laughs',
@@ -105,12 +105,12 @@ describe('a folder that is no usable skill', () => {
         .split('')
         .map((letter, index) => `${letter}: &${letter} [${Array(9).fill(`*${'abcdefgh'[index]}`).join(',')}]`)
         .join('\n')}\n---\n`,
-      /is not YAML/,
+      /is not valid YAML/,
     ],
-    ['deep', `---\na: ${'['.repeat(9_000)}\n---\n`, /is not YAML/],
+    ['deep', `---\na: ${'['.repeat(9_000)}\n---\n`, /is not valid YAML/],
   ]
 
-  it.each(failing)('is listed as failing when it is %s, with the reason', async (name, text, reason) => {
+  it.each(failing)('is listed as failing with the reason when it is %s', async (name, text, reason) => {
     const { store, directory } = await openSkills()
     await writeSkill(directory, PDF)
     await writeFiles(join(directory, name), { 'SKILL.md': text })
@@ -133,7 +133,7 @@ describe('a folder that is no usable skill', () => {
     for (const name of ['docs', '.hidden', 'outside', 'file.md']) expect(await store.find(name)).toBeUndefined()
   })
 
-  it('says so when its SKILL.md is a link that leads out', async () => {
+  it('is listed as failing when its SKILL.md is a link to the outside', async () => {
     const { store, directory, root } = await openSkills()
     await writeFiles(root, { 'outside.md': skillText({ ...PDF, name: 'linked' }) })
     await mkdir(join(directory, 'linked'), { recursive: true })
@@ -148,8 +148,8 @@ describe('a folder that is no usable skill', () => {
   })
 })
 
-describe('several directories', () => {
-  it('are searched in their order, and one that is not there holds nothing', async () => {
+describe('several skill directories', () => {
+  it('are searched in order, and a missing one is ignored', async () => {
     const { root } = await openSkills()
     const [one, two, none] = ['one', 'two', 'none'].map((name) => join(root, name)) as [string, string, string]
     await writeSkill(one, { ...PDF, description: 'first' })
@@ -165,7 +165,7 @@ describe('several directories', () => {
 })
 
 describe('installing a skill', () => {
-  it('takes a folder below a source, and copies no links', async () => {
+  it('copies a folder from a source directory without its links', async () => {
     const { store, source, directory, root } = await openSkills()
     await writeSkill(join(source, 'team'), PDF)
     await writeFiles(root, { 'secret.txt': 'secret' })
@@ -190,7 +190,7 @@ describe('installing a skill', () => {
     ['is malformed', { 'SKILL.md': 'nothing' }],
     ['has no SKILL.md', { 'a.md': '' }],
     ['is too large', { 'SKILL.md': skillText(PDF), a: 'x'.repeat(9_999), b: 'x'.repeat(9_999), c: 'x'.repeat(999) }],
-  ])('leaves nothing behind when the skill %s', async (_, files) => {
+  ])('leaves no files behind when the skill %s', async (_, files) => {
     const { store, source, directory } = await openSkills()
     await writeFiles(join(source, 'pdf'), files)
 
@@ -198,14 +198,14 @@ describe('installing a skill', () => {
     expect(await readdir(directory).catch(() => [])).toEqual([])
   })
 
-  it('refuses without a directory to install into', async () => {
+  it('refuses when no skill directory is configured', async () => {
     const { store, source } = await openSkills({ directories: [] })
     await writeSkill(source, PDF)
 
     expect(await refusal(store.install('pdf'))).toBe('validation-failed')
   })
 
-  it('is not fooled by what a crash has left behind', async () => {
+  it('ignores folders that a crash left behind', async () => {
     const { store, source, directory } = await openSkills()
     await writeSkill(source, PDF)
     await writeSkill(directory, PDF)

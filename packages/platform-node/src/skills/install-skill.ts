@@ -3,16 +3,17 @@ import { chmod, mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AppError, type SkillContent } from '@perdure/ports'
 import { checkPlainPath, readContainedFile, resolveInside } from './contained-file.ts'
-import { type Reading, requireSkill } from './read-skill.ts'
+import { requireSkill, type SkillReadOptions } from './read-skill.ts'
 
-export interface InstallOptions extends Reading {
+export interface InstallOptions extends SkillReadOptions {
   readonly directories: readonly string[]
   readonly sources: readonly string[]
   readonly maxInstallBytes: number
 }
 
 /**
- * Copies the folder of a skill beside its place and moves it there in one step. Links are not copied.
+ * Copies the folder of a skill into a temporary folder and moves it into the directory atomically. Links are not
+ * copied.
  *
  * @throws AppError `skill-exists`, `validation-failed`
  */
@@ -21,7 +22,7 @@ export async function installSkill(options: InstallOptions, source: string): Pro
   checkPlainPath('source', source)
   if (directory === undefined) {
     throw new AppError('validation-failed', {
-      message: 'there is no directory to install skills into',
+      message: 'skills.directories is empty, so skills cannot be installed',
       hint: 'set skills.directories',
     })
   }
@@ -32,18 +33,18 @@ export async function installSkill(options: InstallOptions, source: string): Pro
   const copy = await mkdtemp(join(directory, '.installing-'))
   try {
     await copyFiles(options, { folder, copy, files: ['SKILL.md', ...skill.files] })
-    await moveIntoPlace(copy, join(directory, skill.name))
+    await moveTo(join(directory, skill.name), copy)
   } finally {
     await rm(copy, { recursive: true, force: true })
   }
   return skill
 }
 
-/** Out of sight in one step, then gone. */
+/** Hides the folder atomically, then deletes it. */
 export async function removeSkill(folder: string): Promise<void> {
-  const doomed = join(dirname(folder), `.removing-${randomUUID()}`)
-  await rename(folder, doomed)
-  await rm(doomed, { recursive: true, force: true })
+  const hidden = join(dirname(folder), `.removing-${randomUUID()}`)
+  await rename(folder, hidden)
+  await rm(hidden, { recursive: true, force: true })
 }
 
 async function findSource({ sources, access }: InstallOptions, source: string): Promise<string> {
@@ -51,21 +52,21 @@ async function findSource({ sources, access }: InstallOptions, source: string): 
     const real = await resolveInside(access, root, { name: 'source', path: source })
     if (real !== undefined) return real
   }
-  throw invalid('there is no such folder in a source directory')
+  throw invalid('no source directory contains this folder')
 }
 
-interface Copying {
+interface CopyRequest {
   readonly folder: string
   readonly copy: string
   readonly files: readonly string[]
 }
 
-async function copyFiles(options: InstallOptions, { folder, copy, files }: Copying): Promise<void> {
+async function copyFiles(options: InstallOptions, { folder, copy, files }: CopyRequest): Promise<void> {
   const { access, maxInstallBytes } = options
   let left = maxInstallBytes
   for (const path of files) {
     const bytes = await readContainedFile(access, folder, { path, maxBytes: left })
-    if (bytes === undefined) throw invalid(`${path} has disappeared`)
+    if (bytes === undefined) throw invalid(`${path} was removed during the installation`)
     left -= bytes.length
     const target = join(copy, path)
     await mkdir(dirname(target), { recursive: true })
@@ -83,11 +84,11 @@ async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** A folder moves onto nothing, or onto an empty one; of two at once, the second finds a full one. */
-async function moveIntoPlace(copy: string, place: string): Promise<void> {
+/** A rename succeeds only if the target is missing or empty, so of two concurrent installations the second one fails. */
+async function moveTo(target: string, copy: string): Promise<void> {
   await chmod(copy, 0o755)
   try {
-    await rename(copy, place)
+    await rename(copy, target)
   } catch (error) {
     const isTaken = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')
     throw isTaken ? new AppError('skill-exists') : error

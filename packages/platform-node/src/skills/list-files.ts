@@ -6,9 +6,9 @@ const MAX_FILES = 1_000
 const MAX_DEPTH = 16
 
 /**
- * The paths of the regular files below a folder, sorted, with `/` between folders. Links and other things are left out.
+ * Lists the paths of the regular files below a folder, sorted, with `/` as separator. Skips links and special files.
  *
- * @throws AppError `validation-failed` for more files or folders in each other than a skill may have
+ * @throws AppError `validation-failed` when there are more files or nested folders than a skill may have
  */
 export async function listFiles(access: Pick<FileAccess, 'readdir'>, root: string): Promise<readonly string[]> {
   const files: string[] = []
@@ -21,7 +21,7 @@ export async function listFiles(access: Pick<FileAccess, 'readdir'>, root: strin
     }
     if (files.length > MAX_FILES || folder.split('/').length > MAX_DEPTH || folders.length > MAX_FILES) {
       throw new AppError('validation-failed', {
-        message: `a skill has at most ${MAX_FILES} files in folders at most ${MAX_DEPTH} deep`,
+        message: `a skill may have at most ${MAX_FILES} files, in folders nested at most ${MAX_DEPTH} deep`,
       })
     }
   }

@@ -4,27 +4,27 @@ import { readContainedFile } from './contained-file.ts'
 import type { FileAccess } from './file-access.ts'
 import { listFiles } from './list-files.ts'
 
-export interface Reading {
+export interface SkillReadOptions {
   readonly access: FileAccess
   readonly maxFileBytes: number
 }
 
-/** A folder that may be a skill. */
+/** A folder that may hold a skill. */
 export interface SkillFolder {
   readonly path: string
   readonly name: string
 }
 
-/** What its `SKILL.md` says, or why nobody can know; `undefined` when it has none, and so is no skill. */
-export async function readSkill(reading: Reading, folder: SkillFolder): Promise<SkillContent | undefined> {
+/** Reads a skill. A broken one is returned as `failing` with the reason; a folder without `SKILL.md` is not a skill. */
+export async function readSkill(reading: SkillReadOptions, folder: SkillFolder): Promise<SkillContent | undefined> {
   const { access, maxFileBytes } = reading
   const { name, path } = folder
   try {
     const bytes = await readContainedFile(access, path, { path: 'SKILL.md', maxBytes: maxFileBytes })
     if (bytes === undefined) return undefined
-    if (!OPERATOR_ID.test(name)) throw new Error('the name of its folder is not one that a skill can have')
+    if (!OPERATOR_ID.test(name)) throw new Error('the folder name is not a valid skill name')
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    // Loaded with the first skill: reading YAML takes more memory than most servers have skills.
+    // Loaded with the first skill: the YAML parser takes memory that a server without skills can save.
     const { parseSkillDocument } = await import('./skill-document.ts')
     const files = (await listFiles(access, path)).filter((file) => file !== 'SKILL.md')
     return { ...parseSkillDocument(text, name), status: 'ready', files }
@@ -34,10 +34,10 @@ export async function readSkill(reading: Reading, folder: SkillFolder): Promise<
   }
 }
 
-/** @throws AppError `validation-failed` for a folder that is no skill or a failing one */
-export async function requireSkill(reading: Reading, folder: SkillFolder): Promise<SkillContent> {
+/** @throws AppError `validation-failed` for a folder without a skill or with a failing one */
+export async function requireSkill(reading: SkillReadOptions, folder: SkillFolder): Promise<SkillContent> {
   const skill = await readSkill(reading, folder)
   if (skill?.status === 'ready') return skill
-  const problem = skill?.reason ?? 'there is no SKILL.md in it'
-  throw new AppError('validation-failed', { message: `source: ${problem}`, hint: 'correct the skill in its source' })
+  const problem = skill?.reason ?? 'the folder has no SKILL.md'
+  throw new AppError('validation-failed', { message: `source: ${problem}`, hint: 'fix the skill in its source folder' })
 }

@@ -1,7 +1,7 @@
 import { OPERATOR_ID } from '@perdure/protocol'
 import { parse } from 'yaml'
 
-/** What a `SKILL.md` says. */
+/** The content of a `SKILL.md`. */
 export interface SkillDocument {
   readonly name: string
   readonly description: string
@@ -15,17 +15,17 @@ const MAX_DESCRIPTION = 1_024
 const MAX_FRONT_MATTER = 65_536
 const MAX_ALIASES = 100
 
-/** Reads the text of a `SKILL.md` whose folder has this name. @throws Error that says what is wrong with it */
+/** Parses the text of a `SKILL.md` in a folder of this name. @throws Error with the reason why it is invalid */
 export function parseSkillDocument(text: string, folder: string): SkillDocument {
   const parts = splitDocument(text)
-  if (parts === undefined) throw new Error('SKILL.md does not begin with front matter between two lines of ---')
+  if (parts === undefined) throw new Error('SKILL.md does not begin with front matter between two --- lines')
   const { name, description, ...rest } = parseFrontMatter(parts.frontMatter)
   if (typeof name !== 'string' || !OPERATOR_ID.test(name)) {
-    throw new Error('name: must start with a letter or digit and hold at most 128 letters, digits, "_" or "-"')
+    throw new Error('name: must start with a letter or digit and contain at most 128 letters, digits, "_" or "-"')
   }
   if (name !== folder) throw new Error(`name: is ${name}, but its folder is named ${folder}`)
   if (typeof description !== 'string' || description.trim() === '' || description.length > MAX_DESCRIPTION) {
-    throw new Error(`description: must be a text of 1 to ${MAX_DESCRIPTION} characters`)
+    throw new Error(`description: must be a string of 1 to ${MAX_DESCRIPTION} characters`)
   }
   return {
     name,
@@ -35,7 +35,7 @@ export function parseSkillDocument(text: string, folder: string): SkillDocument 
   }
 }
 
-/** What stands between the lines of ---, and what after them. */
+/** Splits the text into the front matter between the `---` lines and the rest. */
 function splitDocument(text: string): { readonly frontMatter: string; readonly rest: string } | undefined {
   const opening = OPENING.exec(text)
   const body = text.slice(opening?.[0].length ?? 0)
@@ -48,13 +48,13 @@ function splitDocument(text: string): { readonly frontMatter: string; readonly r
 }
 
 function parseFrontMatter(text: string): Record<string, unknown> {
-  if (text.length > MAX_FRONT_MATTER) throw new Error('the front matter is too long')
+  if (text.length > MAX_FRONT_MATTER) throw new Error(`the front matter is longer than ${MAX_FRONT_MATTER} characters`)
   let parsed: unknown
   try {
-    // By way of JSON, so that nothing but plain data is left: no dates, no cycles, no prototypes.
+    // The JSON round trip leaves only plain data: no dates, no cycles, no prototypes.
     parsed = JSON.parse(JSON.stringify(parse(text, { maxAliasCount: MAX_ALIASES })) ?? 'null')
   } catch (error) {
-    throw new Error(`the front matter is not YAML: ${(error as Error).message.split('\n')[0]}`, { cause: error })
+    throw new Error(`the front matter is not valid YAML: ${(error as Error).message.split('\n')[0]}`, { cause: error })
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new Error('the front matter is not a mapping')

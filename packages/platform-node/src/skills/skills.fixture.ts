@@ -18,7 +18,7 @@ export const skillText = ({ name, description, metadata, instructions }: SkillFi
 export const writeSkill = (root: string, skill: SkillFixture): Promise<void> =>
   writeFiles(join(root, skill.name), { 'SKILL.md': skillText(skill), ...skill.files })
 
-/** A store over folders of its own. */
+/** Opens a store over new temporary folders. */
 export async function openSkills(over: Partial<FileSkillStoreOptions> = {}) {
   const root = await mkdtemp(join(tmpdir(), 'perdure-skills-'))
   const directory = join(root, 'skills')

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { anEvent } from '@perdure/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSqliteStorage } from '../open-sqlite-storage.ts'
 import { auditCopyOf, createBackup, verifyBackup } from './backup.ts'
-import { openSqliteStorage } from './open-sqlite-storage.ts'
 import { restoreBackup } from './restore.ts'
 
-/** No power is lost here. */
+/** These tests never lose power, so commits need no flush. */
 const quick = { synchronous: 'normal' } as const
 const encryption = { passphrase: Buffer.from('correct horse battery staple') }
 
@@ -24,7 +24,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** Says so many things in the database, and enters as many into the log. */
+/** Appends this many events to the database and this many entries to the audit log. */
 async function fill(events: number, entries: number): Promise<void> {
   const main = await openSqliteStorage({ path, ...quick })
   const log = await openSqliteStorage({ ...audit, ...quick })
@@ -46,8 +46,8 @@ async function counts() {
   return { events, entries }
 }
 
-describe('a backup of a database whose audit log is a file of its own', () => {
-  it('holds both, and brings back both', async () => {
+describe('a backup with a separate audit log', () => {
+  it('copies and restores the database and the audit log', async () => {
     await fill(5, 7)
     const manifest = await createBackup(path, { out, audit })
     await fill(3, 2)
@@ -59,7 +59,7 @@ describe('a backup of a database whose audit log is a file of its own', () => {
     expect([kept, restored?.kept].every((name) => name?.includes('.before-restore-'))).toBe(true)
   })
 
-  it('does not verify, and is not restored, without its log', async () => {
+  it('fails verification and is not restored when its audit log is missing', async () => {
     await fill(1, 1)
     await createBackup(path, { out, audit })
     rmSync(auditCopyOf(out))
@@ -69,7 +69,7 @@ describe('a backup of a database whose audit log is a file of its own', () => {
     await expect(restoreBackup(out, { path, audit })).rejects.toMatchObject({ kind: 'storage-corrupt' })
   })
 
-  it('does not verify with a log that was altered, whether it can be read or not', async () => {
+  it('fails verification when its audit log was altered, with or without the passphrase', async () => {
     await fill(1, 1)
     await createBackup(path, { out, audit })
     writeFileSync(auditCopyOf(out), 'altered')
@@ -79,7 +79,7 @@ describe('a backup of a database whose audit log is a file of its own', () => {
     }
   })
 
-  it('leaves nothing under its name when the log cannot be copied', async () => {
+  it('leaves no file when the audit log cannot be copied', async () => {
     await fill(1, 1)
     const wrong = { ...audit, encryption: { passphrase: Buffer.from('wrong') } }
 
@@ -89,7 +89,7 @@ describe('a backup of a database whose audit log is a file of its own', () => {
     expect(readdirSync(directory).toSorted()).not.toContain('copies')
   })
 
-  it('restores nothing while a server holds the log', async () => {
+  it('restores nothing while a server holds the audit log', async () => {
     await fill(1, 1)
     await createBackup(path, { out, audit })
     const log = await openSqliteStorage({ ...audit, ...quick })

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { StartError } from '@perdure/ports'
 import { anEvent } from '@perdure/testkit'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { openSqliteStorage, type SqliteStorage } from '../open-sqlite-storage.ts'
 import { createBackup, verifyBackup } from './backup.ts'
 import { checkDatabase } from './check-database.ts'
-import { openSqliteStorage, type SqliteStorage } from './open-sqlite-storage.ts'
 import { restoreBackup } from './restore.ts'
 import { vacuum } from './vacuum.ts'
 
@@ -55,8 +55,8 @@ const kindOf = (work: Promise<unknown>) =>
 describe.each([
   ['a plain file', undefined],
   ['an encrypted file', encryption],
-])('a backup of %s', (_, encryption) => {
-  it('copies what was acknowledged while a server writes, and verifies', async () => {
+])('createBackup and restoreBackup on %s', (_, encryption) => {
+  it('copies every acknowledged commit while a server writes, and passes verification', async () => {
     const storage = await filled(300, { encryption })
     const writing = Promise.all(Array.from({ length: 300 }, () => append(storage)))
 
@@ -73,7 +73,7 @@ describe.each([
     expect(statSync(out).mode & 0o077).toBe(0)
   })
 
-  it('is restored in the place of the file, which is kept, with a new epoch', async () => {
+  it('restores the backup with a new epoch and keeps the previous file', async () => {
     await (await filled(10, { encryption })).close()
     const before = await contentOf({ encryption })
     await createBackup(path, { out, encryption })
@@ -89,8 +89,8 @@ describe.each([
   })
 })
 
-describe('a backup', () => {
-  it('is refused where a file is, and where no database is', async () => {
+describe('createBackup, verifyBackup and restoreBackup', () => {
+  it('refuses to overwrite a file and to copy a missing database', async () => {
     await (await filled(1)).close()
     writeFileSync(out, 'mine')
 
@@ -100,7 +100,7 @@ describe('a backup', () => {
     expect(readdirSync(directory)).not.toContain('none.db')
   })
 
-  it('that is killed leaves no file under its name, and the next one succeeds', async () => {
+  it('leaves no incomplete copy when it is killed, and succeeds the next time', async () => {
     await (await filled(2_000)).close()
     const script = `
       const { createBackup } = await import(process.argv[1])
@@ -121,10 +121,10 @@ describe('a backup', () => {
   })
 
   it.each([
-    ['cut short', (bytes: Buffer) => bytes.subarray(0, bytes.length - 4096), /bytes, its manifest says/],
-    ['changed', (bytes: Buffer) => bytes.fill(7, 8_000, 8_100), /SHA-256 differs/],
-    ['of something else', () => Buffer.from('not a database at all'), /manifest says/],
-  ])('that was %s does not verify and is not restored', async (_, damage, problem) => {
+    ['truncated', (bytes: Buffer) => bytes.subarray(0, bytes.length - 4096), /bytes; its manifest says/],
+    ['changed', (bytes: Buffer) => bytes.fill(7, 8_000, 8_100), /SHA-256 of the copy differs/],
+    ['replaced by another file', () => Buffer.from('not a database at all'), /manifest says/],
+  ])('refuses to verify or restore a copy that was %s', async (_, damage, problem) => {
     await (await filled(200)).close()
     await createBackup(path, { out })
     writeFileSync(out, damage(readFileSync(out)))
@@ -134,7 +134,7 @@ describe('a backup', () => {
     expect((await contentOf()).events).toBe(200)
   })
 
-  it('is not restored while a server holds the file', async () => {
+  it('refuses to restore while a server holds the file', async () => {
     const storage = await filled(3)
     await createBackup(path, { out })
 
@@ -144,7 +144,7 @@ describe('a backup', () => {
     expect(await kindOf(restoreBackup(out, { path }))).toBe('done')
   })
 
-  it('takes the place of a damaged file, which is kept as it was', async () => {
+  it('restores over a damaged file and keeps that file unchanged', async () => {
     await (await filled(4)).close()
     await createBackup(path, { out })
     writeFileSync(path, 'damaged')
@@ -156,8 +156,8 @@ describe('a backup', () => {
   })
 })
 
-describe('a check of the database', () => {
-  it('finds nothing wrong beside a running server', async () => {
+describe('checkDatabase', () => {
+  it('reports no findings beside a running server', async () => {
     const storage = await filled(5)
 
     expect(await checkDatabase(path)).toEqual({
@@ -169,8 +169,8 @@ describe('a check of the database', () => {
   it.each([
     ['an altered entry', "UPDATE audit_entries SET entry = replace(entry, 'test', 'best') WHERE seq = 3", 3],
     ['a missing entry', 'DELETE FROM audit_entries WHERE seq = 2', 2],
-    ['a cut tail', 'DELETE FROM audit_entries WHERE seq >= 4', 4],
-  ])('finds %s', async (_, sql, firstBadSeq) => {
+    ['a truncated tail', 'DELETE FROM audit_entries WHERE seq >= 4', 4],
+  ])('reports %s in the audit chain', async (_, sql, firstBadSeq) => {
     await (await filled(5)).close()
     const { default: Database } = await import('better-sqlite3')
     const database = new Database(path)
@@ -180,7 +180,7 @@ describe('a check of the database', () => {
     expect(await checkDatabase(path)).toMatchObject({ isOk: false, audit: { firstBadSeq } })
   })
 
-  it('finds a row that refers to nothing', async () => {
+  it('reports a row that refers to a missing row', async () => {
     await (await filled(1)).close()
     const { default: Database } = await import('better-sqlite3')
     const database = new Database(path)
@@ -193,7 +193,7 @@ describe('a check of the database', () => {
 })
 
 describe('vacuum', () => {
-  it('gives back the space of what was deleted', async () => {
+  it('returns the space of deleted rows', async () => {
     const storage = await openSqliteStorage({ path })
     const big = Array.from({ length: 50 }, () => anEvent({ topic: 'all', payload: `"${'x'.repeat(20_000)}"` as never }))
     await storage.unitOfWork.commit([{ type: 'event.append', events: big }])

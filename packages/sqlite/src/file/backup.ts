@@ -7,17 +7,17 @@ import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { databaseOpener } from './open-database.ts'
 import { createPrivateFile, fileSize, preparePath } from './private-file.ts'
-import { replaceFile, sha256OfFile } from './settled-file.ts'
+import { replaceFile, sha256OfFile } from './replace-file.ts'
 import { corruptError, translateStartError } from './sqlite-error.ts'
 
-/** The audit log, where it is a file of its own: it goes with the database, as `<copy>.audit`. */
+/** The separate file of the audit log, if there is one. It is copied with the database, as `<copy>.audit`. */
 export interface AuditFile {
   readonly path: string
   readonly encryption?: Encryption | undefined
 }
 
 export interface BackupOptions {
-  /** Where the copy goes; nothing may be there. */
+  /** Path of the copy; no file may exist there. */
   readonly out: string
   readonly encryption?: Encryption | undefined
   readonly audit?: AuditFile | undefined
@@ -25,14 +25,14 @@ export interface BackupOptions {
   readonly now?: (() => number) | undefined
 }
 
-/** One file of a copy. */
+/** One file of a backup. */
 export interface BackupPart {
-  readonly file: string // its name
+  readonly file: string // file name without directory
   readonly bytes: number
-  readonly sha256: string // of the file as it lies there, lower-case hex
+  readonly sha256: string // of the file as stored, lower-case hex
 }
 
-/** What lies beside a copy as `<copy>.json`. */
+/** The manifest of a backup, stored as `<copy>.json`. */
 export interface BackupManifest extends BackupPart {
   readonly format: 1
   readonly createdAt: string // ISO-8601
@@ -42,23 +42,25 @@ export interface BackupManifest extends BackupPart {
 }
 
 /**
- * Copies the database as it is at one instant, also beside a running server and under load; an encrypted one stays
- * encrypted with its passphrase. The copy is complete and flushed before it gets its name, its audit log before it: one that
- * was interrupted leaves at most a file that ends in `.partial`, or an audit log without a database.
+ * Copies a consistent snapshot of the database, even while a server writes to it. The copy of an encrypted file is
+ * encrypted with the same passphrase. The copy is complete and flushed before it gets its name, and the copy of the
+ * audit log gets its name first: an interrupted backup leaves at most a `.partial` file, or an audit log without a
+ * database.
  *
- * @throws StartError `storage-corrupt`, `encryption-passphrase-wrong`, `config-invalid` when `out` is taken or the file is missing
+ * @throws StartError `storage-corrupt`, `encryption-passphrase-wrong`, `config-invalid` when `out` exists or the
+ *   database is missing
  */
 export async function createBackup(path: string, options: BackupOptions): Promise<BackupManifest> {
   const { encryption, audit, now = Date.now } = options
   const source = await openSource({ path, encryption })
-  const auditSource = audit === undefined ? undefined : await openSource(audit).catch(closing(source))
+  const auditSource = audit === undefined ? undefined : await openSource(audit).catch(closeAndRethrow(source))
   try {
     const out = preparePath(options.out)
-    if (existsSync(out)) throw takenError(out)
+    if (existsSync(out)) throw fileExistsError(out)
     const schemaVersion = source.pragma('user_version', { simple: true }) as number
     let auditPart: BackupPart | undefined
     const part = copyInto(source, out, () => {
-      // After the database: what is on its way from there to the audit log may be in both, and is never in neither.
+      // Copied after the database: an entry in transit to the audit log may be in both copies, but is never in neither.
       auditPart = auditSource && copyInto(auditSource, auditCopyOf(out))
     })
     const manifest: BackupManifest = {
@@ -84,12 +86,12 @@ async function openSource({ path, encryption }: AuditFile): Promise<Database.Dat
   return open(path, { readonly: true, fileMustExist: true })
 }
 
-const closing = (database: Database.Database) => (error: unknown) => {
+const closeAndRethrow = (database: Database.Database) => (error: unknown) => {
   database.close()
   throw error
 }
 
-/** `then` runs once the copy is whole, before it has its name. */
+/** Calls `then` once the copy is complete, before it gets its name. */
 function copyInto(source: Database.Database, out: string, then?: () => void): BackupPart {
   let part: BackupPart = { file: basename(out), bytes: 0, sha256: '' }
   replaceFile(out, (temporary) => {
@@ -103,20 +105,20 @@ function copyInto(source: Database.Database, out: string, then?: () => void): Ba
 
 export const auditCopyOf = (copy: string): string => `${copy}.audit`
 
-/** What is wrong with a copy; `problems` is empty when it can be restored. */
+/** The result of verifying a backup. It can be restored if `problems` is empty. */
 export interface BackupCheck {
   readonly problems: readonly string[]
-  /** `undefined` when there is none beside the copy. */
+  /** `undefined` if the backup has no manifest. */
   readonly manifest: BackupManifest | undefined
   readonly database: DatabaseCheck | undefined
 }
 
 export interface VerifyBackupOptions extends Pick<BackupOptions, 'encryption'> {
-  /** Of the audit log that goes with it; without it that is compared with the manifest, and not read. */
+  /** Encryption of the copied audit log. Without it, that log is only compared with the manifest, not read. */
   readonly auditEncryption?: Encryption | undefined
 }
 
-/** Compares a copy with its manifest and reads all of it, with the audit log that goes with it. Changes nothing. */
+/** Compares a backup with its manifest and reads the whole file and its audit log. Changes nothing. */
 export async function verifyBackup(copy: string, options: VerifyBackupOptions = {}): Promise<BackupCheck> {
   if (fileSize(copy) === 0) throw missingError(copy)
   const manifest = readManifest(copy)
@@ -133,14 +135,14 @@ async function auditProblems(
   encryption: Encryption | undefined,
 ): Promise<readonly string[]> {
   if (part === undefined) return []
-  if (!existsSync(copy)) return [`the audit log ${part.file} that goes with the copy is not there`]
+  if (!existsSync(copy)) return [`the audit log ${part.file} of the backup is missing`]
   const differences = differencesFrom(part, copy)
   const isReadable = differences.length === 0 && encryption !== undefined
   const { problems } = isReadable ? await verifyDatabase(copy, { encryption }) : { problems: differences }
   return problems.map((problem) => `audit log: ${problem}`)
 }
 
-/** Reads all of a database file; one that cannot be read at all is a problem too. Changes nothing. */
+/** Reads a whole database file. An unreadable file is reported as a problem, not thrown. Changes nothing. */
 export async function verifyDatabase(
   path: string,
   { encryption }: Pick<BackupOptions, 'encryption'> = {},
@@ -155,12 +157,11 @@ export async function verifyDatabase(
   }
 }
 
-/** In words. */
 function problemsOf(check: DatabaseCheck): readonly string[] {
   const { integrity, foreignKeys, audit } = check
   return [
     ...integrity.map((finding) => `integrity: ${finding}`),
-    ...foreignKeys.map((row) => `foreign key: ${row} refers to nothing`),
+    ...foreignKeys.map((row) => `foreign key: ${row} refers to a missing row`),
     ...(audit.firstBadSeq === undefined ? [] : [`audit chain: entry ${audit.firstBadSeq} is missing or altered`]),
   ]
 }
@@ -178,18 +179,18 @@ function readManifest(copy: string): BackupManifest | undefined {
 }
 
 function differencesFrom({ bytes, sha256 }: BackupPart, copy: string): readonly string[] {
-  if (fileSize(copy) !== bytes) return [`the copy has ${fileSize(copy)} bytes, its manifest says ${bytes}`]
-  return sha256OfFile(copy) === sha256 ? [] : ['the copy is not the one its manifest describes: its SHA-256 differs']
+  if (fileSize(copy) !== bytes) return [`the copy has ${fileSize(copy)} bytes; its manifest says ${bytes}`]
+  return sha256OfFile(copy) === sha256 ? [] : ['the SHA-256 of the copy differs from its manifest']
 }
 
 const missingError = (path: string): StartError =>
   new StartError('config-invalid', {
     message: `There is no database at ${path}.`,
-    hint: 'Check storage.path, or name the file.',
+    hint: 'Check storage.path, or pass the path of the file.',
   })
 
-const takenError = (out: string): StartError =>
+const fileExistsError = (out: string): StartError =>
   new StartError('config-invalid', {
-    message: `${out} exists already and was left as it is.`,
-    hint: 'Name another file with --out, or move this one away.',
+    message: `The file ${out} already exists.`,
+    hint: 'Choose another file with --out, or move this one away.',
   })

@@ -6,28 +6,28 @@ import { inspectDatabase } from './inspect-database.ts'
 import { databaseOpener } from './open-database.ts'
 import { translateStartError } from './sqlite-error.ts'
 
-/** What a whole look at a database file has found. */
+/** Findings of a full check of a database file. */
 export interface DatabaseCheck {
   readonly isOk: boolean
-  /** What SQLite says of its pages and indexes; at most 100 findings. */
+  /** Findings of `PRAGMA integrity_check` on pages and indexes; at most 100. */
   readonly integrity: readonly string[]
-  /** Rows that refer to a row that is not there, as `table:rowid`; at most 100. */
+  /** Rows that refer to a missing row, as `table:rowid`; at most 100. */
   readonly foreignKeys: readonly string[]
   readonly audit: ChainCheck
 }
 
-/** The hash chain of the audit entries in this file. Its keyed head is checked by a server, which has the key. */
+/** The hash chain of the audit entries in this file. Only a server can check its keyed head: it has the key. */
 export interface ChainCheck {
   readonly entries: number
-  /** The first entry that is missing, altered or out of place. */
+  /** The first entry that is missing, altered or out of order. */
   readonly firstBadSeq?: number | undefined
 }
 
 /**
- * Reads the whole file: its pages, its references and the audit chain. Only reads, also beside a running server.
+ * Checks the whole file: its pages, its references and the audit chain. Read-only; safe beside a running server.
  *
- * @throws StartError `storage-corrupt` for what is no database of Perdure, `storage-newer-schema`, `migration-failed`,
- *   `encryption-passphrase-wrong`, …
+ * @throws StartError `storage-corrupt` for a file that is not a Perdure database, `storage-newer-schema`,
+ *   `migration-failed`, `encryption-passphrase-wrong`, …
  */
 export async function checkDatabase(
   path: string,
@@ -37,7 +37,7 @@ export async function checkDatabase(
   inspectDatabase(path, { checkAfterCrash: false, open })
   const database = openToRead(path, open)
   try {
-    // One snapshot for all of it.
+    // All checks read one snapshot.
     database.exec('BEGIN')
     const integrity = integrityOf(database)
     const foreignKeys = brokenReferences(database)

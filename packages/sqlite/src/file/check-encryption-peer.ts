@@ -1,4 +1,4 @@
 import { loadDriver, loadPeer } from './open-database.ts'
 
-/** Whether the package that encrypts is there. @throws StartError `encryption-peer-missing` */
+/** Checks that the encryption package is installed. @throws StartError `encryption-peer-missing` */
 export const checkEncryptionPeer = async (): Promise<void> => void (await loadDriver(loadPeer))

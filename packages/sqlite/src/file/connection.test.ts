@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { statement } from '../query/compile.ts'
 import { openConnection } from './connection.ts'
-import { statement } from './query.ts'
 
 let directory: string
 let path: string
@@ -38,7 +38,7 @@ describe('openConnection', () => {
     })
   })
 
-  it('flushes less often on request', () => {
+  it('sets synchronous to normal on request', () => {
     const { database } = openConnection(path, { synchronous: 'normal' })
 
     expect(database.pragma('synchronous', { simple: true })).toBe(1)
@@ -46,7 +46,7 @@ describe('openConnection', () => {
     database.close()
   })
 
-  it('builds a variant once, and again when too many others came between', () => {
+  it('caches a variant and rebuilds it after too many others', () => {
     const db = openConnection(path)
     let built = 0
     const variant = (name: string) =>

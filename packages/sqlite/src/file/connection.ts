@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
+import type { Query } from '../query/compile.ts'
 import { type OpenDatabase, openPlain } from './open-database.ts'
-import type { Query } from './query.ts'
 import type { Synchronous } from './synchronous.ts'
 
 /** One open database file and the statements prepared on it. Everything is synchronous. */
@@ -9,19 +9,19 @@ export interface Connection {
   run<Values>(query: Query<Values, unknown>, values: Values): Database.RunResult
   get<Values, Row>(query: Query<Values, Row>, values: Values): Row | undefined
   all<Values, Row>(query: Query<Values, Row>, values: Values): readonly Row[]
-  /** Row by row; nothing else can be written on this connection until it ends. */
+  /** Yields rows one by one. This connection cannot write until the iteration ends. */
   each<Values, Row>(query: Query<Values, Row>, values: Values): Iterable<Row>
-  /** The query of this name, built when it is not remembered: for queries whose conditions vary. */
+  /** Returns the cached query of this name, or builds it. For queries whose conditions vary. */
   variant<Values, Row>(name: string, build: () => Query<Values, Row>): Query<Values, Row>
 }
 
 export interface ConnectionOptions {
   readonly synchronous?: Synchronous | undefined
-  /** How to open the file; without encryption when missing. */
+  /** Opens the file; by default without encryption. */
   readonly open?: OpenDatabase | undefined
 }
 
-/** Opens the file for reading and writing and sets every pragma; creates it when it is missing. */
+/** Opens the file for reading and writing, creating it if it is missing, and sets every pragma. */
 export function openConnection(path: string, options: ConnectionOptions = {}): Connection {
   const { synchronous = 'full', open = openPlain } = options
   const database = open(path, { timeout: BUSY_TIMEOUT_MS })
@@ -38,7 +38,7 @@ export function openConnection(path: string, options: ConnectionOptions = {}): C
   return createConnection(database)
 }
 
-/** As `openConnection`; it never waits for a lock and never moves the log into the file. */
+/** Like `openConnection`, for a connection that never waits for a lock and never checkpoints. */
 export function openInlineConnection(path: string, options: ConnectionOptions): Connection {
   const db = openConnection(path, options)
   db.database.pragma('busy_timeout = 0')
@@ -46,13 +46,16 @@ export function openInlineConnection(path: string, options: ConnectionOptions): 
   return db
 }
 
-/** Of a new file. A commit writes whole pages, mostly for a few dozen bytes each; a file that is there keeps its own size. */
+/**
+ * Page size of a new file; an existing file keeps its own. Small, because a commit mostly changes a few dozen bytes per
+ * page.
+ */
 export const PAGE_BYTES = 2_048
 
-/** How much the write-ahead log holds before it is moved into the file. */
+/** Size of the write-ahead log that triggers a checkpoint. */
 const LOG_BYTES = 8 * 1024 * 1024
 
-/** How long a statement waits for the lock of another process. */
+/** How long a statement waits for a lock that another process holds. */
 export const BUSY_TIMEOUT_MS = 5_000
 const MAX_VARIANTS = 256
 
@@ -63,7 +66,7 @@ const SETTINGS = [
   'cell_size_check = ON',
   'mmap_size = 0',
   'temp_store = MEMORY',
-  // A commit that splits a page walks over all that is cached; the hot pages are few.
+  // A commit that splits a page walks the whole page cache, and few pages are hot.
   'cache_size = -2000',
 ]
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { EVERY_ROW, type RunRecord } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { openSqliteStorage } from './open-sqlite-storage.ts'
+import { openSqliteStorage } from '../open-sqlite-storage.ts'
 
 let directory: string
 let path: string
@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** Commits one run after the other and prints the number of each once it is acknowledged. */
+/** Commits one run after another and prints the number of each once it is acknowledged. */
 const COMMIT_FOREVER = `
 const [module, path, template] = process.argv.slice(1)
 const { openSqliteStorage } = await import(module)
@@ -29,9 +29,9 @@ for (let index = 0; ; index++) {
   process.stdout.write(index + '\\n')
 }`
 
-/** Kills the process in the middle of its work; answers the number of the newest acknowledged run. */
+/** Kills the process while it commits; returns the number of the last acknowledged run. */
 async function killAfterAcks(acks: number, template: RunRecord): Promise<number> {
-  const module = new URL('./open-sqlite-storage.ts', import.meta.url).href
+  const module = new URL('../open-sqlite-storage.ts', import.meta.url).href
   const flags = ['--conditions=perdure-source', '--input-type=module', '--eval', COMMIT_FOREVER]
   const child = spawn(process.execPath, [...flags, module, path, JSON.stringify(template)], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -46,8 +46,8 @@ async function killAfterAcks(acks: number, template: RunRecord): Promise<number>
   return Number(output.slice(0, output.lastIndexOf('\n')).split('\n').at(-1))
 }
 
-describe('a process that is killed', () => {
-  it('leaves everything it acknowledged, and nothing by halves', async () => {
+describe('a killed process', () => {
+  it('leaves every acknowledged commit and no partial one', async () => {
     const newest = await killAfterAcks(20, aRun())
 
     const storage = await openSqliteStorage({ path })

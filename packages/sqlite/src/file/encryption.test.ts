@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { anEvent, auditLogContract, factStoreContract, unitOfWorkContract } from '@perdure/testkit'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { MIGRATIONS } from '../migrations/migrations.ts'
+import { openSqliteStorage } from '../open-sqlite-storage.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { applyMigrations } from './migrate.ts'
 import { migrate, migrationStatus } from './migration-status.ts'
-import { MIGRATIONS } from './migrations/migrations.ts'
 import { databaseOpener } from './open-database.ts'
-import { openSqliteStorage } from './open-sqlite-storage.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'perdure-encryption-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -29,12 +29,12 @@ beforeEach(() => {
 const openFile = (mode: 'lib' | 'server') => () =>
   openSqliteStorage({ path: join(root, `${files++}.db`), synchronous: 'normal', mode, encryption })
 
-// The cipher works below the tables, and each open derives its key anew: the suites that use the file in most ways.
+// The cipher works below the tables and every open derives the key again, so only the suites that use the file most run here.
 unitOfWorkContract({ name: 'encrypted SQLite file', open: openFile('lib') })
 factStoreContract({ name: 'encrypted SQLite file', open: openFile('lib') })
 auditLogContract({ name: 'encrypted SQLite file behind its worker', open: openFile('server') })
 
-/** The digest of every file in the directory but the lock. */
+/** The digest of every file in the directory except the lock. */
 const digests = () =>
   Object.fromEntries(
     readdirSync(directory)
@@ -63,7 +63,7 @@ const refusalOf = (options: Partial<Parameters<typeof openSqliteStorage>[0]>) =>
   )
 
 describe('an encrypted database', () => {
-  it('shows no plain text in its file, nor in its write-ahead log while it is open', async () => {
+  it('contains no plain text in its file or in its open write-ahead log', async () => {
     const storage = await openSqliteStorage({ path, encryption })
     const events = [anEvent({ topic: MARKER, payload: JSON.stringify({ text: MARKER }) as never })]
     await storage.unitOfWork.commit([{ type: 'event.append', events }])
@@ -75,13 +75,13 @@ describe('an encrypted database', () => {
     for (const text of [MARKER, 'SQLite format 3', 'CREATE TABLE']) expect(allBytes().includes(text)).toBe(false)
   })
 
-  it('shows that text when it is not encrypted, so that the test above can fail', async () => {
+  it('contains the plain text without encryption, which proves that the previous test can fail', async () => {
     await fill({})
 
     expect(allBytes().includes(MARKER)).toBe(true)
   })
 
-  it('gives back what was written before', async () => {
+  it('returns earlier writes when it is opened again', async () => {
     await fill()
     const storage = await openSqliteStorage({ path, encryption })
 
@@ -89,7 +89,7 @@ describe('an encrypted database', () => {
     await storage.close()
   })
 
-  it('refuses a wrong passphrase and leaves the file as it was, byte for byte', async () => {
+  it('refuses a wrong passphrase and leaves the file unchanged byte for byte', async () => {
     await fill()
     const before = digests()
 
@@ -100,7 +100,7 @@ describe('an encrypted database', () => {
     expect(digests()).toEqual(before)
   })
 
-  it('is refused without encryption, as it was', async () => {
+  it('is refused without encryption and stays unchanged', async () => {
     await fill()
     const before = digests()
 
@@ -108,7 +108,7 @@ describe('an encrypted database', () => {
     expect(digests()).toEqual(before)
   })
 
-  it('refuses to encrypt a plain file behind the back of its owner', async () => {
+  it('refuses to open a plain file with encryption enabled', async () => {
     await fill({})
     const before = digests()
 
@@ -121,20 +121,20 @@ describe('an encrypted database', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('reports a damaged file as unreadable, not as foreign', async () => {
+  it('reports a damaged file as unreadable', async () => {
     writeFileSync(path, Buffer.alloc(8_192, 'x'))
 
     expect(await refusalOf({ encryption })).toBe('encryption-passphrase-wrong')
   })
 
-  it('is locked against a second server like any other', async () => {
+  it('is locked against a second server', async () => {
     const storage = await openSqliteStorage({ path, encryption })
 
     expect(await refusalOf({ encryption })).toBe('storage-locked')
     await storage.close()
   })
 
-  it('migrates with an encrypted copy of what was before', async () => {
+  it('migrates after making an encrypted copy', async () => {
     const open = await databaseOpener(encryption)
     const first = open(path)
     applyMigrations(first, { path, now: () => 1, migrations: MIGRATIONS.slice(0, 2) })
@@ -150,7 +150,7 @@ describe('an encrypted database', () => {
 })
 
 describe('databaseOpener', () => {
-  it('says how to install the package that it misses', async () => {
+  it('reports how to install the missing package', async () => {
     const load = () => Promise.reject(new Error('Cannot find package'))
 
     await expect(databaseOpener(encryption, load)).rejects.toMatchObject({
@@ -159,13 +159,13 @@ describe('databaseOpener', () => {
     })
   })
 
-  it('does not load it without encryption', async () => {
+  it('does not load the package without encryption', async () => {
     const load = () => Promise.reject(new Error('loaded'))
 
     expect(await databaseOpener(undefined, load)).toBeTypeOf('function')
   })
 
-  it('refuses a driver that takes a key and encrypts nothing', async () => {
+  it('refuses a driver that accepts a key but does not encrypt', async () => {
     const { default: plain } = await import('better-sqlite3')
     const open = await databaseOpener(encryption, async () => ({ default: plain }))
 

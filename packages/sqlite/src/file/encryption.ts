@@ -1,5 +1,5 @@
 /** Encryption at rest of one database file. */
 export interface Encryption {
-  /** As resolved from its secret reference; the file's key is derived from it. */
+  /** The resolved secret; the key of the file is derived from it. */
   readonly passphrase: Uint8Array
 }

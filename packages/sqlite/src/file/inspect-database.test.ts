@@ -5,8 +5,8 @@ import { toJsonText } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSqliteStorage } from '../open-sqlite-storage.ts'
 import { PAGE_BYTES } from './connection.ts'
-import { openSqliteStorage } from './open-sqlite-storage.ts'
 
 let directory: string
 let path: string
@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** A database of some hundred pages. */
+/** Creates a database of a few hundred pages. */
 async function createDatabase(): Promise<void> {
   const storage = await openSqliteStorage({ path })
   const runs = Array.from({ length: 300 }, (_, index) =>
@@ -33,7 +33,7 @@ function change(sql: string): void {
   database.close()
 }
 
-/** Overwrites a page that belongs to the table of runs. */
+/** Overwrites a page of the table `runs`. */
 function damagePage(): void {
   const bytes = readFileSync(path)
   const middle = Math.floor(bytes.length / PAGE_BYTES / 2) * PAGE_BYTES
@@ -49,11 +49,11 @@ async function expectRefusal(kind: string): Promise<void> {
   expect(readFileSync(path).equals(before)).toBe(true)
 }
 
-describe('a start on an unusable file', () => {
+describe('opening an unusable file', () => {
   it.each([
     ['short', 'hello'],
     ['long', 'This is not a database.\n'.repeat(1_000)],
-  ])('refuses a %s text file and leaves it as it is', async (_, text) => {
+  ])('refuses a %s text file and leaves it unchanged', async (_, text) => {
     writeFileSync(path, text)
 
     await expectRefusal('storage-corrupt')
@@ -61,20 +61,20 @@ describe('a start on an unusable file', () => {
     expect(readdirSync(directory).sort()).toEqual(['data.db', 'data.db.lock'])
   })
 
-  it('refuses the database of another program and leaves it as it is', async () => {
+  it('refuses the database of another program and leaves it unchanged', async () => {
     change('CREATE TABLE theirs (a)')
 
     await expectRefusal('storage-corrupt')
   })
 
-  it('refuses a file that was cut', async () => {
+  it('refuses a truncated file', async () => {
     await createDatabase()
     truncateSync(path, 10 * PAGE_BYTES)
 
     await expectRefusal('storage-corrupt')
   })
 
-  it('refuses damaged pages after a stop that was not in order', async () => {
+  it('refuses damaged pages after an unclean shutdown', async () => {
     await createDatabase()
     change("UPDATE meta SET value = '0' WHERE name = 'clean_shutdown'")
     damagePage()
@@ -91,10 +91,10 @@ describe('a start on an unusable file', () => {
 
   it.each([
     ['a checksum with a wrong digit', "checksum = replace(checksum, 'a', 'b') WHERE version = 2"],
-    ['a checksum that is none', "checksum = substr(checksum, 1, 63) || '~' WHERE version = 2"],
+    ['an invalid checksum', "checksum = substr(checksum, 1, 63) || '~' WHERE version = 2"],
     ['an empty checksum', "checksum = '' WHERE version = 2"],
-    ['a version that is none', 'version = 0 WHERE version = 2'],
-  ])('takes %s for damage, and blames no release', async (_, set) => {
+    ['an invalid version', 'version = 0 WHERE version = 2'],
+  ])('reports %s as damage, not as an edited migration', async (_, set) => {
     await createDatabase()
     change(`UPDATE schema_migrations SET ${set}`)
 
@@ -105,14 +105,14 @@ describe('a start on an unusable file', () => {
     ['a lost record', 'DELETE FROM schema_migrations WHERE version > 3'],
     ['a lost version', 'PRAGMA user_version = 3'],
     ['a version below zero', 'PRAGMA user_version = -7'],
-  ])('takes %s for damage, and migrates nothing again', async (_, sql) => {
+  ])('reports %s as damage and repeats no migration', async (_, sql) => {
     await createDatabase()
     change(sql)
 
     await expectRefusal('storage-corrupt')
   })
 
-  it('refuses a newer schema, byte for byte unchanged', async () => {
+  it('refuses a newer schema and leaves the file unchanged byte for byte', async () => {
     await createDatabase()
     change('PRAGMA user_version = 99')
 
@@ -120,8 +120,8 @@ describe('a start on an unusable file', () => {
   })
 })
 
-describe('a start on a usable file', () => {
-  it('opens it after a stop that was not in order', async () => {
+describe('opening a usable file', () => {
+  it('succeeds after an unclean shutdown', async () => {
     await createDatabase()
     change("UPDATE meta SET value = '0' WHERE name = 'clean_shutdown'")
 
@@ -131,7 +131,7 @@ describe('a start on a usable file', () => {
     await storage.close()
   })
 
-  it('does not read the whole of it after an orderly stop', async () => {
+  it('skips the full check after a clean shutdown', async () => {
     await createDatabase()
     damagePage()
 
@@ -141,7 +141,7 @@ describe('a start on a usable file', () => {
     await storage.close()
   })
 
-  it('takes an empty file for a new database', async () => {
+  it('treats an empty file as a new database', async () => {
     writeFileSync(path, '')
 
     const storage = await openSqliteStorage({ path })

@@ -1,47 +1,51 @@
 import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
-import { losesCommits } from './inspect-log.ts'
+import { hasCommitsAfterDamage } from './inspect-wal.ts'
 import { pendingMigrations } from './migrate.ts'
 import { type OpenDatabase, openPlain } from './open-database.ts'
 import { fileSize } from './private-file.ts'
 import {
-  brokenLogError,
   corruptError,
+  damagedWalError,
   isSqliteError,
-  lonelyLogError,
+  orphanedWalError,
   translateStartError,
   wrongPassphraseError,
 } from './sqlite-error.ts'
 import type { Synchronous } from './synchronous.ts'
 
 export interface Inspection {
-  /** Reads the log, and the whole file when the last server on it did not end in order; for who has the file alone. */
+  /**
+   * Also reads the WAL, and the whole file if the last server did not shut down cleanly. Only for a caller that has the
+   * file to itself.
+   */
   readonly checkAfterCrash: boolean
-  /** How it is written; `normal` lets a power loss tear more than one commit. */
+  /** How commits are flushed. With `normal`, power loss may tear more than one commit. */
   readonly synchronous?: Synchronous | undefined
-  /** How to open the file; without encryption when missing. */
+  /** Opens the file; by default without encryption. */
   readonly open?: OpenDatabase | undefined
 }
 
 /**
- * Looks at the file through a read-only connection before anything may write to it.
+ * Inspects the file through a read-only connection before anything may write to it.
  *
  * @throws StartError `storage-corrupt`, `storage-newer-schema`, `migration-failed`, `storage-locked`,
- *   `encryption-passphrase-wrong`, or `config-invalid` for a plain file that should be encrypted; the file is as it was.
+ *   `encryption-passphrase-wrong`, or `config-invalid` for a plain file that should be encrypted. The file is never
+ *   changed.
  */
 export function inspectDatabase(path: string, inspection: Inspection): void {
   const { checkAfterCrash, synchronous = 'full', open = openPlain } = inspection
   if (fileSize(path) === 0) {
-    if (fileSize(`${path}-wal`) > 0) throw lonelyLogError(path)
+    if (fileSize(`${path}-wal`) > 0) throw orphanedWalError(path)
     return
   }
-  if (checkAfterCrash && synchronous === 'full' && losesCommits(path)) throw brokenLogError(path)
+  if (checkAfterCrash && synchronous === 'full' && hasCommitsAfterDamage(path)) throw damagedWalError(path)
   if (open !== openPlain) checkPassphrase(path, open)
   const database = open(path, { readonly: true, fileMustExist: true })
   try {
     if (isForeign(database)) throw corruptError(path)
     pendingMigrations(database)
-    if (checkAfterCrash && !endedInOrder(database)) checkPages(database, path)
+    if (checkAfterCrash && !wasShutDownCleanly(database)) checkPages(database, path)
   } catch (error) {
     throw translateStartError(error, path)
   } finally {
@@ -49,7 +53,7 @@ export function inspectDatabase(path: string, inspection: Inspection): void {
   }
 }
 
-/** The key shows at the first read, not when the file is opened. */
+/** A wrong key fails at the first read, not when the file is opened. */
 function checkPassphrase(path: string, open: OpenDatabase): void {
   const failure = readFailure(path, open)
   if (failure === undefined) return
@@ -58,7 +62,7 @@ function checkPassphrase(path: string, open: OpenDatabase): void {
   throw isUnreadable ? wrongPassphraseError(path, failure) : translateStartError(failure, path)
 }
 
-/** Why the file cannot be read like this. */
+/** The error of a first read; `undefined` if it succeeds. */
 function readFailure(path: string, open: OpenDatabase): unknown {
   const database = open(path, { readonly: true, fileMustExist: true })
   try {
@@ -74,16 +78,16 @@ function readFailure(path: string, open: OpenDatabase): unknown {
 const notEncryptedError = (path: string): StartError =>
   new StartError('config-invalid', {
     message: `Encryption is enabled, but the file ${path} is not encrypted.`,
-    hint: 'The file was left as it is. Encrypt it as the guide on audit and encryption says, or name a new file.',
+    hint: 'Encrypt the file as the guide on audit and encryption describes, or set storage.path to a new file. The file was not changed.',
   })
 
-/** Tables of another program, and none of ours. */
+/** Whether the file has tables of another program and none of ours. */
 function isForeign(database: Database.Database): boolean {
   const names = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()
   return names.length > 0 && !names.includes('schema_migrations')
 }
 
-function endedInOrder(database: Database.Database): boolean {
+function wasShutDownCleanly(database: Database.Database): boolean {
   const hasMeta = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined
   if (!hasMeta) return true
   return database.prepare("SELECT value FROM meta WHERE name = 'clean_shutdown'").pluck().get() === '1'

@@ -5,9 +5,9 @@ import { toJsonText } from '@perdure/ports'
 import { anEvent } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSqliteStorage } from '../open-sqlite-storage.ts'
 import { createBackup } from './backup.ts'
 import { openConnection, PAGE_BYTES } from './connection.ts'
-import { openSqliteStorage } from './open-sqlite-storage.ts'
 import { restoreBackup } from './restore.ts'
 
 const HEADER = 32
@@ -22,8 +22,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** The files as a process leaves them that is killed after so many commits, of so many bytes each. */
-async function leave(commits: number, { bytes = 10, earlier = 0, pageBytes = PAGE_BYTES } = {}): Promise<void> {
+/** Leaves the files as a process would that is killed after this many commits of this many bytes each. */
+async function leaveFiles(commits: number, { bytes = 10, earlier = 0, pageBytes = PAGE_BYTES } = {}): Promise<void> {
   const from = join(directory, 'from.db')
   const database = new Database(from)
   database.pragma(`page_size = ${pageBytes}`)
@@ -31,7 +31,7 @@ async function leave(commits: number, { bytes = 10, earlier = 0, pageBytes = PAG
   database.close()
   const storage = await openSqliteStorage({ path: from, mode: 'lib' })
   for (let n = 0; n < earlier + commits; n++) {
-    if (n === earlier && n > 0) beginAgain(from)
+    if (n === earlier && n > 0) restartLog(from)
     const payload = toJsonText({ text: 'x'.repeat(bytes) })
     await storage.unitOfWork.commit([{ type: 'event.append', events: [anEvent({ topic: 'all', payload })] }])
   }
@@ -39,8 +39,8 @@ async function leave(commits: number, { bytes = 10, earlier = 0, pageBytes = PAG
   await storage.close()
 }
 
-/** The next commit is written at the start of the log, over what is there. */
-function beginAgain(of: string): void {
+/** Makes the next commit overwrite the log from its start. */
+function restartLog(of: string): void {
   const { database } = openConnection(of)
   database.pragma('wal_checkpoint(RESTART)')
   database.close()
@@ -48,7 +48,7 @@ function beginAgain(of: string): void {
 
 const log = () => readFileSync(`${path}-wal`)
 
-/** The places of the frames that end a commit. */
+/** The offsets of the frames that end a commit. */
 const commitsOf = (bytes: Buffer): readonly number[] =>
   Array.from({ length: Math.floor((bytes.length - HEADER) / FRAME) }, (_, n) => HEADER + n * FRAME).filter(
     (at) => bytes.readUInt32BE(at + 4) !== 0,
@@ -67,9 +67,9 @@ async function countServed(): Promise<number> {
   return count
 }
 
-describe('a log that a killed process has left', () => {
-  it('is read whole', async () => {
-    await leave(5)
+describe('the write-ahead log of a killed process', () => {
+  it('is read completely', async () => {
+    await leaveFiles(5)
     expect(await countServed()).toBe(5)
   })
 
@@ -79,9 +79,9 @@ describe('a log that a killed process has left', () => {
     ['in the frame before the last commit', () => (commitsOf(log()).at(-2) ?? 0) + 24 + 7],
     ['in its salts', () => 20],
     ['in its own checksum', () => 25],
-  ])('is refused by name when a bit has changed %s, and stays as it is', async (_, place) => {
-    await leave(5)
-    flip(place())
+  ])('is reported as damaged and stays unchanged after a bit flip %s', async (_, offset) => {
+    await leaveFiles(5)
+    flip(offset())
     const before = log()
 
     await expect(countServed()).rejects.toMatchObject({
@@ -94,15 +94,15 @@ describe('a log that a killed process has left', () => {
   it.each([
     ['in its salts', 20],
     ['in its own checksum', 25],
-  ])('is refused in a file of larger pages when a bit has changed %s', async (_, place) => {
-    await leave(5, { pageBytes: 2 * PAGE_BYTES })
-    flip(place)
+  ])('is reported as damaged in a file with larger pages after a bit flip %s', async (_, offset) => {
+    await leaveFiles(5, { pageBytes: 2 * PAGE_BYTES })
+    flip(offset)
 
     await expect(countServed()).rejects.toMatchObject({ kind: 'storage-corrupt' })
   })
 
-  it('can be given up from the damage on, by a backup that is restored', async () => {
-    await leave(5)
+  it('loses only the commits after the damage when a backup of it is restored', async () => {
+    await leaveFiles(5)
     flip(commitsOf(log()).at(-2) ?? 0)
     const out = join(directory, 'rest.db')
 
@@ -115,8 +115,8 @@ describe('a log that a killed process has left', () => {
   it.each([
     ['missing', () => rmSync(path)],
     ['empty', () => writeFileSync(path, '')],
-  ])('is not thrown away because its file is %s', async (_, damage) => {
-    await leave(5)
+  ])('is kept when the database file is %s', async (_, damage) => {
+    await leaveFiles(5)
     damage()
     const before = log()
 
@@ -126,26 +126,26 @@ describe('a log that a killed process has left', () => {
     expect(log().equals(before)).toBe(true)
   })
 
-  it('loses what was being written when the power went, and nothing else', async () => {
-    await leave(5, { bytes: 3 * PAGE_BYTES })
+  it('loses only the commit that was being written when power was lost', async () => {
+    await leaveFiles(5, { bytes: 3 * PAGE_BYTES })
     flip((commitsOf(log()).at(-1) ?? 0) - FRAME + 24)
     expect(await countServed()).toBe(4)
   })
 
-  it('may end in the middle of a frame', async () => {
-    await leave(5)
+  it('is accepted when it ends in the middle of a frame', async () => {
+    await leaveFiles(5)
     writeFileSync(`${path}-wal`, log().subarray(0, -100))
     expect(await countServed()).toBe(4)
   })
 
-  it('may hold what an earlier generation has left behind the last commit', async () => {
-    await leave(3, { earlier: 40 })
+  it('is accepted with frames of an earlier generation after the last commit', async () => {
+    await leaveFiles(3, { earlier: 40 })
     expect(commitsOf(log()).length).toBeGreaterThan(20)
     expect(await countServed()).toBe(43)
   })
 
-  it('may have holes where commits are not flushed', async () => {
-    await leave(5)
+  it('is accepted with damaged frames when synchronous is normal', async () => {
+    await leaveFiles(5)
     flip(HEADER + 24 + 100)
     await (await openSqliteStorage({ path, synchronous: 'normal' })).close()
   })

@@ -38,7 +38,7 @@ process.stdout.write('held')
 setInterval(() => {}, 1000)`
 
 describe('takeLease', () => {
-  it('refuses a second holder at once, with a hint', () => {
+  it('refuses a second holder immediately, with a hint', () => {
     const lease = takeLease(path)
 
     expect(() => takeLease(path)).toThrow(
@@ -48,7 +48,7 @@ describe('takeLease', () => {
     lease.release()
   })
 
-  it('keeps other processes out, also after a refused attempt of its own process', () => {
+  it('still excludes other processes after a refused attempt in its own process', () => {
     const lease = takeLease(path)
     expect(() => takeLease(path)).toThrow(expect.objectContaining({ kind: 'storage-locked' }))
 
@@ -58,7 +58,7 @@ describe('takeLease', () => {
     lease.release()
   })
 
-  it('can be taken again after it was released, also twice', () => {
+  it('can be taken again after release, which is idempotent', () => {
     const lease = takeLease(path)
     lease.release()
     lease.release()
@@ -74,13 +74,13 @@ describe('takeLease', () => {
     first.release()
   })
 
-  it('keeps its file to the owner', () => {
+  it('creates the lock file for its owner only', () => {
     takeLease(path).release()
 
     expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600)
   })
 
-  it('ends with the process that holds it, and not with the last reference to it', async () => {
+  it('outlives the last reference to it, and ends when its process dies', async () => {
     const args = [...FLAGS, HOLD_LEASE, MODULE, path]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
     onTestFinished(() => void child.kill('SIGKILL'))

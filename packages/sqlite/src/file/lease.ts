@@ -2,26 +2,26 @@ import Database from 'better-sqlite3'
 import { createPrivateFile } from './private-file.ts'
 import { isSqliteError, lockedError, translateStartError } from './sqlite-error.ts'
 
-/** The sole right to serve a database file. */
+/** The exclusive right to serve a database file. */
 export interface Lease {
   /** Idempotent. */
   release(): void
 }
 
 /**
- * Takes the lease: an exclusive lock on `<path>.lock`, held until `release` or the death of the process, whichever comes
- * first. The file itself stays, because deleting it could let two processes lock two files of one name.
+ * Takes the lease: an exclusive lock on `<path>.lock`, held until `release` or until the process dies. The lock file is
+ * never deleted, because two processes could then lock two different files of the same name.
  *
- * @throws StartError `storage-locked` at once when another holds it.
+ * @throws StartError `storage-locked` immediately when the lease is already held.
  */
 export function takeLease(path: string): Lease {
   const lockPath = `${path}.lock`
   createPrivateFile(lockPath)
   const database = lockFile(lockPath, path)
-  held.add(database)
+  heldConnections.add(database)
   return {
     release() {
-      held.delete(database)
+      heldConnections.delete(database)
       database.close()
     },
   }
@@ -40,5 +40,5 @@ function lockFile(lockPath: string, path: string): Database.Database {
   }
 }
 
-/** Keeps the connections from being collected: that would close them and free the locks. */
-const held = new Set<Database.Database>()
+/** Keeps the connections reachable: garbage collection would close them and release the locks. */
+const heldConnections = new Set<Database.Database>()

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { EpochMs } from '@perdure/ports'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Migration } from '../migrations/migration.ts'
+import { MIGRATIONS } from '../migrations/migrations.ts'
+import { readEvents, readLogHead } from '../rows/event-log.ts'
+import { holdsLegacyIds } from '../rows/idempotency-store.ts'
+import { findAnyRun } from '../rows/run-store.ts'
 import { type Connection, openConnection } from './connection.ts'
-import { readEvents, readLogHead } from './event-log.ts'
-import { holdsHashedIds } from './idempotency-store.ts'
 import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
-import type { Migration } from './migrations/migration.ts'
-import { MIGRATIONS } from './migrations/migrations.ts'
-import { findAnyRun } from './run-store.ts'
 
 const now = () => 1_000
 
@@ -38,14 +38,14 @@ const tables = (): unknown[] =>
   database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck().all()
 
 describe('MIGRATIONS', () => {
-  it('are numbered from 1 without gaps and named once', () => {
+  it('have consecutive numbers from 1 and unique names', () => {
     expect(MIGRATIONS.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1))
     expect(new Set(MIGRATIONS.map(({ name }) => name)).size).toBe(MIGRATIONS.length)
   })
 })
 
 describe('applyMigrations', () => {
-  it('brings a new database to the newest schema', () => {
+  it('migrates a new database to the newest schema', () => {
     applyMigrations(database, { path, now })
 
     expect(database.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length)
@@ -65,7 +65,7 @@ describe('applyMigrations', () => {
     expect(pendingMigrations(database)).toEqual([])
   })
 
-  it('applies only what is pending', () => {
+  it('applies only pending migrations', () => {
     applyMigrations(database, { path, now, migrations: [notes] })
     database.exec("INSERT INTO notes VALUES ('kept')")
     applyMigrations(database, { path, now: () => 2_000, migrations: [notes, dates] })
@@ -74,7 +74,7 @@ describe('applyMigrations', () => {
     expect(appliedMigrations(database).map(({ appliedAt }) => appliedAt)).toEqual([1_000, 2_000])
   })
 
-  it('keeps the runs of a schema that knew no children, as runs that no run started', () => {
+  it('keeps runs from a schema without child runs as top-level runs', () => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 6) })
     database.exec(`
       INSERT INTO run_keys VALUES (1, 'old');
@@ -89,7 +89,7 @@ describe('applyMigrations', () => {
     )
   })
 
-  it('goes on counting events where a schema with a sequence has stopped, whatever was deleted since', () => {
+  it('continues event positions after the old sequence, even if the newest events were deleted', () => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
     database.exec(`
       INSERT INTO events (topic, type, at, payload) VALUES ('log', 'kept', 1, '1'), ('log', 'a', 2, '2'), ('log', 'b', 3, '3');
@@ -105,35 +105,38 @@ describe('applyMigrations', () => {
   })
 
   it.each([
-    ['no key', '', [false, false]],
-    ['an answer', '(id, 200)', [true, false]],
-    ['an answer that is still to come', '(id, NULL)', [true, true]],
-  ])('looks for keys of an earlier release while %s of it counts', (_, row, expected) => {
+    ['there is no key', '', [false, false]],
+    ['a key with a response is unexpired', '(id, 200)', [true, false]],
+    ['a key waits for its response', '(id, NULL)', [true, true]],
+  ])('looks up keys of an earlier release as long as needed when %s', (_, row, expected) => {
     applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
     const insert = "INSERT INTO idempotency (id, status, fingerprint, created_at, expires_at) SELECT *, 'f', 0, 50 FROM"
     if (row !== '') database.exec(`${insert} (VALUES ${row.replace('id', `'${'a'.repeat(64)}'`)})`)
     applyMigrations(database, { path, now })
 
-    expect([49, 50].map((at) => holdsHashedIds(db, at as EpochMs))).toEqual(expected)
+    expect([49, 50].map((at) => holdsLegacyIds(db, at as EpochMs))).toEqual(expected)
   })
 
   it.each([
-    ['is at work', 'running', [true, true]],
+    ['is running', 'running', [true, true]],
     ['has ended', 'completed', [true, false]],
-  ])('looks for keys of an earlier release while a run they started %s', (_, status, expected) => {
-    applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
-    database.exec(`
+  ])(
+    'looks up keys of an earlier release as long as needed when a run that such a key started %s',
+    (_, status, expected) => {
+      applyMigrations(database, { path, now, migrations: MIGRATIONS.slice(0, 17) })
+      database.exec(`
       INSERT INTO run_keys VALUES (1, 'old');
       INSERT INTO runs (key, id, kind, target_id, owner, status, attempt, created_at, usage, metadata, input)
         VALUES (1, 'old', 'agent', 'echo', 'alice', '${status}', 1, 0, '{}', '{}', '1');
       INSERT INTO idempotency (id, run_id, content_of, status, fingerprint, created_at, expires_at)
         VALUES ('${'a'.repeat(64)}', 'old', 'old', ${status === 'running' ? 'NULL' : 200}, 'f', 0, 50)`)
-    applyMigrations(database, { path, now })
+      applyMigrations(database, { path, now })
 
-    expect([49, 50].map((at) => holdsHashedIds(db, at as EpochMs))).toEqual(expected)
-  })
+      expect([49, 50].map((at) => holdsLegacyIds(db, at as EpochMs))).toEqual(expected)
+    },
+  )
 
-  it('copies a database that holds data before it changes it, and keeps the copy', () => {
+  it('copies a database that holds data before migrating it, and keeps the copy', () => {
     applyMigrations(database, { path, now, migrations: [notes] })
     database.exec("INSERT INTO notes VALUES ('kept')")
     applyMigrations(database, { path, now, migrations: [notes, dates] })
@@ -145,13 +148,13 @@ describe('applyMigrations', () => {
     copy.close()
   })
 
-  it('copies nothing of a new database', () => {
+  it('makes no copy of a new database', () => {
     applyMigrations(database, { path, now, migrations: [notes, dates] })
 
     expect(existsSync(`${path}.before-1`) || existsSync(`${path}.before-2`)).toBe(false)
   })
 
-  it('replaces the copy of an earlier, failed attempt', () => {
+  it('replaces the copy of an earlier failed attempt', () => {
     applyMigrations(database, { path, now, migrations: [notes] })
     expect(() => applyMigrations(database, { path, now, migrations: [notes, broken] })).toThrow()
     database.exec("INSERT INTO notes VALUES ('later')")
@@ -162,7 +165,7 @@ describe('applyMigrations', () => {
     copy.close()
   })
 
-  it('undoes a migration that fails and keeps those before it', () => {
+  it('rolls back a failing migration and keeps the earlier ones', () => {
     expect(() => applyMigrations(database, { path, now, migrations: [notes, broken] })).toThrow(
       expect.objectContaining({ kind: 'migration-failed', message: expect.stringContaining('2 (broken)') }),
     )
@@ -173,7 +176,7 @@ describe('applyMigrations', () => {
     expect(database.inTransaction).toBe(false)
   })
 
-  it('refuses a database to which a migration of another text was applied', () => {
+  it('refuses a database whose applied migration has a different text', () => {
     applyMigrations(database, { path, now, migrations: [notes] })
     const edited = { ...notes, sql: `${notes.sql} -- edited` }
 
@@ -183,7 +186,7 @@ describe('applyMigrations', () => {
     expect(appliedMigrations(database)).toHaveLength(1)
   })
 
-  it('refuses a database of a newer release', () => {
+  it('refuses a database written by a newer release', () => {
     applyMigrations(database, { path, now, migrations: [notes, dates] })
     database.pragma('wal_checkpoint(TRUNCATE)')
     const before = readFileSync(path)
@@ -194,7 +197,7 @@ describe('applyMigrations', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  it('finds nothing to do when another connection was faster', () => {
+  it('does nothing when another connection migrated first', () => {
     const other = openConnection(path).database
     applyMigrations(other, { path, now, migrations: [notes, dates] })
     other.close()

@@ -2,24 +2,24 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
+import type { Migration } from '../migrations/migration.ts'
+import { MIGRATIONS } from '../migrations/migrations.ts'
 import type { AppliedMigration } from './applied-migration.ts'
-import type { Migration } from './migrations/migration.ts'
-import { MIGRATIONS } from './migrations/migrations.ts'
 import { createPrivateFile } from './private-file.ts'
 import { corruptError } from './sqlite-error.ts'
 
 export interface MigrateOptions {
-  /** Of the file to copy before anything changes; absent for a database in memory. */
+  /** The file to copy before anything changes; absent for a database in memory. */
   readonly path?: string | undefined
   readonly now: () => number
   readonly migrations?: readonly Migration[] | undefined
 }
 
 /**
- * Applies what is pending, each migration in one transaction together with its row in `schema_migrations` and
- * `user_version`. A database that holds data is copied to `<path>.before-<version>` first; the copy is kept.
+ * Applies the pending migrations, each in one transaction together with its row in `schema_migrations` and
+ * `user_version`. A database that holds data is first copied to `<path>.before-<version>`; the copy is kept.
  *
- * @throws StartError as `pendingMigrations`; `migration-failed` when one fails.
+ * @throws StartError like `pendingMigrations`; `migration-failed` when a migration fails.
  */
 export function applyMigrations(database: Database.Database, options: MigrateOptions): void {
   const { path, migrations = MIGRATIONS } = options
@@ -31,10 +31,10 @@ export function applyMigrations(database: Database.Database, options: MigrateOpt
 }
 
 /**
- * Checks what was applied against what this release knows, and answers what is left. Only reads.
+ * Compares the applied migrations with those of this release and returns the pending ones. Read-only.
  *
- * @throws StartError `storage-newer-schema`; `storage-corrupt` when no release can have written what the file says was
- *   applied; `migration-failed` when a migration was edited after it was applied.
+ * @throws StartError `storage-newer-schema`; `storage-corrupt` when no release can have written the recorded
+ *   migrations; `migration-failed` when a migration was edited after it was applied.
  */
 export function pendingMigrations(
   database: Database.Database,
@@ -47,20 +47,20 @@ export function pendingMigrations(
   }))()
   if (Math.max(version, applied.at(-1)?.version ?? 0) > latest) throw newerError(version, latest)
   if (version !== applied.length) {
-    throw damagedError(database, `schema version ${version}, but ${applied.length} migrations recorded`)
+    throw damagedError(database, `schema version ${version}, but ${applied.length} recorded migrations`)
   }
   for (const [index, { version, name, checksum }] of applied.entries()) {
     const known = migrations[index] as Migration
     if (checksum === checksumOf(known) && version === known.version) continue
     if (version !== known.version || isDamaged(checksum, checksumOf(known))) {
-      throw damagedError(database, `the record of migration ${known.version} is not what was written`)
+      throw damagedError(database, `the record of migration ${known.version} was altered`)
     }
     throw editedError(version, name)
   }
   return migrations.slice(applied.length)
 }
 
-/** Another text has another checksum in nearly every place; one that differs in few was written right. */
+/** An edited migration changes almost every digit of the checksum; a checksum that differs in few digits is damaged. */
 function isDamaged(checksum: string, known: string): boolean {
   const differing = [...known].filter((digit, index) => digit !== checksum[index]).length
   return !/^[0-9a-f]{64}$/.test(checksum) || differing < known.length / 2
@@ -91,7 +91,7 @@ function applyMigration(database: Database.Database, migration: Migration, now: 
     const inserted = database
       .prepare('INSERT INTO schema_migrations VALUES (?, ?, ?, ?) ON CONFLICT (version) DO NOTHING')
       .run(version, name, checksumOf(migration), now())
-    if (inserted.changes === 0) return // another process was faster
+    if (inserted.changes === 0) return // another process applied it first
     database.exec(migration.sql)
     database.pragma(`user_version = ${version}`)
   })
@@ -99,14 +99,14 @@ function applyMigration(database: Database.Database, migration: Migration, now: 
     apply.immediate()
   } catch (error) {
     throw new StartError('migration-failed', {
-      message: `Migration ${version} (${name}) failed and was undone: ${messageOf(error)}`,
-      hint: 'The database is as the migrations before it left it. Fix the cause and start again.',
+      message: `Migration ${version} (${name}) failed and was rolled back: ${messageOf(error)}`,
+      hint: 'Fix the cause and start again. Earlier migrations stay applied.',
       cause: error,
     })
   }
 }
 
-/** Writes a consistent copy under a temporary name, flushes it, and puts it in the place of an older one. */
+/** Writes a consistent copy under a temporary name, flushes it, and replaces an older copy. */
 function copyFile(database: Database.Database, target: string): void {
   const temporary = `${target}.tmp`
   try {
@@ -120,8 +120,8 @@ function copyFile(database: Database.Database, target: string): void {
   } catch (error) {
     rmSync(temporary, { force: true })
     throw new StartError('migration-failed', {
-      message: `The copy ${target} that precedes a migration could not be made: ${messageOf(error)}`,
-      hint: 'Nothing was migrated. Make room beside the database and start again.',
+      message: `Copying the database to ${target} before a migration failed: ${messageOf(error)}`,
+      hint: 'Free space on the disk that holds the database and start again. Nothing was migrated.',
       cause: error,
     })
   }
@@ -139,14 +139,14 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 const newerError = (version: number, latest: number): StartError =>
   new StartError('storage-newer-schema', {
-    message: `The database has schema version ${version}; this release knows versions up to ${latest}.`,
-    hint: 'Start the release that wrote it, or restore the copy made before its migration.',
+    message: `The database has schema version ${version}; this release supports versions up to ${latest}.`,
+    hint: 'Start the release that wrote it, or restore the copy that was made before its migration.',
   })
 
 const damagedError = ({ name }: Database.Database, what: string): StartError => corruptError(name, new Error(what))
 
 const editedError = (version: number, name: string): StartError =>
   new StartError('migration-failed', {
-    message: `Migration ${version} (${name}) differs from the one that was applied to this database.`,
-    hint: 'Released migrations never change: install an unmodified release.',
+    message: `Migration ${version} (${name}) differs from the migration that was applied to this database.`,
+    hint: 'Install an unmodified release: released migrations never change.',
   })

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { MIGRATIONS } from '../migrations/migrations.ts'
+import { openSqliteStorage } from '../open-sqlite-storage.ts'
 import { migrate, migrationStatus } from './migration-status.ts'
-import { MIGRATIONS } from './migrations/migrations.ts'
-import { openSqliteStorage } from './open-sqlite-storage.ts'
 
 const summaries = MIGRATIONS.map(({ version, name }) => ({ version, name }))
 
@@ -18,12 +18,12 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }))
 
 describe('migrationStatus', () => {
-  it('shows everything as pending for a missing file and does not create it', async () => {
+  it('lists every migration as pending for a missing file and does not create it', async () => {
     expect(await migrationStatus(path)).toEqual({ applied: [], pending: summaries })
     expect(existsSync(path)).toBe(false)
   })
 
-  it('shows what was applied beside a running server', async () => {
+  it('lists the applied migrations beside a running server', async () => {
     const storage = await openSqliteStorage({ path, now: () => 7 })
 
     const status = await migrationStatus(path)
@@ -34,7 +34,7 @@ describe('migrationStatus', () => {
 })
 
 describe('migrate', () => {
-  it('creates the database and brings it to the newest schema', async () => {
+  it('creates the database and migrates it to the newest schema', async () => {
     const status = await migrate(path, { now: () => 9 })
 
     expect(status.pending).toEqual([])

@@ -1,17 +1,17 @@
+import { MIGRATIONS } from '../migrations/migrations.ts'
 import type { AppliedMigration } from './applied-migration.ts'
 import { openConnection } from './connection.ts'
 import type { Encryption } from './encryption.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { takeLease } from './lease.ts'
 import { appliedMigrations, applyMigrations, pendingMigrations } from './migrate.ts'
-import { MIGRATIONS } from './migrations/migrations.ts'
 import { databaseOpener } from './open-database.ts'
 import { createPrivateFile, fileSize, preparePath } from './private-file.ts'
 import { translateStartError } from './sqlite-error.ts'
 
 export interface MigrationOptions {
   readonly encryption?: Encryption | undefined
-  /** When migrations are applied; epoch milliseconds. */
+  /** Timestamps for applied migrations; epoch milliseconds. */
   readonly now?: (() => number) | undefined
 }
 
@@ -20,7 +20,9 @@ export interface MigrationStatus {
   readonly pending: readonly { readonly version: number; readonly name: string }[]
 }
 
-/** What was applied to the file and what is left. Only reads; a missing file is not created. @throws StartError */
+/**
+ * Lists the applied and pending migrations of the file. Read-only; does not create a missing file. @throws StartError
+ */
 export async function migrationStatus(
   path: string,
   { encryption }: Pick<MigrationOptions, 'encryption'> = {},
@@ -36,7 +38,7 @@ export async function migrationStatus(
   }
 }
 
-/** Applies what is pending without serving; needs the lease. @throws StartError */
+/** Applies the pending migrations without serving. Takes the lease. @throws StartError */
 export async function migrate(
   path: string,
   { encryption, now = Date.now }: MigrationOptions = {},

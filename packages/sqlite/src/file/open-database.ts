@@ -2,10 +2,13 @@ import { StartError } from '@perdure/ports'
 import Database from 'better-sqlite3'
 import type { Encryption } from './encryption.ts'
 
-/** Opens one connection; with encryption it is keyed, and nothing was read yet. */
+/** Opens one connection. With encryption the key is set, but not yet verified: nothing has been read. */
 export type OpenDatabase = (path: string, options?: Database.Options) => Database.Database
 
-/** Of every encrypted file; the default of the driver, named so that a new default cannot lock anyone out. */
+/**
+ * The cipher of every encrypted file. Named explicitly, so that a new driver default cannot make existing files
+ * unreadable.
+ */
 export const CIPHER = 'chacha20'
 
 export const openPlain: OpenDatabase = (path, options) => new Database(path, options)
@@ -13,7 +16,8 @@ export const openPlain: OpenDatabase = (path, options) => new Database(path, opt
 const PEER = 'better-sqlite3-multiple-ciphers'
 
 /**
- * How to open the file. The driver that can encrypt is an optional package, loaded only when it is needed.
+ * Returns the function that opens the file. The driver that encrypts is an optional package and is loaded only if
+ * needed.
  *
  * @throws StartError `encryption-peer-missing`, `encryption-passphrase-missing`
  */
@@ -38,14 +42,14 @@ export async function loadDriver(load: () => Promise<CipherModule>): Promise<typ
     return (await load()).default
   } catch (cause) {
     throw new StartError('encryption-peer-missing', {
-      message: `Encryption is enabled and the package ${PEER} cannot be loaded.`,
+      message: `Encryption is enabled, but the package ${PEER} cannot be loaded.`,
       hint: `Install it beside the server: npm install ${PEER}`,
       cause,
     })
   }
 }
 
-/** The plain driver takes the key without a word and writes plain text: the cipher must answer to its name. */
+/** The plain driver silently ignores the key and writes plain text, so the driver must first confirm the cipher. */
 function openKeyed(database: Database.Database, passphrase: Buffer): Database.Database {
   try {
     database.pragma(`cipher = '${CIPHER}'`)

@@ -7,7 +7,7 @@ import { preparePath } from './private-file.ts'
 const freshDir = () => realpathSync(mkdtempSync(join(tmpdir(), 'perdure-path-')))
 
 describe('preparePath', () => {
-  it('makes every missing directory for its owner only', () => {
+  it('creates every missing directory for its owner only', () => {
     const dir = freshDir()
 
     expect(preparePath(join(dir, 'a/b/data.db'))).toBe(join(dir, 'a/b/data.db'))
@@ -15,7 +15,7 @@ describe('preparePath', () => {
     for (const made of ['a', 'a/b']) expect(statSync(join(dir, made)).mode & 0o777).toBe(0o700)
   })
 
-  it('leaves the mode of a directory that is there', () => {
+  it('keeps the mode of an existing directory', () => {
     const dir = freshDir()
     mkdirSync(join(dir, 'shared'), { mode: 0o755 })
 
@@ -24,7 +24,7 @@ describe('preparePath', () => {
     expect(statSync(join(dir, 'shared')).mode & 0o777).toBe(0o755)
   })
 
-  it('resolves symbolic links, of the directory and of the file', () => {
+  it('resolves symbolic links to the directory and to the file', () => {
     const dir = freshDir()
     mkdirSync(join(dir, 'real'))
     symlinkSync('real', join(dir, 'link'))
@@ -46,7 +46,7 @@ describe('preparePath', () => {
     )
   })
 
-  it.skipIf(process.platform !== 'linux')('refuses a place where the kernel makes no directories', () => {
+  it.skipIf(process.platform !== 'linux')('refuses a location where the kernel creates no directories', () => {
     expect(() => preparePath('/proc/nope/x.db')).toThrow(
       expect.objectContaining({ kind: 'config-invalid', hint: expect.stringContaining('storage.path') }),
     )

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, st
 import { basename, dirname, join, resolve } from 'node:path'
 import { StartError } from '@perdure/ports'
 
-/** Creates the directory of `path` (0700) when it is missing; answers the path with its symbolic links resolved. */
+/** Creates the directory of `path` (0700) if it is missing. Returns the path with its symbolic links resolved. */
 export function preparePath(path: string): string {
   const absolute = resolve(path)
   try {
@@ -17,7 +17,7 @@ export function preparePath(path: string): string {
   }
 }
 
-/** With its parents. One at a time: a recursive `mkdir` never ends where the kernel refuses it with ENOENT, as in /proc. */
+/** Creates parents one by one: a recursive `mkdir` never returns where the kernel fails it with ENOENT, as in /proc. */
 function makeDirectory(path: string): void {
   if (isDirectory(path)) return
   makeDirectory(dirname(path))
@@ -29,8 +29,8 @@ function makeDirectory(path: string): void {
 }
 
 /**
- * Creates an empty file that only its owner may read and write. An existing one is never opened: closing it would drop
- * the locks that SQLite holds on it in this process.
+ * Creates an empty file that only its owner may read and write. An existing file is never opened, because closing it
+ * would release the locks that SQLite holds on it in this process.
  */
 export function createPrivateFile(path: string): void {
   if (existsSync(path)) return
@@ -46,7 +46,7 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/** Takes the permissions of group and others from the database file and what lies beside it. */
+/** Removes the permissions of group and others from the database file, its WAL and its WAL index. */
 export function restrictFiles(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     const stat = statSync(file, { throwIfNoEntry: false })
@@ -55,7 +55,7 @@ export function restrictFiles(path: string): void {
   }
 }
 
-/** In bytes; 0 when there is no file. */
+/** Size in bytes; 0 if the file does not exist. */
 export const fileSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false

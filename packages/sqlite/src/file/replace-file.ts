@@ -3,8 +3,8 @@ import { closeSync, copyFileSync, fsyncSync, openSync, readSync, renameSync, rmS
 import { dirname } from 'node:path'
 
 /**
- * Puts a file that `write` makes under a temporary name in the place of `target`, at once and flushed: whoever looks sees
- * the old file or the whole new one. What fails leaves nothing behind.
+ * Lets `write` create a file under a temporary name, flushes it and renames it to `target`. Readers see either the old
+ * file or the complete new one. A failure leaves no file behind.
  */
 export function replaceFile(target: string, write: (temporary: string) => void): void {
   const temporary = `${target}${PARTIAL}`
@@ -20,12 +20,12 @@ export function replaceFile(target: string, write: (temporary: string) => void):
   }
 }
 
-/** What a file that is not complete is called until it is. */
+/** Suffix of a file that is not complete yet. */
 const PARTIAL = '.partial'
 
 export const copyTo = (source: string) => (temporary: string) => copyFileSync(source, temporary)
 
-/** Of the whole file, in constant memory; lower-case hex. */
+/** Hashes the whole file in constant memory; lower-case hex. */
 export function sha256OfFile(path: string): string {
   const hash = createHash('sha256')
   const file = openSync(path, 'r')

@@ -1,15 +1,17 @@
 import { StartError } from '@perdure/ports'
 import type Database from 'better-sqlite3'
 
-/** Before it, a checkpoint that meets a commit of another connection can lose that commit. @see https://sqlite.org/wal.html */
+/**
+ * In older versions, a checkpoint can lose a concurrent commit of another connection. @see https://sqlite.org/wal.html
+ */
 const MINIMUM_SQLITE = [3, 51, 3] as const
 
-/** @throws StartError `node-too-old` when the driver brings an older SQLite. */
+/** @throws StartError `node-too-old` when the driver bundles an older SQLite. */
 export function requireSqliteVersion(database: Database.Database): void {
   const version = database.prepare('SELECT sqlite_version()').pluck().get() as string
   if (isAtLeast(version.split('.').map(Number), MINIMUM_SQLITE)) return
   throw new StartError('node-too-old', {
-    message: `The storage driver brings SQLite ${version}; ${MINIMUM_SQLITE.join('.')} or newer is needed.`,
+    message: `The storage driver bundles SQLite ${version}; ${MINIMUM_SQLITE.join('.')} or newer is required.`,
     hint: 'Install better-sqlite3 13.2 or newer.',
   })
 }

@@ -16,7 +16,7 @@ describe('translateError', () => {
     ['SQLITE_NOTADB', 'storage-failed'],
     ['SQLITE_READONLY_DBMOVED', 'storage-failed'],
     ['SQLITE_CONSTRAINT_NOTNULL', 'internal-error'],
-  ])('turns %s into %s and keeps its cause', (code, id) => {
+  ])('translates %s to %s and keeps the cause', (code, id) => {
     const error = driverError(code)
 
     const translated = translateError(error)
@@ -25,11 +25,11 @@ describe('translateError', () => {
     expect(translated).toMatchObject({ id, cause: error })
   })
 
-  it('gives the busy error both its identifiers', () => {
+  it('gives the busy error both its code and its kind', () => {
     expect(translateError(driverError('SQLITE_BUSY'))).toMatchObject({ code: 'SQLITE_BUSY', kind: 'sqlite-busy' })
   })
 
-  it('passes errors of other origin unchanged', () => {
+  it('returns other errors unchanged', () => {
     const error = new TypeError('not of the driver')
 
     expect(translateError(error)).toBe(error)
@@ -44,7 +44,7 @@ describe('translateStartError', () => {
     ['SQLITE_IOERR_SHORT_READ', 'storage-corrupt'],
     ['SQLITE_CANTOPEN', 'config-invalid'],
     ['SQLITE_READONLY', 'config-invalid'],
-  ])('turns %s into %s', (code, kind) => {
+  ])('translates %s to %s', (code, kind) => {
     const error = driverError(code)
 
     const translated = translateStartError(error, '/data.db')
@@ -53,7 +53,7 @@ describe('translateStartError', () => {
     expect(translated).toMatchObject({ kind, cause: error, message: expect.stringContaining('/data.db') })
   })
 
-  it('passes errors of other origin unchanged', () => {
+  it('returns other errors unchanged', () => {
     const error = new RangeError('not of the driver')
 
     expect(translateStartError(error, '/data.db')).toBe(error)

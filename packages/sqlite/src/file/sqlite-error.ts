@@ -1,15 +1,15 @@
-import { AppError, StartError } from '@perdure/ports'
+import { AppError, StartError, storageBusy } from '@perdure/ports'
 
-/** What a failure of the driver means to callers of the ports. Errors of other origin pass unchanged. */
+/** Translates a driver error into the `AppError` that the ports promise. Returns any other error unchanged. */
 export function translateError(error: unknown): unknown {
   if (!isSqliteError(error)) return error
-  if (isBusy(error.code)) return new AppError('SQLITE_BUSY', { cause: error })
+  if (isBusy(error.code)) return storageBusy({ cause: error })
   if (error.code === 'SQLITE_FULL') return new AppError('storage-full', { cause: error })
   if (isFatal(error.code)) return new AppError('storage-failed', { cause: error })
-  return new AppError('internal-error', { message: 'The storage refused a statement.', cause: error })
+  return new AppError('internal-error', { message: 'The storage rejected a statement.', cause: error })
 }
 
-/** What a failure of the driver means before there is a storage. */
+/** Translates a driver error into the `StartError` for opening a file. Returns any other error unchanged. */
 export function translateStartError(error: unknown, path: string): unknown {
   if (!isSqliteError(error)) return error
   if (isBusy(error.code)) return lockedError(path, error)
@@ -27,52 +27,52 @@ export interface SqliteError extends Error {
   readonly code: string
 }
 
-/** Of either driver: each has a class of its own. */
+/** Checks the name, not the class: each of the two drivers has its own class. */
 export const isSqliteError = (error: unknown): error is SqliteError =>
   error instanceof Error && error.name === 'SqliteError' && 'code' in error && typeof error.code === 'string'
 
-/** Another connection has the lock, whatever for. */
+/** Whether another connection holds a lock that the statement needs. */
 export const isBusyError = (error: unknown): boolean => isSqliteError(error) && isBusy(error.code)
 
 export const lockedError = (path: string, cause?: unknown): StartError =>
   new StartError('storage-locked', {
     message: `Another process holds the database file ${path}.`,
-    hint: 'Stop the other server, or give this one a storage.path of its own.',
+    hint: 'Stop the other server, or set storage.path to a different file.',
     cause,
   })
 
 export const corruptError = (path: string, cause?: unknown): StartError =>
   new StartError('storage-corrupt', {
-    message: `The file ${path} is damaged or not a Perdure database.`,
-    hint: 'The file was left as it is. Restore a copy, point storage.path elsewhere, or, if it is encrypted, enable its encryption.',
+    message: `The file ${path} is damaged or is not a Perdure database.`,
+    hint: 'Restore a backup, set storage.path to another file, or enable encryption if the file is encrypted. The file was not changed.',
     cause,
   })
 
-export const brokenLogError = (path: string): StartError =>
+export const damagedWalError = (path: string): StartError =>
   new StartError('storage-corrupt', {
-    message: `The log ${path}-wal is damaged, and commits that were acknowledged stand behind the damage.`,
-    hint: 'The files were left as they are. Restore a copy; or keep what stands before the damage and lose the rest: `perdure backup create --out rest.db`, then `perdure restore rest.db`.',
+    message: `The write-ahead log ${path}-wal is damaged, and acknowledged commits follow the damage.`,
+    hint: 'Restore a backup. To keep only the commits before the damage instead, run `perdure backup create --out rest.db`, then `perdure restore rest.db`. The files were not changed.',
   })
 
-/** SQLite would throw the log away. */
-export const lonelyLogError = (path: string): StartError =>
+/** SQLite would discard the write-ahead log of an empty or missing file. */
+export const orphanedWalError = (path: string): StartError =>
   new StartError('storage-corrupt', {
-    message: `The file ${path} is empty or missing, and its log ${path}-wal is not.`,
-    hint: 'The log was left as it is. Put the file back beside it; to begin anew, remove the log too.',
+    message: `The file ${path} is empty or missing, but its write-ahead log ${path}-wal is not.`,
+    hint: 'Put the file back, or remove the log to start with a new database. The log was not changed.',
   })
 
 export const wrongPassphraseError = (path: string, cause?: unknown): StartError =>
   new StartError('encryption-passphrase-wrong', {
     message: `The file ${path} cannot be read with this passphrase.`,
-    hint: 'The file was left as it is. Give the passphrase it was made with; if that is the one, the file is damaged.',
+    hint: 'Use the passphrase that the file was created with. If it is the right one, the file is damaged: restore a backup. The file was not changed.',
     cause,
   })
 
-/** Whether the driver refused the statement and nothing else is wrong: a constraint, a trigger, a missing table. */
-export const isRefusal = (error: unknown): boolean =>
+/** Whether only the statement failed (a constraint, a trigger, a missing table) and the storage itself is fine. */
+export const isStatementError = (error: unknown): boolean =>
   isSqliteError(error) && !isBusy(error.code) && error.code !== 'SQLITE_FULL' && !isFatal(error.code)
 
-/** Whether the state on disk is unknown after this error, so that nothing more may be written. */
+/** After these errors the state on disk is unknown, so nothing more may be written. */
 const FATAL = ['SQLITE_IOERR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_CANTOPEN', 'SQLITE_READONLY']
 
 const isFatal = (code: string): boolean => FATAL.some((prefix) => code.startsWith(prefix))

@@ -1,2 +1,2 @@
-/** What a commit survives: a loss of power, or a crash of the process only. */
+/** `full`: a commit survives power loss. `normal`: a commit survives only a process crash. */
 export type Synchronous = 'full' | 'normal'

@@ -7,7 +7,7 @@ import { fileSize, preparePath } from './private-file.ts'
 import { translateStartError } from './sqlite-error.ts'
 
 /**
- * Gives the space of deleted rows back to the disk; for a moment the database is there twice. Sizes in bytes.
+ * Returns the space of deleted rows to the disk. Needs free space for a second copy of the database. Sizes in bytes.
  *
  * @throws StartError `storage-locked` while a server holds the file
  */

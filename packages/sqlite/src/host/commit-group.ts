@@ -1,70 +1,74 @@
-import type { Connection } from '../connection.ts'
+import type { Connection } from '../file/connection.ts'
 import { WRITES, type WriteName, type WriteRequest, type WriteResult } from '../operations.ts'
-import { statement } from '../query.ts'
+import { statement } from '../query/compile.ts'
 
 export interface WriteJob<Name extends WriteName = WriteName> {
   readonly name: Name
   readonly request: WriteRequest<Name>
 }
 
-export type Settled = { readonly result: WriteResult<WriteName> } | { readonly error: unknown }
+export type JobResult = { readonly result: WriteResult<WriteName> } | { readonly error: unknown }
 
 /**
- * Runs the jobs in one transaction: a conflict or an error undoes its job alone. When the transaction itself is lost, every job
- * settles with its error. No transaction is open afterwards.
+ * Runs the jobs in one transaction. A conflict or an error undoes only its own job. When the transaction itself fails,
+ * every job gets that error. No transaction is open afterwards.
  */
-export function commitGroup(db: Connection, jobs: readonly WriteJob[]): readonly Settled[] {
+export function commitGroup(db: Connection, jobs: readonly WriteJob[]): readonly JobResult[] {
   try {
-    return commitTogether(db, jobs) ?? commitApart(db, jobs)
+    const results = commitTogether(db, jobs)
+    return results === ROLLED_BACK ? commitWithSavepoints(db, jobs) : results
   } catch (error) {
     const reported = undo(db, error)
     return jobs.map(() => ({ error: reported }))
   }
 }
 
-/**
- * Without savepoints, for each of which SQLite copies every page that its job touches. `undefined`, and nothing done, when a job
- * is to be undone alone.
- */
-function commitTogether(db: Connection, jobs: readonly WriteJob[]): readonly Settled[] | undefined {
+/** The whole group was rolled back because one job must be undone alone; the jobs have to run again with savepoints. */
+const ROLLED_BACK = 'rolled-back'
+
+/** Commits without savepoints: for each savepoint SQLite copies every page that its job touches. */
+function commitTogether(db: Connection, jobs: readonly WriteJob[]): readonly JobResult[] | typeof ROLLED_BACK {
   db.run(BEGIN, undefined)
-  const settled: Settled[] = []
+  const results: JobResult[] = []
   for (const job of jobs) {
     const result = tryJob(db, job)
-    if (result === undefined || !(result.committed || hasDoneNothing(result))) {
+    if (result === FAILED || !(result.committed || changedNothing(result))) {
       db.run(ROLLBACK, undefined)
-      return undefined
+      return ROLLED_BACK
     }
-    settled.push({ result })
+    results.push({ result })
   }
   db.run(COMMIT, undefined)
-  return settled
+  return results
 }
 
-/** `undefined` after an error. @throws when the transaction did not survive the job. */
-function tryJob(db: Connection, { name, request }: WriteJob): WriteResult<WriteName> | undefined {
+/** The job threw, and the transaction is still open. */
+const FAILED = 'failed'
+
+/** @throws the error of the job when SQLite has rolled the transaction back. */
+function tryJob(db: Connection, { name, request }: WriteJob): WriteResult<WriteName> | typeof FAILED {
   try {
     return WRITES[name](db, request)
   } catch (error) {
     if (!db.database.inTransaction) throw error
-    return undefined
+    return FAILED
   }
 }
 
-/** A repeated request is refused by its first write. */
-const hasDoneNothing = (result: Exclude<WriteResult<WriteName>, { readonly committed: true }>): boolean =>
+/** A repeated request conflicts in its first write, so there is nothing to undo. */
+const changedNothing = (result: Exclude<WriteResult<WriteName>, { readonly committed: true }>): boolean =>
   result.index === 0 && result.conflict.type === 'idempotency.reserve'
 
-/** Each job in a savepoint of its own. */
-function commitApart(db: Connection, jobs: readonly WriteJob[]): readonly Settled[] {
+/** Runs each job in its own savepoint. */
+function commitWithSavepoints(db: Connection, jobs: readonly WriteJob[]): readonly JobResult[] {
   db.run(BEGIN, undefined)
-  const settled = jobs.map((job) => runJob(db, job))
+  const results = jobs.map((job) => runJob(db, job))
   db.run(COMMIT, undefined)
-  return settled
+  return results
 }
 
-/** @throws when the transaction did not survive the job. */
-function runJob(db: Connection, { name, request }: WriteJob): Settled {
+/** @throws the error of the job when SQLite has rolled the transaction back. */
+function runJob(db: Connection, { name, request }: WriteJob): JobResult {
   db.run(SAVEPOINT, undefined)
   try {
     const result = WRITES[name](db, request)
@@ -79,7 +83,7 @@ function runJob(db: Connection, { name, request }: WriteJob): Settled {
   }
 }
 
-/** Rolls back; a rollback that fails is the graver error. */
+/** Rolls back and returns the error to report: that of the rollback if it fails too, else `error`. */
 function undo(db: Connection, error: unknown): unknown {
   try {
     if (db.database.inTransaction) db.run(ROLLBACK, undefined)

@@ -1,5 +1,6 @@
 import { AppError } from '@perdure/ports'
-import type { Connection } from '../connection.ts'
+import type { Connection } from '../file/connection.ts'
+import { translateError } from '../file/sqlite-error.ts'
 import {
   READS,
   type ReadName,
@@ -9,40 +10,42 @@ import {
   type WriteRequest,
   type WriteResult,
 } from '../operations.ts'
-import { translateError } from '../sqlite-error.ts'
-import type { Settled, WriteJob } from './commit-group.ts'
-import { endsSomething } from './ends-something.ts'
+import type { JobResult, WriteJob } from './commit-group.ts'
 import type { Host, HostState } from './host.ts'
+import { mayUseReserve } from './may-use-reserve.ts'
 import type { Reserve } from './reserve.ts'
 
 export interface HostParts {
-  /** Commits the jobs as one group; errors may be those of the driver. Never rejects. */
-  readonly commit: (jobs: readonly WriteJob[]) => readonly Settled[] | Promise<readonly Settled[]>
-  /** Groups that may be under way at once. */
-  readonly maxGroups: number
-  /** Where reads run, on the calling thread. */
+  /** Commits the jobs as one group; errors may be driver errors. Never rejects. */
+  readonly commit: (jobs: readonly WriteJob[]) => readonly JobResult[] | Promise<readonly JobResult[]>
+  /** Upper limit for groups in flight at once. */
+  readonly maxGroupsInFlight: number
+  /** The connection for reads, on the calling thread. */
   readonly readFrom: Connection
-  /** Closes what the host works on; `isIntact` is false after a fatal error. */
+  /** Closes the connections; `isIntact` is false after a fatal error. */
   readonly close: (isIntact: boolean) => void | Promise<void>
-  /** Room held back for what must be brought to its end on a full disk; without it a write that succeeds ends that state. */
+  /**
+   * Space for commits that must succeed on a full disk. Without a reserve, the first successful write ends the `full`
+   * state.
+   */
   readonly reserve?: Reserve | undefined
-  /** Called once, when what is on disk is no longer known. */
+  /** Called once, when the state on disk becomes unknown. */
   readonly onFatal?: ((error: AppError) => void) | undefined
 }
 
-/** Jobs in one transaction at most: so few that the answers of one group are given while the next one is written. */
+/** Upper limit for jobs in one transaction: small enough to answer one group while the next is written. */
 const MAX_JOBS = 32
 
-interface Waiting extends WriteJob {
-  readonly settle: (settled: Settled) => void
+interface QueuedJob extends WriteJob {
+  readonly resolve: (result: JobResult) => void
 }
 
-/** The writes of one turn of the event loop, and those that come while a group is under way, share a transaction. */
-export function createHost({ commit, maxGroups, readFrom, close, reserve, onFatal }: HostParts): Host {
-  const waiting: Waiting[] = []
+/** Writes from one turn of the event loop, and writes that arrive while a group is in flight, share a transaction. */
+export function createHost({ commit, maxGroupsInFlight, readFrom, close, reserve, onFatal }: HostParts): Host {
+  const queue: QueuedJob[] = []
   const counters = { transactions: 0, writes: 0 }
   let state: HostState = 'open'
-  let underWay = 0
+  let groupsInFlight = 0
   let isScheduled = false
   let onIdle = () => {}
   let closing: Promise<void> | undefined
@@ -56,8 +59,8 @@ export function createHost({ commit, maxGroups, readFrom, close, reserve, onFata
     return translated
   }
 
-  /** A group that did not fit is answered once there is room for what it may end. */
-  const noteRoom = async (isDiskFull: boolean): Promise<void> => {
+  /** After a group that did not fit, frees the reserve before the callers are answered. */
+  const updateDiskState = async (isDiskFull: boolean): Promise<void> => {
     if (state === 'failed') return
     if (isDiskFull) {
       state = 'full'
@@ -66,26 +69,26 @@ export function createHost({ commit, maxGroups, readFrom, close, reserve, onFata
   }
 
   const runGroup = async (): Promise<void> => {
-    const group = waiting.splice(0, MAX_JOBS)
+    const group = queue.splice(0, MAX_JOBS)
     const hasFailed = state === 'failed'
-    underWay++
+    groupsInFlight++
     const outcomes = hasFailed ? group.map(() => ({ error: failedError() })) : await commit(group)
-    underWay--
+    groupsInFlight--
     counters.transactions += hasFailed ? 0 : 1
     counters.writes += group.length
-    const settled = outcomes.map((outcome) => ('error' in outcome ? { error: translate(outcome.error) } : outcome))
-    await noteRoom(settled.some(isFull))
-    for (const [index, { settle }] of group.entries()) settle(settled[index] as Settled)
-    if (waiting.length > 0) runSoon()
-    else if (underWay === 0) onIdle()
+    const results = outcomes.map((outcome) => ('error' in outcome ? { error: translate(outcome.error) } : outcome))
+    await updateDiskState(results.some(isFull))
+    for (const [index, { resolve }] of group.entries()) resolve(results[index] as JobResult)
+    if (queue.length > 0) runSoon()
+    else if (groupsInFlight === 0) onIdle()
   }
 
   const runSoon = (): void => {
-    if (isScheduled || underWay >= maxGroups) return
+    if (isScheduled || groupsInFlight >= maxGroupsInFlight) return
     isScheduled = true
     setImmediate(() => {
       isScheduled = false
-      if (waiting.length > 0) void runGroup()
+      if (queue.length > 0) void runGroup()
     })
   }
 
@@ -93,20 +96,20 @@ export function createHost({ commit, maxGroups, readFrom, close, reserve, onFata
     const idle = new Promise<void>((resolve) => {
       onIdle = resolve
     })
-    if (waiting.length > 0 || underWay > 0) await idle
+    if (queue.length > 0 || groupsInFlight > 0) await idle
     await close(state !== 'failed')
   }
 
   return {
     async write<Name extends WriteName>(name: Name, request: WriteRequest<Name>) {
       if (closing !== undefined) throw closedError()
-      if (state === 'full' && reserve !== undefined && !endsSomething(request)) throw fullError()
-      const settled = await new Promise<Settled>((settle) => {
-        waiting.push({ name, request, settle })
+      if (state === 'full' && reserve !== undefined && !mayUseReserve(request)) throw fullError()
+      const outcome = await new Promise<JobResult>((resolve) => {
+        queue.push({ name, request, resolve })
         runSoon()
       })
-      if ('error' in settled) throw settled.error
-      return settled.result as WriteResult<Name>
+      if ('error' in outcome) throw outcome.error
+      return outcome.result as WriteResult<Name>
     },
     async read(name, request) {
       if (closing !== undefined) throw closedError()
@@ -116,9 +119,9 @@ export function createHost({ commit, maxGroups, readFrom, close, reserve, onFata
         throw translate(error)
       }
     },
-    async tend() {
-      const isFree = closing === undefined && (await reserve?.refill()) === true
-      if (isFree && state === 'full') state = 'open'
+    async checkDisk() {
+      const hasSpace = closing === undefined && (await reserve?.refill()) === true
+      if (hasSpace && state === 'full') state = 'open'
     },
     state: () => (closing === undefined ? state : 'closed'),
     counters: () => ({ ...counters }),
@@ -134,13 +137,15 @@ function runRead<Name extends ReadName>(db: Connection, name: Name, request: Rea
   return read(db, request)
 }
 
-const isFull = (settled: Settled): boolean =>
-  'error' in settled && settled.error instanceof AppError && settled.error.id === 'storage-full'
+const isFull = (result: JobResult): boolean =>
+  'error' in result && result.error instanceof AppError && result.error.id === 'storage-full'
 
 const failedError = (): AppError =>
-  new AppError('storage-failed', { message: 'The storage failed earlier and takes no more writes.' })
+  new AppError('storage-failed', { message: 'The storage failed earlier and refuses every write.' })
 
 const fullError = (): AppError =>
-  new AppError('storage-full', { hint: 'Free space on the disk of the database; the server goes on by itself.' })
+  new AppError('storage-full', {
+    hint: 'Free space on the disk that holds the database; the server then resumes by itself.',
+  })
 
 const closedError = (): AppError => new AppError('storage-failed', { message: 'The storage is closed.' })

@@ -5,14 +5,14 @@ import type { EpochMs, RunChange, Write } from '@perdure/ports'
 import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Connection, openConnection } from '../connection.ts'
-import { applyMigrations } from '../migrate.ts'
+import { type Connection, openConnection } from '../file/connection.ts'
+import { applyMigrations } from '../file/migrate.ts'
 import { commitGroup } from './commit-group.ts'
 import { createHost } from './create-host.ts'
 import { createReserve } from './reserve.ts'
 import { createUpkeep } from './upkeep.ts'
 
-/** A host on a disk that has room, or has not, and a reserve that may give some. */
+/** A host on a disk whose free space and reserve the test controls. */
 function setUp() {
   const db = openConnection(':memory:')
   applyMigrations(db.database, { now: () => 0 })
@@ -26,7 +26,7 @@ function setUp() {
   }
   const host = createHost({
     commit: (jobs) => commitGroup(connection, jobs),
-    ...{ maxGroups: 1, readFrom: db, close: () => void db.database.close() },
+    ...{ maxGroupsInFlight: 1, readFrom: db, close: () => void db.database.close() },
     reserve: {
       async release() {
         if (disk.hasReserve) disk.hasRoom = true
@@ -49,7 +49,7 @@ const end: readonly Write[] = [
 const begin: readonly Write[] = [{ type: 'run.insert', run: aRun({ id: 'later' }) }]
 
 describe('a host on a full disk', () => {
-  it('refuses what begins, records what ends, and goes on when there is room', async () => {
+  it('refuses new runs, records ended runs, and resumes once there is space', async () => {
     const { host, disk } = setUp()
     await host.write('commit', [{ type: 'run.insert', run: aRun({ status: 'running' }) }])
     disk.hasRoom = false
@@ -57,17 +57,17 @@ describe('a host on a full disk', () => {
 
     await expect(host.write('commit', begin)).rejects.toMatchObject({ id: 'storage-full' })
     expect(await host.write('commit', end)).toMatchObject({ committed: true })
-    await host.tend()
+    await host.checkDisk()
     expect(host.state()).toBe('full')
     disk.hasReserve = true
-    await host.tend()
+    await host.checkDisk()
     expect(host.state()).toBe('open')
     expect(await host.write('commit', begin)).toMatchObject({ committed: true })
   })
 })
 
 describe('the reserve', () => {
-  it('is made where there is room, released, and taken back', async () => {
+  it('is created, released and created again while there is space', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'perdure-reserve-'))
     onTestFinished(() => rmSync(directory, { recursive: true }))
     const path = join(directory, 'data.db')
@@ -81,7 +81,7 @@ describe('the reserve', () => {
     expect([await reserve.refill(), size()]).toEqual([true, 4_096])
   })
 
-  it('does without where the disk is too small for it', async () => {
+  it('is skipped on a disk that is too small for it', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'perdure-reserve-'))
     onTestFinished(() => rmSync(directory, { recursive: true }))
 
@@ -90,14 +90,14 @@ describe('the reserve', () => {
 })
 
 describe('upkeep', () => {
-  it('cuts the log off when nobody has written since the last time, and only moves it otherwise', async () => {
-    const asked: boolean[] = []
+  it('truncates the log if nothing was written since the last checkpoint, and only checkpoints it otherwise', async () => {
+    const truncations: boolean[] = []
     let transactions = 0
-    const tend = async () => undefined
+    const checkDisk = async () => undefined
     const work = createUpkeep({
-      host: { tend, state: () => 'open', counters: () => ({ transactions, writes: 0 }) },
-      checkpoint: async (truncate) => asked.push(truncate),
-      ...{ walBytes: () => 1, noteFree: tend },
+      host: { checkDisk, state: () => 'open', counters: () => ({ transactions, writes: 0 }) },
+      checkpoint: async (truncate) => truncations.push(truncate),
+      ...{ walBytes: () => 1, measureFreeSpace: checkDisk },
     })
     const pass = async () => {
       for (let round = 0; round < 15; round++) await work()
@@ -108,18 +108,22 @@ describe('upkeep', () => {
     await pass()
     await pass()
 
-    expect(asked).toEqual([true, false, true])
+    expect(truncations).toEqual([true, false, true])
   })
 
-  it('looks for room in every round while the disk is full', async () => {
-    let tended = 0
+  it('checks the disk in every round while it is full', async () => {
+    let checks = 0
     const work = createUpkeep({
-      host: { tend: async () => void tended++, state: () => 'full', counters: () => ({ transactions: 0, writes: 0 }) },
-      ...{ checkpoint: async () => undefined, walBytes: () => 0, noteFree: async () => undefined },
+      host: {
+        checkDisk: async () => void checks++,
+        state: () => 'full',
+        counters: () => ({ transactions: 0, writes: 0 }),
+      },
+      ...{ checkpoint: async () => undefined, walBytes: () => 0, measureFreeSpace: async () => undefined },
     })
 
     for (let round = 0; round < 5; round++) await work()
 
-    expect(tended).toBe(5)
+    expect(checks).toBe(5)
   })
 })

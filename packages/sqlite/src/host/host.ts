@@ -1,19 +1,22 @@
 import type { ReadName, ReadRequest, ReadResult, WriteName, WriteRequest, WriteResult } from '../operations.ts'
 import type { HostCounters } from './host-counters.ts'
 
-/** `full`: the newest transaction did not fit on the disk. `failed`: what is on disk is unknown; it never recovers. */
+/**
+ * `full`: the last transaction did not fit on the disk. `failed`: the state on disk is unknown; the host never
+ * recovers.
+ */
 export type HostState = 'open' | 'full' | 'failed' | 'closed'
 
-/** Runs operations on a database. Failures of the driver come out as `AppError`. */
+/** Runs operations on a database. Driver failures are thrown as `AppError`. */
 export interface Host {
-  /** Joins the write to the next group transaction; resolves when that is durable. */
+  /** Adds the write to the next group transaction; resolves when that transaction is durable. */
   write<Name extends WriteName>(name: Name, request: WriteRequest<Name>): Promise<WriteResult<Name>>
-  /** Sees everything that was acknowledged. */
+  /** Sees every acknowledged write. */
   read<Name extends ReadName>(name: Name, request: ReadRequest<Name>): Promise<ReadResult<Name>>
-  /** Looks whether a full disk has room again; from then on every write is taken. Never rejects. */
-  tend(): Promise<void>
+  /** Checks whether a full disk has space again; if it has, the host accepts every write again. Never rejects. */
+  checkDisk(): Promise<void>
   state(): HostState
   counters(): HostCounters
-  /** Settles the writes that wait, then closes the connection. Idempotent. */
+  /** Commits the queued writes, then closes the connection. Idempotent. */
   close(): Promise<void>
 }

@@ -5,9 +5,9 @@ import { EVERY_ROW, type JsonText, type Write } from '@perdure/ports'
 import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Connection, openConnection, openInlineConnection } from '../connection.ts'
-import { applyMigrations } from '../migrate.ts'
-import { findAnyRun } from '../run-store.ts'
+import { type Connection, openConnection, openInlineConnection } from '../file/connection.ts'
+import { applyMigrations } from '../file/migrate.ts'
+import { findAnyRun } from '../rows/run-store.ts'
 import type { WriteJob } from './commit-group.ts'
 import { createInlineCommits, type InlineCommits } from './inline-commits.ts'
 import { createWorkerHost, startStorageWorker } from './worker-host.ts'
@@ -29,7 +29,7 @@ beforeEach(() => {
   readFrom = openConnection(path)
   applyMigrations(readFrom.database, { now: () => 0 })
   opened = 0
-  inline = createInlineCommits({ open: openInline, expectedMs: 0, now: () => 0 })
+  inline = createInlineCommits({ open: openInline, initialMeanMs: 0, now: () => 0 })
 })
 afterEach(() => {
   inline.close()
@@ -41,8 +41,8 @@ const insert = (id: string, over = {}): Write => ({ type: 'run.insert', run: aRu
 const job = (...request: readonly Write[]): WriteJob => ({ name: 'commit', request })
 const isThere = (id: string) => findAnyRun(readFrom, id) !== undefined
 
-describe('a commit on the thread of the server', () => {
-  it('is one that is brief and comes alone', () => {
+describe('createInlineCommits', () => {
+  it('commits a single small job inline', () => {
     const event = anEvent({ runId: 'a', type: 'started' })
 
     expect(inline.commit([job(insert('a'), { type: 'event.append', events: [event] })])).toMatchObject([
@@ -54,40 +54,40 @@ describe('a commit on the thread of the server', () => {
   })
 
   it.each<[string, readonly WriteJob[]]>([
-    ['several', [job(insert('a')), job(insert('b'))]],
-    ['one with much text', [job(insert('a', { input: JSON.stringify('x'.repeat(20_000)) as JsonText }))]],
+    ['several jobs', [job(insert('a')), job(insert('b'))]],
+    ['a job with a long text', [job(insert('a', { input: JSON.stringify('x'.repeat(20_000)) as JsonText }))]],
     [
-      'one with many events',
+      'a job with many events',
       [job(insert('a'), { type: 'event.append', events: Array(20).fill(anEvent({ runId: 'a' })) })],
     ],
     [
-      'one that takes as long as there is to delete',
+      'a job whose duration depends on the number of deleted rows',
       [job(insert('a'), { type: 'event.trim', before: 1 as never, limit: 1 })],
     ],
-  ])('is not %s', (_, jobs) => {
+  ])('leaves %s to the storage thread', (_, jobs) => {
     expect(inline.commit(jobs)).toBeUndefined()
     expect(isThere('a')).toBe(false)
     expect(opened).toBe(0)
   })
 
-  it('waits until commits were seen to be quick, and ends when they are slow', () => {
+  it('starts once measured commits are fast and stops when they are slow', () => {
     const unknown = createInlineCommits({ open: openInline, now: () => 0 })
     expect(unknown.commit([job(insert('a'))])).toBeUndefined()
-    for (let commits = 0; commits < 60; commits++) unknown.note(0.2)
+    for (let commits = 0; commits < 60; commits++) unknown.recordDuration(0.2)
     expect(unknown.commit([job(insert('a'))])).toBeDefined()
 
-    unknown.note(40)
+    unknown.recordDuration(40)
     expect(unknown.commit([job(insert('b'))])).toBeUndefined()
     unknown.close()
   })
 
-  it('leaves one now and then to the storage thread, which moves the log into the file', () => {
+  it('leaves every 64th commit to the storage thread, which checkpoints the log', () => {
     const tries = Array.from({ length: 130 }, (_, index) => inline.commit([job(insert(`run-${index}`))]))
 
-    expect(tries.filter((settled) => settled === undefined)).toHaveLength(2)
+    expect(tries.filter((results) => results === undefined)).toHaveLength(2)
   })
 
-  it('waits for no lock of another process', () => {
+  it('does not wait for a lock that another process holds', () => {
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
     expect(inline.commit([job(insert('a'))])).toBeUndefined()
@@ -98,14 +98,14 @@ describe('a commit on the thread of the server', () => {
   })
 })
 
-describe('a host that commits on both threads', () => {
+describe('a worker host with inline commits', () => {
   const start = () => {
     const worker = startStorageWorker()
     const parts = { path, synchronous: 'full', readFrom: openConnection(path), onClosed: () => undefined } as const
-    return { worker, host: createWorkerHost(worker, { ...parts, openInline, expectedMs: Number.NEGATIVE_INFINITY }) }
+    return { worker, host: createWorkerHost(worker, { ...parts, openInline, initialMeanMs: Number.NEGATIVE_INFINITY }) }
   }
 
-  it('keeps what it acknowledged in one order, whoever wrote it', async () => {
+  it('keeps acknowledged events in one order across both threads', async () => {
     const { host } = start()
     const positions: number[] = []
     const append = async (topic: string) => {
@@ -122,7 +122,7 @@ describe('a host that commits on both threads', () => {
     await host.close()
   })
 
-  it('gives a commit that meets a lock to the storage thread, which waits', async () => {
+  it('passes a commit that meets a lock to the storage thread, which waits', async () => {
     const { host } = start()
     const other = new Database(path)
     await host.write('commit', [insert('first')])
@@ -136,7 +136,7 @@ describe('a host that commits on both threads', () => {
     await host.close()
   })
 
-  it('leaves no log behind when it closes', async () => {
+  it('leaves no write-ahead log behind when it closes', async () => {
     const { host } = start()
     for (const id of ['a', 'b']) await host.write('commit', [insert(id)])
     readFrom.database.close()
@@ -146,9 +146,9 @@ describe('a host that commits on both threads', () => {
     expect(existsSync(`${path}-wal`)).toBe(false)
   })
 
-  it('commits nothing while the storage thread still has something to do', async () => {
+  it('commits nothing inline while the storage thread is busy', async () => {
     const { host, worker } = start()
-    const checkpoint = worker.ask({ type: 'checkpoint', truncate: false })
+    const checkpoint = worker.send({ type: 'checkpoint', truncate: false })
     const writing = host.write('commit', [insert('a')])
     await Promise.all([checkpoint, writing])
 

@@ -1,80 +1,86 @@
 import type { Write } from '@perdure/ports'
-import type { Connection } from '../connection.ts'
-import { isBusyError } from '../sqlite-error.ts'
-import { commitGroup, type Settled, type WriteJob } from './commit-group.ts'
+import type { Connection } from '../file/connection.ts'
+import { isBusyError } from '../file/sqlite-error.ts'
+import { commitGroup, type JobResult, type WriteJob } from './commit-group.ts'
 
 export interface InlineCommitsOptions {
-  /** Another connection to the file, for this thread alone. */
+  /** Opens another connection to the file, used only by this thread. */
   readonly open: () => Connection
-  /** What a commit is taken to last before any was seen. Milliseconds. */
-  readonly expectedMs?: number | undefined
-  /** Milliseconds of a clock that only goes on. */
+  /** The assumed mean duration before any commit was measured. Milliseconds. */
+  readonly initialMeanMs?: number | undefined
+  /** A monotonic clock, in milliseconds. */
   readonly now?: (() => number) | undefined
 }
 
 /**
- * Commits on the thread of the server, where the way over the storage thread would take longer than the commit: two threads to
- * be woken. Only a brief commit that comes alone, and only while the disk flushes quickly, as nothing else happens meanwhile.
+ * Commits on the server's thread when the round trip to the storage thread, which wakes two threads, would take longer
+ * than the commit. Only a small commit that arrives alone qualifies, and only while the disk flushes quickly, because
+ * an inline commit blocks the event loop.
  */
 export interface InlineCommits {
-  /** `undefined`, and nothing done, when the storage thread is to commit the jobs. */
-  commit(jobs: readonly WriteJob[]): readonly Settled[] | undefined
-  /** How long the storage thread took for a group. Milliseconds. */
-  note(ms: number): void
+  /** Returns `undefined`, with nothing written, when the storage thread has to commit the jobs. */
+  commit(jobs: readonly WriteJob[]): readonly JobResult[] | undefined
+  /** Records how long the storage thread took to commit a group. Milliseconds. */
+  recordDuration(ms: number): void
   close(): void
 }
 
-const UNKNOWN_MS = 5
-/** A commit that takes longer on the average is left to the storage thread; 20 of its next ones tell whether that has passed. */
-const QUICK_MS = 1
-const LONGEST_MS = 50
-const WEIGHT = 1 / 16
-/** The storage thread moves the log into the file, which takes a while, in a commit of its own: it has one now and then. */
-const IN_A_ROW = 64
+const INITIAL_MEAN_MS = 5
+/**
+ * When commits take longer on average, the storage thread does them; about 20 faster ones bring the mean back down.
+ */
+const MAX_MEAN_MS = 1
+const MAX_SAMPLE_MS = 50
+const SAMPLE_WEIGHT = 1 / 16
+/**
+ * Inline commits never checkpoint, because that takes a while. Every 64th eligible commit goes to the storage thread,
+ * whose connection checkpoints the WAL.
+ */
+const MAX_STREAK = 64
 
 export function createInlineCommits({
   open,
-  expectedMs = UNKNOWN_MS,
+  initialMeanMs = INITIAL_MEAN_MS,
   now = () => performance.now(),
 }: InlineCommitsOptions): InlineCommits {
   let db: Connection | undefined
-  let meanMs = expectedMs
-  let inARow = 0
+  let meanMs = initialMeanMs
+  let streak = 0
 
-  const note = (ms: number) => {
-    meanMs += (Math.min(ms, LONGEST_MS) - meanMs) * WEIGHT
+  const recordDuration = (ms: number) => {
+    meanMs += (Math.min(ms, MAX_SAMPLE_MS) - meanMs) * SAMPLE_WEIGHT
   }
 
   return {
-    note,
+    recordDuration,
     commit(jobs) {
       const [job] = jobs
-      if (jobs.length > 1 || job === undefined || meanMs >= QUICK_MS || !isBrief(job)) return undefined
-      if (++inARow % IN_A_ROW === 0) return undefined
+      if (jobs.length > 1 || job === undefined || meanMs >= MAX_MEAN_MS || !isSmall(job)) return undefined
+      if (++streak % MAX_STREAK === 0) return undefined
       db ??= open()
       const startedAt = now()
-      const settled = commitGroup(db, jobs)
-      if (settled.some(meetsLock)) return undefined
-      note(now() - startedAt)
-      return settled
+      const results = commitGroup(db, jobs)
+      if (results.some(isLocked)) return undefined
+      recordDuration(now() - startedAt)
+      return results
     },
     close: () => void db?.database.close(),
   }
 }
 
-const MAX_TEXT = 16_384
+const MAX_TEXT_LENGTH = 16_384
 
-const isBrief = ({ request }: WriteJob): boolean => {
-  let text = 0
-  for (const write of request) text += textOf(write)
-  return text <= MAX_TEXT
+const isSmall = ({ request }: WriteJob): boolean => {
+  let length = 0
+  for (const write of request) length += textLength(write)
+  return length <= MAX_TEXT_LENGTH
 }
 
 /**
- * How much text it writes, of what agents and workflows write as they go: a few rows, wherever they stand. Infinite for all
- * else.
+ * The text length of a write that agents and workflows make as they run: such a write touches only a few rows. Infinite
+ * for every other write.
  */
-function textOf(write: Write): number {
+function textLength(write: Write): number {
   switch (write.type) {
     case 'idempotency.reserve':
       return write.record.response?.body.length ?? 0
@@ -105,8 +111,8 @@ function textOf(write: Write): number {
   }
 }
 
-/** A row costs as much as so many letters. */
+/** One event row counts as this many characters. */
 const EVENT_ROW = 1_024
 
-/** Another process has the lock: nobody waits for it here. */
-const meetsLock = (settled: Settled): boolean => 'error' in settled && isBusyError(settled.error)
+/** Another process holds the lock; the server's thread must not wait for it. */
+const isLocked = (result: JobResult): boolean => 'error' in result && isBusyError(result.error)

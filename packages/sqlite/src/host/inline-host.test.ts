@@ -5,8 +5,8 @@ import { EVERY_ROW, type RunRecord, toJsonText, type Write } from '@perdure/port
 import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Connection, openConnection } from '../connection.ts'
-import { applyMigrations } from '../migrate.ts'
+import { type Connection, openConnection } from '../file/connection.ts'
+import { applyMigrations } from '../file/migrate.ts'
 import type { Host } from './host.ts'
 import { createInlineHost } from './inline-host.ts'
 
@@ -55,7 +55,7 @@ const logged = async (): Promise<readonly string[]> => {
 const hasRun = async (id: string): Promise<boolean> =>
   (await host.read('runs.find', { id, visibility: EVERY_ROW })) !== undefined
 
-/** Throws the driver's error where the statement is due. */
+/** A connection that throws a driver error for this statement. */
 const failing = (text: string, code: string): Connection => ({
   ...db,
   run(query, values) {
@@ -65,13 +65,13 @@ const failing = (text: string, code: string): Connection => ({
 })
 
 describe('group commit', () => {
-  it('puts the writes that wait together into one transaction', async () => {
+  it('commits all queued writes in one transaction', async () => {
     await Promise.all(Array.from({ length: 32 }, (_, index) => host.write('commit', insert(`run-${index}`))))
 
     expect(host.counters()).toEqual({ transactions: 1, writes: 32 })
   })
 
-  it('takes at most 32 writes into one transaction and keeps their order', async () => {
+  it('commits at most 32 writes per transaction and keeps their order', async () => {
     const ids = Array.from({ length: 65 }, (_, index) => `run-${index}`)
 
     await Promise.all(ids.map((id) => host.write('commit', insert(id))))
@@ -80,14 +80,14 @@ describe('group commit', () => {
     expect(await logged()).toEqual(ids)
   })
 
-  it('commits a lone write at once', async () => {
+  it('commits a single write immediately', async () => {
     await host.write('commit', insert('a'))
     await host.write('commit', insert('b'))
 
     expect(host.counters()).toEqual({ transactions: 2, writes: 2 })
   })
 
-  it('undoes a write that conflicts without disturbing its neighbours', async () => {
+  it('undoes only the conflicting write of a group', async () => {
     const conflicting: readonly Write[] = [
       { type: 'event.append', events: [anEvent({ topic: 'log', type: 'lost' })] },
       { type: 'run.insert', run: aRun({ id: 'a' }) },
@@ -102,7 +102,7 @@ describe('group commit', () => {
     expect(host.counters().transactions).toBe(1)
   })
 
-  it('undoes a write that throws without disturbing its neighbours', async () => {
+  it('undoes only the throwing write of a group', async () => {
     const settled = await Promise.allSettled(
       [insert('a'), invalid, insert('b')].map((writes) => host.write('commit', writes)),
     )
@@ -114,13 +114,13 @@ describe('group commit', () => {
     expect(host.counters().transactions).toBe(1)
   })
 
-  it('gives consecutive positions to what is committed, however much was undone between', async () => {
+  it('gives committed events consecutive positions, even if writes between them were undone', async () => {
     await Promise.allSettled([insert('a'), invalid, insert('b')].map((writes) => host.write('commit', writes)))
 
     expect(await host.read('events.head', undefined)).toMatchObject({ position: 2 })
   })
 
-  it('shows a read nothing of a write that waits, and all of one that is acknowledged', async () => {
+  it('hides a queued write from reads and shows an acknowledged one completely', async () => {
     const write = host.write('commit', insert('a'))
 
     expect(await hasRun('a')).toBe(false)
@@ -129,7 +129,7 @@ describe('group commit', () => {
     expect(await logged()).toEqual(['a'])
   })
 
-  it('serves reads while writes are committed, each seeing whole commits only', async () => {
+  it('serves reads during commits, and each read sees only complete commits', async () => {
     const writes = Array.from({ length: 200 }, (_, index) => host.write('commit', insert(`run-${index}`)))
     const counts: (readonly [runs: number, events: number])[] = []
     const page = { limit: 200, order: 'asc' } as const
@@ -148,7 +148,7 @@ describe('a full disk', () => {
   const limitTo = (pages: number) => db.database.pragma(`max_page_count = ${pages}`)
   const pageCount = () => db.database.pragma('page_count', { simple: true }) as number
 
-  it('refuses what does not fit, still reads, and writes again once there is room', async () => {
+  it('refuses writes that do not fit, keeps serving reads, and accepts writes again once there is space', async () => {
     await host.write('commit', insert('a'))
     limitTo(pageCount() + 4)
 
@@ -164,7 +164,7 @@ describe('a full disk', () => {
     expect(fatal).toEqual([])
   })
 
-  it('acknowledges nothing that was lost with the transaction', async () => {
+  it('acknowledges no write of a lost transaction', async () => {
     await host.write('commit', insert('before'))
     limitTo(pageCount() + 4)
 
@@ -181,8 +181,8 @@ describe('a full disk', () => {
   })
 })
 
-describe('a database that is locked', () => {
-  it('refuses the group and writes once the lock is gone', async () => {
+describe('a locked database', () => {
+  it('refuses the group, then accepts writes once the lock is released', async () => {
     const other = new Database(db.database.name)
     db.database.pragma('busy_timeout = 0')
     other.exec('BEGIN IMMEDIATE')
@@ -197,7 +197,7 @@ describe('a database that is locked', () => {
 })
 
 describe('a failing disk', () => {
-  it('rejects every write of the group whose commit fails, and every later one', async () => {
+  it('rejects every write of the failed group and every later write', async () => {
     host = createHost(failing('COMMIT', 'SQLITE_IOERR_FSYNC'))
 
     const settled = await Promise.allSettled([host.write('commit', insert('a')), host.write('commit', insert('b'))])
@@ -210,7 +210,7 @@ describe('a failing disk', () => {
     expect(db.database.inTransaction).toBe(false)
   })
 
-  it('reports it once', async () => {
+  it('reports the failure once', async () => {
     host = createHost(failing('COMMIT', 'SQLITE_IOERR_WRITE'))
 
     await Promise.allSettled([host.write('commit', insert('a')), host.write('commit', insert('b'))])
@@ -219,7 +219,7 @@ describe('a failing disk', () => {
     expect(fatal).toEqual([expect.objectContaining({ id: 'storage-failed' })])
   })
 
-  it('takes a damaged page found by a read just as seriously', async () => {
+  it('fails in the same way when a read finds a damaged page', async () => {
     const fail = () => {
       throw new Database.SqliteError('injected', 'SQLITE_CORRUPT')
     }
@@ -231,7 +231,7 @@ describe('a failing disk', () => {
     expect(fatal).toHaveLength(1)
   })
 
-  it('only refuses the group when its commit does not fit on the disk', async () => {
+  it('stays open when a commit does not fit on the disk, and refuses only that group', async () => {
     const full = createHost(failing('COMMIT', 'SQLITE_FULL'))
 
     await expect(full.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-full' })
@@ -241,7 +241,7 @@ describe('a failing disk', () => {
     expect(await hasRun('a')).toBe(false)
   })
 
-  it('rejects the whole group when a job takes the transaction with it', async () => {
+  it('rejects the whole group when one job aborts the transaction', async () => {
     const lost: Connection = {
       ...db,
       run(query, values) {
@@ -261,8 +261,8 @@ describe('a failing disk', () => {
   })
 })
 
-describe('close', () => {
-  it('settles the writes that wait', async () => {
+describe('closing a host', () => {
+  it('commits the queued writes', async () => {
     const writes = Array.from({ length: 100 }, (_, index) => host.write('commit', insert(`run-${index}`)))
 
     await host.close()
@@ -270,7 +270,7 @@ describe('close', () => {
     expect((await Promise.all(writes)).every(({ committed }) => committed)).toBe(true)
   })
 
-  it('refuses what comes after', async () => {
+  it('refuses later reads and writes', async () => {
     await host.close()
 
     await expect(host.write('commit', insert('a'))).rejects.toMatchObject({ id: 'storage-failed' })

@@ -1,7 +1,8 @@
 import type { Write, WriteType } from '@perdure/ports'
+import { ENDED_RUN_STATUSES } from '@perdure/protocol'
 
-/** What a full disk must not keep from happening: it ends something, takes a right away, or gives room back. */
-const ENDING: ReadonlySet<WriteType> = new Set<WriteType>([
+/** Writes that a full disk must not block: they revoke a right or free space. */
+const FREEING_WRITES: ReadonlySet<WriteType> = new Set<WriteType>([
   'token.revoke',
   'session.delete',
   'thread.delete',
@@ -12,8 +13,10 @@ const ENDING: ReadonlySet<WriteType> = new Set<WriteType>([
   'audit.prune',
 ])
 
-const ENDED: ReadonlySet<string | undefined> = new Set(['completed', 'failed', 'aborted', 'suspended'])
+const STOPPED_STATUSES: ReadonlySet<string | undefined> = new Set([...ENDED_RUN_STATUSES, 'suspended'])
 
-/** Whether the commit may use the room that is held back for it. */
-export const endsSomething = (writes: readonly Write[]): boolean =>
-  writes.some((write) => (write.type === 'run.transition' ? ENDED.has(write.change.status) : ENDING.has(write.type)))
+/** Whether a commit may use the reserve on a full disk: it stops a run, revokes a right or frees space. */
+export const mayUseReserve = (writes: readonly Write[]): boolean =>
+  writes.some((write) =>
+    write.type === 'run.transition' ? STOPPED_STATUSES.has(write.change.status) : FREEING_WRITES.has(write.type),
+  )

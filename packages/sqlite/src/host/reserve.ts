@@ -1,30 +1,32 @@
 import { rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Room on the disk that is held back, so that what is under way can be brought to its end when the disk is full. */
+/** Disk space held back, so that runs in progress can still be recorded as ended when the disk is full. */
 export interface Reserve {
-  /** Gives the room to the database. Never rejects. */
+  /** Frees the space for the database. Never rejects. */
   release(): Promise<void>
-  /** Takes it back, where there is room for it and for more; whether writing may go on. Never rejects. */
+  /** Reserves the space again if enough is free. Resolves to whether writing may resume. Never rejects. */
   refill(): Promise<boolean>
 }
 
-const BALLAST_BYTES = 16 * 1024 * 1024
-/** What must be free besides, so that the next commits do not meet a full disk again. */
+const RESERVE_BYTES = 16 * 1024 * 1024
+/** Space that must be free besides the reserve, so that the next commits do not fill the disk again. */
 const MARGIN_BYTES = 1024 * 1024
 
-/** A file of nothing beside the database. A disk too small for it from the start is served without. */
-export function createReserve(databasePath: string, bytes = BALLAST_BYTES): Reserve {
+/**
+ * A file of zeros beside the database. On a disk that was never large enough for it, the server runs without a reserve.
+ */
+export function createReserve(databasePath: string, bytes = RESERVE_BYTES): Reserve {
   const path = `${databasePath}.ballast`
-  let isWanted = false
+  let wasCreated = false
 
-  const isThere = () =>
+  const exists = () =>
     stat(path).then(
       ({ size }) => size === bytes,
       () => false,
     )
 
-  const make = async (): Promise<boolean> => {
+  const create = async (): Promise<boolean> => {
     try {
       await writeFile(path, Buffer.alloc(bytes), { mode: 0o600, flush: true })
       return true
@@ -39,21 +41,21 @@ export function createReserve(databasePath: string, bytes = BALLAST_BYTES): Rese
       await rm(path, { force: true }).catch(() => undefined)
     },
     async refill() {
-      if (await isThere()) {
-        isWanted = true
+      if (await exists()) {
+        wasCreated = true
         return true
       }
       const free = await freeBytes(path)
       if (free < MARGIN_BYTES) return false
-      const isMade = free >= bytes + MARGIN_BYTES && (await make())
-      const mayGoOn = isMade || !isWanted
-      isWanted ||= isMade
-      return mayGoOn
+      const isCreated = free >= bytes + MARGIN_BYTES && (await create())
+      const mayResume = isCreated || !wasCreated
+      wasCreated ||= isCreated
+      return mayResume
     },
   }
 }
 
-/** On the disk of the file; as good as endless where the system does not tell. */
+/** Free space on the disk that holds the file; `Number.MAX_SAFE_INTEGER` where the system cannot report it. */
 export async function freeBytes(path: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(dirname(path))

@@ -1,21 +1,23 @@
 import { parentPort } from 'node:worker_threads'
 import { AppError, type Write } from '@perdure/ports'
-import { BUSY_TIMEOUT_MS, type Connection, openConnection } from '../connection.ts'
-import { endInOrder } from '../meta.ts'
-import { databaseOpener } from '../open-database.ts'
-import { translateError } from '../sqlite-error.ts'
-import { commitGroup, type Settled, type WriteJob } from './commit-group.ts'
+import { BUSY_TIMEOUT_MS, type Connection, openConnection } from '../file/connection.ts'
+import { databaseOpener } from '../file/open-database.ts'
+import { translateError } from '../file/sqlite-error.ts'
+import { finishCleanly } from '../rows/meta.ts'
+import { commitGroup, type JobResult, type WriteJob } from './commit-group.ts'
 import {
+  createJobUnpacker,
   type ErrorMessage,
-  packSettled,
-  type SettledMessage,
-  unpackJobs,
+  type JobResultMessage,
+  packResults,
   type WorkerAnswer,
   type WorkerRequest,
 } from './worker-message.ts'
 
-/** The thread that writes: the flush of a commit holds this one, never the event loop of the server. */
+/** The thread that writes: a flush blocks this thread and never the event loop of the server. */
 let db: Connection | undefined
+
+const unpackJobs = createJobUnpacker()
 
 let last: Promise<void> = Promise.resolve()
 
@@ -29,8 +31,8 @@ parentPort?.on('message', (request: WorkerRequest) => {
 async function answer(request: WorkerRequest): Promise<WorkerAnswer> {
   try {
     const startedAt = performance.now()
-    const settled = request.type === 'open' ? await open(request) : work(request)
-    return { type: 'done', settled: packSettled(settled), ms: performance.now() - startedAt }
+    const results = request.type === 'open' ? await open(request) : work(request)
+    return { type: 'done', results: packResults(results), ms: performance.now() - startedAt }
   } catch (error) {
     return { type: 'refused', error: toErrorMessage(error) }
   }
@@ -41,19 +43,20 @@ async function open({ path, synchronous, encryption }: Extract<WorkerRequest, { 
   return []
 }
 
-function work(request: Exclude<WorkerRequest, { type: 'open' }>): readonly SettledMessage[] {
-  if (db === undefined) throw new AppError('storage-failed', { message: 'The storage worker has no database.' })
+function work(request: Exclude<WorkerRequest, { type: 'open' }>): readonly JobResultMessage[] {
+  if (db === undefined)
+    throw new AppError('storage-failed', { message: 'The storage worker has not opened a database.' })
   if (request.type === 'commit') return commit(db, unpackJobs(request.jobs))
   if (request.type === 'checkpoint') return checkpoint(db, request.truncate)
-  if (request.isIntact) endInOrder(db)
+  if (request.isIntact) finishCleanly(db)
   db.database.close()
   return []
 }
 
 const commit = (db: Connection, jobs: readonly WriteJob[]) =>
-  commitGroup(db, jobs).map((settled, index) => toMessage(settled, jobs[index]))
+  commitGroup(db, jobs).map((result, index) => toMessage(result, jobs[index]))
 
-/** Waits for nobody: a reader of an old snapshot only postpones it. */
+/** Does not wait: when a reader holds an old snapshot, a later checkpoint does the rest. */
 function checkpoint({ database }: Connection, truncate: boolean): [] {
   database.pragma('busy_timeout = 0')
   try {
@@ -64,15 +67,15 @@ function checkpoint({ database }: Connection, truncate: boolean): [] {
   return []
 }
 
-function toMessage(settled: Settled, job: WriteJob | undefined): SettledMessage {
-  if ('error' in settled) return { error: toErrorMessage(settled.error) }
-  const { result } = settled
+function toMessage(outcome: JobResult, job: WriteJob | undefined): JobResultMessage {
+  if ('error' in outcome) return { error: toErrorMessage(outcome.error) }
+  const { result } = outcome
   if (!result.committed) return { index: result.index, conflict: result.conflict }
-  if (job?.request.some(makesEvents) === true) return { events: result.events, counts: result.counts }
+  if (job?.request.some(publishesEvents) === true) return { events: result.events, counts: result.counts }
   return { positions: result.events.map(({ position }) => position), counts: result.counts }
 }
 
-const makesEvents = (write: Write): boolean => write.type === 'audit.append' && write.publish === true
+const publishesEvents = (write: Write): boolean => write.type === 'audit.append' && write.publish === true
 
 function toErrorMessage(error: unknown): ErrorMessage {
   const translated = translateError(error)

@@ -5,8 +5,8 @@ import { EVERY_ROW, type RunRecord, type Write } from '@perdure/ports'
 import { anEvent, aRun } from '@perdure/testkit'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openConnection, openInlineConnection } from '../connection.ts'
-import { applyMigrations } from '../migrate.ts'
+import { openConnection, openInlineConnection } from '../file/connection.ts'
+import { applyMigrations } from '../file/migrate.ts'
 import type { Host } from './host.ts'
 import { createWorkerHost, type StorageWorker, startStorageWorker } from './worker-host.ts'
 
@@ -50,15 +50,15 @@ const logged = async (): Promise<readonly string[]> => {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-describe('a host whose writes happen in a worker', () => {
-  it('shows every read what was acknowledged before it', async () => {
+describe('createWorkerHost', () => {
+  it('shows every acknowledged write to later reads', async () => {
     for (let index = 0; index < 20; index++) {
       await host.write('commit', insert(`run-${index}`))
       expect(await host.read('runs.find', { id: `run-${index}`, visibility: EVERY_ROW })).toBeDefined()
     }
   })
 
-  it('takes the writes that wait together, in their order', async () => {
+  it('commits queued writes together and in order', async () => {
     const ids = Array.from({ length: 65 }, (_, index) => `run-${index}`)
 
     const outcomes = await Promise.all(ids.map((id) => host.write('commit', insert(id))))
@@ -70,7 +70,7 @@ describe('a host whose writes happen in a worker', () => {
     expect(host.counters()).toMatchObject({ writes: 65, transactions: 3 })
   })
 
-  it('brings conflicts and refusals back as they are, without disturbing their neighbours', async () => {
+  it('returns conflicts and refusals unchanged, without affecting other writes of the group', async () => {
     const invalid: readonly Write[] = [
       { type: 'run.insert', run: { ...aRun({ id: 'invalid' }), owner: null } as unknown as RunRecord },
     ]
@@ -93,7 +93,7 @@ describe('a host whose writes happen in a worker', () => {
     expect(await logged()).toEqual(['a', 'b'])
   })
 
-  it('goes on reading, and turning, while a write cannot go on', async () => {
+  it('serves reads and keeps the event loop running while a write is blocked', async () => {
     await host.write('commit', insert('before'))
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
@@ -114,14 +114,14 @@ describe('a host whose writes happen in a worker', () => {
     expect(await logged()).toEqual(['before', 'behind'])
   })
 
-  it('fails for good when its thread dies, and says so once', async () => {
+  it('fails permanently when its thread dies, and reports it once', async () => {
     await host.write('commit', insert('kept'))
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
     const cut = [host.write('commit', insert('a')), host.write('commit', insert('b'))]
     await turn()
 
-    const dying = worker.end()
+    const dying = worker.terminate()
     other.exec('ROLLBACK')
     other.close()
     await dying
@@ -149,7 +149,7 @@ describe('a host whose writes happen in a worker', () => {
     await blind.close()
   })
 
-  it('settles what waits before it closes, and gives the file back once', async () => {
+  it('commits queued writes before it closes, and calls onClosed once', async () => {
     const writes = Array.from({ length: 100 }, (_, index) => host.write('commit', insert(`run-${index}`)))
 
     await Promise.all([host.close(), host.close()])

@@ -1,77 +1,77 @@
 import { Worker } from 'node:worker_threads'
 import { AppError, type StoredEvent, type Write } from '@perdure/ports'
-import type { Connection } from '../connection.ts'
-import type { Encryption } from '../encryption.ts'
-import type { Synchronous } from '../synchronous.ts'
-import type { Settled, WriteJob } from './commit-group.ts'
+import type { Connection } from '../file/connection.ts'
+import type { Encryption } from '../file/encryption.ts'
+import type { Synchronous } from '../file/synchronous.ts'
+import type { JobResult, WriteJob } from './commit-group.ts'
 import { createHost } from './create-host.ts'
 import type { Host } from './host.ts'
 import { createInlineCommits } from './inline-commits.ts'
 import type { Reserve } from './reserve.ts'
 import {
   type ErrorMessage,
+  type JobResultMessage,
   packJobs,
-  type SettledMessage,
-  unpackSettled,
+  unpackResults,
   type WorkerAnswer,
   type WorkerRequest,
 } from './worker-message.ts'
 
 interface WorkerReply {
-  readonly settled: readonly SettledMessage[]
-  /** What it took the thread. Milliseconds. */
+  readonly results: readonly JobResultMessage[]
+  /** How long the thread took. Milliseconds. */
   readonly ms: number
 }
 
-/** A thread that is starting. */
+/** The thread that writes. Requests sent while it starts are queued. */
 export interface StorageWorker {
-  /** @throws AppError what the worker refuses; `storage-failed` when it is gone */
-  ask(request: WorkerRequest): Promise<WorkerReply>
-  /** Whether it has answered all that it was asked. */
+  /** @throws AppError the refusal of the worker; `storage-failed` after the thread has ended */
+  send(request: WorkerRequest): Promise<WorkerReply>
+  /** Whether it has answered every request. */
   isIdle(): boolean
-  /** Resolves when the thread has ended, as it does by itself after `close`. */
-  readonly ended: Promise<void>
-  /** Ends it in the middle of what it does, and resolves when it has ended. */
-  end(): Promise<void>
+  /** Resolves when the thread has ended; it ends by itself after `close`. */
+  readonly terminated: Promise<void>
+  /** Ends the thread without finishing its requests; resolves when it has ended. */
+  terminate(): Promise<void>
 }
 
 export interface WorkerHostOptions {
   readonly path: string
   readonly synchronous: Synchronous | undefined
   readonly encryption?: Encryption | undefined
-  /** Reads run here, on the calling thread; another connection to the file that the worker writes to. */
+  /** A second connection to the file, for reads on the calling thread. */
   readonly readFrom: Connection
-  /** Opens another one, to write with on the calling thread. */
+  /** Opens a third connection, for inline commits on the calling thread. */
   readonly openInline: () => Connection
-  /** What a commit is taken to last before any was seen. Milliseconds. */
-  readonly expectedMs?: number | undefined
+  /** The assumed mean duration before any commit was measured. Milliseconds. */
+  readonly initialMeanMs?: number | undefined
   readonly reserve?: Reserve | undefined
   readonly onFatal?: ((error: AppError) => void) | undefined
-  /** Called when the worker has closed the file. */
+  /** Called once the worker has closed the file. */
   readonly onClosed: () => void
 }
 
 /**
- * Two, so that the worker finds the next group while the answer of the last one travels; more only makes smaller groups.
+ * Two, so that the worker already has the next group while an answer travels back; more would only make groups smaller.
  */
 const MAX_GROUPS = 2
 
-/** Starts the thread; loading its modules takes as long as opening the file, so start it first. */
+/** Starts the thread. Loading its modules takes as long as opening the file, so start it first. */
 export function startStorageWorker(): StorageWorker {
   const isSource = import.meta.url.endsWith('.ts')
   const url = new URL(isSource ? './storage-worker.ts' : './storage-worker.cjs', import.meta.url)
   const worker = new Worker(url, isSource ? { execArgv: ['--conditions=perdure-source'] } : {})
   const ended = Promise.withResolvers<void>()
-  const asked: { resolve(reply: WorkerReply): void; reject(error: unknown): void }[] = []
+  const pending: { resolve(reply: WorkerReply): void; reject(error: unknown): void }[] = []
   let fault: AppError | undefined
 
   const fail = (cause?: unknown) => {
-    fault ??= new AppError('storage-failed', { message: 'The storage worker has ended.', cause })
-    for (const { reject } of asked.splice(0)) reject(fault)
+    fault ??= new AppError('storage-failed', { message: 'The storage worker exited.', cause })
+    for (const { reject } of pending.splice(0)) reject(fault)
   }
   worker.on('message', (answer: WorkerAnswer) => {
-    const first = asked.shift()
-    if (answer.type === 'done') first?.resolve({ settled: unpackSettled(answer.settled), ms: answer.ms })
+    const first = pending.shift()
+    if (answer.type === 'done') first?.resolve({ results: unpackResults(answer.results), ms: answer.ms })
     else first?.reject(toError(answer.error))
   })
   worker.on('error', fail)
@@ -81,34 +81,34 @@ export function startStorageWorker(): StorageWorker {
   })
 
   return {
-    ask: (request) =>
+    send: (request) =>
       new Promise((resolve, reject) => {
         if (fault !== undefined) return reject(fault)
-        asked.push({ resolve, reject })
+        pending.push({ resolve, reject })
         worker.postMessage(request)
       }),
-    isIdle: () => asked.length === 0,
-    ended: ended.promise,
-    async end() {
+    isIdle: () => pending.length === 0,
+    terminated: ended.promise,
+    async terminate() {
       await worker.terminate()
       await ended.promise
     },
   }
 }
 
-/** Reads on the calling thread, and writes in the worker all that is not faster on the calling thread too. */
+/** Reads on the calling thread. Writes in the worker, except for commits that are faster inline. */
 export function createWorkerHost(worker: StorageWorker, options: WorkerHostOptions): Host {
-  const { path, synchronous, encryption, readFrom, openInline, expectedMs, reserve, onFatal, onClosed } = options
-  const inline = createInlineCommits({ open: openInline, expectedMs })
-  // Nobody waits for it: without a database the worker refuses every commit.
-  worker.ask({ type: 'open', path, synchronous, encryption }).catch(() => undefined)
+  const { path, synchronous, encryption, readFrom, openInline, initialMeanMs, reserve, onFatal, onClosed } = options
+  const inline = createInlineCommits({ open: openInline, initialMeanMs })
+  // No caller awaits this: if it fails, the worker refuses every commit.
+  worker.send({ type: 'open', path, synchronous, encryption }).catch(() => undefined)
 
-  const commitInWorker = async (jobs: readonly WriteJob[]): Promise<readonly Settled[]> => {
+  const commitInWorker = async (jobs: readonly WriteJob[]): Promise<readonly JobResult[]> => {
     try {
       const plain = jobs.map(({ name, request }) => ({ name, request }))
-      const { settled, ms } = await worker.ask({ type: 'commit', jobs: packJobs(plain) })
-      inline.note(ms)
-      return settled.map((one, index) => toSettled(one, jobs[index] as WriteJob))
+      const { results, ms } = await worker.send({ type: 'commit', jobs: packJobs(plain) })
+      inline.recordDuration(ms)
+      return results.map((result, index) => toJobResult(result, jobs[index] as WriteJob))
     } catch (error) {
       return jobs.map(() => ({ error }))
     }
@@ -116,13 +116,13 @@ export function createWorkerHost(worker: StorageWorker, options: WorkerHostOptio
 
   return createHost({
     commit: (jobs) => (worker.isIdle() ? inline.commit(jobs) : undefined) ?? commitInWorker(jobs),
-    maxGroups: MAX_GROUPS,
+    maxGroupsInFlight: MAX_GROUPS,
     readFrom,
     async close(isIntact) {
       readFrom.database.close()
       inline.close()
-      await worker.ask({ type: 'close', isIntact }).catch(() => undefined)
-      await worker.ended
+      await worker.send({ type: 'close', isIntact }).catch(() => undefined)
+      await worker.terminated
       onClosed()
     },
     reserve,
@@ -130,7 +130,7 @@ export function createWorkerHost(worker: StorageWorker, options: WorkerHostOptio
   })
 }
 
-function toSettled(message: SettledMessage, { request }: WriteJob): Settled {
+function toJobResult(message: JobResultMessage, { request }: WriteJob): JobResult {
   if ('error' in message) return { error: toError(message.error) }
   if ('conflict' in message) return { result: { committed: false, index: message.index, conflict: message.conflict } }
   if ('events' in message) return { result: { committed: true, events: message.events, counts: message.counts } }

@@ -1,28 +1,44 @@
 import type { AppErrorOptions, AuditKeys, Conflict, StoredEvent, Write } from '@perdure/ports'
 import type { ErrorCode } from '@perdure/protocol'
-import type { Encryption } from '../encryption.ts'
-import type { Synchronous } from '../synchronous.ts'
+import type { Encryption } from '../file/encryption.ts'
+import type { Synchronous } from '../file/synchronous.ts'
 import type { WriteJob } from './commit-group.ts'
 
-/** JSON text: to write and read it costs a fraction of a structured clone. */
+/** JSON text: serializing and parsing it costs a fraction of a structured clone. */
 export type Packed<T> = string & { readonly __packed?: T }
 
-/** Of audit entries, which come many at once, the keys are the only bytes; they are the same for each. */
+/** The audit keys are the only bytes in a job, so they travel as base64. */
 export function packJobs(jobs: readonly WriteJob[]): Packed<readonly WriteJob[]> {
-  const holdKeys = jobs.some(({ request }) => request.some(holdsKeys))
-  return JSON.stringify(holdKeys ? jobs.map((job) => ({ ...job, request: job.request.map(withKeysAsText) })) : jobs)
+  const hasKeys = jobs.some(({ request }) => request.some(holdsKeys))
+  return JSON.stringify(hasKeys ? jobs.map((job) => ({ ...job, request: job.request.map(withKeysAsText) })) : jobs)
 }
 
-export function unpackJobs(packed: Packed<readonly WriteJob[]>): readonly WriteJob[] {
-  const jobs = JSON.parse(packed) as readonly WriteJob[]
-  for (const { request } of jobs) for (const write of request) if (holdsKeys(write)) restoreKeys(write)
-  return jobs
+/** Equal key texts become the same bytes, so that the HMAC key objects made from them are cached. */
+export function createJobUnpacker(): (packed: Packed<readonly WriteJob[]>) => readonly WriteJob[] {
+  const keys = new Map<string, Uint8Array>()
+
+  const keyOf = (text: string): Uint8Array => {
+    const key = keys.get(text) ?? new Uint8Array(Buffer.from(text, 'base64'))
+    keys.set(text, key)
+    return key
+  }
+
+  const restoreKeys = (write: Keyed): void => {
+    const texts = write.keys as unknown as readonly string[]
+    Object.assign(write, { keys: texts.map(keyOf) })
+  }
+
+  return (packed) => {
+    const jobs = JSON.parse(packed) as readonly WriteJob[]
+    for (const { request } of jobs) for (const write of request) if (holdsKeys(write)) restoreKeys(write)
+    return jobs
+  }
 }
 
-export const packSettled = (settled: readonly SettledMessage[]): Packed<readonly SettledMessage[]> =>
-  JSON.stringify(settled)
+export const packResults = (results: readonly JobResultMessage[]): Packed<readonly JobResultMessage[]> =>
+  JSON.stringify(results)
 
-export const unpackSettled = (packed: Packed<readonly SettledMessage[]>): readonly SettledMessage[] =>
+export const unpackResults = (packed: Packed<readonly JobResultMessage[]>): readonly JobResultMessage[] =>
   JSON.parse(packed)
 
 type Keyed = Extract<Write, { readonly keys?: AuditKeys | undefined }>
@@ -33,21 +49,7 @@ const holdsKeys = (write: Write): write is Keyed =>
 const withKeysAsText = (write: Write): object =>
   holdsKeys(write) ? { ...write, keys: write.keys?.map((key) => Buffer.from(key).toString('base64')) } : write
 
-/** What stands for keys in the message becomes them; the same text becomes the same keys, so that they are made ready once. */
-function restoreKeys(write: Keyed): void {
-  const texts = write.keys as unknown as readonly string[]
-  Object.assign(write, { keys: texts.map(keyOf) })
-}
-
-const keys = new Map<string, Uint8Array>()
-
-function keyOf(text: string): Uint8Array {
-  const key = keys.get(text) ?? new Uint8Array(Buffer.from(text, 'base64'))
-  keys.set(text, key)
-  return key
-}
-
-/** What the storage worker is told, in order. It answers each with one `WorkerAnswer`. */
+/** Requests to the storage worker. It handles them in order and answers each with one `WorkerAnswer`. */
 export type WorkerRequest =
   | {
       readonly type: 'open'
@@ -56,20 +58,20 @@ export type WorkerRequest =
       readonly encryption: Encryption | undefined
     }
   | { readonly type: 'commit'; readonly jobs: Packed<readonly WriteJob[]> }
-  /** Moves the log into the file. `truncate` also gives its space back, where no reader stands in the way. */
+  /** Runs a WAL checkpoint. `truncate` also truncates the WAL, unless a reader prevents it. */
   | { readonly type: 'checkpoint'; readonly truncate: boolean }
-  /** The last one. `isIntact`: the database may be marked as closed in order. */
+  /** The last request. `isIntact`: the worker may mark the database as cleanly shut down. */
   | { readonly type: 'close'; readonly isIntact: boolean }
 
 export type WorkerAnswer =
-  | { readonly type: 'done'; readonly settled: Packed<readonly SettledMessage[]>; readonly ms: number }
+  | { readonly type: 'done'; readonly results: Packed<readonly JobResultMessage[]>; readonly ms: number }
   | { readonly type: 'refused'; readonly error: ErrorMessage }
 
 /**
- * The events of a commit stay where they came from; only their positions travel back. Where the storage has made events
- * itself, as for an audit entry that is published, all of them do.
+ * The caller still has the events it committed, so only their positions travel back. When the storage created events
+ * itself, as for a published audit entry, all events travel back.
  */
-export type SettledMessage =
+export type JobResultMessage =
   | { readonly events: readonly StoredEvent[]; readonly counts: readonly number[] }
   | { readonly positions: readonly number[]; readonly counts: readonly number[] }
   | { readonly index: number; readonly conflict: Conflict }

@@ -1,6 +1,9 @@
 import type { Migration } from './migration.ts'
 
-/** `fact_words` holds the words of a text as the domain cuts them, joined by spaces: the tokenizer only splits there. */
+/**
+ * `fact_words` holds the words that the domain extracts from a text, joined by spaces; the tokenizer only splits at
+ * spaces.
+ */
 export const memory: Migration = {
   version: 16,
   name: 'memory',

@@ -1,9 +1,9 @@
 import type { Migration } from './migration.ts'
 
 /**
- * Events count their positions themselves: what is left of the newest one, when it is deleted, is an empty row that belongs to
- * no stream, so that its position is never given again. Ids of keys are no longer hashed as a whole; until when older ones count
- * is remembered.
+ * The next event position is the newest one plus one, without a sequence table. When the newest event is deleted, a
+ * trigger leaves an empty row that belongs to no stream, so that its position is never reused. Idempotency keys are no
+ * longer hashed as a whole; `meta` records until when old keys stay valid.
  */
 export const fewerPages: Migration = {
   version: 18,

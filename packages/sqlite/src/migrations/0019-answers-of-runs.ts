@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** The answer that a run will give is found by the run whose content it is, so that no second index has to know of it. */
+/** The response that a run will provide is found by `content_of`, so that no second index has to cover it. */
 export const answersOfRuns: Migration = {
   version: 19,
   name: 'answers-of-runs',

@@ -1,4 +1,4 @@
-/** One step of the schema. Never edited once released: its text is checksummed in every database it was applied to. */
+/** One schema change. Never edit a released one: every database that applied it stores the checksum of its text. */
 export interface Migration {
   readonly version: number // from 1, without gaps
   readonly name: string

@@ -19,7 +19,7 @@ import { fewerPages } from './0018-fewer-pages.ts'
 import { answersOfRuns } from './0019-answers-of-runs.ts'
 import type { Migration } from './migration.ts'
 
-/** Every step of the schema, in order. Append only. */
+/** Every migration, in order. Append only. */
 export const MIGRATIONS: readonly Migration[] = [
   meta,
   runs,

@@ -1,44 +1,44 @@
 import { describe, expect, it } from 'vitest'
-import { compile, from, placesFor } from './query.ts'
+import { compile, from, paramsFor } from './compile.ts'
 
 describe('compile', () => {
-  it('binds values by name in the order of their places, as often as they are named', () => {
-    const query = compile<{ id: string; at: number }, unknown>((place) =>
+  it('binds values by name in parameter order, once per use', () => {
+    const query = compile<{ id: string; at: number }, unknown>((param) =>
       from
         .updateTable('tokens')
-        .set({ revoked_at: place('at'), last_used_at: place('at') })
-        .where('id', '=', place('id')),
+        .set({ revoked_at: param('at'), last_used_at: param('at') })
+        .where('id', '=', param('id')),
     )
 
     expect(query.bind({ id: 'a', at: 5 })).toEqual([5, 5, 'a'])
   })
 
-  it('keeps constants between the places', () => {
-    const query = compile<{ name: 'epoch'; limit: number }, unknown>((place) =>
+  it('keeps constants between parameters', () => {
+    const query = compile<{ name: 'epoch'; limit: number }, unknown>((param) =>
       from
         .selectFrom('meta')
         .selectAll()
         .where('value', '=', 'x')
-        .where('name', '=', place('name'))
-        .limit(place('limit')),
+        .where('name', '=', param('name'))
+        .limit(param('limit')),
     )
 
     expect(query.bind({ limit: 3, name: 'epoch' })).toEqual(['x', 'epoch', 3])
   })
 
-  it('hides every place from the planner, so that binding never recompiles the statement', () => {
-    const query = compile<{ name: 'epoch'; limit: number }, unknown>((place) =>
-      from.selectFrom('meta').selectAll().where('name', '=', place('name')).limit(place('limit')),
+  it('hides every parameter from the planner, so that binding never recompiles the statement', () => {
+    const query = compile<{ name: 'epoch'; limit: number }, unknown>((param) =>
+      from.selectFrom('meta').selectAll().where('name', '=', param('name')).limit(param('limit')),
     )
 
     expect(query.sql).toBe('select * from "meta" where "name" = +? limit +?')
   })
 })
 
-describe('placesFor', () => {
-  it('makes a place for each column', () => {
-    const query = compile<{ key: number; run_id: string }, unknown>((place) =>
-      from.insertInto('run_keys').values(placesFor(place, ['key', 'run_id'])),
+describe('paramsFor', () => {
+  it('creates a parameter for each column', () => {
+    const query = compile<{ key: number; run_id: string }, unknown>((param) =>
+      from.insertInto('run_keys').values(paramsFor(param, ['key', 'run_id'])),
     )
 
     expect(query.sql).toBe('insert into "run_keys" ("key", "run_id") values (+?, +?)')

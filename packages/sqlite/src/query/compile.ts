@@ -10,7 +10,7 @@ import {
 } from 'kysely'
 import type { Schema } from './schema.ts'
 
-/** Builds queries and never executes one: `Connection` does. */
+/** Builds queries; `Connection` executes them. */
 export const from = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -23,22 +23,22 @@ export const from = new Kysely<Schema>({
 /** A compiled query that takes `Values` and yields rows of `Row`. */
 export interface Query<Values, Row> {
   readonly sql: string
-  /** The values in the order of the placeholders. */
+  /** Returns the values in the order of the placeholders. */
   bind(values: Values): unknown[]
   readonly row?: Row // type only
 }
 
-/** Stands in a query for a value that is given when it runs. */
-export type Place<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>
+/** Creates a named parameter, whose value is bound when the query runs. */
+export type Param<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>
 
-const NAME = Symbol('name of the value')
+const NAME = Symbol('parameter name')
 
 /**
- * Compiles a query once, when it is first needed: a thread needs few of them, and a server that starts hardly any. Every
- * `place` in it is filled at each execution. The `+` hides the value from the planner: SQLite compiles a statement anew at
- * each execution when its plan may depend on a bound value.
+ * Compiles a query once, at its first use: each thread uses few of the queries, and a starting server hardly any. Each
+ * execution binds every `param`. The `+` hides the value from the planner: SQLite would recompile the statement at each
+ * execution if its plan could depend on a bound value.
  */
-export function compile<Values, Row>(build: (place: Place<Values>) => Compilable<Row>): Query<Values, Row> {
+export function compile<Values, Row>(build: (param: Param<Values>) => Compilable<Row>): Query<Values, Row> {
   let known: Compiled<Values> | undefined
   const compiled = (): Compiled<Values> => {
     known ??= compileNow(build)
@@ -57,22 +57,22 @@ interface Compiled<Values> {
   readonly slots: readonly { readonly name: keyof Values | undefined; readonly value: unknown }[]
 }
 
-function compileNow<Values, Row>(build: (place: Place<Values>) => Compilable<Row>): Compiled<Values> {
+function compileNow<Values, Row>(build: (param: Param<Values>) => Compilable<Row>): Compiled<Values> {
   const { sql: text, parameters } = build((name) => sql`+${{ [NAME]: name }}`).compile()
-  return { text, slots: parameters.map((value) => ({ name: placeName(value) as keyof Values | undefined, value })) }
+  return { text, slots: parameters.map((value) => ({ name: paramName(value) as keyof Values | undefined, value })) }
 }
 
 /** A fixed statement without values. */
 export const statement = (text: string): Query<undefined, unknown> => ({ sql: text, bind: () => [] })
 
-/** A place for each column, named after it. */
-export const placesFor = <Values, Column extends keyof Values & string>(
-  place: Place<Values>,
+/** A parameter for each column, named after the column. */
+export const paramsFor = <Values, Column extends keyof Values & string>(
+  param: Param<Values>,
   columns: readonly Column[],
 ): { readonly [Name in Column]: RawBuilder<Values[Name]> } =>
-  Object.fromEntries(columns.map((column) => [column, place(column)])) as {
+  Object.fromEntries(columns.map((column) => [column, param(column)])) as {
     readonly [Name in Column]: RawBuilder<Values[Name]>
   }
 
-const placeName = (value: unknown): unknown =>
+const paramName = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && NAME in value ? value[NAME] : undefined

@@ -1,14 +1,14 @@
 import { type EpochMs, EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { IDLE_SESSIONS } from './consolidation-store.ts'
-import { factListQuery, factSearchQuery, factVectorQuery } from './fact-store.ts'
-import { repeatedQuery, UPKEEP } from './fact-upkeep.ts'
-import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from './job-queue.ts'
-import { OPEN_OF } from './memory-conflict-store.ts'
-import { memoryListQuery } from './memory-list.ts'
+import { IDLE_SESSIONS } from '../rows/consolidation-store.ts'
+import { factListQuery, factSearchQuery, factVectorQuery } from '../rows/fact-store.ts'
+import { repeatedQuery, UPKEEP } from '../rows/fact-upkeep.ts'
+import { DUE_JOBS, deadLettersQuery, NEXT_JOB } from '../rows/job-queue.ts'
+import { OPEN_CONFLICTS_OF_FACTS } from '../rows/memory-conflict-store.ts'
+import { memoryListQuery } from '../rows/memory-list.ts'
 import { beyond, ME, planOf } from './query-plans.fixture.ts'
 
-describe('memory', () => {
+describe('queries on memory', () => {
   const at = { now: 0 as EpochMs }
 
   it.each([
@@ -19,7 +19,7 @@ describe('memory', () => {
     ['facts_by_owner', { visibility: EVERY_ROW, owner: 'me', sourceSessionId: 'ses' }],
     ['facts_by_session', { visibility: ME, sourceSessionId: 'ses' }],
     ['facts_by_creation', { visibility: EVERY_ROW, tags: ['a'] }],
-  ] as const)('lists facts along %s in its order for %o', (index, filter) => {
+  ] as const)('list facts in the order of index %s for %o', (index, filter) => {
     const plan = planOf(factListQuery({ filter: { ...at, ...filter }, page: beyond }))
 
     expect(plan).toContain(`USING INDEX ${index}`)
@@ -28,7 +28,7 @@ describe('memory', () => {
   })
 
   it.each([{ visibility: EVERY_ROW }, { visibility: ME, namespace: 'work', tags: ['a'] }] as const)(
-    'is searched by its words first for %o',
+    'start a full-text search at the word index for %o',
     (filter) => {
       const plan = planOf(factSearchQuery({ ...at, ...filter }))
 
@@ -36,7 +36,7 @@ describe('memory', () => {
     },
   )
 
-  it('is kept up along indexes', () => {
+  it('find the facts for upkeep by indexes', () => {
     expect(planOf(UPKEEP.expired)).toContain('USING INDEX facts_by_expiry (expires_at<?)')
     expect(planOf(UPKEEP.expiredOfOwner)).toContain('USING INDEX facts_by_expiry (expires_at<?)')
     expect(planOf(UPKEEP.weighed)).toContain('USING INDEX facts_by_weight (weighed_at<?)')
@@ -52,23 +52,23 @@ describe('memory', () => {
     ['_by_creation', { visibility: EVERY_ROW }],
     ['_by_owner', { visibility: ME }],
     ['_by_namespace', { visibility: ME, namespace: 'work' }],
-  ] as const)('lists blocks and conflicts along %s for %o', (index, request) => {
+  ] as const)('list blocks and conflicts by index %s for %o', (index, request) => {
     expect(planOf(memoryListQuery('blocks', { ...request, page: beyond }))).toContain(`USING INDEX blocks${index}`)
     expect(planOf(memoryListQuery('memory_conflicts', { ...request, page: beyond }))).toContain(
       `USING INDEX memory_conflicts${index}`,
     )
   })
 
-  it('finds the open conflicts of facts by the facts', () => {
-    const plan = planOf(OPEN_OF)
+  it('find the open conflicts of facts by fact id', () => {
+    const plan = planOf(OPEN_CONFLICTS_OF_FACTS)
 
     expect(plan).toContain('memory_conflicts_open (fact_id=?)')
     expect(plan).toContain('memory_conflicts_open_other (other_fact_id=?)')
   })
 })
 
-describe('the consolidator', () => {
-  it('finds its jobs and its sessions along indexes, in order', () => {
+describe('queries of the consolidator', () => {
+  it('find jobs and sessions in index order', () => {
     for (const query of [DUE_JOBS, NEXT_JOB]) expect(planOf(query)).toMatch(/USING (COVERING )?INDEX jobs_due/)
     expect(planOf(deadLettersQuery(beyond))).toContain('USING INDEX jobs_dead')
     const plan = planOf(IDLE_SESSIONS)

@@ -1,28 +1,28 @@
 import { AppError, type Page, type PageQuery } from '@perdure/ports'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Place } from './query.ts'
+import type { Param } from './compile.ts'
 
-/** What the conditions of a page read. A list is ordered by a number, ties by id. */
+/** The parameters of a page. A list is ordered by a number (the rank), then by id. */
 export interface PageValues {
   readonly limit: number
   readonly afterRank: number
   readonly afterId: string
 }
 
-/** Names the conditions a page adds to a query. */
+/** Identifies the conditions that a page adds to a query. */
 export const pageVariant = ({ order, cursor }: PageQuery): string => (cursor === undefined ? order : `${order} beyond`)
 
-/** One row more than was asked for, which tells whether another page follows. */
+/** Asks for one row more than the limit, to learn whether another page follows. */
 export function pageValues({ limit, cursor }: PageQuery): PageValues {
   const [afterRank, afterId] = cursor === undefined ? [0, ''] : decodeCursor(cursor)
   return { limit: limit + 1, afterRank, afterId }
 }
 
 /** The rows beyond the cursor of a list ordered by `created_at, id`. */
-export const isBeyond = (place: Place<PageValues>, { order }: PageQuery): RawBuilder<SqlBool> =>
+export const isBeyond = (param: Param<PageValues>, { order }: PageQuery): RawBuilder<SqlBool> =>
   order === 'asc'
-    ? sql`(created_at, id) > (${place('afterRank')}, ${place('afterId')})`
-    : sql`(created_at, id) < (${place('afterRank')}, ${place('afterId')})`
+    ? sql`(created_at, id) > (${param('afterRank')}, ${param('afterId')})`
+    : sql`(created_at, id) < (${param('afterRank')}, ${param('afterId')})`
 
 export interface PageOf<Row, T> {
   readonly toRecord: (row: Row) => T
@@ -42,6 +42,6 @@ export function toPage<Row extends { readonly id: string }, T>(
 
 function decodeCursor(cursor: string): readonly [rank: number, id: string] {
   const match = /^(-?\d{1,16})\.(.+)$/s.exec(cursor)
-  if (match === null) throw new AppError('validation-failed', { message: 'The cursor was not made by this server.' })
+  if (match === null) throw new AppError('validation-failed', { message: 'The cursor was not issued by this server.' })
   return [Number(match[1]), match[2] as string]
 }

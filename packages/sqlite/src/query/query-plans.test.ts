@@ -1,22 +1,22 @@
 import { type ApprovalFilter, EVERY_ROW, type RunFilter, type Visibility } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from './approval-store.ts'
-import { COUNT, READ_AFTER, READ_BEFORE } from './event-log.ts'
-import { FIRST_PENDING, fireListQuery } from './fire-store.ts'
-import { PRUNE_FIRES } from './fire-writes.ts'
-import { EXECUTING_HASHED } from './idempotency-store.ts'
-import { completeRecord, FORGET_ANSWERS, interruptRecords } from './idempotency-writes.ts'
-import type { Query } from './query.ts'
+import { APPROVALS_DUE, approvalListQuery, NEXT_APPROVAL_DUE } from '../rows/approval-store.ts'
+import { COUNT, READ_AFTER, READ_BEFORE } from '../rows/event-log.ts'
+import { FIRST_PENDING, fireListQuery } from '../rows/fire-store.ts'
+import { PRUNE_FIRES } from '../rows/fire-writes.ts'
+import { PENDING_LEGACY_IDS } from '../rows/idempotency-store.ts'
+import { completeRecord, interruptRecords, REDACT_ANSWERS } from '../rows/idempotency-writes.ts'
+import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from '../rows/run-store.ts'
+import { SESSION_DELETIONS, SESSION_QUERIES } from '../rows/session-deletion.ts'
+import { SESSIONS_IDLE_SINCE, sessionListQuery } from '../rows/session-store.ts'
+import { STEP_QUERIES } from '../rows/step-store.ts'
+import { LAST_ORDER } from '../rows/step-writes.ts'
+import { APPROVALS_OF_RUN, RUN_DELETIONS, THREAD_RUNS } from '../rows/thread-writes.ts'
+import { SELECT_MANY } from '../rows/token-store.ts'
+import { ADOPT_CHILDREN, LIMIT_DESCENDANTS, REVOKE_FAMILY } from '../rows/token-writes.ts'
+import { TRIGGER_QUERIES } from '../rows/trigger-store.ts'
+import type { Query } from './compile.ts'
 import { beyond, ME, MIXED, newest, planOf } from './query-plans.fixture.ts'
-import { listQuery, NEXT_DEADLINE, PAST_DEADLINE } from './run-store.ts'
-import { SESSION_DELETIONS, SESSION_QUERIES } from './session-deletion.ts'
-import { SESSIONS_IDLE_SINCE, sessionListQuery } from './session-store.ts'
-import { STEP_QUERIES } from './step-store.ts'
-import { LAST_ORDER } from './step-writes.ts'
-import { APPROVALS_OF_RUN, RUN_DELETIONS, THREAD_RUNS } from './thread-writes.ts'
-import { SELECT_MANY } from './token-store.ts'
-import { ADOPT_CHILDREN, LIMIT_HEIRS, REVOKE_FAMILY } from './token-writes.ts'
-import { TRIGGER_QUERIES } from './trigger-store.ts'
 
 describe('the list of runs', () => {
   const lists: readonly (readonly [index: string, RunFilter, Visibility])[] = [
@@ -43,7 +43,7 @@ describe('the list of runs', () => {
     ['runs_unsuccessful', { statuses: ['failed'] }, EVERY_ROW],
   ]
 
-  it.each(lists)('walks %s in its order for %o as seen by %o', (index, filter, visibility) => {
+  it.each(lists)('uses the order of index %s for %o as seen by %o', (index, filter, visibility) => {
     for (const page of [newest, beyond]) {
       const plan = planOf(listQuery({ filter, page, visibility }))
 
@@ -57,24 +57,21 @@ describe('the list of runs', () => {
     [{ targetId: 'echo' }, EVERY_ROW],
     [{}, ME],
     [{}, { agentIds: ['echo'] }],
-  ] as const)(
-    'sorts no more than the active runs for several active statuses and %o as seen by %o',
-    (more, visibility) => {
-      const filter: RunFilter = { statuses: ['queued', 'running'], ...more }
+  ] as const)('sorts only active runs for several active statuses and %o as seen by %o', (more, visibility) => {
+    const filter: RunFilter = { statuses: ['queued', 'running'], ...more }
 
-      expect(planOf(listQuery({ filter, page: newest, visibility }))).toContain('USING INDEX runs_active')
-    },
-  )
+    expect(planOf(listQuery({ filter, page: newest, visibility }))).toContain('USING INDEX runs_active')
+  })
 
-  it('looks up the runs a caller may see by id', () => {
+  it('looks up runs by id when the caller may see single runs', () => {
     const plan = planOf(listQuery({ filter: {}, page: newest, visibility: { ids: ['a', 'b'] } }))
 
     expect(plan).toContain('SEARCH runs USING INTEGER PRIMARY KEY')
   })
 })
 
-describe('the deadlines of runs', () => {
-  it('are walked in their order, those of active runs only', () => {
+describe('queries on run deadlines', () => {
+  it('use the order of the deadline index, which covers active runs only', () => {
     for (const query of [PAST_DEADLINE, NEXT_DEADLINE]) {
       const plan = planOf(query)
 
@@ -84,23 +81,23 @@ describe('the deadlines of runs', () => {
   })
 })
 
-describe('the calls of runs', () => {
+describe('queries on durable calls', () => {
   it.each([
     ['ofRun', 'sqlite_autoindex_steps_1 (run_key=?)'],
-    ['atPlace', 'sqlite_autoindex_steps_1 (run_key=? AND seq=?)'],
+    ['bySeq', 'sqlite_autoindex_steps_1 (run_key=? AND seq=?)'],
     ['due', 'steps_due (due_at<?)'],
     ['nextDue', 'steps_due (due_at>?)'],
     ['forEvent', 'steps_by_event (event_name=?)'],
     ['forEventInRun', 'steps_by_run_and_event (run_key=? AND event_name=?)'],
     ['forChild', 'steps_by_child (child_run_id=?)'],
-  ] as const)('are found as %s by %s, in order', (name, index) => {
+  ] as const)('run query %s in the order of index %s', (name, index) => {
     const plan = planOf(STEP_QUERIES[name])
 
     expect(plan).toContain(`INDEX ${index}`)
     expect(plan).not.toMatch(/TEMP B-TREE|SCAN/)
   })
 
-  it('give the last order of their run without a look at the others', () => {
+  it('read the last order of a run without scanning its calls', () => {
     expect(planOf(LAST_ORDER)).toBe('SEARCH steps USING COVERING INDEX steps_settled (run_key=? AND order>?)')
   })
 })
@@ -121,7 +118,7 @@ describe('the list of approvals', () => {
     ['approvals_pending_by_owner', { status: 'pending' }, ME],
   ]
 
-  it.each(lists)('walks %s in its order for %o as seen by %o', (index, filter, visibility) => {
+  it.each(lists)('uses the order of index %s for %o as seen by %o', (index, filter, visibility) => {
     for (const page of [newest, beyond]) {
       const plan = planOf(approvalListQuery({ filter, page, visibility }))
 
@@ -130,15 +127,15 @@ describe('the list of approvals', () => {
     }
   })
 
-  it('looks up the approvals a caller may see by id', () => {
+  it('looks up approvals by id when the caller may see single approvals', () => {
     const plan = planOf(approvalListQuery({ filter: {}, page: newest, visibility: { ids: ['a', 'b'] } }))
 
     expect(plan).toContain('sqlite_autoindex_approvals_1 (id=?)')
   })
 })
 
-describe('approvals that expire on their own', () => {
-  it('are walked in the order of their time, those that are open only', () => {
+describe('queries on expiring approvals', () => {
+  it('use the order of the expiry index, which covers pending approvals only', () => {
     for (const query of [APPROVALS_DUE, NEXT_APPROVAL_DUE]) {
       const plan = planOf(query)
 
@@ -149,7 +146,7 @@ describe('approvals that expire on their own', () => {
 })
 
 describe('the deletion of a thread', () => {
-  it('finds its runs, and everything that refers to them, without a scan', () => {
+  it('finds its runs and all rows that refer to them without a scan', () => {
     expect(planOf(THREAD_RUNS)).toContain('runs_by_thread (thread_id=?)')
     for (const query of [APPROVALS_OF_RUN, ...RUN_DELETIONS]) {
       const plan = planOf(query)
@@ -161,9 +158,9 @@ describe('the deletion of a thread', () => {
 })
 
 describe('the deletion of a session', () => {
-  it('finds its runs, and everything that refers to them and to it, without a scan', () => {
+  it('finds its runs and all rows that refer to them or to the session without a scan', () => {
     expect(planOf(SESSION_QUERIES.active)).toContain('runs_busy_by_session (session_id=?)')
-    expect(planOf(FORGET_ANSWERS)).toContain('idempotency_by_content (content_of=?)')
+    expect(planOf(REDACT_ANSWERS)).toContain('idempotency_by_content (content_of=?)')
     for (const query of [...SESSION_DELETIONS, ...Object.values(SESSION_QUERIES)]) {
       const plan = planOf(query)
 
@@ -174,7 +171,7 @@ describe('the deletion of a session', () => {
 })
 
 describe('the search for idle sessions', () => {
-  it('walks the sessions in the order of their activity and looks at their active runs only', () => {
+  it('uses the order of the activity index and checks active runs only', () => {
     const plan = planOf(SESSIONS_IDLE_SINCE)
 
     expect(plan).toContain('sessions_by_activity')
@@ -183,20 +180,20 @@ describe('the search for idle sessions', () => {
   })
 })
 
-describe('the answers of calls that a crash has cut off', () => {
-  it('are looked for among the executing ones', () => {
+describe('queries on idempotency keys without a response', () => {
+  it('find requests interrupted by a crash by the index of executing requests', () => {
     expect(planOf(interruptRecords)).toContain('idempotency_executing')
   })
 
-  it('are those of an earlier release too', () => {
-    const [ofNoRun, ofRuns] = EXECUTING_HASHED.map(planOf)
+  it('find hashed keys of an earlier release by indexes', () => {
+    const [ofNoRun, ofRuns] = PENDING_LEGACY_IDS.map(planOf)
     expect(ofNoRun).toContain('idempotency_executing')
     expect(ofRuns).toMatch(/runs_active.*idempotency_by_content \(content_of=\?\)/)
   })
 })
 
-describe('the answer of a run', () => {
-  it('is found by its content, or among the few that hold none', () => {
+describe('completing the response of a run', () => {
+  it('finds the key by its content, or among executing requests', () => {
     const plan = planOf(completeRecord)
 
     expect(plan).toContain('idempotency_by_content (content_of=?)')
@@ -209,7 +206,7 @@ describe('the list of sessions', () => {
     ['sessions_by_creation', EVERY_ROW],
     ['sessions_by_creation', MIXED],
     ['sessions_by_owner', ME],
-  ] as const)('walks %s in its order as seen by %o', (index, visibility) => {
+  ] as const)('uses the order of index %s as seen by %o', (index, visibility) => {
     const plan = planOf(sessionListQuery({ page: beyond, visibility }))
 
     expect(plan).toContain(`USING INDEX ${index}`)
@@ -218,27 +215,27 @@ describe('the list of sessions', () => {
 })
 
 describe('the event log', () => {
-  it.each(['run', 'session', 'topic'] as const)('goes straight to a position in the stream of a %s', (carrier) => {
+  it.each(['run', 'session', 'topic'] as const)('seeks directly to a position in the stream of a %s', (carrier) => {
     expect(planOf(READ_AFTER[carrier])).toMatch(new RegExp(`events_by_${carrier} \\(\\w+=\\? AND rowid>\\?\\)`))
     expect(planOf(COUNT[carrier])).toContain(`events_by_${carrier}`)
     expect(planOf(READ_BEFORE[carrier])).toMatch(new RegExp(`events_by_${carrier} \\(\\w+=\\? AND rowid<\\?\\)`))
   })
 })
 
-describe('tokens', () => {
+describe('queries on tokens', () => {
   it.each([
-    ['several are read by their ids', SELECT_MANY, /tokens USING INDEX sqlite_autoindex_tokens_1 \(id=\?\)/],
+    ['read several tokens by id', SELECT_MANY, /tokens USING INDEX sqlite_autoindex_tokens_1 \(id=\?\)/],
     [
-      'a family is walked by its parents',
+      'walk a token family by parent and successor',
       REVOKE_FAMILY,
       /child USING (?:COVERING )?INDEX tokens_by_parent \(parent_id=\?\).*old USING (?:COVERING )?INDEX tokens_by_successor/,
     ],
     [
-      'heirs are walked by their parents',
-      LIMIT_HEIRS,
+      'walk descendants by parent',
+      LIMIT_DESCENDANTS,
       /tokens USING (?:COVERING )?INDEX tokens_by_parent \(parent_id=\?\)/,
     ],
-    ['children are found by their parent', ADOPT_CHILDREN, /tokens USING INDEX tokens_by_parent \(parent_id=\?\)/],
+    ['find children by parent', ADOPT_CHILDREN, /tokens USING INDEX tokens_by_parent \(parent_id=\?\)/],
   ] as const)('%s', (_, query, expected) => {
     const plan = planOf(query as Query<never, unknown>)
 
@@ -247,7 +244,7 @@ describe('tokens', () => {
   })
 })
 
-describe('the queries of triggers and fires', () => {
+describe('queries on triggers and fires', () => {
   it.each([
     ['triggers_due', TRIGGER_QUERIES.due],
     ['triggers_due', TRIGGER_QUERIES.nextDue],
@@ -261,7 +258,7 @@ describe('the queries of triggers and fires', () => {
     ['trigger_fires_by_trigger', fireListQuery({ filter: { triggerId: 'x' }, page: newest })],
     ['trigger_fires_by_trigger', fireListQuery({ filter: { triggerId: 'x' }, page: beyond })],
     ['trigger_fires_started', fireListQuery({ filter: { triggerId: 'x', status: 'started' }, page: newest })],
-  ] as readonly (readonly [string, Query<never, unknown>])[])('walk %s', (index, query) => {
+  ] as readonly (readonly [string, Query<never, unknown>])[])('use index %s', (index, query) => {
     expect(planOf(query)).toContain(index)
   })
 })

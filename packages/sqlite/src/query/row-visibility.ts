@@ -1,13 +1,13 @@
 import { EVERY_ROW, type RowAccess, type Visibility } from '@perdure/ports'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Place } from './query.ts'
+import type { Param } from './compile.ts'
 
 type Condition = RawBuilder<SqlBool>
 
-/** What the visibility conditions read: one value, or a JSON array of them. */
+/** The parameters of the visibility conditions: one value, or a JSON array of values. */
 export type AccessValues = Readonly<Record<keyof RowAccess, string>>
 
-/** How each field of `RowAccess` is tested on one table. `matches` compares a column with the values of the field. */
+/** How one table tests each field of `RowAccess`. `matches` compares a column with the values of the field. */
 export type AccessTests = {
   readonly [Field in keyof RowAccess]-?: (matches: (column: string) => Condition) => Condition
 }
@@ -18,7 +18,7 @@ interface AccessPart {
   readonly value: string
 }
 
-/** Names the conditions a visibility adds to a query. */
+/** Identifies the conditions that a visibility adds to a query. */
 export const visibilityVariant = (visibility: Visibility): string =>
   visibility === EVERY_ROW
     ? EVERY_ROW
@@ -34,21 +34,21 @@ export const accessValues = (visibility: Visibility): AccessValues => ({
   ...Object.fromEntries(partsOf(visibility).map(({ field, value }) => [field, value])),
 })
 
-/** The rows a caller may see. */
-export function isVisible(visibility: Visibility, tests: AccessTests, place: Place<AccessValues>): Condition {
+/** The condition for the rows that a caller may see. */
+export function isVisible(visibility: Visibility, tests: AccessTests, param: Param<AccessValues>): Condition {
   if (visibility === EVERY_ROW) return sql`true`
   const parts = partsOf(visibility)
-  const conditions = parts.map(({ field, match }) => tests[field](matcher[match](place(field))))
+  const conditions = parts.map(({ field, match }) => tests[field](matcher[match](param(field))))
   const [only] = parts
   if (only === undefined) return sql`false`
   const any = sql<SqlBool>`(${sql.join(conditions, sql` or `)})`
   return parts.length === 1 && isSelective(only) ? any : unindexed(any)
 }
 
-/** One value may be found by an index and keep the order of the list; ids are few. */
+/** An index finds a single value in list order, and ids match few rows. */
 const isSelective = ({ field, match }: AccessPart): boolean => match === 'one' || field === 'ids'
 
-/** The `+` keeps the planner from gathering and sorting every visible row instead of walking the list in its order. */
+/** The `+` makes the planner walk the list in order, instead of collecting and sorting every visible row. */
 export const unindexed = (condition: Condition): Condition => sql`+${condition}`
 
 const matcher = {

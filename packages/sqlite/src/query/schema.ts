@@ -9,13 +9,12 @@ import type {
   RunStatus,
   StepKind,
   StepStatus,
-  TriggerKind,
 } from '@perdure/ports'
-import type { TokenEnv } from '@perdure/protocol'
+import type { TokenEnv, TriggerKind } from '@perdure/protocol'
 import type { Generated } from 'kysely'
 import type { BlockTable, FactTable, JobTable, MemoryConflictTable } from './memory-schema.ts'
 
-/** The tables as the newest migration leaves them. JSON columns are text; instants are epoch milliseconds. */
+/** The tables after the newest migration. JSON columns are text; timestamps are epoch milliseconds. */
 export interface Schema {
   readonly meta: MetaTable
   readonly run_keys: RunKeyTable
@@ -57,7 +56,7 @@ export interface TriggerTable {
   readonly last_status: FireStatus | null
   readonly version: number
   readonly created_at: number
-  readonly definition: string // JSON of all other members
+  readonly definition: string // JSON of all other fields
 }
 
 export interface FireTable {
@@ -112,7 +111,7 @@ export interface MetaTable {
   readonly value: string
 }
 
-/** The integer that stands for a run inside the database, given at its first mention. */
+/** Maps a run id to the integer key used inside the database; assigned when the run is first mentioned. */
 export interface RunKeyTable {
   readonly key: Generated<number>
   readonly run_id: string
@@ -218,14 +217,14 @@ export interface IdempotencyTable {
   readonly id: string
   readonly fingerprint: string
   readonly run_id: string | null
-  readonly content_of: string | null // the run, session or approval whose content the answer holds
+  readonly content_of: string | null // id of the run, session or approval whose content the response holds
   readonly created_at: number
   readonly expires_at: number
   readonly status: number | null // of the response; null while the request executes
   readonly location: string | null
   readonly content_type: string | null
   readonly body: string | null
-  readonly sealed: number | null // 1 when the body is
+  readonly sealed: number | null // 1 when the body is sealed
 }
 
 export interface SessionTable {
@@ -235,7 +234,7 @@ export interface SessionTable {
   readonly title: string | null
   readonly user_id: string | null
   readonly agent_id: string | null
-  readonly last_seq: number // of its newest message; 0 when there is none
+  readonly last_seq: number // seq of the newest message; 0 if there is none
   readonly created_at: number
   readonly updated_at: number
   readonly metadata: string

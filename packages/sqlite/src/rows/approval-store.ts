@@ -4,15 +4,14 @@ import {
   type ApprovalStatus,
   type EpochMs,
   EVERY_ROW,
-  type JsonText,
   type Page,
   type PageQuery,
   type Visibility,
 } from '@perdure/ports'
-import { type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
-import type { Connection } from './connection.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
-import { compile, from, type Query } from './query.ts'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, type Query } from '../query/compile.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
 import {
   type AccessTests,
   type AccessValues,
@@ -20,8 +19,8 @@ import {
   isVisible,
   unindexed,
   visibilityVariant,
-} from './row-visibility.ts'
-import type { ApprovalTable } from './schema.ts'
+} from '../query/row-visibility.ts'
+import { type ApprovalRow, toApproval } from './approval-row.ts'
 
 export interface ApprovalListRequest {
   readonly filter: ApprovalFilter
@@ -33,11 +32,11 @@ export function findApproval(db: Connection, request: { id: string; visibility: 
   const { id, visibility } = request
   const query = db.variant(`approval ${visibilityVariant(visibility)}`, () => findQuery(visibility))
   const row = db.get(query, { ...accessValues(visibility), id })
-  return row === undefined ? undefined : toRecord(row)
+  return row === undefined ? undefined : toApproval(row)
 }
 
 export const dueApprovals = (db: Connection, until: { now: EpochMs; limit: number }): readonly ApprovalRecord[] =>
-  db.all(APPROVALS_DUE, until).map(toRecord)
+  db.all(APPROVALS_DUE, until).map(toApproval)
 
 export const nextApprovalDueAt = (db: Connection): EpochMs | undefined =>
   db.get(NEXT_APPROVAL_DUE, {})?.expires_at as EpochMs | undefined
@@ -54,10 +53,9 @@ export function listApprovals(db: Connection, request: ApprovalListRequest): Pag
     ...pageValues(page),
     ...accessValues(visibility),
   }
-  return toPage(db.all(query, values), page, { toRecord, rankOf: (row) => row.created_at })
+  return toPage(db.all(query, values), page, { toRecord: toApproval, rankOf: (row) => row.created_at })
 }
 
-type ApprovalRow = Selectable<ApprovalTable>
 type ListValues = AccessValues & PageValues & { readonly runId: string; readonly toolCallId: string }
 
 const APPROVAL_ACCESS: AccessTests = {
@@ -68,33 +66,33 @@ const APPROVAL_ACCESS: AccessTests = {
 }
 
 const findQuery = (visibility: Visibility): Query<AccessValues & { readonly id: string }, ApprovalRow> =>
-  compile((place) =>
+  compile((param) =>
     from
       .selectFrom('approvals')
       .selectAll()
-      .where('id', '=', place('id'))
-      .where(isVisible(visibility, APPROVAL_ACCESS, place)),
+      .where('id', '=', param('id'))
+      .where(isVisible(visibility, APPROVAL_ACCESS, param)),
   )
 
 const listVariant = ({ filter: { status, runId, toolCallId }, page, visibility }: ApprovalListRequest): string =>
   `approvals ${status} ${runId === undefined ? '-' : '+'}${toolCallId === undefined ? '-' : '+'} ${pageVariant(page)} ${visibilityVariant(visibility)}`
 
-/** The list of one combination of filters. The status stands in it as a literal, so that the partial indexes apply. */
+/** The query for one combination of filters. The status is a literal, so that the partial indexes apply. */
 export function approvalListQuery({ filter, page, visibility }: ApprovalListRequest): Query<ListValues, ApprovalRow> {
-  return compile((place) => {
+  return compile((param) => {
     const { status, runId, toolCallId } = filter
-    const visible = isVisible(visibility, APPROVAL_ACCESS, place)
-    const conditions = runId === undefined ? [visible] : [sql<SqlBool>`run_id = ${place('runId')}`, unindexed(visible)]
+    const visible = isVisible(visibility, APPROVAL_ACCESS, param)
+    const conditions = runId === undefined ? [visible] : [sql<SqlBool>`run_id = ${param('runId')}`, unindexed(visible)]
     if (status !== undefined) conditions.push(hasStatus(status))
-    if (toolCallId !== undefined) conditions.push(sql<SqlBool>`tool_call_id = ${place('toolCallId')}`)
-    if (page.cursor !== undefined) conditions.push(isBeyond(place, page))
+    if (toolCallId !== undefined) conditions.push(sql<SqlBool>`tool_call_id = ${param('toolCallId')}`)
+    if (page.cursor !== undefined) conditions.push(isBeyond(param, page))
     return from
       .selectFrom('approvals')
       .selectAll()
       .where((eb) => eb.and(conditions))
       .orderBy('created_at', page.order)
       .orderBy('id', page.order)
-      .limit(place('limit'))
+      .limit(param('limit'))
   })
 }
 
@@ -103,15 +101,15 @@ const hasStatus = (status: ApprovalStatus): RawBuilder<SqlBool> => sql`status = 
 /** Literals, so that the partial index applies. */
 const expiresAlone = sql<SqlBool>`status = 'pending' and seq is null and expires_at is not null`
 
-export const APPROVALS_DUE = compile<{ now: number; limit: number }, ApprovalRow>((place) =>
+export const APPROVALS_DUE = compile<{ now: number; limit: number }, ApprovalRow>((param) =>
   from
     .selectFrom('approvals')
     .selectAll()
     .where(expiresAlone)
-    .where('expires_at', '<=', place('now'))
+    .where('expires_at', '<=', param('now'))
     .orderBy('expires_at')
     .orderBy('key')
-    .limit(place('limit')),
+    .limit(param('limit')),
 )
 
 export const NEXT_APPROVAL_DUE = compile<object, { expires_at: number | null }>(() =>
@@ -122,24 +120,3 @@ export const NEXT_APPROVAL_DUE = compile<object, { expires_at: number | null }>(
     .orderBy('expires_at')
     .limit((eb) => eb.lit(1)),
 )
-
-const toRecord = (row: ApprovalRow): ApprovalRecord => ({
-  id: row.id,
-  runId: row.run_id,
-  seq: row.seq ?? undefined,
-  kind: row.kind,
-  targetId: row.target_id,
-  sessionId: row.session_id ?? undefined,
-  owner: row.owner,
-  name: row.name,
-  title: row.title ?? undefined,
-  payload: (row.payload ?? undefined) as JsonText | undefined,
-  toolCallId: row.tool_call_id ?? undefined,
-  status: row.status,
-  createdAt: row.created_at as EpochMs,
-  expiresAt: (row.expires_at ?? undefined) as EpochMs | undefined,
-  resolvedAt: (row.resolved_at ?? undefined) as EpochMs | undefined,
-  by: row.by ?? undefined,
-  reason: row.reason ?? undefined,
-  decision: (row.decision ?? undefined) as JsonText | undefined,
-})

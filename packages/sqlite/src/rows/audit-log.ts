@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditHead, AuditLink, AuditState, EpochMs, StagedAuditEntry } from '@perdure/ports'
-import type { Connection } from './connection.ts'
-import { compile, from } from './query.ts'
-import type { AuditHeadTable, AuditOutboxTable, AuditTable } from './schema.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from } from '../query/compile.ts'
+import type { AuditHeadTable, AuditOutboxTable, AuditTable } from '../query/schema.ts'
 
 export interface AuditRange {
   readonly afterSeq: number
@@ -33,34 +33,34 @@ export const readStaged = (db: Connection, limit: number): readonly StagedAuditE
 
 const readHead = (db: Connection, name: AuditHeadTable['name']): AuditHead | undefined => db.get(selectHead, { name })
 
-const selectAfter = compile<AuditRange, AuditTable>((place) =>
+const selectAfter = compile<AuditRange, AuditTable>((param) =>
   from
     .selectFrom('audit_entries')
     .selectAll()
-    .where('seq', '>', place('afterSeq'))
+    .where('seq', '>', param('afterSeq'))
     .orderBy('seq')
-    .limit(place('limit')),
+    .limit(param('limit')),
 )
 
-const selectBefore = compile<AuditRangeBefore, AuditTable>((place) =>
+const selectBefore = compile<AuditRangeBefore, AuditTable>((param) =>
   from
     .selectFrom('audit_entries')
     .selectAll()
-    .where('seq', '<', place('beforeSeq'))
+    .where('seq', '<', param('beforeSeq'))
     .orderBy('seq', 'desc')
-    .limit(place('limit')),
+    .limit(param('limit')),
 )
 
 const selectLast = compile<object, Pick<AuditTable, 'seq' | 'hash'>>(() =>
   from.selectFrom('audit_entries').select(['seq', 'hash']).orderBy('seq', 'desc').limit(1),
 )
 
-const selectHead = compile<Pick<AuditHeadTable, 'name'>, AuditHead>((place) =>
-  from.selectFrom('audit_heads').select(['seq', 'hash', 'mac']).where('name', '=', place('name')),
+const selectHead = compile<Pick<AuditHeadTable, 'name'>, AuditHead>((param) =>
+  from.selectFrom('audit_heads').select(['seq', 'hash', 'mac']).where('name', '=', param('name')),
 )
 
-const selectStaged = compile<{ readonly limit: number }, Pick<AuditOutboxTable, 'key' | 'entry'>>((place) =>
-  from.selectFrom('audit_outbox').select(['key', 'entry']).orderBy('position').limit(place('limit')),
+const selectStaged = compile<{ readonly limit: number }, Pick<AuditOutboxTable, 'key' | 'entry'>>((param) =>
+  from.selectFrom('audit_outbox').select(['key', 'entry']).orderBy('position').limit(param('limit')),
 )
 
 const toLink = ({ seq, hash, prev_hash, entry }: AuditTable): AuditLink => ({ seq, hash, prevHash: prev_hash, entry })

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { anEvent } from '@perdure/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openConnection } from './connection.ts'
-import { openSqliteStorage } from './open-sqlite-storage.ts'
+import { openConnection } from '../file/connection.ts'
+import { openSqliteStorage } from '../open-sqlite-storage.ts'
 
 let directory: string
 let path: string
@@ -21,16 +21,16 @@ const entry = {
   decision: 'allowed',
 } as const
 
-describe('an audit entry that the database refuses', () => {
+describe('an audit entry that the database rejects', () => {
   it.each([
     ['a trigger', "CREATE TRIGGER no BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'no'); END"],
     ['a missing table', 'DROP TABLE audit_entries'],
-  ])('takes the deed with it and leaves its neighbours alone: %s', async (_, damage) => {
+  ])('rolls back its own commit and no other, given %s', async (_, damage) => {
     const storage = await openSqliteStorage({ path, mode: 'lib' })
     const other = openConnection(path)
     other.database.exec(damage)
     other.database.close()
-    const event = { type: 'event.append', events: [anEvent({ topic: 'deed' })] } as const
+    const event = { type: 'event.append', events: [anEvent({ topic: 'action' })] } as const
 
     const [refused, neighbour] = await Promise.allSettled([
       storage.unitOfWork.commit([event, { type: 'audit.append', entry }]),
@@ -39,7 +39,7 @@ describe('an audit entry that the database refuses', () => {
 
     expect(refused).toMatchObject({ status: 'rejected', reason: { id: 'audit-unavailable' } })
     expect(neighbour.status).toBe('fulfilled')
-    expect(await storage.events.read({ topic: 'deed' }, { after: 0, limit: 9 })).toEqual([])
+    expect(await storage.events.read({ topic: 'action' }, { after: 0, limit: 9 })).toEqual([])
     await storage.close()
   })
 })

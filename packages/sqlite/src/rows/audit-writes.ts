@@ -8,31 +8,31 @@ import {
   type ChainDigest,
   NO_AUDIT_KEY,
 } from '@perdure/ports'
+import { isStatementError } from '../file/sqlite-error.ts'
+import { compile, from, paramsFor } from '../query/compile.ts'
+import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from '../query/schema.ts'
 import { readAuditState } from './audit-log.ts'
 import { eventWrites } from './event-writes.ts'
-import { compile, from, placesFor } from './query.ts'
-import type { AuditHeadTable, AuditOutboxTable, AuditSourceTable, AuditTable } from './schema.ts'
-import { isRefusal } from './sqlite-error.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 
 export const auditWrites: WriteAppliers<'audit.append' | 'audit.stage' | 'audit.release' | 'audit.prune'> = {
-  'audit.append': (tx, write) => recording(() => append(tx, write)),
+  'audit.append': (tx, write) => orAuditUnavailable(() => append(tx, write)),
   'audit.stage': ({ db }, { key, entry }) =>
-    recording(() => db.run(insertStaged, { key, entry: JSON.stringify(entry) }).changes),
+    orAuditUnavailable(() => db.run(insertStaged, { key, entry: JSON.stringify(entry) }).changes),
   'audit.release'({ db }, { keys }) {
     let changes = 0
     for (const key of keys) changes += db.run(deleteStaged, { key }).changes + db.run(deleteSource, { key }).changes
     return changes
   },
   'audit.prune'({ db }, { throughSeq, keys = NO_AUDIT_KEY }) {
-    const place = db.get(selectPlace, { seq: throughSeq })
-    if (place === undefined) return 0
-    putHead(db, 'base', { ...place, mac: baseMac(digest, keys[0], place) })
+    const link = db.get(selectLink, { seq: throughSeq })
+    if (link === undefined) return 0
+    putHead(db, 'base', { ...link, mac: baseMac(digest, keys[0], link) })
     return db.run(deleteThrough, { seq: throughSeq }).changes
   },
 }
 
-/** To make one costs more than to use it. */
+/** Creating a key object costs more than using it. */
 const keyObjects = new WeakMap<Uint8Array, KeyObject>()
 
 function keyObjectOf(key: Uint8Array): KeyObject {
@@ -59,12 +59,12 @@ function append(tx: Transaction, { entry, source, publish, keys = NO_AUDIT_KEY }
   return links.length
 }
 
-/** What cannot be recorded must not be done. */
-function recording<T>(work: () => T): T {
+/** An action that cannot be audited must not happen. */
+function orAuditUnavailable<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw isRefusal(error) ? new AppError('audit-unavailable', { retryAfterMs: 5_000, cause: error }) : error
+    throw isStatementError(error) ? new AppError('audit-unavailable', { retryAfterMs: 5_000, cause: error }) : error
   }
 }
 
@@ -72,40 +72,40 @@ const putHead = (db: Transaction['db'], name: AuditHeadTable['name'], head: Audi
   db.run(replaceHead, { name, ...head })
 }
 
-const insertEntry = compile<AuditTable, unknown>((place) =>
-  from.insertInto('audit_entries').values(placesFor(place, ['seq', 'hash', 'prev_hash', 'entry'])),
+const insertEntry = compile<AuditTable, unknown>((param) =>
+  from.insertInto('audit_entries').values(paramsFor(param, ['seq', 'hash', 'prev_hash', 'entry'])),
 )
 
-const replaceHead = compile<AuditHeadTable, unknown>((place) =>
-  from.replaceInto('audit_heads').values(placesFor(place, ['name', 'seq', 'hash', 'mac'])),
+const replaceHead = compile<AuditHeadTable, unknown>((param) =>
+  from.replaceInto('audit_heads').values(paramsFor(param, ['name', 'seq', 'hash', 'mac'])),
 )
 
-const insertSource = compile<AuditSourceTable, unknown>((place) =>
+const insertSource = compile<AuditSourceTable, unknown>((param) =>
   from
     .insertInto('audit_sources')
-    .values(placesFor(place, ['key']))
+    .values(paramsFor(param, ['key']))
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-const insertStaged = compile<Pick<AuditOutboxTable, 'key' | 'entry'>, unknown>((place) =>
+const insertStaged = compile<Pick<AuditOutboxTable, 'key' | 'entry'>, unknown>((param) =>
   from
     .insertInto('audit_outbox')
-    .values(placesFor(place, ['key', 'entry']))
+    .values(paramsFor(param, ['key', 'entry']))
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-const deleteStaged = compile<AuditSourceTable, unknown>((place) =>
-  from.deleteFrom('audit_outbox').where('key', '=', place('key')),
+const deleteStaged = compile<AuditSourceTable, unknown>((param) =>
+  from.deleteFrom('audit_outbox').where('key', '=', param('key')),
 )
 
-const deleteSource = compile<AuditSourceTable, unknown>((place) =>
-  from.deleteFrom('audit_sources').where('key', '=', place('key')),
+const deleteSource = compile<AuditSourceTable, unknown>((param) =>
+  from.deleteFrom('audit_sources').where('key', '=', param('key')),
 )
 
-const selectPlace = compile<{ readonly seq: number }, Pick<AuditTable, 'seq' | 'hash'>>((place) =>
-  from.selectFrom('audit_entries').select(['seq', 'hash']).where('seq', '=', place('seq')),
+const selectLink = compile<{ readonly seq: number }, Pick<AuditTable, 'seq' | 'hash'>>((param) =>
+  from.selectFrom('audit_entries').select(['seq', 'hash']).where('seq', '=', param('seq')),
 )
 
-const deleteThrough = compile<{ readonly seq: number }, unknown>((place) =>
-  from.deleteFrom('audit_entries').where('seq', '<=', place('seq')),
+const deleteThrough = compile<{ readonly seq: number }, unknown>((param) =>
+  from.deleteFrom('audit_entries').where('seq', '<=', param('seq')),
 )

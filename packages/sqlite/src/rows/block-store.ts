@@ -1,10 +1,10 @@
 import type { BlockRecord, BlockRef, EpochMs, Page } from '@perdure/ports'
 import type { Selectable } from 'kysely'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, paramsFor } from '../query/compile.ts'
+import type { BlockTable } from '../query/memory-schema.ts'
+import { toPage } from '../query/page.ts'
 import { type MemoryListRequest, memoryRows } from './memory-list.ts'
-import type { BlockTable } from './memory-schema.ts'
-import { toPage } from './page.ts'
-import { compile, from, placesFor } from './query.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export function findBlock(db: Connection, ref: BlockRef): BlockRecord | undefined {
@@ -30,19 +30,19 @@ type NewBlockRow = Omit<BlockTable, 'key'>
 
 const COLUMNS = ['id', 'owner', 'namespace', 'label', 'limit', 'created_at', 'updated_at', 'value'] as const
 
-const selectBlock = compile<BlockRef, BlockRow>((place) =>
+const selectBlock = compile<BlockRef, BlockRow>((param) =>
   from
     .selectFrom('blocks')
     .selectAll()
-    .where('owner', '=', place('owner'))
-    .where('namespace', '=', place('namespace'))
-    .where('label', '=', place('label')),
+    .where('owner', '=', param('owner'))
+    .where('namespace', '=', param('namespace'))
+    .where('label', '=', param('label')),
 )
 
-const putBlock = compile<NewBlockRow, unknown>((place) =>
+const putBlock = compile<NewBlockRow, unknown>((param) =>
   from
     .insertInto('blocks')
-    .values(placesFor(place, COLUMNS))
+    .values(paramsFor(param, COLUMNS))
     .onConflict((conflict) =>
       conflict.columns(['owner', 'namespace', 'label']).doUpdateSet((eb) => ({
         value: eb.ref('excluded.value'),
@@ -52,12 +52,12 @@ const putBlock = compile<NewBlockRow, unknown>((place) =>
     ),
 )
 
-const deleteBlock = compile<BlockRef, unknown>((place) =>
+const deleteBlock = compile<BlockRef, unknown>((param) =>
   from
     .deleteFrom('blocks')
-    .where('owner', '=', place('owner'))
-    .where('namespace', '=', place('namespace'))
-    .where('label', '=', place('label')),
+    .where('owner', '=', param('owner'))
+    .where('namespace', '=', param('namespace'))
+    .where('label', '=', param('label')),
 )
 
 const toRow = (block: BlockRecord): NewBlockRow => ({

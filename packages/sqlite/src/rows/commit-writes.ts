@@ -1,8 +1,8 @@
 import type { CommitOutcome, StoredEvent, Write, WriteType } from '@perdure/ports'
+import type { Connection } from '../file/connection.ts'
 import { approvalWrites } from './approval-writes.ts'
 import { auditWrites } from './audit-writes.ts'
 import { blockWrites } from './block-store.ts'
-import type { Connection } from './connection.ts'
 import { consolidationWrites } from './consolidation-store.ts'
 import { emissionWrites } from './emission-store.ts'
 import { eventWrites } from './event-writes.ts'
@@ -22,7 +22,7 @@ import { tokenWrites } from './token-writes.ts'
 import { triggerWrites } from './trigger-writes.ts'
 import type { Transaction, WriteAppliers, WriteOf } from './write-applier.ts'
 
-/** Applies the writes in order up to the first conflict. The host undoes what a conflict or an error leaves behind. */
+/** Applies the writes in order up to the first conflict. After a conflict or an error the host rolls back. */
 export function commitWrites(db: Connection, writes: readonly Write[]): CommitOutcome {
   const events: StoredEvent[] = []
   const counts: number[] = []

@@ -1,7 +1,9 @@
 import type { ChangedSession, ConsolidationSpend, EpochMs } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { sql } from 'kysely'
-import type { Connection } from './connection.ts'
-import { compile, from } from './query.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from } from '../query/compile.ts'
+import { statusList } from '../query/run-status.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const idleSessions = (
@@ -35,40 +37,40 @@ export const consolidationWrites: WriteAppliers<
 export const IDLE_SESSIONS = compile<
   { before: number; limit: number },
   { session_id: string; owner: string; changed_at: number }
->((place) => ({
+>((param) => ({
   compile: () =>
     sql<{ session_id: string; owner: string; changed_at: number }>`
       select session_id, owner, changed_at from changed_sessions cross join sessions on sessions.id = session_id
-      where changed_at <= ${place('before')} and not exists (
-        select 1 from runs where runs.session_id = sessions.id and +status in ('queued', 'running', 'suspended'))
-      order by changed_at, session_id limit ${place('limit')}`.compile(from),
+      where changed_at <= ${param('before')} and not exists (
+        select 1 from runs where runs.session_id = sessions.id and +status in (${statusList(ACTIVE_RUN_STATUSES)}))
+      order by changed_at, session_id limit ${param('limit')}`.compile(from),
 }))
 
-const selectExtraction = compile<{ sessionId: string }, { through_seq: number }>((place) =>
-  from.selectFrom('extractions').select('through_seq').where('session_id', '=', place('sessionId')),
+const selectExtraction = compile<{ sessionId: string }, { through_seq: number }>((param) =>
+  from.selectFrom('extractions').select('through_seq').where('session_id', '=', param('sessionId')),
 )
 
-const selectSpend = compile<{ day: string }, { tokens: number; cost_usd: number }>((place) =>
-  from.selectFrom('consolidation_spend').select(['tokens', 'cost_usd']).where('day', '=', place('day')),
+const selectSpend = compile<{ day: string }, { tokens: number; cost_usd: number }>((param) =>
+  from.selectFrom('consolidation_spend').select(['tokens', 'cost_usd']).where('day', '=', param('day')),
 )
 
-const markSeen = compile<{ sessionId: string; changedAt: number }, unknown>((place) =>
+const markSeen = compile<{ sessionId: string; changedAt: number }, unknown>((param) =>
   from
     .deleteFrom('changed_sessions')
-    .where('session_id', '=', place('sessionId'))
-    .where('changed_at', '<=', place('changedAt')),
+    .where('session_id', '=', param('sessionId'))
+    .where('changed_at', '<=', param('changedAt')),
 )
 
-/** Only of a session that is there: its deletion takes the note along. */
-const markExtracted = compile<{ sessionId: string; throughSeq: number }, unknown>((place) => ({
+/** Does nothing for a deleted session, whose deletion removes this row too. */
+const markExtracted = compile<{ sessionId: string; throughSeq: number }, unknown>((param) => ({
   compile: () =>
-    sql`insert into extractions select id, ${place('throughSeq')} from sessions where id = ${place('sessionId')}
+    sql`insert into extractions select id, ${param('throughSeq')} from sessions where id = ${param('sessionId')}
       on conflict do update set through_seq = max(through_seq, excluded.through_seq)`.compile(from),
 }))
 
-const addSpend = compile<{ day: string; tokens: number; costUsd: number }, unknown>((place) => ({
+const addSpend = compile<{ day: string; tokens: number; costUsd: number }, unknown>((param) => ({
   compile: () =>
-    sql`insert into consolidation_spend values (${place('day')}, ${place('tokens')}, ${place('costUsd')})
+    sql`insert into consolidation_spend values (${param('day')}, ${param('tokens')}, ${param('costUsd')})
       on conflict do update set tokens = tokens + excluded.tokens, cost_usd = cost_usd + excluded.cost_usd`.compile(
       from,
     ),

@@ -1,8 +1,8 @@
 import type { EmissionPart, EpochMs, JsonText } from '@perdure/ports'
 import type { Selectable } from 'kysely'
-import type { Connection } from './connection.ts'
-import { compile, from, placesFor } from './query.ts'
-import type { EmissionTable } from './schema.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, paramsFor } from '../query/compile.ts'
+import type { EmissionTable } from '../query/schema.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const listEmissions = (db: Connection, limit: number): readonly EmissionPart[] =>
@@ -17,19 +17,19 @@ type NewRow = Omit<EmissionTable, 'key'>
 
 const COLUMNS = ['id', 'event_name', 'created_at', 'waits', 'payload'] as const
 
-const selectOldest = compile<{ limit: number }, Selectable<EmissionTable>>((place) =>
-  from.selectFrom('emissions').selectAll().orderBy('key').limit(place('limit')),
+const selectOldest = compile<{ limit: number }, Selectable<EmissionTable>>((param) =>
+  from.selectFrom('emissions').selectAll().orderBy('key').limit(param('limit')),
 )
 
-const insertPart = compile<NewRow, unknown>((place) =>
+const insertPart = compile<NewRow, unknown>((param) =>
   from
     .insertInto('emissions')
-    .values(placesFor(place, COLUMNS))
+    .values(paramsFor(param, COLUMNS))
     .onConflict((conflict) => conflict.column('id').doNothing()),
 )
 
-const deletePart = compile<{ id: string }, unknown>((place) =>
-  from.deleteFrom('emissions').where('id', '=', place('id')),
+const deletePart = compile<{ id: string }, unknown>((param) =>
+  from.deleteFrom('emissions').where('id', '=', param('id')),
 )
 
 const toRow = ({ id, eventName, createdAt, waits, payload }: EmissionPart): NewRow => ({

@@ -1,9 +1,9 @@
 import type { EpochMs, EventRange, EventStream, JsonText, LogHead, StoredEvent } from '@perdure/ports'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, type Param, type Query } from '../query/compile.ts'
+import type { EventTable } from '../query/schema.ts'
 import { readMeta } from './meta.ts'
-import { compile, from, type Place, type Query } from './query.ts'
-import type { EventTable } from './schema.ts'
 
 export interface EventsBefore {
   readonly before: number
@@ -16,11 +16,11 @@ export interface EventsBetween {
 }
 
 export function readEvents(db: Connection, { stream, range }: { stream: EventStream; range: EventRange }) {
-  const [carrier, id] = carrierOf(stream)
+  const [kind, id] = streamKindOf(stream)
   const { after: position, limit, maxLength = Number.POSITIVE_INFINITY } = range
   const events: StoredEvent[] = []
   let length = 0
-  for (const row of db.each(READ_AFTER[carrier], { id, position, limit })) {
+  for (const row of db.each(READ_AFTER[kind], { id, position, limit })) {
     events.push(toRecord(row))
     length += row.payload.length
     if (length >= maxLength) break
@@ -29,13 +29,13 @@ export function readEvents(db: Connection, { stream, range }: { stream: EventStr
 }
 
 export function readEventsBefore(db: Connection, { stream, range }: { stream: EventStream; range: EventsBefore }) {
-  const [carrier, id] = carrierOf(stream)
-  return db.all(READ_BEFORE[carrier], { id, position: range.before, limit: range.limit }).map(toRecord)
+  const [kind, id] = streamKindOf(stream)
+  return db.all(READ_BEFORE[kind], { id, position: range.before, limit: range.limit }).map(toRecord)
 }
 
 export function countEvents(db: Connection, { stream, range }: { stream: EventStream; range: EventsBetween }): number {
-  const [carrier, id] = carrierOf(stream)
-  return db.get(COUNT[carrier], { id, ...range })?.count ?? 0
+  const [kind, id] = streamKindOf(stream)
+  return db.get(COUNT[kind], { id, ...range })?.count ?? 0
 }
 
 export const readLogHead = (db: Connection): LogHead => ({
@@ -44,7 +44,7 @@ export const readLogHead = (db: Connection): LogHead => ({
   trimmedThrough: Number(readMeta(db, 'trimmed_through')),
 })
 
-type Carrier = 'run' | 'session' | 'topic'
+type StreamKind = 'run' | 'session' | 'topic'
 
 interface StreamId {
   readonly id: string
@@ -57,25 +57,25 @@ interface StreamValues extends StreamId {
 
 type EventRow = Omit<EventTable, 'position' | 'run_key'> & { readonly position: number; readonly run_id: string | null }
 
-const isCarriedBy: Record<Carrier, (place: Place<StreamId>) => RawBuilder<SqlBool>> = {
-  run: (place) => sql`run_key = (select key from run_keys where run_id = ${place('id')})`,
-  session: (place) => sql`session_id = ${place('id')}`,
-  topic: (place) => sql`topic = ${place('id')}`,
+const isInStream: Record<StreamKind, (param: Param<StreamId>) => RawBuilder<SqlBool>> = {
+  run: (param) => sql`run_key = (select key from run_keys where run_id = ${param('id')})`,
+  session: (param) => sql`session_id = ${param('id')}`,
+  topic: (param) => sql`topic = ${param('id')}`,
 }
 
 const selectStream = (
-  carrier: Carrier,
+  kind: StreamKind,
   [operator, order]: ['>', 'asc'] | ['<', 'desc'],
 ): Query<StreamValues, EventRow> =>
-  compile((place) =>
+  compile((param) =>
     from
       .selectFrom('events')
       .leftJoin('run_keys', 'run_keys.key', 'events.run_key')
       .select(['position', 'run_id', 'session_id', 'topic', 'type', 'phase', 'at', 'payload'])
-      .where(isCarriedBy[carrier](place))
-      .where('position', operator, place('position'))
+      .where(isInStream[kind](param))
+      .where('position', operator, param('position'))
       .orderBy('position', order)
-      .limit(place('limit')),
+      .limit(param('limit')),
   )
 
 export const READ_AFTER = {
@@ -90,24 +90,24 @@ export const READ_BEFORE = {
   topic: selectStream('topic', ['<', 'desc']),
 }
 
-const countStream = (carrier: Carrier): Query<StreamId & EventsBetween, { count: number }> =>
-  compile((place) =>
+const countStream = (kind: StreamKind): Query<StreamId & EventsBetween, { count: number }> =>
+  compile((param) =>
     from
       .selectFrom('events')
       .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where(isCarriedBy[carrier](place))
-      .where('position', '>', place('after'))
-      .where('position', '<=', place('through')),
+      .where(isInStream[kind](param))
+      .where('position', '>', param('after'))
+      .where('position', '<=', param('through')),
   )
 
 export const COUNT = { run: countStream('run'), session: countStream('session'), topic: countStream('topic') }
 
-/** Of the newest event, or of what is left of it: retention never lets a position be given twice. */
+/** The newest event, or the empty row that a trigger leaves for it: retention never lets a position be reused. */
 const selectHead = compile<object, { position: number | null }>(() =>
   from.selectFrom('events').select((eb) => eb.fn.max('position').as('position')),
 )
 
-function carrierOf(stream: EventStream): readonly [carrier: Carrier, id: string] {
+function streamKindOf(stream: EventStream): readonly [kind: StreamKind, id: string] {
   if ('runId' in stream) return ['run', stream.runId]
   return 'sessionId' in stream ? ['session', stream.sessionId] : ['topic', stream.topic]
 }

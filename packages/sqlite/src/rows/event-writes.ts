@@ -1,7 +1,7 @@
 import type { NewEvent } from '@perdure/ports'
-import { compile, from, placesFor } from './query.ts'
+import { compile, from, paramsFor } from '../query/compile.ts'
+import type { EventTable } from '../query/schema.ts'
 import { runKey } from './run-keys.ts'
-import type { EventTable } from './schema.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const eventWrites: WriteAppliers<'event.append'> = {
@@ -23,8 +23,8 @@ type NewEventRow = Omit<EventTable, 'position'>
 
 const COLUMNS = ['run_key', 'session_id', 'topic', 'type', 'phase', 'at', 'payload'] as const
 
-const insertEvent = compile<NewEventRow, unknown>((place) =>
-  from.insertInto('events').values(placesFor(place, COLUMNS)),
+const insertEvent = compile<NewEventRow, unknown>((param) =>
+  from.insertInto('events').values(paramsFor(param, COLUMNS)),
 )
 
 const toRow = (event: NewEvent, runKey: number | null): NewEventRow => ({

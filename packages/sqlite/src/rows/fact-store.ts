@@ -9,20 +9,19 @@ import {
   wordsOf,
 } from '@perdure/ports'
 import { sql } from 'kysely'
-import type { Connection } from './connection.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, type Query } from '../query/compile.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { type AccessValues, accessValues, isVisible, visibilityVariant } from '../query/row-visibility.ts'
 import {
-  type FactRow,
   type FilterValues,
   filterValues,
   filterVariant,
-  isAlive,
+  isUnexpired,
   MEMORY_ACCESS,
   matchesFilter,
-  toFact,
-} from './fact-rows.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
-import { compile, from, type Query } from './query.ts'
-import { type AccessValues, accessValues, isVisible, visibilityVariant } from './row-visibility.ts'
+} from './fact-filter.ts'
+import { type FactRow, toFact } from './fact-row.ts'
 
 export function findFact(
   db: Connection,
@@ -33,7 +32,7 @@ export function findFact(
   return row === undefined ? undefined : toFact(row)
 }
 
-/** Also one that has expired. */
+/** Finds expired facts too. */
 export function findAnyFact(db: Connection, id: string): FactRecord | undefined {
   const row = db.get(selectFact, { id })
   return row === undefined ? undefined : toFact(row)
@@ -45,7 +44,7 @@ export function listFacts(db: Connection, { filter, page }: FactListRequest): Pa
   return toPage(rows, page, { toRecord: toFact, rankOf: (row) => row.created_at })
 }
 
-/** The words are quoted one by one: nothing in a text is a query language. */
+/** Quotes each word, so that no text is read as full-text query syntax. */
 export function searchFacts(
   db: Connection,
   { text, filter, limit }: { text: string; filter: FactFilter; limit: number },
@@ -80,52 +79,52 @@ export interface FactListRequest {
   readonly page: PageQuery
 }
 
-const selectFact = compile<{ id: string }, FactRow>((place) =>
-  from.selectFrom('facts').selectAll().where('id', '=', place('id')),
+const selectFact = compile<{ id: string }, FactRow>((param) =>
+  from.selectFrom('facts').selectAll().where('id', '=', param('id')),
 )
 
 const findQuery = (visibility: Visibility): Query<AccessValues & { id: string; now: number }, FactRow> =>
-  compile((place) =>
+  compile((param) =>
     from
       .selectFrom('facts')
       .selectAll()
-      .where('id', '=', place('id'))
-      .where(isAlive(place))
-      .where(isVisible(visibility, MEMORY_ACCESS, place)),
+      .where('id', '=', param('id'))
+      .where(isUnexpired(param))
+      .where(isVisible(visibility, MEMORY_ACCESS, param)),
   )
 
 export const factListQuery = ({ filter, page }: FactListRequest): Query<FilterValues & PageValues, FactRow> =>
-  compile((place) =>
+  compile((param) =>
     from
       .selectFrom('facts')
       .selectAll()
-      .where(matchesFilter(filter, place))
-      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(place, page)))
+      .where(matchesFilter(filter, param))
+      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
       .orderBy('created_at', page.order)
       .orderBy('id', page.order)
-      .limit(place('limit')),
+      .limit(param('limit')),
   )
 
-/** The cross join keeps the index of words the outer loop, whatever else the filter could go by. */
+/** The cross join makes the word index the outer loop, whatever other index the filter could use. */
 export const factSearchQuery = (filter: FactFilter): Query<FilterValues & { match: string; limit: number }, FactRow> =>
-  compile((place) => ({
+  compile((param) => ({
     compile: () =>
       sql<FactRow>`select facts.* from fact_words cross join facts on facts.key = fact_words.rowid
-        where fact_words match ${place('match')} and ${matchesFilter(filter, place)}
-        order by bm25(fact_words), created_at desc, id desc limit ${place('limit')}`.compile(from),
+        where fact_words match ${param('match')} and ${matchesFilter(filter, param)}
+        order by bm25(fact_words), created_at desc, id desc limit ${param('limit')}`.compile(from),
   }))
 
 type VectorValues = FilterValues & { readonly embedder: string; readonly limit: number }
 
 export const factVectorQuery = (filter: FactFilter): Query<VectorValues, { id: string; vector: Uint8Array }> =>
-  compile((place) => ({
+  compile((param) => ({
     compile: () =>
       sql<{ id: string; vector: Uint8Array }>`select id, vector from facts cross join fact_vectors on fact_key = key
-        where ${matchesFilter(filter, place)} and +embedded_by = ${place('embedder')}
-        order by created_at desc, id desc limit ${place('limit')}`.compile(from),
+        where ${matchesFilter(filter, param)} and +embedded_by = ${param('embedder')}
+        order by created_at desc, id desc limit ${param('limit')}`.compile(from),
   }))
 
-/** The bytes as they are, unless they start at an odd place. */
+/** A view of the bytes; a copy if their offset is not aligned. */
 function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
   const isAligned = byteOffset % Float32Array.BYTES_PER_ELEMENT === 0
   const start = isAligned ? byteOffset : 0

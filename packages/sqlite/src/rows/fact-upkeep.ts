@@ -1,8 +1,9 @@
 import type { EpochMs, FactGroup, FactRecord } from '@perdure/ports'
 import { sql } from 'kysely'
-import type { Connection } from './connection.ts'
-import { type FactRow, isAlive, toFact } from './fact-rows.ts'
-import { compile, from, type Query } from './query.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, type Query } from '../query/compile.ts'
+import { isUnexpired } from './fact-filter.ts'
+import { type FactRow, toFact } from './fact-row.ts'
 
 interface RepeatedRange {
   readonly owner?: string | undefined
@@ -55,31 +56,31 @@ export const repeatedQuery = ({
   GroupValues & { readonly ofOwner: string; readonly limit: number },
   Omit<GroupValues, 'now'>
 > =>
-  compile((place) =>
+  compile((param) =>
     from
       .selectFrom('facts')
       .select(['owner', 'namespace', 'fingerprint'])
       .where(
-        sql<boolean>`(owner, namespace, fingerprint) > (${place('owner')}, ${place('namespace')}, ${place('fingerprint')})`,
+        sql<boolean>`(owner, namespace, fingerprint) > (${param('owner')}, ${param('namespace')}, ${param('fingerprint')})`,
       )
-      .$if(owner !== undefined, (query) => query.where('owner', '=', place('ofOwner')))
-      .where(isAlive(place))
+      .$if(owner !== undefined, (query) => query.where('owner', '=', param('ofOwner')))
+      .where(isUnexpired(param))
       .groupBy(['owner', 'namespace', 'fingerprint'])
       .having(sql<boolean>`count(*) > 1`)
       .orderBy('owner')
       .orderBy('namespace')
       .orderBy('fingerprint')
-      .limit(place('limit')),
+      .limit(param('limit')),
   )
 
-const GROUP_FACTS = compile<GroupValues, FactRow>((place) =>
+const GROUP_FACTS = compile<GroupValues, FactRow>((param) =>
   from
     .selectFrom('facts')
     .selectAll()
-    .where('owner', '=', place('owner'))
-    .where('namespace', '=', place('namespace'))
-    .where('fingerprint', '=', place('fingerprint'))
-    .where(isAlive(place))
+    .where('owner', '=', param('owner'))
+    .where('namespace', '=', param('namespace'))
+    .where('fingerprint', '=', param('fingerprint'))
+    .where(isUnexpired(param))
     .orderBy('created_at')
     .orderBy('id'),
 )
@@ -91,42 +92,41 @@ interface RangeValues {
 }
 
 const ofOwner = (isOwned: boolean) => ({
-  expired: compile<RangeValues, FactRow>((place) =>
+  expired: compile<RangeValues, FactRow>((param) =>
     from
       .selectFrom('facts')
       .selectAll()
-      .where('expires_at', '<=', place('at'))
-      .$if(isOwned, (query) => query.where(sql<boolean>`+owner = ${place('ofOwner')}`))
+      .where('expires_at', '<=', param('at'))
+      .$if(isOwned, (query) => query.where(sql<boolean>`+owner = ${param('ofOwner')}`))
       .orderBy('expires_at')
       .orderBy('id')
-      .limit(place('limit')),
+      .limit(param('limit')),
   ),
-  weighed: compile<RangeValues, FactRow>((place) =>
+  weighed: compile<RangeValues, FactRow>((param) =>
     from
       .selectFrom('facts')
       .selectAll()
       .where('importance', '>', sql.lit(0))
-      .where('weighed_at', '<=', place('at'))
-      .$if(isOwned, (query) => query.where('owner', '=', place('ofOwner')))
+      .where('weighed_at', '<=', param('at'))
+      .$if(isOwned, (query) => query.where('owner', '=', param('ofOwner')))
       .orderBy('weighed_at')
       .orderBy('id')
-      .limit(place('limit')),
+      .limit(param('limit')),
   ),
 })
 
-/** Named as the plans of the queries are tested. */
 export const UPKEEP = {
   expired: ofOwner(false).expired,
   expiredOfOwner: ofOwner(true).expired,
   weighed: ofOwner(false).weighed,
   weighedOfOwner: ofOwner(true).weighed,
-  unembedded: compile<{ limit: number }, FactRow>((place) =>
+  unembedded: compile<{ limit: number }, FactRow>((param) =>
     from
       .selectFrom('facts')
       .selectAll()
       .where('embedded_by', 'is', null)
       .orderBy('created_at')
       .orderBy('id')
-      .limit(place('limit')),
+      .limit(param('limit')),
   ),
 } as const

@@ -1,8 +1,8 @@
-import { type FactRecord, wordsOf } from '@perdure/ports'
-import type { Connection } from './connection.ts'
+import { wordsOf } from '@perdure/ports'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, paramsFor } from '../query/compile.ts'
+import { CHANGING_FACT_COLUMNS, FACT_COLUMNS, type NewFactRow, toFactRow } from './fact-row.ts'
 import { findAnyFact } from './fact-store.ts'
-import type { FactTable } from './memory-schema.ts'
-import { compile, from, placesFor } from './query.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 type FactWrites = WriteAppliers<
@@ -11,7 +11,7 @@ type FactWrites = WriteAppliers<
 
 export const factWrites: FactWrites = {
   'fact.insert'({ db }, { type, fact }) {
-    const { changes, lastInsertRowid } = db.run(insertFact, toRow(fact))
+    const { changes, lastInsertRowid } = db.run(insertFact, toFactRow(fact))
     if (changes === 0) return { type, current: findAnyFact(db, fact.id) }
     db.run(insertWords, { key: Number(lastInsertRowid), words: indexed(fact.text) })
     return 1
@@ -19,7 +19,7 @@ export const factWrites: FactWrites = {
   'fact.replace'({ db }, { type, fact }) {
     const known = db.get(factAt, { id: fact.id, revision: fact.revision - 1 })
     if (known === undefined) return { type, current: findAnyFact(db, fact.id) }
-    db.run(replaceFact, toRow(fact))
+    db.run(replaceFact, toFactRow(fact))
     if (known.text !== fact.text) reindex(db, known.key, fact.text)
     return 1
   },
@@ -57,109 +57,72 @@ const indexed = (text: string): string => wordsOf(text).join(' ')
 
 const toBytes = (vector: readonly number[]): Uint8Array => new Uint8Array(Float32Array.from(vector).buffer)
 
-type NewFactRow = Omit<FactTable, 'key' | 'embedded_by'>
-
-const CHANGING = [
-  'namespace',
-  'importance',
-  'weighed_at',
-  'fingerprint',
-  'source_run_id',
-  'source_session_id',
-  'updated_at',
-  'expires_at',
-  'revision',
-  'tags',
-  'metadata',
-  'text',
-] as const
-
-const COLUMNS = ['id', 'owner', 'created_at', ...CHANGING] as const
-
-const insertFact = compile<NewFactRow, unknown>((place) =>
+const insertFact = compile<NewFactRow, unknown>((param) =>
   from
     .insertInto('facts')
-    .values(placesFor(place, COLUMNS))
+    .values(paramsFor(param, FACT_COLUMNS))
     .onConflict((conflict) => conflict.column('id').doNothing()),
 )
 
-const replaceFact = compile<NewFactRow, unknown>((place) =>
-  from.updateTable('facts').set(placesFor(place, CHANGING)).where('id', '=', place('id')),
+const replaceFact = compile<NewFactRow, unknown>((param) =>
+  from.updateTable('facts').set(paramsFor(param, CHANGING_FACT_COLUMNS)).where('id', '=', param('id')),
 )
 
-const factAt = compile<{ id: string; revision: number }, { key: number; text: string }>((place) =>
+const factAt = compile<{ id: string; revision: number }, { key: number; text: string }>((param) =>
   from
     .selectFrom('facts')
     .select(['key', 'text'])
-    .where('id', '=', place('id'))
-    .where('revision', '=', place('revision')),
+    .where('id', '=', param('id'))
+    .where('revision', '=', param('revision')),
 )
 
-const deleteFact = compile<{ key: number }, unknown>((place) =>
-  from.deleteFrom('facts').where('key', '=', place('key')),
+const deleteFact = compile<{ key: number }, unknown>((param) =>
+  from.deleteFrom('facts').where('key', '=', param('key')),
 )
 
-const weighFact = compile<{ id: string; revision: number; importance: number; at: number }, unknown>((place) =>
+const weighFact = compile<{ id: string; revision: number; importance: number; at: number }, unknown>((param) =>
   from
     .updateTable('facts')
-    .set({ importance: place('importance'), weighed_at: place('at') })
-    .where('id', '=', place('id'))
-    .where('revision', '=', place('revision')),
+    .set({ importance: param('importance'), weighed_at: param('at') })
+    .where('id', '=', param('id'))
+    .where('revision', '=', param('revision')),
 )
 
-const insertWords = compile<{ key: number; words: string }, unknown>((place) =>
-  from.insertInto('fact_words').values({ rowid: place('key'), words: place('words') }),
+const insertWords = compile<{ key: number; words: string }, unknown>((param) =>
+  from.insertInto('fact_words').values({ rowid: param('key'), words: param('words') }),
 )
 
-const deleteWords = compile<{ key: number }, unknown>((place) =>
-  from.deleteFrom('fact_words').where('rowid', '=', place('key')),
+const deleteWords = compile<{ key: number }, unknown>((param) =>
+  from.deleteFrom('fact_words').where('rowid', '=', param('key')),
 )
 
-const insertVector = compile<{ key: number; vector: Uint8Array }, unknown>((place) =>
-  from.insertInto('fact_vectors').values({ fact_key: place('key'), vector: place('vector') }),
+const insertVector = compile<{ key: number; vector: Uint8Array }, unknown>((param) =>
+  from.insertInto('fact_vectors').values({ fact_key: param('key'), vector: param('vector') }),
 )
 
-const deleteVector = compile<{ key: number }, unknown>((place) =>
-  from.deleteFrom('fact_vectors').where('fact_key', '=', place('key')),
+const deleteVector = compile<{ key: number }, unknown>((param) =>
+  from.deleteFrom('fact_vectors').where('fact_key', '=', param('key')),
 )
 
-const markEmbedded = compile<{ key: number; embedder: string }, unknown>((place) =>
+const markEmbedded = compile<{ key: number; embedder: string }, unknown>((param) =>
   from
     .updateTable('facts')
-    .set({ embedded_by: place('embedder') })
-    .where('key', '=', place('key')),
+    .set({ embedded_by: param('embedder') })
+    .where('key', '=', param('key')),
 )
 
-const unmarkEmbedded = compile<{ key: number }, unknown>((place) =>
-  from.updateTable('facts').set({ embedded_by: null }).where('key', '=', place('key')),
+const unmarkEmbedded = compile<{ key: number }, unknown>((param) =>
+  from.updateTable('facts').set({ embedded_by: null }).where('key', '=', param('key')),
 )
 
-const deleteForeignVectors = compile<{ embedder: string }, unknown>((place) =>
+const deleteForeignVectors = compile<{ embedder: string }, unknown>((param) =>
   from
     .deleteFrom('fact_vectors')
     .where('fact_key', 'in', (eb) =>
-      eb.selectFrom('facts').select('key').where('embedded_by', '<>', place('embedder')),
+      eb.selectFrom('facts').select('key').where('embedded_by', '<>', param('embedder')),
     ),
 )
 
-const unmarkForeign = compile<{ embedder: string }, unknown>((place) =>
-  from.updateTable('facts').set({ embedded_by: null }).where('embedded_by', '<>', place('embedder')),
+const unmarkForeign = compile<{ embedder: string }, unknown>((param) =>
+  from.updateTable('facts').set({ embedded_by: null }).where('embedded_by', '<>', param('embedder')),
 )
-
-const toRow = (fact: FactRecord): NewFactRow => ({
-  id: fact.id,
-  namespace: fact.namespace,
-  owner: fact.owner,
-  importance: fact.importance,
-  weighed_at: fact.weighedAt,
-  fingerprint: fact.fingerprint,
-  source_run_id: fact.sourceRunId ?? null,
-  source_session_id: fact.sourceSessionId ?? null,
-  created_at: fact.createdAt,
-  updated_at: fact.updatedAt,
-  expires_at: fact.expiresAt ?? null,
-  revision: fact.revision,
-  tags: JSON.stringify(fact.tags),
-  metadata: JSON.stringify(fact.metadata),
-  text: fact.text,
-})

@@ -1,19 +1,27 @@
-import type { IdempotencyRecord, StoredResponse } from '@perdure/ports'
+import type { StoredResponse } from '@perdure/ports'
 import { sql } from 'kysely'
-import type { Connection } from './connection.ts'
-import { findIdempotency, IS_OF_NO_RUN } from './idempotency-store.ts'
-import { compile, from, placesFor } from './query.ts'
-import type { IdempotencyTable } from './schema.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, paramsFor } from '../query/compile.ts'
+import {
+  IDEMPOTENCY_COLUMNS,
+  type NewIdempotencyRow,
+  RESPONSE_COLUMNS,
+  type ResponseColumns,
+  toIdempotencyRow,
+  toResponseRow,
+} from './idempotency-row.ts'
+import { findIdempotency, IS_PENDING_NON_RUN_ANSWER } from './idempotency-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const idempotencyWrites: WriteAppliers<
   'idempotency.reserve' | 'idempotency.complete' | 'idempotency.interrupt' | 'idempotency.prune'
 > = {
   'idempotency.reserve'({ db }, { type, record, now }) {
-    const { changes } = db.run(reserveRecord, { ...toRow(record), now })
+    const { changes } = db.run(reserveRecord, { ...toIdempotencyRow(record), now })
     if (changes === 1) return 1
     const current = findIdempotency(db, { id: record.id, now })
-    if (current === undefined) throw new Error(`the record that holds the idempotency key ${record.id} is gone`)
+    if (current === undefined)
+      throw new Error(`the record of idempotency key ${record.id} disappeared within its transaction`)
     return { type, current }
   },
   'idempotency.complete': ({ db }, { runId, response }) =>
@@ -22,61 +30,54 @@ export const idempotencyWrites: WriteAppliers<
   'idempotency.prune': ({ db }, { now, limit }) => db.run(pruneRecords, { now, limit }).changes,
 }
 
-const RESPONSE_COLUMNS = ['status', 'location', 'content_type', 'body', 'sealed'] as const
-const COLUMNS = ['fingerprint', 'run_id', 'content_of', 'created_at', 'expires_at', ...RESPONSE_COLUMNS] as const
-
-type IdempotencyRow = Omit<IdempotencyTable, 'key'>
-
-/** Replaces a dead record of the same id in place; changes nothing when a live one has it. */
-const reserveRecord = compile<IdempotencyRow & { now: number }, unknown>((place) =>
+/** Overwrites an expired record with the same id; changes nothing if that record is live. */
+const reserveRecord = compile<NewIdempotencyRow & { now: number }, unknown>((param) =>
   from
     .insertInto('idempotency')
-    .values(placesFor(place, ['id', ...COLUMNS]))
+    .values(paramsFor(param, ['id', ...IDEMPOTENCY_COLUMNS]))
     .onConflict((conflict) =>
       conflict
         .column('id')
-        .doUpdateSet((eb) => Object.fromEntries(COLUMNS.map((column) => [column, eb.ref(`excluded.${column}`)])))
+        .doUpdateSet((eb) =>
+          Object.fromEntries(IDEMPOTENCY_COLUMNS.map((column) => [column, eb.ref(`excluded.${column}`)])),
+        )
         .where('idempotency.status', 'is not', null)
-        .where('idempotency.expires_at', '<=', place('now')),
+        .where('idempotency.expires_at', '<=', param('now')),
     ),
 )
 
-export const completeRecord = compile<Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number] | 'run_id'>, unknown>(
-  (place) =>
-    from
-      .updateTable('idempotency')
-      .set(placesFor(place, RESPONSE_COLUMNS))
-      .where(({ and, or, eb }) => {
-        const isOfRun = eb('run_id', '=', place('run_id'))
-        const holdsItsContent = eb('content_of', '=', place('run_id'))
-        return or([and([holdsItsContent, isOfRun, eb('status', 'is', null)]), and([isOfRun, IS_OF_NO_RUN])])
-      }),
-)
-
-export const interruptRecords = compile<Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]>, unknown>((place) =>
+export const completeRecord = compile<ResponseColumns & Pick<NewIdempotencyRow, 'run_id'>, unknown>((param) =>
   from
     .updateTable('idempotency')
-    .set(placesFor(place, RESPONSE_COLUMNS))
-    .where(IS_OF_NO_RUN)
+    .set(paramsFor(param, RESPONSE_COLUMNS))
+    .where(({ and, or, eb }) => {
+      const isOfRun = eb('run_id', '=', param('run_id'))
+      const holdsItsContent = eb('content_of', '=', param('run_id'))
+      return or([and([holdsItsContent, isOfRun, eb('status', 'is', null)]), and([isOfRun, IS_PENDING_NON_RUN_ANSWER])])
+    }),
+)
+
+export const interruptRecords = compile<ResponseColumns, unknown>((param) =>
+  from
+    .updateTable('idempotency')
+    .set(paramsFor(param, RESPONSE_COLUMNS))
+    .where(IS_PENDING_NON_RUN_ANSWER)
     .where(sql<boolean>`(run_id is null or not exists (
       select 1 from run_keys join runs using (key) where run_keys.run_id = idempotency.run_id))`),
 )
 
-/** Replaces the answers that hold content of something that is deleted; their keys stay used. */
-export const forgetAnswers = (db: Connection, contentOf: string, answer: StoredResponse): unknown =>
-  db.run(FORGET_ANSWERS, { ...toResponseRow(answer), contentOf })
+/** Replaces the responses that hold content of a deleted resource; their keys stay reserved. */
+export const redactAnswers = (db: Connection, contentOf: string, answer: StoredResponse): unknown =>
+  db.run(REDACT_ANSWERS, { ...toResponseRow(answer), contentOf })
 
-export const FORGET_ANSWERS = compile<
-  Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]> & { readonly contentOf: string },
-  unknown
->((place) =>
+export const REDACT_ANSWERS = compile<ResponseColumns & { readonly contentOf: string }, unknown>((param) =>
   from
     .updateTable('idempotency')
-    .set({ ...placesFor(place, RESPONSE_COLUMNS), run_id: null, content_of: null })
-    .where('content_of', '=', place('contentOf')),
+    .set({ ...paramsFor(param, RESPONSE_COLUMNS), run_id: null, content_of: null })
+    .where('content_of', '=', param('contentOf')),
 )
 
-const pruneRecords = compile<{ now: number; limit: number }, unknown>((place) =>
+const pruneRecords = compile<{ now: number; limit: number }, unknown>((param) =>
   from
     .deleteFrom('idempotency')
     .where(
@@ -86,28 +87,8 @@ const pruneRecords = compile<{ now: number; limit: number }, unknown>((place) =>
         .selectFrom('idempotency')
         .select('key')
         .where('status', 'is not', null)
-        .where('expires_at', '<=', place('now'))
+        .where('expires_at', '<=', param('now'))
         .orderBy('expires_at')
-        .limit(place('limit')),
+        .limit(param('limit')),
     ),
 )
-
-const toRow = (record: IdempotencyRecord): IdempotencyRow => ({
-  id: record.id,
-  fingerprint: record.fingerprint,
-  run_id: record.runId ?? null,
-  content_of: record.contentOf ?? null,
-  created_at: record.createdAt,
-  expires_at: record.expiresAt,
-  ...toResponseRow(record.response),
-})
-
-const toResponseRow = (
-  response: StoredResponse | undefined,
-): Pick<IdempotencyRow, (typeof RESPONSE_COLUMNS)[number]> => ({
-  status: response?.status ?? null,
-  location: response?.location ?? null,
-  content_type: response?.contentType ?? null,
-  body: response?.body ?? null,
-  sealed: response?.sealed === true ? 1 : null,
-})

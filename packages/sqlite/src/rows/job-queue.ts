@@ -1,16 +1,16 @@
 import type { EpochMs, JobCounts, JobPhase, JobRecord, Page, PageQuery } from '@perdure/ports'
 import { type Selectable, sql } from 'kysely'
-import type { Connection } from './connection.ts'
-import type { JobTable } from './memory-schema.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
-import { compile, from, type Query } from './query.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, type Query } from '../query/compile.ts'
+import type { JobTable } from '../query/memory-schema.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
 
 export function findJob(db: Connection, id: string): JobRecord | undefined {
   const row = db.get(selectJob, { id })
   return row === undefined ? undefined : toRecord(row)
 }
 
-export function findAliveJob(db: Connection, key: string): JobRecord | undefined {
+export function findLiveJob(db: Connection, key: string): JobRecord | undefined {
   const row = db.get(selectAlive, { key })
   return row === undefined ? undefined : toRecord(row)
 }
@@ -41,48 +41,48 @@ export function countJobs(db: Connection): JobCounts {
 
 type JobRow = Selectable<JobTable>
 
-const selectJob = compile<{ id: string }, JobRow>((place) =>
-  from.selectFrom('jobs').selectAll().where('id', '=', place('id')),
+const selectJob = compile<{ id: string }, JobRow>((param) =>
+  from.selectFrom('jobs').selectAll().where('id', '=', param('id')),
 )
 
-const selectAlive = compile<{ key: string }, JobRow>((place) =>
-  from.selectFrom('jobs').selectAll().where('job_key', '=', place('key')).where('failed_at', 'is', null),
+const selectAlive = compile<{ key: string }, JobRow>((param) =>
+  from.selectFrom('jobs').selectAll().where('job_key', '=', param('key')).where('failed_at', 'is', null),
 )
 
 const ofPhases = sql`phase in (select value from json_each(`
 
-export const DUE_JOBS = compile<{ phases: string; now: number; limit: number }, JobRow>((place) =>
+export const DUE_JOBS = compile<{ phases: string; now: number; limit: number }, JobRow>((param) =>
   from
     .selectFrom('jobs')
     .selectAll()
     .where('failed_at', 'is', null)
-    .where('due_at', '<=', place('now'))
-    .where(sql<boolean>`${ofPhases}${place('phases')}))`)
+    .where('due_at', '<=', param('now'))
+    .where(sql<boolean>`${ofPhases}${param('phases')}))`)
     .orderBy('due_at')
     .orderBy('id')
-    .limit(place('limit')),
+    .limit(param('limit')),
 )
 
-export const NEXT_JOB = compile<{ phases: string }, { due_at: number }>((place) =>
+export const NEXT_JOB = compile<{ phases: string }, { due_at: number }>((param) =>
   from
     .selectFrom('jobs')
     .select('due_at')
     .where('failed_at', 'is', null)
-    .where(sql<boolean>`${ofPhases}${place('phases')}))`)
+    .where(sql<boolean>`${ofPhases}${param('phases')}))`)
     .orderBy('due_at')
     .limit(sql.lit(1)),
 )
 
 export const deadLettersQuery = (page: PageQuery): Query<PageValues, JobRow> =>
-  compile((place) =>
+  compile((param) =>
     from
       .selectFrom('jobs')
       .selectAll()
       .where('failed_at', 'is not', null)
-      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(place, page)))
+      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
       .orderBy('created_at', page.order)
       .orderBy('id', page.order)
-      .limit(place('limit')),
+      .limit(param('limit')),
   )
 
 const COUNT_JOBS = compile<undefined, { phase: string; count: number }>(() => ({
@@ -100,7 +100,7 @@ const toRecord = (row: JobRow): JobRecord => ({
   attempts: row.attempts,
   dueAt: row.due_at as EpochMs,
   lease: row.lease ?? undefined,
-  isAgain: row.is_again === 1,
+  runAgain: row.is_again === 1,
   error: row.error === null ? undefined : JSON.parse(row.error),
   createdAt: row.created_at as EpochMs,
   failedAt: (row.failed_at ?? undefined) as EpochMs | undefined,

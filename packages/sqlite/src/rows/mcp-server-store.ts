@@ -1,8 +1,8 @@
 import type { EpochMs, McpServerRecord } from '@perdure/ports'
 import type { Selectable } from 'kysely'
-import type { Connection } from './connection.ts'
-import { compile, from, placesFor } from './query.ts'
-import type { McpServerTable } from './schema.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, paramsFor } from '../query/compile.ts'
+import type { McpServerTable } from '../query/schema.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export function findMcpServer(db: Connection, id: string): McpServerRecord | undefined {
@@ -24,23 +24,23 @@ type McpServerRow = Omit<McpServerTable, 'key'>
 
 const COLUMNS = ['id', 'url', 'headers_ref', 'created_at', 'created_by'] as const
 
-const selectOne = compile<{ id: string }, Selectable<McpServerTable>>((place) =>
-  from.selectFrom('mcp_servers').selectAll().where('id', '=', place('id')),
+const selectOne = compile<{ id: string }, Selectable<McpServerTable>>((param) =>
+  from.selectFrom('mcp_servers').selectAll().where('id', '=', param('id')),
 )
 
 const selectAll = compile<object, Selectable<McpServerTable>>(() =>
   from.selectFrom('mcp_servers').selectAll().orderBy('id'),
 )
 
-const insertServer = compile<McpServerRow, unknown>((place) =>
+const insertServer = compile<McpServerRow, unknown>((param) =>
   from
     .insertInto('mcp_servers')
-    .values(placesFor(place, COLUMNS))
+    .values(paramsFor(param, COLUMNS))
     .onConflict((conflict) => conflict.column('id').doNothing()),
 )
 
-const deleteServer = compile<{ id: string }, unknown>((place) =>
-  from.deleteFrom('mcp_servers').where('id', '=', place('id')),
+const deleteServer = compile<{ id: string }, unknown>((param) =>
+  from.deleteFrom('mcp_servers').where('id', '=', param('id')),
 )
 
 const toRow = (server: McpServerRecord): McpServerRow => ({

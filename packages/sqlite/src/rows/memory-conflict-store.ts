@@ -1,12 +1,12 @@
 import type { EpochMs, MemoryConflictRecord, Page, Visibility } from '@perdure/ports'
 import { type Selectable, sql } from 'kysely'
-import type { Connection } from './connection.ts'
-import { MEMORY_ACCESS } from './fact-rows.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, paramsFor, type Query } from '../query/compile.ts'
+import type { MemoryConflictTable } from '../query/memory-schema.ts'
+import { toPage } from '../query/page.ts'
+import { type AccessValues, accessValues, isVisible, visibilityVariant } from '../query/row-visibility.ts'
+import { MEMORY_ACCESS } from './fact-filter.ts'
 import { type MemoryListRequest, memoryRows } from './memory-list.ts'
-import type { MemoryConflictTable } from './memory-schema.ts'
-import { toPage } from './page.ts'
-import { compile, from, placesFor, type Query } from './query.ts'
-import { type AccessValues, accessValues, isVisible, visibilityVariant } from './row-visibility.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export function findMemoryConflict(db: Connection, { id, visibility }: { id: string; visibility: Visibility }) {
@@ -21,13 +21,13 @@ export function listMemoryConflicts(db: Connection, request: MemoryListRequest):
 }
 
 export const openMemoryConflicts = (db: Connection, factIds: readonly string[]): readonly MemoryConflictRecord[] =>
-  db.all(OPEN_OF, { factIds: JSON.stringify(factIds) }).map(toRecord)
+  db.all(OPEN_CONFLICTS_OF_FACTS, { factIds: JSON.stringify(factIds) }).map(toRecord)
 
 export const memoryConflictWrites: WriteAppliers<'conflict.open' | 'conflict.resolve'> = {
   'conflict.open'({ db }, { type, conflict }) {
     const { changes } = db.run(openConflict, toRow(conflict))
     if (changes === 1) return 1
-    const row = db.get(selectTaken, { id: conflict.id, fact: conflict.factIds[0], other: conflict.factIds[1] })
+    const row = db.get(selectConflicting, { id: conflict.id, fact: conflict.factIds[0], other: conflict.factIds[1] })
     return { type, current: row === undefined ? undefined : toRecord(row) }
   },
   'conflict.resolve'({ db }, { type, id, resolution: { resolvedAt, by = null, reason = null } }) {
@@ -55,52 +55,52 @@ const COLUMNS = [
 ] as const
 
 const findQuery = (visibility: Visibility): Query<AccessValues & { readonly id: string }, ConflictRow> =>
-  compile((place) =>
+  compile((param) =>
     from
       .selectFrom('memory_conflicts')
       .selectAll()
-      .where('id', '=', place('id'))
-      .where(isVisible(visibility, MEMORY_ACCESS, place)),
+      .where('id', '=', param('id'))
+      .where(isVisible(visibility, MEMORY_ACCESS, param)),
   )
 
-/** One look into each of the two indexes of open conflicts. */
-export const OPEN_OF = compile<{ factIds: string }, ConflictRow>((place) => ({
+/** Queries each of the two indexes of open conflicts once. */
+export const OPEN_CONFLICTS_OF_FACTS = compile<{ factIds: string }, ConflictRow>((param) => ({
   compile: () =>
     sql<ConflictRow>`select * from memory_conflicts where key in (
-      select key from memory_conflicts where status = 'open' and fact_id in (select value from json_each(${place('factIds')}))
+      select key from memory_conflicts where status = 'open' and fact_id in (select value from json_each(${param('factIds')}))
       union
-      select key from memory_conflicts where status = 'open' and other_fact_id in (select value from json_each(${place('factIds')}))
+      select key from memory_conflicts where status = 'open' and other_fact_id in (select value from json_each(${param('factIds')}))
     ) order by created_at, id`.compile(from),
 }))
 
-const selectById = compile<{ id: string }, ConflictRow>((place) =>
-  from.selectFrom('memory_conflicts').selectAll().where('id', '=', place('id')),
+const selectById = compile<{ id: string }, ConflictRow>((param) =>
+  from.selectFrom('memory_conflicts').selectAll().where('id', '=', param('id')),
 )
 
-const selectTaken = compile<{ id: string; fact: string; other: string }, ConflictRow>((place) =>
+const selectConflicting = compile<{ id: string; fact: string; other: string }, ConflictRow>((param) =>
   from
     .selectFrom('memory_conflicts')
     .selectAll()
     .where(
-      sql<boolean>`id = ${place('id')} or (status = 'open' and fact_id = ${place('fact')} and other_fact_id = ${place('other')})`,
+      sql<boolean>`id = ${param('id')} or (status = 'open' and fact_id = ${param('fact')} and other_fact_id = ${param('other')})`,
     )
     .orderBy('id')
     .limit(sql.lit(1)),
 )
 
-const openConflict = compile<NewConflictRow, unknown>((place) =>
+const openConflict = compile<NewConflictRow, unknown>((param) =>
   from
     .insertInto('memory_conflicts')
-    .values(placesFor(place, COLUMNS))
+    .values(paramsFor(param, COLUMNS))
     .onConflict((conflict) => conflict.doNothing()),
 )
 
 const resolveConflict = compile<{ id: string; resolvedAt: number; by: string | null; reason: string | null }, unknown>(
-  (place) =>
+  (param) =>
     from
       .updateTable('memory_conflicts')
-      .set({ status: 'resolved', resolved_at: place('resolvedAt'), by: place('by'), reason: place('reason') })
-      .where('id', '=', place('id'))
+      .set({ status: 'resolved', resolved_at: param('resolvedAt'), by: param('by'), reason: param('reason') })
+      .where('id', '=', param('id'))
       .where('status', '=', 'open'),
 )
 

@@ -1,11 +1,11 @@
 import type { PageQuery, Visibility } from '@perdure/ports'
 import type { Compilable, Selectable } from 'kysely'
-import type { Connection } from './connection.ts'
-import { MEMORY_ACCESS } from './fact-rows.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant } from './page.ts'
-import { compile, from, type Query } from './query.ts'
-import { type AccessValues, accessValues, isVisible, unindexed, visibilityVariant } from './row-visibility.ts'
-import type { Schema } from './schema.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, type Query } from '../query/compile.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant } from '../query/page.ts'
+import { type AccessValues, accessValues, isVisible, unindexed, visibilityVariant } from '../query/row-visibility.ts'
+import type { Schema } from '../query/schema.ts'
+import { MEMORY_ACCESS } from './fact-filter.ts'
 
 export interface MemoryListRequest {
   readonly namespace?: string | undefined
@@ -16,7 +16,7 @@ export interface MemoryListRequest {
 type MemoryTable = 'blocks' | 'memory_conflicts'
 type MemoryListValues = AccessValues & PageValues & { readonly namespace: string }
 
-/** The rows of the page, and one more when another page follows. */
+/** Returns the rows of the page, plus one if another page follows. */
 export function memoryRows<Table extends MemoryTable>(
   db: Connection,
   table: Table,
@@ -36,16 +36,16 @@ export const memoryListQuery = <Table extends MemoryTable>(
   table: Table,
   { namespace, page, visibility }: MemoryListRequest,
 ): Query<MemoryListValues, Selectable<Schema[Table]>> =>
-  compile((place) => {
-    const visible = isVisible(visibility, MEMORY_ACCESS, place)
+  compile((param) => {
+    const visible = isVisible(visibility, MEMORY_ACCESS, param)
     const query = from
       .selectFrom(table as MemoryTable)
       .selectAll()
-      .$if(namespace !== undefined, (rows) => rows.where('namespace', '=', place('namespace')))
+      .$if(namespace !== undefined, (rows) => rows.where('namespace', '=', param('namespace')))
       .where(namespace === undefined ? visible : unindexed(visible))
-      .$if(page.cursor !== undefined, (rows) => rows.where(isBeyond(place, page)))
+      .$if(page.cursor !== undefined, (rows) => rows.where(isBeyond(param, page)))
       .orderBy('created_at', page.order)
       .orderBy('id', page.order)
-      .limit(place('limit'))
+      .limit(param('limit'))
     return query as Compilable<unknown> as Compilable<Selectable<Schema[Table]>>
   })

@@ -1,40 +1,40 @@
-import type { Connection } from './connection.ts'
-import { compile, from } from './query.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from } from '../query/compile.ts'
 
 type MetaName = 'epoch' | 'trimmed_through' | 'clean_shutdown' | 'hashed_ids_until'
 
 export function readMeta(db: Connection, name: MetaName): string {
   const row = db.get(selectValue, { name })
-  if (row === undefined) throw new Error(`the meta row ${name} is missing`)
+  if (row === undefined) throw new Error(`row ${name} of the table meta is missing`)
   return row.value
 }
 
-/** `false` from the opening of a served database to its orderly end. */
+/** The flag is `false` from opening a served database until its clean shutdown. */
 export const markShutdown = (db: Connection, isClean: boolean): void => {
   db.run(updateValue, { name: 'clean_shutdown', value: isClean ? '1' : '0' })
 }
 
-/** Events up to here may be gone; it never goes back. */
-export function trimThrough(db: Connection, position: number): void {
+/** Records that events up to this position may be deleted. The recorded position never decreases. */
+export function recordTrimmedThrough(db: Connection, position: number): void {
   if (position <= Number(readMeta(db, 'trimmed_through'))) return
   db.run(updateValue, { name: 'trimmed_through', value: String(position) })
 }
 
-/** Best effort: what fails here (a full disk) costs the next start a `quick_check` and nothing else. */
-export function endInOrder(db: Connection): void {
+/** Best effort: a failure here (a full disk) only makes the next start run a `quick_check`. */
+export function finishCleanly(db: Connection): void {
   try {
     markShutdown(db, true)
     db.database.pragma('wal_checkpoint(TRUNCATE)')
   } catch {}
 }
 
-const selectValue = compile<{ name: MetaName }, { value: string }>((place) =>
-  from.selectFrom('meta').select('value').where('name', '=', place('name')),
+const selectValue = compile<{ name: MetaName }, { value: string }>((param) =>
+  from.selectFrom('meta').select('value').where('name', '=', param('name')),
 )
 
-const updateValue = compile<{ name: MetaName; value: string }, unknown>((place) =>
+const updateValue = compile<{ name: MetaName; value: string }, unknown>((param) =>
   from
     .updateTable('meta')
-    .set({ value: place('value') })
-    .where('name', '=', place('name')),
+    .set({ value: param('value') })
+    .where('name', '=', param('name')),
 )

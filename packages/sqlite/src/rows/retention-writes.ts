@@ -1,8 +1,10 @@
+import { ACTIVE_RUN_STATUSES, ENDED_RUN_STATUSES } from '@perdure/protocol'
 import { type SqlBool, sql } from 'kysely'
-import type { Connection } from './connection.ts'
-import { trimThrough } from './meta.ts'
-import { compile, from } from './query.ts'
-import { deleteRun, type RunNames } from './thread-writes.ts'
+import type { Connection } from '../file/connection.ts'
+import { compile, from } from '../query/compile.ts'
+import { statusList } from '../query/run-status.ts'
+import { recordTrimmedThrough } from './meta.ts'
+import { deleteRun, type RunKeys } from './thread-writes.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const retentionWrites: WriteAppliers<'event.trim' | 'run.prune'> = {
@@ -10,36 +12,36 @@ export const retentionWrites: WriteAppliers<'event.trim' | 'run.prune'> = {
     const { position: end } = db.get(RETENTION_QUERIES.firstKept, { before }) ?? { position: Number.MAX_SAFE_INTEGER }
     const old = db.all(RETENTION_QUERIES.oldEvents, { end, limit })
     for (const { position } of old) db.run(deleteEvent, { position })
-    noteTrimmed(db, old.at(-1)?.position)
+    recordTrimmed(db, old.at(-1)?.position)
     return old.length
   },
   'run.prune'(tx, { before, limit }) {
     const { db } = tx
     const runs = db.all(RETENTION_QUERIES.oldRuns, { before, limit })
     for (const run of runs) {
-      noteTrimmed(db, db.get(LAST_EVENT_OF_RUN, run)?.position ?? undefined)
+      recordTrimmed(db, db.get(LAST_EVENT_OF_RUN, run)?.position ?? undefined)
       deleteRun(tx, run)
     }
     return runs.length
   },
 }
 
-const noteTrimmed = (db: Connection, position: number | undefined): void => {
-  if (position !== undefined) trimThrough(db, position)
+const recordTrimmed = (db: Connection, position: number | undefined): void => {
+  if (position !== undefined) recordTrimmedThrough(db, position)
 }
 
-const isActive = (alias: string) => sql<SqlBool>`${sql.ref(`${alias}.status`)} in ('queued', 'running', 'suspended')`
+const isActive = (alias: string) => sql<SqlBool>`${sql.ref(`${alias}.status`)} in (${statusList(ACTIVE_RUN_STATUSES)})`
 
 const RETENTION_QUERIES = {
-  /** Stops at the first event that is young enough. */
-  firstKept: compile<{ readonly before: number }, { readonly position: number }>((place) =>
-    from.selectFrom('events').select('position').where('at', '>=', place('before')).orderBy('position').limit(1),
+  /** The first event to keep; the scan stops there. */
+  firstKept: compile<{ readonly before: number }, { readonly position: number }>((param) =>
+    from.selectFrom('events').select('position').where('at', '>=', param('before')).orderBy('position').limit(1),
   ),
-  oldEvents: compile<{ readonly end: number; readonly limit: number }, { readonly position: number }>((place) =>
+  oldEvents: compile<{ readonly end: number; readonly limit: number }, { readonly position: number }>((param) =>
     from
       .selectFrom('events')
       .select('position')
-      .where('position', '<', place('end'))
+      .where('position', '<', param('end'))
       .where('type', '<>', '')
       .where(({ not, exists, selectFrom }) =>
         not(
@@ -49,15 +51,15 @@ const RETENTION_QUERIES = {
         ),
       )
       .orderBy('position')
-      .limit(place('limit')),
+      .limit(param('limit')),
   ),
-  oldRuns: compile<{ readonly before: number; readonly limit: number }, RunNames>((place) =>
+  oldRuns: compile<{ readonly before: number; readonly limit: number }, RunKeys>((param) =>
     from
       .selectFrom('runs as old')
       .select(['old.key', 'old.id'])
-      .where('old.created_at', '<', place('before'))
-      .where(sql<SqlBool>`old.completed_at < ${place('before')}`)
-      .where(sql<SqlBool>`old.status in ('completed', 'failed', 'aborted')`)
+      .where('old.created_at', '<', param('before'))
+      .where(sql<SqlBool>`old.completed_at < ${param('before')}`)
+      .where(sql<SqlBool>`old.status in (${statusList(ENDED_RUN_STATUSES)})`)
       .where(({ not, exists, selectFrom }) =>
         not(
           exists(
@@ -74,17 +76,17 @@ const RETENTION_QUERIES = {
       )
       .orderBy('old.created_at')
       .orderBy('old.id')
-      .limit(place('limit')),
+      .limit(param('limit')),
   ),
 }
 
-export const LAST_EVENT_OF_RUN = compile<RunNames, { readonly position: number | null }>((place) =>
+export const LAST_EVENT_OF_RUN = compile<RunKeys, { readonly position: number | null }>((param) =>
   from
     .selectFrom('events')
     .select((eb) => eb.fn.max('position').as('position'))
-    .where('run_key', '=', place('key')),
+    .where('run_key', '=', param('key')),
 )
 
-const deleteEvent = compile<{ readonly position: number }, unknown>((place) =>
-  from.deleteFrom('events').where('position', '=', place('position')),
+const deleteEvent = compile<{ readonly position: number }, unknown>((param) =>
+  from.deleteFrom('events').where('position', '=', param('position')),
 )

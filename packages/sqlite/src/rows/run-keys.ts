@@ -1,10 +1,10 @@
-import { compile, from } from './query.ts'
+import { compile, from } from '../query/compile.ts'
 import type { Transaction } from './write-applier.ts'
 
-/** The integer key of the run; given now when this is its first mention. */
+/** Returns the integer key of the run; assigns one if the run has none yet. */
 export const runKey = (tx: Transaction, runId: string): number => firstOf(tx, runId, [knownKey, newKey])
 
-/** The same of a run that is most likely mentioned now. */
+/** Like `runKey`, but tries to insert first: for a run that most likely has no key yet. */
 export const runKeyOfNew = (tx: Transaction, runId: string): number => firstOf(tx, runId, [newKey, knownKey])
 
 type FindKey = (tx: Transaction, runId: string) => number | undefined
@@ -16,19 +16,19 @@ function firstOf(tx: Transaction, runId: string, [find, otherwise]: readonly [Fi
 
 const knownKey: FindKey = ({ db }, runId) => db.get(selectKey, { runId })?.key
 
-/** `undefined` when it has one. */
+/** Returns `undefined` if the run already has a key. */
 const newKey: FindKey = ({ db }, runId) => {
   const { changes, lastInsertRowid } = db.run(insertKey, { runId })
   return changes === 0 ? undefined : Number(lastInsertRowid)
 }
 
-const selectKey = compile<{ runId: string }, { key: number }>((place) =>
-  from.selectFrom('run_keys').select('key').where('run_id', '=', place('runId')),
+const selectKey = compile<{ runId: string }, { key: number }>((param) =>
+  from.selectFrom('run_keys').select('key').where('run_id', '=', param('runId')),
 )
 
-const insertKey = compile<{ runId: string }, unknown>((place) =>
+const insertKey = compile<{ runId: string }, unknown>((param) =>
   from
     .insertInto('run_keys')
-    .values({ run_id: place('runId') })
+    .values({ run_id: param('runId') })
     .onConflict((conflict) => conflict.column('run_id').doNothing()),
 )

@@ -1,12 +1,12 @@
-import type { NewMessage, SessionRecord } from '@perdure/ports'
-import { compile, from, placesFor } from './query.ts'
-import type { MessageTable, SessionTable } from './schema.ts'
+import { compile, from, paramsFor } from '../query/compile.ts'
+import { MESSAGE_COLUMNS, type NewMessageRow, toMessageRow } from './message-row.ts'
+import { type NewSessionRow, SESSION_COLUMNS, toSessionRow } from './session-row.ts'
 import { findAnySession } from './session-store.ts'
 import type { WriteAppliers } from './write-applier.ts'
 
 export const sessionWrites: WriteAppliers<'session.insert' | 'session.update' | 'session.touch' | 'message.append'> = {
   'session.insert'({ db }, { type, session }) {
-    const { changes } = db.run(insertSession, toRow(session))
+    const { changes } = db.run(insertSession, toSessionRow(session))
     return changes === 1 ? 1 : { type, current: findAnySession(db, session.id) }
   },
   'session.update'({ db }, { type, id, from: before, change, at }) {
@@ -21,33 +21,16 @@ export const sessionWrites: WriteAppliers<'session.insert' | 'session.update' | 
   },
   'session.touch': ({ db }, { id, at }) => db.run(touchSession, { id, updatedAt: at }).changes,
   'message.append'({ db }, { type, message }) {
-    const session = db.get(takeSeq, { id: message.sessionId, updatedAt: message.createdAt })
+    const session = db.get(nextSeq, { id: message.sessionId, updatedAt: message.createdAt })
     if (session === undefined) return { type }
     return db.run(insertMessage, toMessageRow(message, { sessionKey: session.key, seq: session.last_seq })).changes
   },
 }
 
-type NewSessionRow = Omit<SessionTable, 'key'>
-type NewMessageRow = Omit<MessageTable, 'key'>
-
-const COLUMNS = [
-  'id',
-  'owner',
-  'title',
-  'user_id',
-  'agent_id',
-  'last_seq',
-  'created_at',
-  'updated_at',
-  'metadata',
-] as const
-
-const MESSAGE_COLUMNS = ['session_key', 'seq', 'id', 'role', 'run_id', 'created_at', 'content'] as const
-
-const insertSession = compile<NewSessionRow, unknown>((place) =>
+const insertSession = compile<NewSessionRow, unknown>((param) =>
   from
     .insertInto('sessions')
-    .values(placesFor(place, COLUMNS))
+    .values(paramsFor(param, SESSION_COLUMNS))
     .onConflict((conflict) => conflict.column('id').doNothing()),
 )
 
@@ -60,52 +43,30 @@ interface SessionUpdate {
   readonly wasMetadata: string
 }
 
-const updateSession = compile<SessionUpdate, unknown>((place) =>
+const updateSession = compile<SessionUpdate, unknown>((param) =>
   from
     .updateTable('sessions')
-    .set({ title: place('title'), metadata: place('metadata'), updated_at: place('updatedAt') })
-    .where('id', '=', place('id'))
-    .where('title', 'is', place('wasTitle'))
-    .where('metadata', '=', place('wasMetadata')),
+    .set({ title: param('title'), metadata: param('metadata'), updated_at: param('updatedAt') })
+    .where('id', '=', param('id'))
+    .where('title', 'is', param('wasTitle'))
+    .where('metadata', '=', param('wasMetadata')),
 )
 
-const touchSession = compile<{ id: string; updatedAt: number }, unknown>((place) =>
+const touchSession = compile<{ id: string; updatedAt: number }, unknown>((param) =>
   from
     .updateTable('sessions')
-    .set({ updated_at: place('updatedAt') })
-    .where('id', '=', place('id')),
+    .set({ updated_at: param('updatedAt') })
+    .where('id', '=', param('id')),
 )
 
-const takeSeq = compile<{ id: string; updatedAt: number }, { key: number; last_seq: number }>((place) =>
+const nextSeq = compile<{ id: string; updatedAt: number }, { key: number; last_seq: number }>((param) =>
   from
     .updateTable('sessions')
-    .set((eb) => ({ last_seq: eb('last_seq', '+', 1), updated_at: place('updatedAt') }))
-    .where('id', '=', place('id'))
+    .set((eb) => ({ last_seq: eb('last_seq', '+', 1), updated_at: param('updatedAt') }))
+    .where('id', '=', param('id'))
     .returning(['key', 'last_seq']),
 )
 
-const insertMessage = compile<NewMessageRow, unknown>((place) =>
-  from.insertInto('messages').values(placesFor(place, MESSAGE_COLUMNS)),
+const insertMessage = compile<NewMessageRow, unknown>((param) =>
+  from.insertInto('messages').values(paramsFor(param, MESSAGE_COLUMNS)),
 )
-
-const toRow = (session: SessionRecord): NewSessionRow => ({
-  id: session.id,
-  owner: session.owner,
-  title: session.title ?? null,
-  user_id: session.userId ?? null,
-  agent_id: session.agentId ?? null,
-  last_seq: 0,
-  created_at: session.createdAt,
-  updated_at: session.updatedAt,
-  metadata: JSON.stringify(session.metadata),
-})
-
-const toMessageRow = (message: NewMessage, place: { sessionKey: number; seq: number }): NewMessageRow => ({
-  session_key: place.sessionKey,
-  seq: place.seq,
-  id: message.id,
-  role: message.role,
-  run_id: message.runId ?? null,
-  created_at: message.createdAt,
-  content: message.content,
-})

@@ -1,10 +1,10 @@
-import type { EpochMs, JsonText, StepRecord } from '@perdure/ports'
-import { type Selectable, type SqlBool, sql } from 'kysely'
-import type { Connection } from './connection.ts'
-import { compile, from } from './query.ts'
-import type { StepTable } from './schema.ts'
+import type { EpochMs, StepRecord } from '@perdure/ports'
+import { type SqlBool, sql } from 'kysely'
+import type { Connection } from '../file/connection.ts'
+import { compile, from } from '../query/compile.ts'
+import { type StepRow, toStep } from './step-row.ts'
 
-export interface StepPlace {
+export interface StepRef {
   readonly runId: string
   readonly seq: number
 }
@@ -16,13 +16,13 @@ export interface EventWaiters {
 }
 
 export const listSteps = (db: Connection, runId: string): readonly StepRecord[] =>
-  db.all(STEP_QUERIES.ofRun, { runId }).map(toRecord)
+  db.all(STEP_QUERIES.ofRun, { runId }).map(toStep)
 
-export const findStep = (db: Connection, place: StepPlace): StepRecord | undefined =>
-  toRecordIfAny(db.get(STEP_QUERIES.atPlace, place))
+export const findStep = (db: Connection, ref: StepRef): StepRecord | undefined =>
+  toStepIfAny(db.get(STEP_QUERIES.bySeq, ref))
 
 export const dueSteps = (db: Connection, until: { now: EpochMs; limit: number }): readonly StepRecord[] =>
-  db.all(STEP_QUERIES.due, until).map(toRecord)
+  db.all(STEP_QUERIES.due, until).map(toStep)
 
 export const nextDueAt = (db: Connection): EpochMs | undefined =>
   db.get(STEP_QUERIES.nextDue, {})?.due_at as EpochMs | undefined
@@ -32,13 +32,11 @@ export function stepsWaitingForEvent(db: Connection, { eventName, limit, runId }
     runId === undefined
       ? db.all(STEP_QUERIES.forEvent, { eventName, limit })
       : db.all(STEP_QUERIES.forEventInRun, { eventName, limit, runId })
-  return rows.map(toRecord)
+  return rows.map(toStep)
 }
 
 export const stepWaitingForChild = (db: Connection, childRunId: string): StepRecord | undefined =>
-  toRecordIfAny(db.get(STEP_QUERIES.forChild, { childRunId }))
-
-type StepRow = Selectable<StepTable> & { readonly run_id: string }
+  toStepIfAny(db.get(STEP_QUERIES.forChild, { childRunId }))
 
 const steps = from
   .selectFrom('steps')
@@ -46,17 +44,17 @@ const steps = from
   .selectAll('steps')
   .select('run_keys.run_id')
 
-/** A literal, so that the partial indexes apply. */
+/** The status is a literal, so that the partial indexes apply. */
 const isWaiting = sql<SqlBool>`status = 'waiting'`
 const waiting = steps.where(isWaiting)
 
 export const STEP_QUERIES = {
-  ofRun: compile<{ runId: string }, StepRow>((place) => steps.where('run_id', '=', place('runId')).orderBy('seq')),
-  atPlace: compile<StepPlace, StepRow>((place) =>
-    steps.where('run_id', '=', place('runId')).where('seq', '=', place('seq')),
+  ofRun: compile<{ runId: string }, StepRow>((param) => steps.where('run_id', '=', param('runId')).orderBy('seq')),
+  bySeq: compile<StepRef, StepRow>((param) =>
+    steps.where('run_id', '=', param('runId')).where('seq', '=', param('seq')),
   ),
-  due: compile<{ now: number; limit: number }, StepRow>((place) =>
-    waiting.where('due_at', '<=', place('now')).orderBy('due_at').orderBy('steps.key').limit(place('limit')),
+  due: compile<{ now: number; limit: number }, StepRow>((param) =>
+    waiting.where('due_at', '<=', param('now')).orderBy('due_at').orderBy('steps.key').limit(param('limit')),
   ),
   nextDue: compile<object, { due_at: number | null }>(() =>
     from
@@ -67,44 +65,24 @@ export const STEP_QUERIES = {
       .orderBy('due_at')
       .limit((eb) => eb.lit(1)),
   ),
-  forEvent: compile<{ eventName: string; limit: number }, StepRow>((place) =>
+  forEvent: compile<{ eventName: string; limit: number }, StepRow>((param) =>
     waiting
-      .where('event_name', '=', place('eventName'))
+      .where('event_name', '=', param('eventName'))
       .orderBy('started_at')
       .orderBy('steps.key')
-      .limit(place('limit')),
+      .limit(param('limit')),
   ),
-  forEventInRun: compile<{ eventName: string; limit: number; runId: string }, StepRow>((place) =>
+  forEventInRun: compile<{ eventName: string; limit: number; runId: string }, StepRow>((param) =>
     waiting
-      .where('run_id', '=', place('runId'))
-      .where('event_name', '=', place('eventName'))
+      .where('run_id', '=', param('runId'))
+      .where('event_name', '=', param('eventName'))
       .orderBy('started_at')
       .orderBy('steps.key')
-      .limit(place('limit')),
+      .limit(param('limit')),
   ),
-  forChild: compile<{ childRunId: string }, StepRow>((place) =>
-    waiting.where('child_run_id', '=', place('childRunId')),
+  forChild: compile<{ childRunId: string }, StepRow>((param) =>
+    waiting.where('child_run_id', '=', param('childRunId')),
   ),
 }
 
-const toRecordIfAny = (row: StepRow | undefined): StepRecord | undefined =>
-  row === undefined ? undefined : toRecord(row)
-
-const toRecord = (row: StepRow): StepRecord => ({
-  runId: row.run_id,
-  seq: row.seq,
-  kind: row.kind,
-  name: row.name,
-  status: row.status,
-  attempt: row.attempt,
-  result: (row.result ?? undefined) as JsonText | undefined,
-  error: row.error === null ? undefined : JSON.parse(row.error),
-  dueAt: (row.due_at ?? undefined) as EpochMs | undefined,
-  eventName: row.event_name ?? undefined,
-  approvalId: row.approval_id ?? undefined,
-  childRunId: row.child_run_id ?? undefined,
-  usage: row.usage === null ? undefined : JSON.parse(row.usage),
-  order: row.order ?? undefined,
-  startedAt: row.started_at as EpochMs,
-  settledAt: (row.settled_at ?? undefined) as EpochMs | undefined,
-})
+const toStepIfAny = (row: StepRow | undefined): StepRecord | undefined => (row === undefined ? undefined : toStep(row))

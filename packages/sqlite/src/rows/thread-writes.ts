@@ -1,7 +1,7 @@
 import type { StoredResponse } from '@perdure/ports'
 import { sql } from 'kysely'
-import { forgetAnswers } from './idempotency-writes.ts'
-import { compile, from, type Query } from './query.ts'
+import { compile, from, type Query } from '../query/compile.ts'
+import { redactAnswers } from './idempotency-writes.ts'
 import type { Transaction, WriteAppliers } from './write-applier.ts'
 
 export const threadWrites: WriteAppliers<'thread.delete'> = {
@@ -12,46 +12,46 @@ export const threadWrites: WriteAppliers<'thread.delete'> = {
   },
 }
 
-/** With all that belongs to them; answers that hold content of it become `answer`. */
-export function deleteRuns(tx: Transaction, runs: readonly RunNames[], answer: StoredResponse): void {
+/** Deletes runs with everything that belongs to them. Stored responses with their content become `answer`. */
+export function deleteRuns(tx: Transaction, runs: readonly RunKeys[], answer: StoredResponse): void {
   const { db } = tx
   for (const run of runs) {
-    forgetAnswers(db, run.id, answer)
-    for (const approval of db.all(APPROVALS_OF_RUN, run)) forgetAnswers(db, approval.id, answer)
+    redactAnswers(db, run.id, answer)
+    for (const approval of db.all(APPROVALS_OF_RUN, run)) redactAnswers(db, approval.id, answer)
     deleteRun(tx, run)
   }
 }
 
-export function deleteRun(tx: Transaction, run: RunNames): void {
+export function deleteRun(tx: Transaction, run: RunKeys): void {
   for (const deletion of RUN_DELETIONS) tx.db.run(deletion, run)
   if (tx.lastRun?.id === run.id) tx.lastRun = undefined
 }
 
-export interface RunNames {
+export interface RunKeys {
   readonly key: number
   readonly id: string
 }
 
-export const THREAD_RUNS = compile<{ workflowId: string; threadId: string }, RunNames>((place) =>
+export const THREAD_RUNS = compile<{ workflowId: string; threadId: string }, RunKeys>((param) =>
   from
     .selectFrom('runs')
     .select(['key', 'id'])
-    .where('thread_id', '=', place('threadId'))
-    .where(sql<boolean>`+target_id = ${place('workflowId')}`)
+    .where('thread_id', '=', param('threadId'))
+    .where(sql<boolean>`+target_id = ${param('workflowId')}`)
     .where('kind', '=', 'workflow'),
 )
 
-export const APPROVALS_OF_RUN = compile<RunNames, { id: string }>((place) =>
-  from.selectFrom('approvals').select('id').where('run_id', '=', place('id')),
+export const APPROVALS_OF_RUN = compile<RunKeys, { id: string }>((param) =>
+  from.selectFrom('approvals').select('id').where('run_id', '=', param('id')),
 )
 
-/** Everything of one run, and what refers to something before that. Facts and fires outlive it, and forget it. */
-export const RUN_DELETIONS: readonly Query<RunNames, unknown>[] = [
-  compile((place) => from.deleteFrom('events').where('run_key', '=', place('key'))),
-  compile((place) => from.deleteFrom('steps').where('run_key', '=', place('key'))),
-  compile((place) => from.deleteFrom('approvals').where('run_id', '=', place('id'))),
-  compile((place) => from.updateTable('facts').set({ source_run_id: null }).where('source_run_id', '=', place('id'))),
-  compile((place) => from.updateTable('trigger_fires').set({ run_id: null }).where('run_id', '=', place('id'))),
-  compile((place) => from.deleteFrom('runs').where('key', '=', place('key'))),
-  compile((place) => from.deleteFrom('run_keys').where('key', '=', place('key'))),
+/** Deletes the rows of one run, referring rows first. Facts and fires are kept, without the reference to the run. */
+export const RUN_DELETIONS: readonly Query<RunKeys, unknown>[] = [
+  compile((param) => from.deleteFrom('events').where('run_key', '=', param('key'))),
+  compile((param) => from.deleteFrom('steps').where('run_key', '=', param('key'))),
+  compile((param) => from.deleteFrom('approvals').where('run_id', '=', param('id'))),
+  compile((param) => from.updateTable('facts').set({ source_run_id: null }).where('source_run_id', '=', param('id'))),
+  compile((param) => from.updateTable('trigger_fires').set({ run_id: null }).where('run_id', '=', param('id'))),
+  compile((param) => from.deleteFrom('runs').where('key', '=', param('key'))),
+  compile((param) => from.deleteFrom('run_keys').where('key', '=', param('key'))),
 ]

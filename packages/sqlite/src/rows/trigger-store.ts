@@ -1,25 +1,25 @@
 import type { Activity, EpochMs, Page, PageQuery, TriggerOverview, TriggerRecord } from '@perdure/ports'
-import { type Selectable, sql } from 'kysely'
-import type { Connection } from './connection.ts'
-import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from './page.ts'
-import { compile, from, type Query } from './query.ts'
-import type { TriggerTable } from './schema.ts'
+import { sql } from 'kysely'
+import type { Connection } from '../file/connection.ts'
+import { compile, from, type Query } from '../query/compile.ts'
+import { isBeyond, type PageValues, pageValues, pageVariant, toPage } from '../query/page.ts'
+import { type TriggerRow, toTrigger } from './trigger-row.ts'
 
 export function findTrigger(db: Connection, id: string): TriggerRecord | undefined {
   const row = db.get(SELECT_BY_ID, { id })
-  return row === undefined ? undefined : toRecord(row)
+  return row === undefined ? undefined : toTrigger(row)
 }
 
 export function listTriggers(db: Connection, page: PageQuery): Page<TriggerRecord> {
   const query = db.variant(`triggers ${pageVariant(page)}`, () => triggerListQuery(page))
-  return toPage(db.all(query, pageValues(page)), page, { toRecord, rankOf: (row) => row.created_at })
+  return toPage(db.all(query, pageValues(page)), page, { toRecord: toTrigger, rankOf: (row) => row.created_at })
 }
 
 export const dueTriggers = (db: Connection, until: { now: EpochMs; limit: number }): readonly TriggerRecord[] =>
-  db.all(TRIGGER_QUERIES.due, until).map(toRecord)
+  db.all(TRIGGER_QUERIES.due, until).map(toTrigger)
 
 export const triggersOfEvent = (db: Connection, event: string): readonly TriggerRecord[] =>
-  db.all(TRIGGER_QUERIES.ofEvent, { event }).map(toRecord)
+  db.all(TRIGGER_QUERIES.ofEvent, { event }).map(toTrigger)
 
 export function triggerOverview(db: Connection): TriggerOverview {
   const { active, total } = db.get(COUNTS, {}) ?? { active: 0, total: 0 }
@@ -39,21 +39,19 @@ export function lastActivity(db: Connection, sessionId: string | undefined): Act
 const activityOf = (isBusy: boolean, endedAt: number | null | undefined): Activity =>
   typeof endedAt === 'number' ? { isBusy, endedAt: endedAt as EpochMs } : { isBusy }
 
-type TriggerRow = Selectable<TriggerTable>
-
-const SELECT_BY_ID = compile<{ id: string }, TriggerRow>((place) =>
-  from.selectFrom('triggers').selectAll().where('id', '=', place('id')),
+const SELECT_BY_ID = compile<{ id: string }, TriggerRow>((param) =>
+  from.selectFrom('triggers').selectAll().where('id', '=', param('id')),
 )
 
 const triggerListQuery = (page: PageQuery): Query<PageValues, TriggerRow> =>
-  compile((place) =>
+  compile((param) =>
     from
       .selectFrom('triggers')
       .selectAll()
-      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(place, page)))
+      .$if(page.cursor !== undefined, (query) => query.where(isBeyond(param, page)))
       .orderBy('created_at', page.order)
       .orderBy('id', page.order)
-      .limit(place('limit')),
+      .limit(param('limit')),
   )
 
 const COUNTS = compile<object, { active: number; total: number }>(() =>
@@ -62,19 +60,19 @@ const COUNTS = compile<object, { active: number; total: number }>(() =>
     .select([sql<number>`coalesce(sum(is_active), 0)`.as('active'), (eb) => eb.fn.countAll<number>().as('total')]),
 )
 
-const asked = from.selectFrom('runs').where('trigger_id', 'is', null).where('parent_run_id', 'is', null)
+const callerRuns = from.selectFrom('runs').where('trigger_id', 'is', null).where('parent_run_id', 'is', null)
 const IS_BUSY = sql<boolean>`(status = 'queued' or status = 'running')`
 
-/** The queries of the daemon, each over an index. */
+/** The queries of the trigger daemon; each uses an index. */
 export const TRIGGER_QUERIES = {
-  due: compile<{ now: number; limit: number }, TriggerRow>((place) =>
+  due: compile<{ now: number; limit: number }, TriggerRow>((param) =>
     from
       .selectFrom('triggers')
       .selectAll()
-      .where('due_at', '<=', place('now'))
+      .where('due_at', '<=', param('now'))
       .orderBy('due_at')
       .orderBy('id')
-      .limit(place('limit')),
+      .limit(param('limit')),
   ),
   nextDue: compile<object, { due_at: number | null }>(() =>
     from
@@ -84,49 +82,37 @@ export const TRIGGER_QUERIES = {
       .orderBy('due_at')
       .limit((eb) => eb.lit(1)),
   ),
-  ofEvent: compile<{ event: string }, TriggerRow>((place) =>
+  ofEvent: compile<{ event: string }, TriggerRow>((param) =>
     from
       .selectFrom('triggers')
       .selectAll()
-      .where('event', '=', place('event'))
+      .where('event', '=', param('event'))
       .where(sql<boolean>`is_active = 1 and kind = 'event'`)
       .orderBy('id'),
   ),
   busy: compile<object, { key: number }>(() =>
-    asked
+    callerRuns
       .select('key')
       .where(IS_BUSY)
       .limit((eb) => eb.lit(1)),
   ),
   lastEnd: compile<object, { completed_at: number | null }>(() =>
-    asked
+    callerRuns
       .select('completed_at')
       .where('completed_at', 'is not', null)
       .orderBy('completed_at', 'desc')
       .limit((eb) => eb.lit(1)),
   ),
-  busySession: compile<{ sessionId: string }, { key: number }>((place) =>
-    asked
+  busySession: compile<{ sessionId: string }, { key: number }>((param) =>
+    callerRuns
       .select('key')
-      .where('session_id', '=', place('sessionId'))
+      .where('session_id', '=', param('sessionId'))
       .where(IS_BUSY)
       .limit((eb) => eb.lit(1)),
   ),
-  lastEndOfSession: compile<{ sessionId: string }, { completed_at: number | null }>((place) =>
-    asked
+  lastEndOfSession: compile<{ sessionId: string }, { completed_at: number | null }>((param) =>
+    callerRuns
       .select(sql<number | null>`max(+completed_at)`.as('completed_at'))
-      .where('session_id', '=', place('sessionId')),
+      .where('session_id', '=', param('sessionId')),
   ),
 }
-
-const toRecord = (row: TriggerRow): TriggerRecord => ({
-  ...JSON.parse(row.definition),
-  id: row.id,
-  kind: row.kind,
-  event: row.event ?? undefined,
-  dueAt: (row.due_at ?? undefined) as EpochMs | undefined,
-  lastFireId: row.last_fire_id ?? undefined,
-  lastStatus: row.last_status ?? undefined,
-  version: row.version,
-  createdAt: row.created_at as EpochMs,
-})

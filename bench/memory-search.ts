@@ -1,5 +1,5 @@
 // node --conditions=perdure-source bench/memory-search.ts
-// Latency and ranking quality of search over 20,004 facts in a file; prints one JSON object.
+// Measures latency and ranking quality of search over 20,004 facts in a file. Prints one JSON object.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import {
   makeCorpus,
   measure,
   openCorpus,
-} from '../packages/server-app/src/memory-corpus.fixture.ts'
+} from '../packages/server-app/src/scenarios/memory-corpus.fixture.ts'
 
 const PEOPLE = 1_667
 const { facts, sameWords, otherWords } = makeCorpus(PEOPLE)
@@ -57,7 +57,7 @@ async function both(search: (query: string) => Promise<readonly string[]>, label
   return { ...percentiles(times), ...quality }
 }
 
-/** Writes of facts with the look for those that disagree. */
+/** Measures fact writes, including the search for conflicting facts. */
 async function writes() {
   const times: number[] = []
   for (let n = 0; n < 100; n++) {

@@ -1,6 +1,6 @@
 const echo = (id) => ({ id, description: 'Answers its input.', agent: { id, run: async (input) => input } })
-/** As many more agents as a case asks for. */
-const more = Array.from({ length: Number(process.env.BENCH_AGENTS ?? 0) }, (_, index) => echo(`agent-${index}`))
+/** Additional agents, as many as the case sets in BENCH_AGENTS. */
+const extraAgents = Array.from({ length: Number(process.env.BENCH_AGENTS ?? 0) }, (_, index) => echo(`agent-${index}`))
 
 export default {
   server: { port: 0, rateLimit: { perIpRequests: 2_000_000_000 } },
@@ -8,10 +8,10 @@ export default {
   log: { level: 'warn' },
   agents: [
     echo('echo'),
-    ...more,
+    ...extraAgents,
     {
       id: 'talk',
-      description: 'Emits as many events as it is asked for, of that many bytes, at that pace.',
+      description: 'Emits the given number of events, with the given padding and interval.',
       agent: {
         id: 'talk',
         async *run({ events, bytes = 0, everyMs = 0 }) {

@@ -1,4 +1,4 @@
-// npm run bench [-- --quick] [--only F1,F2] [--json file]: every case against its floor, both measured in this run.
+// npm run bench [-- --quick] [--only F1,F2] [--json file]: measures every case and its floor.
 import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -25,7 +25,7 @@ const effort: Effort = {
 const wanted = values.only?.split(',')
 const unknown = wanted?.filter((id) => !CASES.some((one) => one.id === id)) ?? []
 if (unknown.length > 0) {
-  console.error(`no case ${unknown.join(', ')}; there are ${CASES.map(({ id }) => id).join(', ')}`)
+  console.error(`unknown case: ${unknown.join(', ')}; use one of ${CASES.map(({ id }) => id).join(', ')}`)
   process.exit(2)
 }
 

@@ -6,7 +6,7 @@ import { keyedRuns } from './durable-runs.ts'
 
 export const auditedRuns: BenchCase = {
   id: 'F8',
-  title: 'keyed runs with every request in the encrypted audit chain, against without',
+  title: 'keyed runs with and without an encrypted audit entry for every request',
   run: (effort) =>
     inFolder((plainFolder) =>
       inFolder(async (folder) => {
@@ -17,9 +17,9 @@ export const auditedRuns: BenchCase = {
             PERDURE_AUDIT_ENABLED: 'true',
             PERDURE_AUDIT_PATH: `${folder}/audit.db`,
             PERDURE_AUDIT_PASSPHRASE_REF: 'env:BENCH_PASSPHRASE',
-            BENCH_PASSPHRASE: 'a passphrase of the bench, thirty-two bytes and more',
+            BENCH_PASSPHRASE: 'bench passphrase of at least thirty-two bytes',
             PERDURE_AUDIT_KEY_REF: 'env:BENCH_AUDIT_KEY',
-            BENCH_AUDIT_KEY: 'a key of the bench, thirty-two bytes and more',
+            BENCH_AUDIT_KEY: 'bench key of at least thirty-two bytes',
           },
         })
         const onPlain = keyedRuns(plain, RUN, effort)
@@ -27,7 +27,7 @@ export const auditedRuns: BenchCase = {
         try {
           const figures = await alternate(effort.rounds, { floor: () => onPlain(64), subject: () => onAudited(64) })
           const variant = 'keyed run, 64 connections, audited'
-          const note = 'floor: Perdure without'
+          const note = 'floor: Perdure without audit'
           return [{ case: 'F8', variant, unit: 'runs/s', ...figures, goal: { atLeast: 0.7 }, note }]
         } finally {
           await Promise.all([plain.stop(), audited.stop()])

@@ -1,13 +1,13 @@
 import { auditedRuns } from './audited-runs.ts'
 import type { BenchCase } from './bench-case.ts'
 import { coldStarts } from './cold-start.ts'
-import { deafSockets } from './deaf-sockets.ts'
 import { durableRuns } from './durable-runs.ts'
 import { fanOut } from './fan-out.ts'
 import { flushDelay } from './flush-delay.ts'
 import { keyedReplay } from './keyed-replay.ts'
 import { memoryGrowth } from './memory-growth.ts'
 import { scrapes } from './scrape.ts'
+import { stalledSockets } from './stalled-sockets.ts'
 import { recovery, storedHistory } from './stored-history.ts'
 import { streamedRun } from './streamed-run.ts'
 
@@ -16,7 +16,7 @@ export const CASES: readonly BenchCase[] = [
   keyedReplay,
   streamedRun,
   fanOut,
-  deafSockets,
+  stalledSockets,
   coldStarts,
   storedHistory,
   auditedRuns,

@@ -6,7 +6,7 @@ import type { BenchCase } from './bench-case.ts'
 const SETTLE_MS = 1_500
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** From the spawn to the first 200, and the memory held once it is quiet. */
+/** Measures the time from spawn to the first 200, and the memory once the server is idle. */
 export async function coldStart(start: () => Promise<ServerProcess>, path: string) {
   const startedAt = performance.now()
   const server = await start()
@@ -22,7 +22,7 @@ export async function coldStart(start: () => Promise<ServerProcess>, path: strin
 
 export const coldStarts: BenchCase = {
   id: 'F6',
-  title: 'start to the first 200, and memory at rest, against hono with SQLite',
+  title: 'cold start to the first 200 and idle memory, against hono with SQLite',
   run: ({ rounds }) =>
     inFolder(async (folder) => {
       const memory = { floor: [] as number[], subject: [] as number[] }
@@ -34,12 +34,12 @@ export const coldStarts: BenchCase = {
         memory[kind].push(rss / 1_048_576)
         return readyMs
       }
-      // The first start makes the database, which happens once in the life of a server.
+      // The first start creates the database; it is not measured.
       await coldStart(() => startPerdure({ folder }), '/v1/health')
       const times = await alternate(rounds, { floor: () => measure('floor'), subject: () => measure('subject') })
       const rows: Comparison[] = [
         { case: 'F6', variant: 'cold start to first 200', unit: 'ms', ...times, goal: { atMost: 2 } },
-        { case: 'F6', variant: 'memory at rest', unit: 'MiB', ...memory, goal: { atMost: 1.6 } },
+        { case: 'F6', variant: 'idle memory', unit: 'MiB', ...memory, goal: { atMost: 1.6 } },
       ]
       return rows
     }),

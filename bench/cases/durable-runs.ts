@@ -6,7 +6,7 @@ import type { BenchCase, Effort } from './bench-case.ts'
 
 const FLOOR_BODY = JSON.stringify({ input: { text: 'hello' } })
 
-/** Runs a second of an endless series of new keys. */
+/** Measures runs per second. Each call continues the series of keys, so that every key is new. */
 export function keyedRuns({ port }: ServerProcess, path: string, { durationMs, warmUpMs }: Effort) {
   let firstKey = 0
   return async (connections: number, isKeyed = true): Promise<number> => {
@@ -20,7 +20,7 @@ export function keyedRuns({ port }: ServerProcess, path: string, { durationMs, w
 
 export const durableRuns: BenchCase = {
   id: 'F1',
-  title: 'keyed and unkeyed durable runs against the same rows written straight, synchronous full, and node:http',
+  title: 'keyed and unkeyed durable runs, against direct writes of the same rows (synchronous full) and node:http',
   run: (effort) =>
     inFolder(async (folder) => {
       const floor = await startFloor('hono-sqlite', { FLOOR_DATABASE: `${folder}/floor.db`, FLOOR_GROUPED: '1' })
@@ -33,7 +33,7 @@ export const durableRuns: BenchCase = {
       const onPerdure = keyedRuns(perdure, RUN, effort)
       const rows: Comparison[] = []
       try {
-        // Of what one client alone sends, V8 would still be compiling parts after all rounds.
+        // One client alone sends too few requests: V8 would still be compiling after all rounds.
         for (const onServer of [onFloor, onNaive, onPerdure]) await onServer(64)
         for (const connections of [1, 16, 64]) {
           const keyed = await alternate(effort.rounds, {

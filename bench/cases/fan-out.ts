@@ -26,7 +26,7 @@ export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve
 const PERDURE = (port: number) => ({ url: `ws://127.0.0.1:${port}/v1/ws`, protocols: PROTOCOLS, subjects: [SUBJECT] })
 const FLOOR = (port: number) => ({ url: `ws://127.0.0.1:${port}/`, protocols: [] })
 
-/** Both servers, with a session to follow. */
+/** Starts both servers and creates a session to subscribe to. */
 async function withServers<T>(use: (floor: ServerProcess, perdure: ServerProcess) => Promise<T>): Promise<T> {
   return inFolder(async (folder) => {
     const floor = await startFloor('ws-fanout')
@@ -48,8 +48,8 @@ const compare = (sockets: number, { rounds }: Effort): Promise<Comparison> =>
     const perSecond = (ms: number) => (EVENTS * sockets) / (ms / 1_000)
     try {
       const figures = await alternate(rounds, {
-        floor: async () => perSecond((await onFloor.hear(EVENTS, () => post(floor, '/', { events: EVENTS }))).ms),
-        subject: async () => perSecond((await onPerdure.hear(EVENTS, () => post(perdure, TALK, run))).ms),
+        floor: async () => perSecond((await onFloor.receive(EVENTS, () => post(floor, '/', { events: EVENTS }))).ms),
+        subject: async () => perSecond((await onPerdure.receive(EVENTS, () => post(perdure, TALK, run))).ms),
       })
       return {
         case: 'F5',
@@ -63,9 +63,9 @@ const compare = (sockets: number, { rounds }: Effort): Promise<Comparison> =>
     }
   })
 
-const weigh = (sockets: number): Promise<Comparison> =>
+const idleMemory = (sockets: number): Promise<Comparison> =>
   withServers(async (floor, perdure) => {
-    /** What all of them cost on the average, what the heap grows by included. */
+    /** The average resident memory per socket, including heap growth. */
     const perSocket = async (server: ServerProcess, plan: Omit<SocketPlan, 'sockets'>) => {
       const before = server.rss()
       const idle = await openSockets({ ...plan, sockets })
@@ -74,7 +74,7 @@ const weigh = (sockets: number): Promise<Comparison> =>
       await idle.close()
       return [kib]
     }
-    const variant = `memory of an idle socket, of ${sockets}`
+    const variant = `memory per idle socket (${sockets} open)`
     const figures = {
       floor: await perSocket(floor, FLOOR(floor.port)),
       subject: await perSocket(perdure, PERDURE(perdure.port)),
@@ -84,12 +84,12 @@ const weigh = (sockets: number): Promise<Comparison> =>
 
 export const fanOut: BenchCase = {
   id: 'F5',
-  title: 'one run of 1,000 events to many WebSockets, and what an idle one costs',
+  title: 'fan-out of 1,000 events to many WebSockets, and memory per idle socket',
   async run(effort) {
     const rows: Comparison[] = []
     for (const sockets of effort.isQuick ? [100, 1_000] : [100, 1_000, 10_000])
       rows.push(await compare(sockets, effort))
-    rows.push(await weigh(effort.isQuick ? 2_000 : 10_000))
+    rows.push(await idleMemory(effort.isQuick ? 2_000 : 10_000))
     return rows
   },
 }

@@ -17,10 +17,10 @@ const loopDelayP99 = async (port: number): Promise<number> => {
   return Number(match?.[1] ?? Number.NaN) * 1_000
 }
 
-/** Every flush takes 20 ms longer, as on a poor disk; whoever only reads must not notice. Needs strace. */
+/** Delays every flush by 20 ms, as a slow disk would. Clients that only read must not notice. Needs strace. */
 export const flushDelay: BenchCase = {
   id: 'F9',
-  title: 'a disk whose flushes take 20 ms',
+  title: 'event loop and /health on a disk whose flushes take 20 ms',
   run: ({ durationMs, warmUpMs }) =>
     inFolder(async (folder) => {
       const perdure = await startPerdure({ folder, command: SLOW })

@@ -8,7 +8,7 @@ const KEYS = 1_000
 
 export const keyedReplay: BenchCase = {
   id: 'F2',
-  title: 'a key that was answered before, against an echo',
+  title: 'replayed answers of keyed requests, against an echo',
   run: (effort) =>
     inFolder(async (folder) => {
       const floor = await startFloor('hono-echo')

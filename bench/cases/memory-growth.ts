@@ -4,7 +4,7 @@ import type { Comparison } from '../harness/rounds.ts'
 import { inFolder } from '../harness/server-process.ts'
 import type { BenchCase } from './bench-case.ts'
 
-/** On a machine with much memory V8 lets garbage pile up; docs/guides/performance.md advises this where that is too much. */
+/** With much memory, V8 collects garbage late. docs/guides/performance.md recommends these options to limit that. */
 const BOUNDED = '--max-semi-space-size=16 --max-old-space-size=512'
 
 const grow = (nodeOptions: string, [few, many]: readonly [number, number]): Promise<Comparison> =>
@@ -29,7 +29,7 @@ const grow = (nodeOptions: string, [few, many]: readonly [number, number]): Prom
     try {
       const figures = { floor: [await runUntil(few)], subject: [await runUntil(many)] }
       const variant = `after ${many} runs${nodeOptions === '' ? '' : `, ${nodeOptions}`}`
-      return { case: 'F12', variant, unit: 'MiB', ...figures, goal: { atMost: 1.25 }, note: `floor: after ${few}` }
+      return { case: 'F12', variant, unit: 'MiB', ...figures, goal: { atMost: 1.25 }, note: `floor: after ${few} runs` }
     } finally {
       await perdure.stop()
     }
@@ -37,7 +37,7 @@ const grow = (nodeOptions: string, [few, many]: readonly [number, number]): Prom
 
 export const memoryGrowth: BenchCase = {
   id: 'F12',
-  title: 'memory after many runs against memory after few',
+  title: 'memory after many runs, against memory after few',
   async run({ isQuick }) {
     const runs = isQuick ? ([5_000, 50_000] as const) : ([20_000, 200_000] as const)
     return [await grow('', runs), await grow(BOUNDED, runs)]

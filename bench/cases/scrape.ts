@@ -34,7 +34,7 @@ export const scrapes: BenchCase = {
           lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length
         }
         if (lines < SERIES) throw new Error(`only ${lines} series`)
-        const note = `floor: the budget; ${lines} series`
+        const note = `floor: time budget; ${lines} series`
         const subject = [median(times)]
         return [{ case: 'F11', variant: 'scrape', unit: 'ms', floor: [BUDGET_MS], subject, goal: { atMost: 1 }, note }]
       } finally {

@@ -20,7 +20,7 @@ const compareRuns = async (folder: string, runs: number, effort: Effort): Promis
   const onFull = keyedRuns(full, RUN, effort)
   try {
     const figures = await alternate(effort.rounds, { floor: () => onEmpty(64), subject: () => onFull(64) })
-    const note = `${Math.round(bytes / runs)} bytes a run`
+    const note = `${Math.round(bytes / runs)} bytes per run`
     return {
       case: 'F7',
       variant: `keyed run, ${runs} stored`,
@@ -36,7 +36,7 @@ const compareRuns = async (folder: string, runs: number, effort: Effort): Promis
 
 export const storedHistory: BenchCase = {
   id: 'F7',
-  title: 'what stored runs cost',
+  title: 'keyed runs with and without stored history',
   run: (effort) =>
     inFolder(async (folder) => {
       const rows: Comparison[] = []
@@ -46,10 +46,10 @@ export const storedHistory: BenchCase = {
     }),
 }
 
-/** A crash leaves runs `running`; the start after it settles them before it listens. */
+/** A crash leaves runs `running`; the next start recovers them before it listens. */
 export const recovery: BenchCase = {
   id: 'F10',
-  title: 'start-up with 100,000 runs, 1,000 of them running',
+  title: 'cold start with 100,000 stored runs, 1,000 of them to recover',
   run: ({ rounds }) =>
     inFolder(async (folder) => {
       const empty = folderIn(folder, 'empty')

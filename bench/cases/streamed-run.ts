@@ -4,13 +4,13 @@ import { inFolder, type ServerProcess, startFloor } from '../harness/server-proc
 import type { BenchCase } from './bench-case.ts'
 
 const EVENTS = 1_000
-/** Streams in one measurement: one is over too soon. */
+/** Streams per measurement: a single one is too short to measure. */
 const STREAMS = 10
-/** Measurements that only warm up what is measured. */
+/** Measurements whose results are discarded. */
 const WARM_UPS = 3
 const NEEDLE = 'event: text.delta'
 
-/** One run, streamed: milliseconds to its first event and to its end. */
+/** Streams one run. Returns the milliseconds to its first event and to its end. */
 async function stream({ port }: ServerProcess, path: string) {
   const startedAt = performance.now()
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -26,14 +26,14 @@ async function stream({ port }: ServerProcess, path: string) {
     if (events === 0 && found > 0) firstMs = performance.now() - startedAt
     events += found
   }
-  // A needle may lie across two chunks; a stream that lost events has far fewer.
+  // A few matches are lost at chunk boundaries; a stream that lost events would miss many more.
   if (events < EVENTS - 50) throw new Error(`${path} streamed ${events} events`)
   return { firstMs, ms: performance.now() - startedAt }
 }
 
 export const streamedRun: BenchCase = {
   id: 'F4',
-  title: 'a durable run of 1,000 events to one SSE client',
+  title: 'durable run of 1,000 events, streamed to one SSE client',
   run: ({ rounds }) =>
     inFolder(async (folder) => {
       const floor = await startFloor('sse-stream', { FLOOR_DATABASE: `${folder}/floor.db` })

@@ -1,4 +1,4 @@
-// Floor (b): hono on node, parsing and answering JSON.
+// Floor (b): echoes JSON with hono on Node.js.
 import { createServer } from 'node:http'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'

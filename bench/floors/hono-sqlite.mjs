@@ -1,6 +1,8 @@
-// Floor (c): hono and the rows of a durable keyed run, written straight with better-sqlite3: accepted before it executes,
-// finished before it is answered. FLOOR_GROUPED gathers the writes of one turn into one transaction, without it every
-// request has two of its own. FLOOR_SYNCHRONOUS is full or normal.
+// Floor (c): writes the rows of a keyed durable run with hono and better-sqlite3: accepted before it executes, finished
+// before it
+// is answered. With FLOOR_GROUPED, the writes of one turn of the event loop share a transaction; without it, every
+// request uses two.
+// FLOOR_SYNCHRONOUS is full or normal.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { serve } from '@hono/node-server'

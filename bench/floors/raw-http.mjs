@@ -1,4 +1,4 @@
-// Floor (a): what node:http does for an echo, nothing else.
+// Floor (a): echoes the body with node:http.
 import { createServer } from 'node:http'
 import { announce } from './announce.mjs'
 

@@ -1,4 +1,4 @@
-// Floor (e): bare SSE. A POST with `{ events }` writes a row for each, a turn's rows in one transaction, and streams them.
+// Floor (e): plain SSE. A POST with `{ events }` stores that many rows, one transaction per turn, and streams them.
 import { createServer } from 'node:http'
 import Database from 'better-sqlite3'
 import { announce } from './announce.mjs'

@@ -1,5 +1,6 @@
-// Floor (d): bare ws. Each event is serialized and framed once; the frames of a turn go to a socket in one write. A POST with
-// `{ events }` sends that many to every socket.
+// Floor (d): plain ws. A POST with `{ events }` sends that many events to every socket. Each event is serialized and
+// framed once, and
+// the frames of a turn go to a socket in one write.
 import { createServer } from 'node:http'
 import { WebSocketServer } from 'ws'
 import { announce } from './announce.mjs'

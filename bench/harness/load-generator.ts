@@ -1,4 +1,4 @@
-// One process that keeps `connections` sockets busy over HTTP/1.1 and prints what came back, as one line of JSON.
+// Keeps `connections` sockets busy over HTTP/1.1 and prints the result as one line of JSON.
 import { connect, type Socket } from 'node:net'
 import type { Load, LoadResult } from './load.ts'
 
@@ -50,7 +50,7 @@ function drive(socket: Socket): Promise<void> {
 
 const LAST_CHUNK = '\r\n0\r\n\r\n'
 
-/** Bytes of the first answer, once they are known. */
+/** Length of the first answer in bytes, once it is known. */
 function lengthOf(received: Buffer): number | undefined {
   const end = received.indexOf('\r\n\r\n')
   if (end === -1) return undefined

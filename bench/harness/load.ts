@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** Requests that a process of its own sends, each connection one after the other. */
+/** Requests that a separate process sends. Each connection sends the next one after the answer. */
 export interface Load {
   readonly port: number
   readonly method: 'GET' | 'POST'
@@ -12,12 +12,12 @@ export interface Load {
   readonly connections: number
   readonly durationMs: number
   readonly warmUpMs: number
-  /** Sends an `Idempotency-Key`, a new one with every request unless `repeatKey`. */
+  /** Sends an `Idempotency-Key`: a new one with every request unless `repeatKey`. */
   readonly keyed: boolean
   readonly keyPrefix: string
   readonly firstKey: number
   readonly repeatKey: boolean
-  /** How many different keys `repeatKey` goes round. */
+  /** Number of keys that `repeatKey` cycles through. */
   readonly keys: number
 }
 
@@ -40,7 +40,7 @@ const DEFAULTS = {
   keys: 1_000,
 } as const
 
-/** @throws when an answer was not the expected one: a fast refusal is no result. */
+/** @throws Error if an answer is not 2xx: fast refusals would distort the result */
 export async function sendLoad(
   load: Partial<Load> & Pick<Load, 'port' | 'path' | 'connections' | 'durationMs' | 'warmUpMs'>,
 ): Promise<LoadResult> {

@@ -7,11 +7,11 @@ const CONFIG = join(import.meta.dirname, '../perdure.config.mjs')
 export interface PerdureOptions {
   readonly folder: string
   readonly env?: Readonly<Record<string, string>>
-  /** What runs the binary: a tracer, say. */
+  /** Command that runs the binary, such as a tracer. */
   readonly command?: readonly string[]
 }
 
-/** The real binary on a database in the folder. */
+/** Starts the binary on a database in the folder. */
 export const startPerdure = ({ folder, env = {}, command }: PerdureOptions): Promise<ServerProcess> =>
   startProcess({
     ...(command === undefined ? {} : { command }),

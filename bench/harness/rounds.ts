@@ -1,11 +1,11 @@
-/** One measurement of a pair: the floor and what is held against it, in the same unit. */
+/** The figures of a floor and of the subject compared with it, in the same unit. */
 export interface Comparison {
   readonly case: string // F1, F2, …
   readonly variant: string
   readonly unit: string
   readonly floor: readonly number[]
   readonly subject: readonly number[]
-  /** What the ratio of the medians, subject to floor, should be. */
+  /** Limit for the ratio of the medians, subject to floor. */
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number }
   readonly note?: string
 }
@@ -15,7 +15,7 @@ export interface Pair {
   readonly subject: () => Promise<number>
 }
 
-/** Measures A B A B …, so that what the machine does meanwhile meets both. */
+/** Alternates between floor and subject, so that other load on the machine affects both. */
 export async function alternate(
   rounds: number,
   { floor, subject }: Pair,
@@ -38,7 +38,7 @@ export function median(figures: readonly number[]): number {
 export const ratioOf = ({ floor, subject }: Pick<Comparison, 'floor' | 'subject'>): number =>
   median(subject) / median(floor)
 
-/** How far the figures lie apart, as a share of their median. */
+/** Range of the figures as a share of their median. */
 export const spreadOf = (figures: readonly number[]): number =>
   (Math.max(...figures) - Math.min(...figures)) / median(figures)
 

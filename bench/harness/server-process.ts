@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 export interface ServerProcess {
   readonly port: number
   readonly pid: number
-  /** From the spawn to the line that says it listens. */
+  /** Milliseconds from spawn to the line that reports the port. */
   readonly listeningAfterMs: number
   readonly process: ChildProcess
   /** Resident memory in bytes. */
@@ -22,7 +22,7 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Starts a server that prints a line with its port; every floor and Perdure itself do. */
+/** Starts a server that prints a line with its port, as every floor and Perdure do. */
 export async function startProcess({ command, args, env = {} }: Start): Promise<ServerProcess> {
   const startedAt = performance.now()
   const [file = process.execPath, ...first] = command ?? []
@@ -36,7 +36,7 @@ export async function startProcess({ command, args, env = {} }: Start): Promise<
       const match = /listening on \S+:(\d+)/.exec(line)
       if (match?.[1] !== undefined) resolve(Number(match[1]))
     })
-    exited.then(([code]) => reject(new Error(`${args.join(' ')} ended with ${code} before it listened`)))
+    exited.then(([code]) => reject(new Error(`${args.join(' ')} exited with ${code} before it was listening`)))
   })
   const started = child.pid ?? 0
   const pid = command === undefined ? started : childOf(started)
@@ -51,16 +51,16 @@ export async function startProcess({ command, args, env = {} }: Start): Promise<
   }
 }
 
-/** A tracer takes no signals for what it traces. */
+/** Signals must go to the server itself: a tracer does not forward them. */
 const childOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0])
 
 const FLOORS = join(import.meta.dirname, '../floors')
 
-/** One of the programs in `floors/`. */
+/** Starts a program in `floors/`. */
 export const startFloor = (name: string, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> =>
   startProcess({ args: [join(FLOORS, `${name}.mjs`)], env })
 
-/** A folder that is gone after the work. */
+/** Runs `work` with a temporary folder, and removes the folder afterwards. */
 export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'perdure-bench-'))
   try {

@@ -1,10 +1,11 @@
-// One process with many WebSockets. Says `ready`, then at each line on stdin counts events until every socket has `events`
-// more, and prints how long that took and how late the events came.
+// Opens many WebSockets and prints `ready`. For each line on stdin, waits until every socket has received `events` more
+// events, and
+// prints how long that took and the latency of the events.
 import { createInterface } from 'node:readline'
 import { WebSocket } from 'ws'
 import type { SocketPlan } from './sockets.ts'
 
-const { url, sockets, subjects = [], protocols, isDeaf = false } = JSON.parse(process.argv[2] ?? '') as SocketPlan
+const { url, sockets, subjects = [], protocols, isStalled = false } = JSON.parse(process.argv[2] ?? '') as SocketPlan
 let received = 0
 let wanted = Number.POSITIVE_INFINITY
 let onAll = () => {}
@@ -13,20 +14,20 @@ const NEEDLE = Buffer.from('"kind":"event"')
 const AT = Buffer.from('"at":"')
 const ISO_LENGTH = 24
 
-/** How many events were so many milliseconds late. */
-let lateness = new Map<number, number>()
+/** Number of events by latency in milliseconds. */
+let latencies = new Map<number, number>()
 
-function note(data: Buffer): void {
+function record(data: Buffer): void {
   const start = data.indexOf(AT) + AT.length
   const ms = Date.now() - Date.parse(data.toString('latin1', start, start + ISO_LENGTH))
-  lateness.set(ms, (lateness.get(ms) ?? 0) + 1)
+  latencies.set(ms, (latencies.get(ms) ?? 0) + 1)
   if (++received === wanted) onAll()
 }
 
 function p99(): number {
-  const total = [...lateness.values()].reduce((sum, count) => sum + count, 0)
+  const total = [...latencies.values()].reduce((sum, count) => sum + count, 0)
   let beyond = total / 100
-  for (const [ms, count] of [...lateness].sort(([a], [b]) => b - a)) {
+  for (const [ms, count] of [...latencies].sort(([a], [b]) => b - a)) {
     beyond -= count
     if (beyond < 0) return ms
   }
@@ -37,11 +38,11 @@ const open = () =>
   new Promise<WebSocket>((resolve, reject) => {
     const socket = new WebSocket(url, [...protocols], { perMessageDeflate: false })
     socket.on('error', reject)
-    socket.on('close', (code) => code !== 1_000 && !isDeaf && reject(new Error(`closed ${code}`)))
+    socket.on('close', (code) => code !== 1_000 && !isStalled && reject(new Error(`closed ${code}`)))
     socket.on('message', (data: Buffer) => {
-      if (data.includes(NEEDLE)) note(data)
+      if (data.includes(NEEDLE)) record(data)
       else if (data.includes(`"id":${subjects.length}`)) {
-        if (isDeaf) socket.pause()
+        if (isStalled) socket.pause()
         resolve(socket)
       }
     })
@@ -64,7 +65,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { events } = JSON.parse(line) as { events: number }
   const startedAt = performance.now()
   wanted = received + events * sockets
-  lateness = new Map()
+  latencies = new Map()
   await new Promise<void>((resolve) => {
     onAll = resolve
     console.log('counting')

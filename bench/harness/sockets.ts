@@ -7,26 +7,26 @@ export interface SocketPlan {
   readonly url: string
   readonly sockets: number
   readonly protocols: readonly string[]
-  /** What each subscribes to; a bare server needs no subscription. */
+  /** Subjects that each socket subscribes to. The floor needs no subscription. */
   readonly subjects?: readonly string[]
-  /** Reads nothing once it has subscribed. */
-  readonly isDeaf?: boolean
+  /** Reads nothing after subscribing. */
+  readonly isStalled?: boolean
 }
 
-export interface Heard {
-  /** Until every socket had heard all events. */
+export interface Received {
+  /** Time until every socket had received all events. */
   readonly ms: number
-  /** From the `at` of an event to its arrival. */
+  /** Latency from the `at` of an event to its arrival. */
   readonly p99Ms: number
 }
 
 export interface SocketClients {
-  /** Runs `cause` and waits until every socket has heard that many events. */
-  hear(events: number, cause: () => Promise<unknown>): Promise<Heard>
+  /** Calls `emit` and waits until every socket has received that many events. */
+  receive(events: number, emit: () => Promise<unknown>): Promise<Received>
   close(): Promise<void>
 }
 
-/** Opens the sockets in a process of their own. */
+/** Opens the sockets in a separate process. */
 export async function openSockets(plan: SocketPlan): Promise<SocketClients> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'socket-clients.ts'), JSON.stringify(plan)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -35,16 +35,16 @@ export async function openSockets(plan: SocketPlan): Promise<SocketClients> {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const next = async () => {
     const { done, value } = await lines.next()
-    if (done) throw new Error('the sockets were lost')
+    if (done) throw new Error('the process with the sockets has ended')
     return value
   }
   await next()
   return {
-    async hear(events, cause) {
+    async receive(events, emit) {
       child.stdin.write(`${JSON.stringify({ events })}\n`)
       await next()
-      await cause()
-      return JSON.parse(await next()) as Heard
+      await emit()
+      return JSON.parse(await next()) as Received
     },
     async close() {
       child.stdin.end()

@@ -9,11 +9,11 @@ const BATCH = 500
 
 export interface Stored {
   readonly runs: number
-  /** Of them, left `running` as by a crash. */
+  /** How many of them are left `running`, as after a crash. */
   readonly running: number
 }
 
-/** Fills a database with finished runs as a keyed run leaves them. Returns its size in bytes. */
+/** Fills a database with the rows of finished keyed runs. Returns its size in bytes. */
 export async function storeRuns(folder: string, { runs, running }: Stored): Promise<number> {
   const path = join(folder, 'data.db')
   const storage = await openSqliteStorage({ path, mode: 'lib', synchronous: 'normal' })

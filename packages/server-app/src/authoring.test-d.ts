@@ -3,7 +3,7 @@ import { type AgentRegistration, createServer, defineAgent, defineConfig, define
 
 const Mail = v.object({ to: v.string(), copies: v.optional(v.number(), 1) })
 
-/** A schema gives the code the type that comes out of it, in each place where a registration may stand. */
+/** A schema types the input of the code, wherever a registration is allowed. */
 const mail = defineAgent({
   id: 'mail',
   description: 'Sends a mail.',
@@ -57,23 +57,23 @@ export async function registerLater(): Promise<void> {
   workflows.register({ ...nightly, id: 'later' })
 }
 
-/** Without a schema nothing is known of the input, and what contradicts the schema is an error. */
+/** Without a schema the input is unknown; code that contradicts the schema does not compile. */
 export const refused = [
-  // @ts-expect-error an input without a schema is unknown
+  // @ts-expect-error without a schema the input is unknown
   defineAgent({ id: 'a', description: 'A', agent: { id: 'a', run: async (input) => input.to } }),
   // @ts-expect-error the schema has no such member
   defineAgent({ id: 'a', description: 'A', input: Mail, agent: { id: 'a', run: async ({ too }) => too } }),
-  // @ts-expect-error the code wants what the schema does not give
+  // @ts-expect-error the code needs a member that the schema does not have
   defineAgent({ id: 'a', description: 'A', input: Mail, agent: { id: 'a', run: async (_: { n: number }) => 1 } }),
-  // @ts-expect-error in a list as well
+  // @ts-expect-error the same applies in a list
   defineConfig({ agents: [{ id: 'a', description: 'A', agent: { id: 'a', run: async (input) => input.to } }] }),
-  // @ts-expect-error a member that a registration does not have
+  // @ts-expect-error a registration has no such member
   defineConfig({ agents: [{ id: 'a', description: 'A', retires: 3, agent: { id: 'a', run: async () => 1 } }] }),
-  // @ts-expect-error a section that the configuration does not have
+  // @ts-expect-error the configuration has no such section
   defineConfig({ sever: { port: 1 } }),
 ]
 
-/** What libraries hand out as `PromiseLike` may be a step's or a tool's work; a tool's `args` type its `execute`. */
+/** A step or a tool accepts any `PromiseLike`, as libraries return it. A tool's `args` type its `execute`. */
 interface Generated extends PromiseLike<{ readonly text: string }> {}
 declare const doGenerate: () => Generated
 
@@ -93,9 +93,9 @@ export const calls = defineAgent({
       const generated = await ctx.tool({ name: 'generate', execute: () => doGenerate() })
       const summary = await ctx.agents.run<{ readonly text: string }>('summarize', { text })
       const go = await ctx.waitForEvent<{ readonly by: string }>('go')
-      // @ts-expect-error the event may not come in time
+      // @ts-expect-error the wait may time out
       go.by.trim()
-      // @ts-expect-error nothing is said of what this child answers
+      // @ts-expect-error the result type of this child run is unknown
       ;(await ctx.agents.run('summarize')).text
       // @ts-expect-error there is no such argument
       await ctx.tool({ name: 'send', args: { to: 'a' }, execute: ({ too }) => too })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { classifyProviderResponse, createRetry, fallback, ProviderError, retry, ToolError } from './index.ts'
 
-describe('what agent authors import', () => {
-  it('retries what may pass, and moves on to the next provider', async () => {
+describe('the authoring exports', () => {
+  it('includes retry and fallback for provider calls', async () => {
     let calls = 0
     const flaky = async () => {
       if (++calls < 3) throw classifyProviderResponse({ status: 503 })
@@ -17,7 +17,7 @@ describe('what agent authors import', () => {
     expect(calls).toBe(3)
   })
 
-  it('says how a tool failed', () => {
+  it('includes ToolError, which carries the kind of failure', () => {
     expect(new ToolError('rate_limited').kind).toBe('rate_limited')
     expect(createRetry).toBeTypeOf('function')
   })

@@ -3,38 +3,38 @@ import type { InMemorySkill } from '@perdure/in-memory'
 import { type ConsolidatorPhases, type Embedder, StartError } from '@perdure/ports'
 import { configFields, nearest, type ServerConfig, type ServerConfigInput, ServerConfigSchema } from '@perdure/protocol'
 import * as v from 'valibot'
-import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
-import type { McpServerRegistration } from './mcp-servers.ts'
+import type { Adapters } from './start/adapters.ts'
+import type { McpServerRegistration } from './start/mcp-servers.ts'
 import type { WithTypedRegistrations } from './typed-registrations.ts'
 
 /** The default export of a configuration module: configuration and registrations in one object. */
 export type PerdureConfig = Omit<ServerConfigInput, 'skills' | 'consolidator'> & {
-  /** The section of the configuration; or skills that have no folder. */
+  /** The `skills` section of the configuration, or a list of skills defined in code. */
   readonly skills?: ServerConfigInput['skills'] | readonly InMemorySkill[]
-  /** Its configuration and, in the same object, phases of one's own. */
+  /** The `consolidator` section of the configuration, and phases that replace the defaults. */
   readonly consolidator?: ServerConfigInput['consolidator'] & Partial<ConsolidatorPhases>
-  /** Lets search find what means the same in other words. */
+  /** Enables search by meaning in addition to search by words. */
   readonly embedder?: Embedder
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
   readonly triggers?: readonly TriggerRegistration[]
   readonly mcpServers?: readonly McpServerRegistration[]
   readonly hooks?: Hooks
-  /** Any adapter, to swap it. */
+  /** Replaces adapters. */
   readonly adapters?: Partial<Adapters>
 }
 
 /**
- * Typed identity for configuration modules; a plain object is as good. A schema in `input` gives the code of its agent or workflow
- * the type of its input, which is `unknown` without one.
+ * Returns its argument, typed; a plain object works as well. A schema in `input` gives an agent or workflow the type of
+ * its input, which is `unknown` without one.
  */
 export const defineConfig = <Agents extends readonly unknown[], Workflows extends readonly unknown[]>(
   config: WithTypedRegistrations<PerdureConfig, Agents, Workflows>,
 ): PerdureConfig => config
 
 /**
- * Checks a configuration and fills in every default.
+ * Validates a configuration and fills in every default.
  *
  * @throws StartError `config-invalid` that names the field, never its value
  */
@@ -43,7 +43,7 @@ export function parseConfig(input: unknown): ServerConfig {
   if (!parsed.success) {
     throw new StartError('config-invalid', {
       message: parsed.issues.map(describe).join('; '),
-      hint: 'see the configuration reference for every field and its default',
+      hint: 'look up the field in the configuration reference',
     })
   }
   return parsed.output
@@ -51,12 +51,13 @@ export function parseConfig(input: unknown): ServerConfig {
 
 function describe(issue: v.BaseIssue<unknown>): string {
   const path = v.getDotPath(issue) ?? 'configuration'
-  if (issue.type === 'strict_object' && issue.expected === 'never') return `${path}: unknown field${proposalFor(path)}`
+  if (issue.type === 'strict_object' && issue.expected === 'never')
+    return `${path}: unknown field${suggestionFor(path)}`
   return issue.type === 'regex' ? `${path}: ${issue.message}` : `${path}: expected ${issue.expected ?? issue.type}`
 }
 
-/** The nearest field of the table, when the name looks like a slip of the hand. */
-function proposalFor(path: string): string {
+/** Suggests the nearest known field if the path looks like a typo. */
+function suggestionFor(path: string): string {
   const known = configFields.flatMap((field) => prefixesOf(field.path))
   const near = nearest(path, [...new Set(known)])
   return near === undefined ? '' : ` (did you mean ${near}?)`

@@ -55,7 +55,7 @@ describe('createServer', () => {
     expect(await response.json()).toMatchObject({ status: 'completed', result: { text: 'hi' } })
   })
 
-  it('registers agents until it starts', async () => {
+  it('accepts registrations until it starts', async () => {
     const server = await make()
     server.agents.register({ id: 'late', description: 'Comes late.', agent: { id: 'late', run: async () => 'here' } })
     const url = urlOf(await server.start())
@@ -73,7 +73,7 @@ describe('createServer', () => {
     expect((await storage.status()).writable).toBe(true)
   })
 
-  it('calls its hooks in the order of the contract', async () => {
+  it('calls its hooks in order', async () => {
     const seen: string[] = []
     const server = await make({
       hooks: {
@@ -90,7 +90,7 @@ describe('createServer', () => {
     expect(seen).toEqual(['beforeStart', 'onReady', 'started', 'beforeShutdown'])
   })
 
-  it('knows what code of a run has left behind, and logs it with the run', async () => {
+  it('attributes stray errors to the run whose code caused them, and logs the run id', async () => {
     const attributed = Promise.withResolvers<boolean>()
     const lines: unknown[] = []
     const noting: Logger = { ...logger, error: (_message, _error, detail) => void lines.push(detail) }
@@ -99,7 +99,7 @@ describe('createServer', () => {
       agents: [
         {
           id: 'careless',
-          description: 'Leaves a timer behind.',
+          description: 'Starts a timer that outlives the run.',
           agent: {
             id: 'careless',
             run: async () => void setTimeout(() => attributed.resolve(server.attribute(new Error('stray')))),
@@ -113,10 +113,10 @@ describe('createServer', () => {
 
     expect(await attributed.promise).toBe(true)
     expect(lines).toEqual([{ runId }])
-    expect(server.attribute(new Error('of nobody'))).toBe(false)
+    expect(server.attribute(new Error('unrelated'))).toBe(false)
   })
 
-  it('counts its own timers and commits as work of nobody, also when code of a run has led to them', async () => {
+  it('does not attribute its own timers and commits to a run whose code led to them', async () => {
     const attributed: boolean[] = []
     const noting =
       <Args extends unknown[], Result>(fn: (...args: Args) => Result) =>
@@ -148,7 +148,7 @@ describe('createServer', () => {
     expect(attributed).not.toContain(true)
   })
 
-  it('says it is ready only while it takes new runs', async () => {
+  it('reports ready only while it accepts new runs', async () => {
     const server = await make({
       config: { server: { shutdown: { drainTimeoutMs: 60_000 } } },
       agents: [
@@ -203,14 +203,14 @@ describe('a refused start', () => {
     ['config-invalid', { config: { server: { prot: 1 } as never } }],
     ['config-invalid', { agents: [{ id: '', description: '', agent: { id: '', run: async () => 1 } }] }],
     ['hook-failed', { hooks: { beforeStart: () => Promise.reject(new Error('no')) } }],
-  ] satisfies [string, ServerOptions][])('is %s and says what to do', async (kind, options) => {
+  ] satisfies [string, ServerOptions][])('fails with %s and a hint', async (kind, options) => {
     const error = await refusal(options)
 
     expect(error).toMatchObject({ name: 'StartError', kind })
     expect(error.hint).not.toBe('')
   })
 
-  it('names the field and never echoes what was written there', async () => {
+  it('names the invalid field without its value', async () => {
     const error = await refusal({ config: { auth: { pepperRef: 'hunter2-the-naked-pepper' } } })
 
     expect(error.kind).toBe('config-invalid')
@@ -218,7 +218,7 @@ describe('a refused start', () => {
     expect(JSON.stringify([error.message, error.hint])).not.toContain('hunter2')
   })
 
-  it('is address-in-use when another process has the port, and leaves nothing open', async () => {
+  it('fails with address-in-use when the port is taken, and leaves nothing open', async () => {
     const other = createNetServer()
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as { port: number }
@@ -234,7 +234,7 @@ describe('a refused start', () => {
     await next.stop()
   })
 
-  it('is hook-failed when onReady throws, and leaves nothing open', async () => {
+  it('fails with hook-failed when onReady throws, and leaves nothing open', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'perdure-')), 'data.db')
     const config = { auth: { kind: 'none' }, storage: { path }, server: { port: 0 } } as const
     const onReady = () => Promise.reject(new Error('no'))
@@ -252,14 +252,14 @@ describe('a refused start', () => {
     await next.stop()
   })
 
-  it('is config-invalid where the kernel makes no directories', async () => {
+  it('fails with config-invalid when the storage folder cannot be created', async () => {
     const config = { auth: { kind: 'none' }, storage: { path: '/proc/nope/x.db' }, server: { port: 0 } } as const
     const server = await createServer({ config, adapters: { logger } })
 
     await expect(server.start()).rejects.toMatchObject({ kind: 'config-invalid' })
   })
 
-  it('is storage-locked while another server holds the file', async () => {
+  it('fails with storage-locked while another server has the file open', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'perdure-')), 'data.db')
     const config = { auth: { kind: 'none' }, storage: { path }, server: { port: 0 } } as const
     const first = await createServer({ config, adapters: { logger } })
@@ -270,7 +270,7 @@ describe('a refused start', () => {
     await expect(second.start()).rejects.toMatchObject({ kind: 'storage-locked' })
   })
 
-  it('is storage-corrupt for a file that is no database, which it leaves as it was', async () => {
+  it('fails with storage-corrupt for a file that is not a database, and leaves it unchanged', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'perdure-')), 'data.db')
     writeFileSync(path, 'these are my notes, not a database\n'.repeat(100))
     const before = readFileSync(path)

@@ -1,16 +1,16 @@
 import { createPhase } from '@perdure/core'
-import { createAttribution } from './attribution.ts'
-import { checkOptions } from './check-options.ts'
+import { createAttribution } from './compose/attribution.ts'
 import { parseConfig } from './config.ts'
-import { createLifecycle } from './lifecycle.ts'
-import { readMcpServers } from './mcp-servers.ts'
 import type { PerdureServer } from './perdure-server.ts'
-import { createRegisteredSkills } from './registered-skills.ts'
-import { createRegistries } from './registries.ts'
 import type { ServerOptions } from './server-options.ts'
+import { checkOptions } from './start/check-options.ts'
+import { createLifecycle } from './start/lifecycle.ts'
+import { readMcpServers } from './start/mcp-servers.ts'
+import { createRegisteredSkills } from './start/registered-skills.ts'
+import { createRegistries } from './start/registries.ts'
 import type { WithTypedRegistrations } from './typed-registrations.ts'
 
-/** Makes a server from a configuration and registrations; nothing is opened before `start`. @throws StartError `config-invalid` */
+/** Creates a server. Opens nothing before `start()`. @throws StartError `config-invalid` */
 export async function createServer<Agents extends readonly unknown[], Workflows extends readonly unknown[]>(
   typedOptions: WithTypedRegistrations<ServerOptions, Agents, Workflows> = {},
 ): Promise<PerdureServer> {

@@ -1,11 +1,11 @@
 import { StartError } from '@perdure/ports'
 
 export interface Hooks {
-  /** Runs first; throwing refuses the start. */
+  /** Runs first. Throwing aborts the start. */
   readonly beforeStart?: () => void | Promise<void>
-  /** Runs last, once the server answers; throwing takes the start back. */
+  /** Runs once the server answers requests. Throwing stops the server and fails the start. */
   readonly onReady?: () => void | Promise<void>
-  /** Runs first when the server stops, for five seconds at most. */
+  /** Runs first when the server stops, for at most five seconds. */
   readonly beforeShutdown?: () => void | Promise<void>
 }
 

@@ -1,25 +1,25 @@
 import type { AgentRegistration, WorkflowRegistration } from '@perdure/core'
 
 export interface PerdureServer {
-  /** Before `start`. */
+  /** Only before `start()`. */
   readonly agents: { register<Input>(registration: AgentRegistration<Input>): void }
-  /** Before `start`. */
+  /** Only before `start()`. */
   readonly workflows: { register<Input>(registration: WorkflowRegistration<Input>): void }
-  /** Pre-bind validation alone: opens nothing. @throws StartError */
+  /** Runs only the validation that precedes a start; opens nothing. @throws StartError */
   check(): Promise<void>
-  /** Resolves once the server answers. A failed start undoes what it started. @throws StartError */
+  /** Resolves once the server answers requests. A failed start closes everything it opened. @throws StartError */
   start(): Promise<{ readonly host: string; readonly port: number; readonly basePath: string }>
   /**
-   * Drains and stops: no new runs, runs in flight get `server.shutdown.drainTimeoutMs`, then their signals fire.
-   * `force` skips the waiting. Idempotent. Resolves within that time and five seconds, forced within two seconds,
-   * whatever hangs.
+   * Drains and stops. Refuses new runs; executing runs get `server.shutdown.drainTimeoutMs` before their signals abort.
+   * `force` skips that wait. Idempotent. Always resolves: within the drain timeout plus five seconds, or within two
+   * seconds when forced.
    */
   stop(options?: { readonly force?: boolean }): Promise<void>
-  /** Resolves when the storage fails with an unknown outcome: stop the process, restart recovers. */
+  /** Resolves when the outcome of a commit is unknown. End the process then; the next start recovers. */
   readonly fatal: Promise<unknown>
   /**
-   * For the process's own listeners to `unhandledRejection` and `uncaughtException`, and only inside them: whether code
-   * of a run has left the error behind. Then it is logged with the run, and nobody else needs to care.
+   * Call it in a listener for `unhandledRejection` or `uncaughtException`, and nowhere else. If the error comes from
+   * the code of a run, logs it with the run id and returns true: the process can continue. Otherwise returns false.
    */
   attribute(error: unknown): boolean
 }

@@ -1,5 +1,5 @@
 import { createRetry, type Retry } from '@perdure/core'
 import { systemClock, systemTimers } from '@perdure/platform-node'
 
-/** For the code of agents: calls again what failed for a reason that may pass, at the pace its provider asks for. */
+/** Retries a call that failed transiently, after the delay that its provider asks for. For use in agents. */
 export const retry: Retry = createRetry({ timers: systemTimers, clock: systemClock, random: Math.random })

@@ -2,26 +2,26 @@ import type { AgentRegistration, TriggerRegistration, WorkflowRegistration } fro
 import type { InMemorySkill } from '@perdure/in-memory'
 import type { ConsolidatorPhases, Embedder } from '@perdure/ports'
 import type { ServerConfigInput } from '@perdure/protocol'
-import type { Adapters } from './adapters.ts'
 import type { Hooks } from './hooks.ts'
-import type { McpServerRegistration } from './mcp-servers.ts'
+import type { Adapters } from './start/adapters.ts'
+import type { McpServerRegistration } from './start/mcp-servers.ts'
 
 export interface ServerOptions {
   readonly config?: ServerConfigInput
   readonly agents?: readonly AgentRegistration[]
   readonly workflows?: readonly WorkflowRegistration[]
-  /** Rules by which runs start; those of an earlier start that are gone become orphans. */
+  /** Rules that start runs. A trigger declared by an earlier start and missing now becomes an orphan. */
   readonly triggers?: readonly TriggerRegistration[]
-  /** Skills that have no folder; they come before those of `config.skills.directories`. */
+  /** Skills defined in code. They take precedence over skills in `config.skills.directories`. */
   readonly skills?: readonly InMemorySkill[]
   readonly mcpServers?: readonly McpServerRegistration[]
-  /** Lets search find what means the same in other words. */
+  /** Enables search by meaning in addition to search by words. */
   readonly embedder?: Embedder
-  /** Phases of one's own in place of the defaults that need no model. */
+  /** Replaces default phases, which use no model. */
   readonly consolidator?: Partial<ConsolidatorPhases>
   readonly hooks?: Hooks
-  /** Any adapter, to swap it. What is passed in is never closed by the server. */
+  /** Replaces adapters. The server never closes an adapter that was passed in. */
   readonly adapters?: Partial<Adapters>
-  /** What relative paths in the configuration start from; the working directory when missing. */
+  /** Base of relative paths in the configuration. Defaults to the working directory. */
   readonly configDir?: string
 }

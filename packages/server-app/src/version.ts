@@ -2,5 +2,5 @@ import { createRequire } from 'node:module'
 
 const manifest: { readonly version: string } = createRequire(import.meta.url)('../package.json')
 
-/** The release, in lockstep for all packages. */
+/** The release version, shared by all packages. */
 export const version = manifest.version

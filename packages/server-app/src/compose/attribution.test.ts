@@ -5,7 +5,7 @@ import { createAttribution } from './attribution.ts'
 const contextOf = (runId: string) => ({ runId }) as RunContext
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** An agent made of `run`, as the engine gets it. */
+/** A tracked agent that runs `run`. */
 const setUp = (run: (note: () => void) => unknown) => {
   const attribution = createAttribution()
   const seen: (string | undefined)[] = []
@@ -19,7 +19,7 @@ const setUp = (run: (note: () => void) => unknown) => {
 }
 
 describe('createAttribution', () => {
-  it('knows the run in its code, before and after it waits', async () => {
+  it('attributes code to its run before and after an await', async () => {
     const { seen, call } = setUp(async (note) => {
       note()
       await nextTurn()
@@ -30,7 +30,7 @@ describe('createAttribution', () => {
     expect(seen).toEqual(['run_1', 'run_2', 'run_1', 'run_2'])
   })
 
-  it('knows it in timers and promises that nobody awaits', async () => {
+  it('attributes timers and promises that the run does not await', async () => {
     const left = Promise.withResolvers<void>()
     const { seen, call } = setUp(async (note) => {
       setTimeout(() => {
@@ -44,7 +44,7 @@ describe('createAttribution', () => {
     expect(seen).toEqual(['run_1', 'run_1'])
   })
 
-  it('knows it in every piece of a generator, wherever it is advanced', async () => {
+  it('attributes every part of a generator, wherever it is advanced', async () => {
     const { seen, call } = setUp(async function* (note) {
       try {
         note()
@@ -64,7 +64,7 @@ describe('createAttribution', () => {
     expect(seen).toEqual(['run_1', 'run_1', 'run_1'])
   })
 
-  it('knows nothing of the caller, nor of work of the server that the code has led to', async () => {
+  it('does not attribute the caller or work passed to outside()', async () => {
     const { attribution, seen, note, call } = setUp(async (inner) => {
       attribution.outside(inner)
       await attribution.outside(() => nextTurn().then(inner))
@@ -75,7 +75,7 @@ describe('createAttribution', () => {
     expect(seen).toEqual([undefined, undefined, undefined])
   })
 
-  it('keeps an agent that is an instance of a class working', async () => {
+  it('supports an agent that is a class instance with private fields', async () => {
     class Greeter {
       readonly id = 'greeter'
       readonly #greeting = 'hello'
@@ -88,7 +88,7 @@ describe('createAttribution', () => {
     expect(await agent.run(undefined, contextOf('run_1'))).toBe('hello')
   })
 
-  it('knows the run of a workflow', async () => {
+  it('attributes the code of a workflow', async () => {
     const attribution = createAttribution()
     const { workflow } = attribution.workflow({
       id: 'w',

@@ -8,16 +8,15 @@ import {
 } from '@perdure/core'
 
 /**
- * Knows which run's code is at work, also in what that code leaves behind: timers, callbacks, promises that nobody
- * awaits.
+ * Tracks which run the executing code belongs to, even in timers, callbacks and promises that the run does not await.
  */
 export interface Attribution {
-  /** The same registration; its code is known from now on. What is no agent stays as it is. */
+  /** Returns the registration with its code tracked. Returns an invalid registration unchanged. */
   agent(registration: AgentRegistration): AgentRegistration
   workflow(registration: WorkflowRegistration): WorkflowRegistration
-  /** The run whose code led to the caller. */
+  /** The run whose code led to this call. */
   runId(): string | undefined
-  /** Work of the server itself, whoever's code has led to it. */
+  /** Calls `fn` as work of the server, whichever code led to it. */
   outside<T>(fn: () => T): T
 }
 
@@ -27,32 +26,35 @@ type Code = (input: unknown, context: RunContext) => Result
 export function createAttribution(): Attribution {
   const runs = new AsyncLocalStorage<string | undefined>()
 
-  const traced =
+  const tracked =
     (code: Code): Code =>
     (input, context) =>
       runs.run(context.runId, () => {
         const result = code(input, context)
-        return isGenerator(result) ? tracedGenerator(result, AsyncLocalStorage.snapshot()) : result
+        return isGenerator(result) ? trackedGenerator(result, AsyncLocalStorage.snapshot()) : result
       })
 
   return {
     agent(registration) {
       const { agent } = registration ?? {}
       if (typeof agent?.run !== 'function') return registration
-      return { ...registration, agent: { id: agent.id, run: traced((...call) => agent.run(...call)) } }
+      return { ...registration, agent: { id: agent.id, run: tracked((...call) => agent.run(...call)) } }
     },
     workflow(registration) {
       const { workflow } = registration ?? {}
       if (typeof workflow?.execute !== 'function') return registration
-      return { ...registration, workflow: { id: workflow.id, execute: traced((...call) => workflow.execute(...call)) } }
+      return {
+        ...registration,
+        workflow: { id: workflow.id, execute: tracked((...call) => workflow.execute(...call)) },
+      }
     },
     runId: () => runs.getStore(),
     outside: (fn) => (runs.getStore() === undefined ? fn() : runs.run(undefined, fn)),
   }
 }
 
-/** The code of a generator runs where it is advanced, not where it was called. */
-function tracedGenerator<T extends AsyncGenerator>(generator: T, within: <R>(fn: () => R) => R): T {
+/** The body of a generator runs where it is advanced, not where it was created. */
+function trackedGenerator<T extends AsyncGenerator>(generator: T, within: <R>(fn: () => R) => R): T {
   const advance = {
     next: (...value: Parameters<T['next']>) => within(() => generator.next(...value)),
     return: (value: unknown) => within(() => generator.return(value)),

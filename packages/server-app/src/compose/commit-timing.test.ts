@@ -5,7 +5,7 @@ import { withCommitTiming } from './commit-timing.ts'
 
 const OUTCOME = { committed: true, events: [], counts: [] } as const
 
-/** A clock that goes on by 250 ms whenever it is read. */
+/** A clock that advances by 250 ms on every read. */
 function createSteppingClock(): Clock {
   let readMs = 0
   const next = () => {
@@ -16,7 +16,7 @@ function createSteppingClock(): Clock {
 }
 
 describe('withCommitTiming', () => {
-  it('measures commits that fail like those that do not', async () => {
+  it('measures both successful and failed commits', async () => {
     const meter = createInMemoryMeter()
     const clock = createSteppingClock()
     const working = withCommitTiming({ commit: async () => OUTCOME }, { clock, meter })

@@ -5,7 +5,7 @@ export interface CommitTimingDeps {
   readonly meter: Meter
 }
 
-/** Measures how long every commit takes, its wait for a group included. */
+/** Measures how long each commit takes, including its wait for a commit group. */
 export function withCommitTiming(unitOfWork: UnitOfWork, { clock, meter }: CommitTimingDeps): UnitOfWork {
   return {
     async commit(writes) {

@@ -22,26 +22,27 @@ import {
 } from '@perdure/core'
 import { createHttpApp } from '@perdure/http'
 import { createAsyncNesting, createNodeSealer, type Vitals } from '@perdure/platform-node'
-import type { ConsolidatorPhases, Embedder, SkillStore, Timers, UnitOfWork } from '@perdure/ports'
+import type { ConsolidatorPhases, Embedder, SkillStore } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { createEventStreams, createWebSockets } from '@perdure/realtime'
-import type { Adapters } from './adapters.ts'
+import { createUpgrades } from '../listener/upgrades.ts'
+import type { Adapters } from '../start/adapters.ts'
+import type { AuditLocation } from '../start/audit-location.ts'
+import type { Secrets } from '../start/pre-bind.ts'
+import { version } from '../version.ts'
 import type { Attribution } from './attribution.ts'
-import type { AuditPlace } from './audit-place.ts'
 import { withCommitTiming } from './commit-timing.ts'
 import { httpConfigOf } from './http-config.ts'
-import type { Secrets } from './pre-bind.ts'
 import { createScrape } from './scrape.ts'
 import { createServices } from './services.ts'
-import { createUpgrades } from './upgrades.ts'
-import { version } from './version.ts'
+import { unattributedTimers, unattributedUnitOfWork } from './unattributed.ts'
 
 export interface Parts {
   readonly config: ServerConfig
   readonly adapters: Adapters
   readonly secrets: Secrets
-  readonly auditPlace: AuditPlace
-  /** Of the main database; `undefined` when it is not encrypted. */
+  readonly auditLocation: AuditLocation
+  /** Cipher of the main database; `undefined` if it is not encrypted. */
   readonly cipher: string | undefined
   readonly vitals: Vitals
   readonly agents: AgentRegistry
@@ -56,96 +57,151 @@ export interface Parts {
 
 export type Composition = ReturnType<typeof compose>
 
-/** The one place where adapters meet the domain. Reads top to bottom: adapters, use cases, edges. */
+/** Connects the adapters with the use cases, and the use cases with the edges. Nothing is opened or started here. */
 export function compose(parts: Parts) {
-  const { config, adapters, secrets, vitals, agents, workflows, attribution, phase } = parts
-  const { server, runs: limits, realtime, health, auth } = config
+  const { config, adapters, secrets, vitals, agents, workflows, phase } = parts
+  const { outside } = parts.attribution
   const { storage, clock, ids, digest, logger, meter, tracer, cronSchedule } = adapters
-  const { basePath } = server
-  const idempotencyTtlMs = server.idempotency.ttlSeconds * 1_000
+  const { server, realtime, auth } = config
 
-  const { outside } = attribution
-  const timers: Timers = { after: (delayMs, fn) => outside(() => adapters.timers.after(delayMs, fn)) }
-  const committing: UnitOfWork = { commit: (writes) => outside(() => storage.unitOfWork.commit(writes)) }
-
+  // Adapters
+  const timers = unattributedTimers(adapters.timers, outside)
+  const platform = { clock, timers, ids, digest, logger, meter, tracer }
+  const limits = { basePath: server.basePath, idempotencyTtlMs: server.idempotency.ttlSeconds * 1_000 }
   const hub = createEventHub(createHotCache(clock, realtime.cache))
   const render = createRenderEnvelope({ meter, policy: realtime.sanitizer.policy })
+  const [secret = ids.randomBytes(32), ...previousSecrets] = secrets.peppers
+  const sealer = createNodeSealer([secret, ...previousSecrets])
+
+  // Decorators of the unit of work, innermost first: attribution, timing, publication, audit. Use cases get the outermost.
   const idempotency = withReadCache(storage.idempotency, meter)
-  const published = withPublication(withCommitTiming(committing, { clock, meter }), hub, idempotency)
+  const timed = withCommitTiming(unattributedUnitOfWork(storage.unitOfWork, outside), platform)
   const audit = createAudit({
-    ...{ clock, timers, ids, digest, logger, ...parts.auditPlace },
-    main: { unitOfWork: published, audit: storage.audit },
+    ...platform,
+    ...parts.auditLocation,
+    main: { unitOfWork: withPublication(timed, hub, idempotency), audit: storage.audit },
     keys: secrets.auditKeys,
     events: config.audit.events,
     retentionDays: config.audit.retentionDays,
   })
-  const { unitOfWork, admit, onAnswer, listAudit, exportAudit, verifyAudit } = audit
-  const [secret = ids.randomBytes(32), ...earlier] = secrets.peppers
-  const sealer = createNodeSealer([secret, ...earlier])
+  const stores = { ...storage, unitOfWork: audit.unitOfWork }
   const recall = createRecall({ idempotency, clock, sealer })
-  const keyRequest = createKeyRequest({ idempotency, clock, digest })
-  const limited = { basePath, idempotencyTtlMs }
-  const seen = { logger, meter, tracer }
-  const answering = { recall, knownAnswers: idempotency }
-  const tools = { ...storage, unitOfWork, clock, timers, ids, digest, ...seen, hub, render, phase, ...limited }
+  const answers = { recall, answerCache: idempotency }
+
+  // Use cases
+  const domain = { ...platform, ...stores, ...limits, hub, render, phase }
   const services = createServices({
-    ...{ ...tools, ...answering, config, outside },
-    ...{ mcp: adapters.mcp, mcpServers: parts.mcpServers },
-    ...{ skills: adapters.skills, registeredSkills: parts.registeredSkills, boundServers: storage.mcpServers },
-    ...{ embedder: parts.embedder, phases: parts.consolidator },
+    ...domain,
+    ...answers,
+    config,
+    outside,
+    mcp: adapters.mcp,
+    mcpServers: parts.mcpServers,
+    boundServers: storage.mcpServers,
+    skills: adapters.skills,
+    registeredSkills: parts.registeredSkills,
+    embedder: parts.embedder,
+    phases: parts.consolidator,
   })
   const engine = createEngine({
-    ...{ ...tools, ...answering, agents, workflows, services: services.forRuns, nesting: createAsyncNesting() },
-    fireEventTriggers: (event) => triggers.fireEventTriggers(event),
-    limits: { ...limits, idempotencyTtlMs },
+    ...domain,
+    ...answers,
+    agents,
+    workflows,
+    services: services.forRuns,
+    nesting: createAsyncNesting(),
+    limits: { ...config.runs, idempotencyTtlMs: limits.idempotencyTtlMs },
   })
   const triggers = createTriggers({
-    ...{ ...tools, cronSchedule, targets: targetsOf(agents, workflows), startRun: engine.startRun },
+    ...domain,
+    cronSchedule,
+    targets: targetsOf(agents, workflows),
+    startRun: engine.startRun,
   })
   engine.observeRuns(triggers.observe)
+  engine.onNamedEvent(triggers.fireEventTriggers)
   const { tokenFreshness, ...useCases } = services.forEdges(engine)
-  const { consolidator } = services
+  const { memory, consolidator } = services
+  const gate = createAuth({
+    ...domain,
+    kind: auth.kind,
+    blockValid: auth.lockout.blockValid,
+    peppers: secrets.peppers,
+    sealer,
+  })
+  const retention = createRetention({ ...domain, limits: config.retention })
   const readHealth = createReadHealth({
-    ...{ storage, phase, clock, version, replayBuffer: hub.stats },
-    walWarnThresholdBytes: health.walWarnThresholdBytes,
+    storage,
+    phase,
+    clock,
+    version,
+    replayBuffer: hub.stats,
+    walWarnThresholdBytes: config.health.walWarnThresholdBytes,
     minFreeBytes: config.storage.minFreeBytes,
     secretsStore: secrets.health.active,
     cipher: parts.cipher,
     readAuditHealth: audit.health,
     readTriggerHealth: triggers.daemon.health,
-    ...{ checkEmbedder: services.memory.checkEmbedder, checkConsolidator: consolidator.checkConsolidator },
-  })
-  const gate = createAuth({
-    ...{ ...tools, kind: auth.kind, blockValid: auth.lockout.blockValid, peppers: secrets.peppers, sealer },
+    checkEmbedder: memory.checkEmbedder,
+    checkConsolidator: consolidator.checkConsolidator,
   })
 
+  // Edges
+  const { admit, onAnswer, listAudit, exportAudit, verifyAudit } = audit
   const { authenticate, watchCredential, attempts } = gate
-  const { issueTicket, ...live } = createRealtime({ ...tools, ...realtime, sealer, attempts })
+  const { issueTicket, ...live } = createRealtime({ ...domain, ...realtime, sealer, attempts })
   const streams = createEventStreams({
-    ...{ ...tools, ...live, watchCredential },
-    ...{ maxStreams: realtime.maxSseStreams, heartbeatMs: realtime.sseHeartbeatMs, stallMs: realtime.stallMs },
+    ...domain,
+    ...live,
+    watchCredential,
+    maxStreams: realtime.maxSseStreams,
+    heartbeatMs: realtime.sseHeartbeatMs,
+    stallMs: realtime.stallMs,
   })
   const webSockets = createWebSockets({
-    ...{ ...tools, ...live, version, authenticate, watchCredential, abortRun: engine.abortRun, admit, onAnswer },
-    ...{ limits: realtime.webSocket, stallMs: realtime.stallMs, isReady: () => phase.current() === 'ready' },
+    ...domain,
+    ...live,
+    version,
+    authenticate,
+    watchCredential,
+    abortRun: engine.abortRun,
+    admit,
+    onAnswer,
+    limits: realtime.webSocket,
+    stallMs: realtime.stallMs,
+    isReady: () => phase.current() === 'ready',
   })
+  const metricSources = { vitals, storage, engine, streams, webSockets, hub, tokenFreshness, consolidator }
+  const readMetrics = createScrape({ meter, clock, ...metricSources })
   const app = createHttpApp({
+    ...engine,
+    ...useCases,
+    ...gate,
+    ...triggers,
     config: httpConfigOf(config),
-    ...{ version, clock, ids, ...seen, keyRequest, recall, issueTicket, readHealth },
-    ...{ admit, onAnswer, listAudit, exportAudit, verifyAudit },
+    version,
+    clock,
+    ids,
+    logger,
+    meter,
+    tracer,
+    keyRequest: createKeyRequest({ idempotency, clock, digest }),
+    recall,
+    admit,
+    onAnswer,
+    listAudit,
+    exportAudit,
+    verifyAudit,
+    issueTicket,
     openRunStream: streams.openRunStream,
     openSessionStream: streams.openSessionStream,
     openReplayStream: streams.openReplayStream,
-    readMetrics: createScrape({
-      ...{ meter, clock, vitals, storage, engine, streams, webSockets, hub, tokenFreshness, consolidator },
-    }),
+    readHealth,
+    readMetrics,
     readSecretsHealth: () => secrets.health,
-    ...{ ...engine, ...useCases, ...gate, ...triggers },
   })
-
-  const retention = createRetention({ ...tools, limits: config.retention })
-  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention]
   const onUpgrade = createUpgrades({ app, webSockets, logger })
 
+  const daemons: readonly Daemon[] = [triggers.daemon, ...services.daemons, retention]
   return { app, onUpgrade, streams, webSockets, engine, triggers, audit, daemons }
 }

@@ -1,7 +1,7 @@
 import type { HttpConfig } from '@perdure/http'
 import type { ServerConfig } from '@perdure/protocol'
 
-/** The part of the configuration that HTTP reads. */
+/** Extracts the configuration that the HTTP layer reads. */
 export const httpConfigOf = ({ server, auth, docs, metrics }: ServerConfig): HttpConfig => ({
   basePath: server.basePath,
   bodyLimitBytes: server.bodyLimitBytes,

@@ -9,11 +9,11 @@ import type { EpochMs, Logger } from '@perdure/ports'
 import { METRICS, type MetricSpec } from '@perdure/protocol'
 import { openSqliteStorage } from '@perdure/sqlite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { parseConfig } from './config.ts'
-import { createServer } from './create-server.ts'
-import type { PerdureServer } from './perdure-server.ts'
+import { parseConfig } from '../config.ts'
+import { createServer } from '../create-server.ts'
+import type { PerdureServer } from '../perdure-server.ts'
+import { openTokenAdmin } from '../start/token-admin.ts'
 import { createScrape } from './scrape.ts'
-import { openTokenAdmin } from './token-admin.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
@@ -28,7 +28,7 @@ interface Sample {
   readonly value: number
 }
 
-/** The samples of an exposition. @throws at a line that is none */
+/** Parses the samples of an exposition. @throws Error on a malformed line */
 function parse(text: string): readonly Sample[] {
   return text
     .split('\n')
@@ -45,7 +45,7 @@ const followed = Promise.withResolvers<void>()
 const agents = [
   {
     id: 'works',
-    description: 'Calls a tool and a model, and says an address aside.',
+    description: 'Calls a tool and a model, and emits an e-mail address as commentary.',
     agent: {
       id: 'works',
       async run(_: unknown, { tool, usage, emit }: AgentContext) {
@@ -68,7 +68,7 @@ const agents = [
   },
   {
     id: 'holds',
-    description: 'Speaks once it is followed, ends when told.',
+    description: 'Emits an event once a client is subscribed, and ends when it is released.',
     agent: {
       id: 'holds',
       async run(_: unknown, { emit }: AgentContext) {
@@ -105,7 +105,7 @@ beforeAll(async () => {
   const admin = await openTokenAdmin(parseConfig(config), { adapters: { logger } })
   const { token } = await admin.mint({ name: 'test', scopes: ['admin:*'] })
   await admin.close()
-  await buryJob(config.storage.path)
+  await storeDeadLetter(config.storage.path)
   authorization = `Bearer ${token}`
   const mcpServers = [{ id: 'web', url: 'https://mcp.example/', tokenExpiresAt: '2100-01-01T00:00:00Z' }]
   server = await createServer({
@@ -125,8 +125,8 @@ afterAll(async () => {
   rmSync(directory, { recursive: true })
 })
 
-/** A job that was given up before the server was started. */
-async function buryJob(path: string) {
+/** Stores a consolidator job that has exhausted its attempts. */
+async function storeDeadLetter(path: string) {
   const storage = await openSqliteStorage({ path })
   const [id, lease, now] = ['job-dead', 'lease', 0 as EpochMs]
   await storage.unitOfWork.commit([
@@ -150,7 +150,7 @@ const jsonOf = async (response: Response) =>
 let failed: { readonly runId: string; readonly status: string }
 let failedRecord: { readonly status: string }
 
-/** Moves everything once, and leaves a run executing, one waiting and a stream open. */
+/** Moves every metric, and leaves a run executing, a run queued and a stream open. */
 async function scenario() {
   const work = async () => jsonOf(await post('/agents/works/run', { 'idempotency-key': 'k' }))
   const { runId: ended } = await work()
@@ -168,7 +168,7 @@ async function scenario() {
   await post('/agents/holds/stream')
   await post('/consolidator/run')
   const stream = await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
-  // What is emitted is kept only as long as somebody follows it.
+  // The replay buffer keeps events only while a client follows them.
   await get(`/runs/${runId}/events`, { accept: 'text/event-stream' })
   followed.resolve()
   for await (const chunk of stream.body ?? []) if (new TextDecoder().decode(chunk).includes('text.delta')) break
@@ -179,15 +179,15 @@ async function scenario() {
 }
 
 describe('GET /metrics', () => {
-  it.each(METRIC_ROWS)('shows %s moved by the code that it measures', (name, { type }) => {
+  it.each(METRIC_ROWS)('shows %s with a value from the code that it measures', (name, { type }) => {
     const shown = samples.filter((sample) => sample.name === (type === 'histogram' ? `${name}_count` : name))
 
     expect(shown.length).toBeGreaterThan(0)
-    // The delay is that of the moment: an idle event loop has none.
+    // An idle event loop has no delay.
     if (name !== 'svc_event_loop_delay_seconds') expect(Math.max(...shown.map(({ value }) => value))).toBeGreaterThan(0)
   })
 
-  it('shows nothing that is not in the table', () => {
+  it('shows exactly the metrics of the table', () => {
     const names = new Set(samples.map(({ name }) => name))
     const expected = METRIC_ROWS.flatMap(([name, { type }]) =>
       type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
@@ -196,7 +196,7 @@ describe('GET /metrics', () => {
     expect([...names].toSorted()).toEqual(expected.toSorted())
   })
 
-  it('counts exactly what happened', () => {
+  it('counts exactly the actions of the scenario', () => {
     const values = new Map(samples.map(({ series, value }) => [series, value]))
 
     expect(
@@ -223,7 +223,7 @@ describe('GET /metrics', () => {
     expect(values.get('svc_idempotency_hit_ratio')).toBeCloseTo(1 / 3)
   })
 
-  it('says of a failed run what its answer and its record say', () => {
+  it('labels a failed run with the status of its answer and its record', () => {
     const series = samples.map((sample) => `${sample.series} ${sample.value}`)
 
     expect([failed.status, failedRecord.status]).toEqual(['failed', 'failed'])
@@ -232,7 +232,7 @@ describe('GET /metrics', () => {
     ])
   })
 
-  it('answers although the storage has failed', async () => {
+  it('answers even if the storage has failed', async () => {
     const read = createScrape({
       meter: createPrometheusMeter(),
       clock: systemClock,

@@ -2,7 +2,7 @@ import type { ConsolidatorGroup, Engine, EventHub } from '@perdure/core'
 import type { Vitals } from '@perdure/platform-node'
 import type { Clock, Exposition, ReadableMeter, Storage } from '@perdure/ports'
 import type { EventStreams, WebSockets } from '@perdure/realtime'
-import { version } from './version.ts'
+import { version } from '../version.ts'
 
 export interface ScrapeDeps {
   readonly meter: ReadableMeter
@@ -18,7 +18,7 @@ export interface ScrapeDeps {
   readonly tokenFreshness: () => readonly { readonly server: string; readonly seconds: number }[]
 }
 
-/** What a scrape answers. Gauges are read then; the database is asked for nothing but its status. */
+/** Answers a scrape. Gauges come from memory; the only call to the database is `status()`. */
 export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
   const { meter, clock, vitals, storage, engine, streams, webSockets, hub, consolidator } = deps
   const startedMs = clock.monotonicMs()
@@ -40,14 +40,14 @@ export function createScrape(deps: ScrapeDeps): () => Promise<Exposition> {
     for (const { server, seconds } of deps.tokenFreshness()) {
       meter.gauge('svc_oauth_token_freshness_seconds', { server }, seconds)
     }
-    // A storage that failed is no reason to answer nothing.
+    // A failed storage must not hide the other metrics.
     const status = await storage.status().catch(() => undefined)
     if (status !== undefined) meter.gauge('svc_storage_wal_size_bytes', {}, status.walBytes)
     return meter.expose()
   }
 }
 
-/** A unit without a limit has no budget to show. */
+/** A unit without a limit has no remaining budget, and no series. */
 function gaugeConsolidator(meter: ReadableMeter, { counts, budget }: ReturnType<ConsolidatorGroup['readState']>): void {
   const { deadLetters, ...depths } = counts
   for (const [phase, depth] of Object.entries(depths)) meter.gauge('svc_consolidator_queue_depth', { phase }, depth)

@@ -19,15 +19,16 @@ import {
 } from '@perdure/core'
 import type { ConsolidatorPhases, Embedder, McpClient, SkillStore, Storage } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
-import type { Adapters } from './adapters.ts'
+import type { Adapters } from '../start/adapters.ts'
 import type { Attribution } from './attribution.ts'
+import { unattributedMcpClient } from './unattributed.ts'
 
 type Tools = Pick<Adapters, 'clock' | 'timers' | 'ids' | 'digest' | 'logger' | 'meter' | 'tracer'>
 
 export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpServers'>, Tools {
   readonly config: ServerConfig
   readonly hub: EventHub
-  /** Those bound over REST. */
+  /** MCP servers bound over REST. */
   readonly boundServers: Storage['mcpServers']
   readonly embedder: Embedder | undefined
   readonly phases: Partial<ConsolidatorPhases>
@@ -43,23 +44,21 @@ export interface ServicesDeps extends Omit<Storage, 'status' | 'close' | 'mcpSer
   readonly idempotencyTtlMs: number
 }
 
-/** What the server offers besides running code, wired once: to that code, and to the edges. */
+/** Connects sessions, memory, skills and MCP with the code of runs (`forRuns`) and with the edges (`forEdges`). */
 export function createServices(deps: ServicesDeps) {
   const { config, mcp, outside, embedder } = deps
   const memory = createMemory({ ...deps, embedder, limits: config.memory })
   const consolidator = createConsolidator({
-    ...{ ...deps, decisions: memory.decisions, given: deps.phases, limits: config.consolidator },
+    ...deps,
+    decisions: memory.decisions,
+    phaseOverrides: deps.phases,
+    limits: config.consolidator,
   })
   const skills = joinSkillStores([deps.registeredSkills, deps.skills])
-  // What a server sends later is nothing that the run which has connected to it left behind.
-  const unattributed: McpClient = {
-    ...mcp,
-    tools: (endpoint) => outside(() => mcp.tools(endpoint)),
-    call: (endpoint, call) => outside(() => mcp.call(endpoint, call)),
-  }
-  const mcpClient = withMcpSpans(unattributed, deps.tracer)
   const servers = {
-    ...{ configured: deps.mcpServers, mcpServers: deps.boundServers, mcpClient },
+    configured: deps.mcpServers,
+    mcpServers: deps.boundServers,
+    mcpClient: withMcpSpans(unattributedMcpClient(mcp, outside), deps.tracer),
     allowed: { hosts: config.mcp.allowHosts, headersRefs: config.mcp.allowHeadersRefs },
   }
   const sessionOf = createSessionService({ ...deps, maxResultBytes: config.runs.maxResultBytes })
@@ -72,12 +71,16 @@ export function createServices(deps: ServicesDeps) {
   })
 
   return {
-    ...{ forRuns, memory, consolidator, daemons: [...memory.daemons, ...consolidator.daemons] },
+    forRuns,
+    memory,
+    consolidator,
+    daemons: [...memory.daemons, ...consolidator.daemons],
     forEdges: ({ abortRun }: { readonly abortRun: AbortRun }) => ({
       ...createSessions({ ...deps, abortRun }),
       ...createSkills({ ...deps, skills, registered: deps.registeredSkills }),
       ...createMcp({ ...deps, ...servers }),
-      ...{ ...memory, ...consolidator },
+      ...memory,
+      ...consolidator,
     }),
   }
 }

@@ -12,11 +12,34 @@ const text = (status: number, body: string) => ({
   headers: { 'Content-Length': String(Buffer.byteLength(body)) },
   text: body,
 })
-/** More than what lies between two sockets. */
+/** More than the buffers between two sockets hold. */
 const REST = 32 * 1024 * 1024
 
+interface HeldAnswer {
+  readonly outgoing: ServerResponse
+  readonly release: () => void
+}
+
+/** A server that holds every answer until the test releases it. */
+async function openHeld() {
+  const held: HeldAnswer[] = []
+  const listener = await open(async (_, env) => {
+    const outgoing = env?.outgoing as ServerResponse
+    await new Promise<void>((release) => held.push({ outgoing, release }))
+    return text(200, 'here')
+  })
+  return { listener, held }
+}
+
+async function isWrittenAtOnce(answer?: HeldAnswer): Promise<boolean | undefined> {
+  await turn()
+  answer?.release()
+  await new Promise<void>((resolve) => queueMicrotask(() => process.nextTick(resolve)))
+  return answer?.outgoing.headersSent
+}
+
 describe('an answer', () => {
-  it('reaches a client that is still sending a body which nobody reads', async () => {
+  it('reaches a client that is still sending a body the server does not read', async () => {
     const { socket, received } = dial(await open(async () => text(413, 'too much')))
     socket.write(POST(`Content-Length: ${REST}`, CLOSE))
     socket.write(Buffer.alloc(REST))
@@ -24,7 +47,7 @@ describe('an answer', () => {
     expect(await received).toMatch(/^HTTP\/1\.1 413 [\s\S]*too much$/)
   })
 
-  it('is there for a client that reads it when it has sent all of its body', async () => {
+  it('reaches a client that reads only after sending its whole body', async () => {
     const { socket, received } = dial(await open(async () => text(413, 'too much')))
     socket.pause().write(POST(`Content-Length: ${REST / 4}`))
     await new Promise((resolve) => socket.write(Buffer.alloc(REST / 4), resolve))
@@ -33,7 +56,7 @@ describe('an answer', () => {
     expect(await received).toMatch(/^HTTP\/1\.1 413 [\s\S]*too much$/)
   })
 
-  it('reaches a client whose body was read in part', async () => {
+  it('reaches a client whose body was only partly read', async () => {
     const listener = await open(async (request) => {
       const reader = request.body?.getReader()
       await reader?.read()
@@ -48,45 +71,47 @@ describe('an answer', () => {
     expect((await received).match(/^connection: .*$/gim)).toEqual(['Connection: close'])
   })
 
-  it.each(['HEAD', 'POST'])('to a %s that goes unread says that the connection ends, and ends it', async (method) => {
-    const { socket, received } = dial(await open(async () => text(413, 'too much')))
-    socket.write(POST('Content-Length: 2').replace('POST', method))
+  it.each(['HEAD', 'POST'])(
+    'announces Connection: close and closes when the body of a %s was not read',
+    async (method) => {
+      const { socket, received } = dial(await open(async () => text(413, 'too much')))
+      socket.write(POST('Content-Length: 2').replace('POST', method))
 
-    const answer = await received
-    expect(answer).toContain('Content-Length: 8')
-    expect(answer.match(/^connection: .*$/gim)).toEqual(['Connection: close'])
-    expect(answer.endsWith('too much')).toBe(method === 'POST')
-  })
+      const answer = await received
+      expect(answer).toContain('Content-Length: 8')
+      expect(answer.match(/^connection: .*$/gim)).toEqual(['Connection: close'])
+      expect(answer.endsWith('too much')).toBe(method === 'POST')
+    },
+  )
 
-  it('to a body that nobody reads is not preceded by a call for it', async () => {
+  it('is sent without 100 Continue when the body is not read', async () => {
     const { socket, received } = dial(await open(async () => text(413, 'too much')))
     socket.write(POST('Content-Length: 2', 'Expect: 100-continue'))
 
     expect(await received).toMatch(/^HTTP\/1\.1 413 /)
   })
 
-  it('is written at once when no other is coming, else with those that come in the same turn', async () => {
-    const taken: { readonly outgoing: ServerResponse; readonly answer: () => void }[] = []
-    const listener = await open(async (_, env) => {
-      const outgoing = env?.outgoing as ServerResponse
-      await new Promise<void>((answer) => taken.push({ outgoing, answer }))
-      return text(200, 'here')
-    })
+  it('is written at once when no other is pending, else at the end of the turn', async () => {
+    const { listener, held } = await openHeld()
     const clients = [dial(listener), dial(listener)]
     for (const { socket } of clients) socket.write(POST('Content-Length: 0', CLOSE))
-    await expect.poll(() => taken.length).toBe(2)
-    const isWrittenAtOnce = async ({ outgoing, answer }: (typeof taken)[number]) => {
-      await turn()
-      answer()
-      await new Promise<void>((resolve) => queueMicrotask(() => process.nextTick(resolve)))
-      return outgoing.headersSent
-    }
+    await expect.poll(() => held.length).toBe(2)
 
-    expect([await isWrittenAtOnce(taken[0] as never), await isWrittenAtOnce(taken[1] as never)]).toEqual([false, true])
+    expect([await isWrittenAtOnce(held[0]), await isWrittenAtOnce(held[1])]).toEqual([false, true])
     for (const { received } of clients) expect(await received).toMatch(/here$/)
   })
 
-  it('leaves the connection open for the next of many requests that come at once, with their bodies', async () => {
+  it('is written at once while another listener of the process has an answer pending', async () => {
+    const servers = [await openHeld(), await openHeld()]
+    const clients = servers.map(({ listener }) => dial(listener))
+    for (const { socket } of clients) socket.write(POST('Content-Length: 0', CLOSE))
+    await expect.poll(() => servers.map(({ held }) => held.length)).toEqual([1, 1])
+
+    for (const { held } of servers) expect(await isWrittenAtOnce(held[0])).toBe(true)
+    for (const { received } of clients) expect(await received).toMatch(/here$/)
+  })
+
+  it('keeps the connection open when many requests with bodies arrive at once', async () => {
     const { socket, received } = dial(await open(async (request) => text(200, `<${new URL(request.url).pathname}>`)))
     const paths = Array.from({ length: 100 }, (_, index) => `/${index}`)
     const requests = paths.map((path) => `${POST('Content-Length: 2').replace('/', path)}hi`)
@@ -95,7 +120,7 @@ describe('an answer', () => {
     expect((await received).match(/<.*?>/g)).toEqual([...paths, '/'].map((path) => `<${path}>`))
   })
 
-  it('leaves the connection open for the next request once the body was read', async () => {
+  it('keeps the connection open once the body was read', async () => {
     const { socket, received } = dial(
       await open(async (request) => text(200, `<${(await request.arrayBuffer()).byteLength}>`)),
     )
@@ -108,17 +133,17 @@ describe('an answer', () => {
 const EVENTS = { 'Content-Type': 'text/event-stream; charset=utf-8' }
 type Source = NonNullable<ConstructorParameters<typeof ReadableStream<Uint8Array>>[0]>
 
-describe('an answer that streams', () => {
+describe('a streamed answer', () => {
   const streamed = (source: Source) => open(async () => new Response(new ReadableStream(source), { headers: EVENTS }))
 
-  it('sends its head before its first bytes', async () => {
+  it('sends its headers before its first bytes', async () => {
     const { socket, soFar } = dial(await streamed({}))
     socket.write(POST('Content-Length: 0'))
 
     await expect.poll(soFar).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
   })
 
-  it('is cancelled when its reader leaves', async () => {
+  it('is cancelled when the client disconnects', async () => {
     const left = Promise.withResolvers<void>()
     const { socket, soFar } = dial(await streamed({ cancel: () => left.resolve() }))
     socket.write(POST('Content-Length: 0'))
@@ -133,7 +158,7 @@ describe('an answer that streams', () => {
     ['text/event-stream', 'end', 'end'],
     ['text/event-stream', 'resetAndDestroy', 'close'],
     ['application/x-ndjson', 'resetAndDestroy', 'close'],
-  ] as const)('is cancelled when its reader has left before: %s, %s', async (type, leave, seen) => {
+  ] as const)('is cancelled when the client disconnected before it began: %s, %s', async (type, leave, seen) => {
     const asked = Promise.withResolvers<void>()
     const left = Promise.withResolvers<void>()
     const listener = await open(async (_, { incoming } = {}) => {
@@ -152,7 +177,7 @@ describe('an answer that streams', () => {
     await expect(left.promise).resolves.toBeUndefined()
   })
 
-  it('is cancelled when its reader leaves while it stands behind another', async () => {
+  it('is cancelled when the client disconnects while it waits behind another answer', async () => {
     const left: string[] = []
     const asked: string[] = []
     const listener = await open(async ({ url }) => {
@@ -169,7 +194,7 @@ describe('an answer that streams', () => {
     await expect.poll(() => left.toSorted()).toEqual(['/', '/2'])
   })
 
-  it('takes no more from its source than a client takes that reads nothing', async () => {
+  it('stops reading its source while the client reads nothing', async () => {
     let taken = 0
     const listener = await streamed({
       pull(controller) {
@@ -191,7 +216,7 @@ describe('an answer that streams', () => {
     expect(taken).toBeLessThan(64)
   })
 
-  it('breaks off with its source, so that nobody takes it for whole', async () => {
+  it('does not end as complete when its source fails', async () => {
     const { socket, received } = dial(await streamed({ pull: () => Promise.reject(new Error('gone')) }))
     socket.write(POST('Content-Length: 0'))
 
@@ -199,10 +224,10 @@ describe('an answer that streams', () => {
   })
 })
 
-describe('a client that ends its half of the connection', () => {
+describe('a half-closed connection', () => {
   const hasEnded = ({ incoming }: HttpEnv = {}) => once(incoming?.socket as Socket, 'end')
 
-  it('gets the answers to all that it has asked, in order, and then the end', async () => {
+  it('receives the answers to all its requests in order, then ends', async () => {
     const { socket, received } = dial(
       await open(async (request, env) => {
         await hasEnded(env)
@@ -214,7 +239,7 @@ describe('a client that ends its half of the connection', () => {
     expect((await received).match(/<.*?>/g)).toEqual(['</>', '</2>'])
   })
 
-  it('gets all of an answer that streams and has an end', async () => {
+  it('receives a finite streamed answer completely', async () => {
     const { socket, received } = dial(
       await open(async (_, env) => {
         const ended = hasEnded(env)
@@ -231,7 +256,7 @@ describe('a client that ends its half of the connection', () => {
     expect(await received).toMatch(/all[\s\S]* of it[\s\S]*0\r\n\r\n$/)
   })
 
-  it('has left a stream of events, which then does not end as if it were whole', async () => {
+  it('cancels an event stream without ending it as complete', async () => {
     const { socket, received } = dial(
       await open(async (_, env) => {
         const ended = hasEnded(env)

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const listener of opened.splice(0)) await listener.close(0)
 })
 
-/** The server's end of a connection that asks for an upgrade. */
+/** The server's socket of a connection whose client asks for an upgrade. */
 async function connectionOf(onUpgrade: OnUpgrade): Promise<Duplex> {
   const asked = new Promise<Duplex>((resolve) => {
     const take: OnUpgrade = (incoming, socket, head) => {
@@ -36,12 +36,12 @@ async function connectionOf(onUpgrade: OnUpgrade): Promise<Duplex> {
 
 const ADDRESS = { host: '127.0.0.1', port: 0, ...LIMITS }
 
-/** Upgrades that are all let in, to a WebSocket that does this to its connection. */
+/** Admits every upgrade, and accepts its WebSocket with `accept`. */
 const upgradesTo = (accept: (socket: Duplex) => void): OnUpgrade =>
   createUpgrades({
     app: {
       admitUpgrade: async () => ({
-        ...{ clientAddress: '127.0.0.1', requestId: 'req-1', settle: async () => undefined },
+        ...{ clientAddress: '127.0.0.1', requestId: 'req-1', record: async () => undefined },
         refuse: (error: unknown) => Promise.reject(error),
       }),
     },
@@ -61,18 +61,18 @@ const closing = async (socket: Duplex) => {
   return socket.errored?.message
 }
 
-describe('a connection that breaks', () => {
-  it('is ended while its upgrade is looked at', async () => {
+describe('destroyOnError', () => {
+  it('destroys a connection that breaks while its upgrade is pending', async () => {
     const waiting: OnUpgrade = (_incoming: IncomingMessage) => undefined
 
     expect(await closing(await connectionOf(waiting))).toBe('reset by its client')
   })
 
-  it('is ended when nobody else listens to its errors', async () => {
+  it('destroys a connection that breaks when nothing else handles its errors', async () => {
     expect(await closing(await connectionOf(upgradesTo(ignore)))).toBe('reset by its client')
   })
 
-  it('is left to the WebSocket that listens to its errors', async () => {
+  it('leaves the errors of a connection to a WebSocket that handles them', async () => {
     const socket = await connectionOf(upgradesTo((taken) => taken.on('error', ignore)))
 
     expect(socket.listeners('error')).toEqual([ignore])

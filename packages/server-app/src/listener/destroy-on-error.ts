@@ -1,6 +1,9 @@
 import type { Duplex } from 'node:stream'
 
-/** Listener for the errors of connections: ends the one that it is called on. One for all, since they may live long. */
-export function endBroken(this: Duplex): void {
+/**
+ * `error` listener that destroys its own socket. All sockets share it, since a closure would take memory for as long as
+ * its connection is open.
+ */
+export function destroyOnError(this: Duplex): void {
   this.destroy()
 }

@@ -12,7 +12,7 @@ function received(body: string) {
 }
 
 describe('toHttpRequest', () => {
-  it('has no getter, so that all requests have one shape and none is held once it is answered', async () => {
+  it('has no getters, so that requests share one shape and are collected after their answer', async () => {
     const request = received('hello')
 
     expect(Object.values(Object.getOwnPropertyDescriptors(request)).filter(({ get }) => get !== undefined)).toEqual([])

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { HttpRequest } from '@perdure/http'
 
 /**
- * What the stages of HTTP read of a request that the listener has received and found readable. `callForBody` is called
- * before its body is read, for a client that sends none before it is told to.
+ * Wraps a received request for the HTTP stages; `undefined` if its host is not what a URL parser reads from it. Calls
+ * `callForBody` before it reads the body, so that the listener can answer `Expect: 100-continue` first.
  */
 export function toHttpRequest(
   incoming: IncomingMessage,
@@ -22,7 +22,8 @@ export function toHttpRequest(
       },
     },
     body: {
-      // What reads no further leaves the connection open for the answer.
+      // Without `destroyOnReturn: false`, a reader that stops early would destroy the connection before the answer is
+      // sent.
       getReader() {
         callForBody()
         return ReadableStream.from<Uint8Array<ArrayBuffer>>(incoming.iterator({ destroyOnReturn: false })).getReader()
@@ -40,7 +41,9 @@ const PLAIN_HOST = /^[a-z0-9._-]+(?::(?:[1-5]\d{3,4}|[6-9]\d{3}))?$/
 const PLAIN_TARGET = /^\/[!#$&-;=?-[\]_a-z~]*$/
 const DOT_SEGMENT = /\/\.\.?(?:[/?#]|$)/
 
-/** As a browser would write it; `undefined` when the host is another than it says. */
+/**
+ * The normalized URL; `undefined` if normalizing changes the host. Skips the URL parser where it would change nothing.
+ */
 function urlOf({ url: target = '', headers }: IncomingMessage, hostname: string): string | undefined {
   if (!target.startsWith('/')) return new URL(target).href
   const host = headers.host ?? hostname

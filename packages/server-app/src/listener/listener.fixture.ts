@@ -34,7 +34,7 @@ export async function open(
   return listener
 }
 
-/** A connection that writes raw text; `received` resolves with everything that came back until it was closed. */
+/** Opens a connection for raw text. `received` resolves on close, with everything that the server has sent. */
 export function dial({ port }: Listener) {
   const socket = connect(port, '127.0.0.1')
   sockets.push(socket)
@@ -47,7 +47,7 @@ export function dial({ port }: Listener) {
   return { socket, received, soFar: () => text }
 }
 
-/** What the only request of a connection is answered with. */
+/** Sends one request on a connection of its own, and returns its answer. */
 export async function send(listener: Listener, lines: readonly string[], body = ''): Promise<ReceivedAnswer> {
   const { socket, received } = dial(listener)
   socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`, 'latin1')

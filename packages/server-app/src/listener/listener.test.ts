@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CLOSE, dial, echo, expectRefusal, fields, HOST, open, parse, send } from './listener.fixture.ts'
 
-describe('the listener', () => {
+describe('listen', () => {
   it.each([
     ['no host', ['GET / HTTP/1.1']],
     ['an empty host', ['GET / HTTP/1.1', 'Host:']],
@@ -10,26 +10,26 @@ describe('the listener', () => {
     ['a host with a path', ['GET / HTTP/1.1', 'Host: x@y/z']],
     ['a port that does not exist', ['GET / HTTP/1.1', 'Host: a:99999']],
     ['an address that does not exist', ['GET / HTTP/1.1', 'Host: 999.999.999.999']],
-    ['an address in capitals that is another', ['GET / HTTP/1.1', 'Host: 0X7F.1']],
+    ['an address that normalizes to another', ['GET / HTTP/1.1', 'Host: 0X7F.1']],
     ['a host beyond ASCII', ['GET / HTTP/1.1', 'Host: b\u00fccher']],
-    ['no address in brackets', ['GET / HTTP/1.1', 'Host: [::g]']],
+    ['an invalid address in brackets', ['GET / HTTP/1.1', 'Host: [::g]']],
     ['an empty host in HTTP/1.0', ['GET / HTTP/1.0', 'Host:']],
-    ['a coding in HTTP/1.0', ['POST / HTTP/1.0', HOST, 'Transfer-Encoding: chunked']],
-    ['the server as target', ['OPTIONS * HTTP/1.1', HOST]],
-    ['another scheme', ['GET ftp://127.0.0.1/ HTTP/1.1', HOST]],
-    ['a URL that is none', ['GET http://[/ HTTP/1.1', HOST]],
+    ['a transfer coding in HTTP/1.0', ['POST / HTTP/1.0', HOST, 'Transfer-Encoding: chunked']],
+    ['* as its target', ['OPTIONS * HTTP/1.1', HOST]],
+    ['a target of another scheme', ['GET ftp://127.0.0.1/ HTTP/1.1', HOST]],
+    ['a malformed URL', ['GET http://[/ HTTP/1.1', HOST]],
     ['a URL with credentials', ['POST http://u:p@127.0.0.1/ HTTP/1.1', HOST, 'Content-Length: 0']],
     ['a backslash in the path', ['GET /\\evil/ HTTP/1.1', HOST]],
     ['a backslash in a URL', ['GET http://127.0.0.1\\evil/ HTTP/1.1', HOST]],
-    ['an expectation', ['GET / HTTP/1.1', HOST, 'Expect: weird']],
-    ['a tunnel', ['CONNECT 127.0.0.1:80 HTTP/1.1', HOST]],
-    ['a head that is not HTTP', ['nonsense']],
-    ['a length that is none', ['POST / HTTP/1.1', HOST, 'Content-Length: x']],
+    ['an unknown expectation', ['GET / HTTP/1.1', HOST, 'Expect: weird']],
+    ['the method CONNECT', ['CONNECT 127.0.0.1:80 HTTP/1.1', HOST]],
+    ['a request line that is not HTTP', ['nonsense']],
+    ['a malformed length', ['POST / HTTP/1.1', HOST, 'Content-Length: x']],
   ])('refuses a request with %s', async (_, lines) => {
     expectRefusal(await send(await open(), lines), [400, 'validation-failed'])
   })
 
-  it('sends the head alone where HEAD is refused', async () => {
+  it('refuses a HEAD request without a body', async () => {
     const { status, headers, body } = await send(await open(), ['HEAD /\\evil HTTP/1.1', HOST])
 
     expect([status, body]).toEqual([400, ''])
@@ -42,20 +42,20 @@ describe('the listener', () => {
     [['GET /v1 HTTP/1.1', 'Host: my_host.internal:1'], 'http://my_host.internal:1/v1'],
     [['GET http://elsewhere.example/v1 HTTP/1.1', HOST], 'http://elsewhere.example/v1'],
     [['GET /v1 HTTP/1.0'], 'http://127.0.0.1/v1'],
-  ])('passes %j on', async (lines, url) => {
+  ])('passes on the normalized URL of %j', async (lines, url) => {
     const { status, body } = await send(await open(), [...lines, CLOSE])
 
     expect([status, JSON.parse(body).url]).toEqual([200, url])
   })
 
-  it('keeps the request id of a client that it refuses', async () => {
+  it('refuses with the request id that the client has sent', async () => {
     const refused = await send(await open(), ['OPTIONS * HTTP/1.1', HOST, 'X-Request-Id: mine.1'])
 
     expect(refused.headers.get('x-request-id')).toBe('mine.1')
     expectRefusal(refused, [400, 'validation-failed'])
   })
 
-  it('takes a hundred header fields and refuses more', async () => {
+  it('accepts 100 header fields and refuses more', async () => {
     const listener = await open()
 
     expect((await send(listener, ['GET / HTTP/1.1', HOST, CLOSE, ...fields(98)])).status).toBe(200)
@@ -63,13 +63,13 @@ describe('the listener', () => {
     expectRefusal(await send(listener, ['GET / HTTP/1.1', ...fields(1_500), HOST]), [431, 'headers-too-large'])
   })
 
-  it('refuses a header block over sixteen kilobytes', async () => {
+  it('refuses a header block larger than 16 KiB', async () => {
     const refused = await send(await open(), ['GET / HTTP/1.1', HOST, `X-Large: ${'x'.repeat(17_000)}`])
 
     expectRefusal(refused, [431, 'headers-too-large'])
   })
 
-  it('refuses a body that is not well-formed while it is read', async () => {
+  it('refuses a malformed chunked body while reading it', async () => {
     const listener = await open()
 
     const refused = await send(listener, ['POST / HTTP/1.1', HOST, 'Transfer-Encoding: chunked'], 'nonsense\r\n')
@@ -77,7 +77,7 @@ describe('the listener', () => {
     expectRefusal(refused, [400, 'validation-failed'])
   })
 
-  it('still continues where that is expected', async () => {
+  it('answers Expect: 100-continue with 100 Continue before the final answer', async () => {
     const { socket, received } = dial(await open())
     socket.write(['POST / HTTP/1.1', HOST, CLOSE, 'Content-Length: 2', 'Expect: 100-continue', '', 'hi'].join('\r\n'))
 
@@ -87,7 +87,7 @@ describe('the listener', () => {
     expect(JSON.parse(text.slice(text.indexOf('{')))).toMatchObject({ sent: 'hi' })
   })
 
-  it('closes while a client of a refused tunnel holds its end open', async () => {
+  it('closes although the client of a refused CONNECT keeps its end open', async () => {
     const listener = await open()
     const { socket, soFar } = dial(listener)
     socket.write(['CONNECT a:80 HTTP/1.1', HOST, '', ''].join('\r\n'))
@@ -96,7 +96,7 @@ describe('the listener', () => {
     await expect(listener.close(0)).resolves.toBeUndefined()
   })
 
-  it('answers requests of one connection in their order', async () => {
+  it('answers the requests of a connection in order', async () => {
     const { socket, received } = dial(await open())
     socket.write(['GET /1 HTTP/1.1', HOST, '', 'GET /2 HTTP/1.1', HOST, CLOSE, '', ''].join('\r\n'))
 
@@ -106,7 +106,7 @@ describe('the listener', () => {
     ])
   })
 
-  it('answers a failure of what it serves with the envelope', async () => {
+  it('answers an unexpected exception with the error envelope and without its message', async () => {
     const listener = await open(() => Promise.reject(new Error('hunter2')))
 
     const refused = await send(listener, ['GET / HTTP/1.1', HOST, CLOSE])
@@ -116,11 +116,11 @@ describe('the listener', () => {
   })
 })
 
-describe('a client that takes its time', () => {
+describe('a request timeout', () => {
   const impatient = { headersTimeoutMs: 200, requestTimeoutMs: 200 }
   const timedOut: [number, string] = [408, 'request-timeout']
 
-  it('is refused when its headers do not end, and keeps nobody else waiting', async () => {
+  it('refuses a client whose headers do not end, while other clients are served', async () => {
     const listener = await open(echo, impatient)
     const slow = Array.from({ length: 20 }, () => dial(listener))
     for (const { socket } of slow) socket.write(`POST / HTTP/1.1\r\n${HOST}\r\nX-Slow: `)
@@ -131,7 +131,7 @@ describe('a client that takes its time', () => {
     for (const { received } of slow) expectRefusal(parse(await received), timedOut)
   })
 
-  it('is refused when its body does not end, and keeps nobody else waiting', async () => {
+  it('refuses a client whose body does not end, while other clients are served', async () => {
     const listener = await open(echo, impatient)
     const slow = Array.from({ length: 20 }, () => dial(listener))
     for (const { socket } of slow) socket.write(`POST / HTTP/1.1\r\n${HOST}\r\nContent-Length: 100\r\n\r\nx`)
@@ -142,14 +142,14 @@ describe('a client that takes its time', () => {
     for (const { received } of slow) expectRefusal(parse(await received), timedOut)
   })
 
-  it('is not refused while it waits for an answer', async () => {
+  it('does not apply while the client waits for its answer', async () => {
     const later = Promise.withResolvers<Response>()
     const listener = await open(() => later.promise, impatient)
     const attacker = dial(listener)
     attacker.socket.write(`GET / HTTP/1.1\r\n`)
     const answering = send(listener, ['GET / HTTP/1.1', HOST, CLOSE])
 
-    // The limits have passed when the other one is refused.
+    // By the time the other client is refused, the timeouts have passed for this one too.
     expectRefusal(parse(await attacker.received), timedOut)
     later.resolve(new Response('done'))
 
@@ -157,8 +157,8 @@ describe('a client that takes its time', () => {
   })
 })
 
-describe('the configured limits of headers', () => {
-  it('hold for their number and their size', async () => {
+describe('a header limit', () => {
+  it('applies to the number and to the size of header fields', async () => {
     const listener = await open(echo, { maxHeaders: 5, headerLimitBytes: 1_024 })
 
     const answers = [
@@ -171,11 +171,11 @@ describe('the configured limits of headers', () => {
   })
 })
 
-describe('a listener that closes', () => {
+describe('close', () => {
   const LONG_MS = 600_000
   const REQUEST = `GET / HTTP/1.1\r\n${HOST}\r\n\r\n`
 
-  it('waits for the answer that is under way, and not for the next request of that connection', async () => {
+  it('waits for a pending answer, but not for another request on its connection', async () => {
     const asked = Promise.withResolvers<void>()
     const later = Promise.withResolvers<Response>()
     const listener = await open(() => {
@@ -193,7 +193,7 @@ describe('a listener that closes', () => {
     await closed
   })
 
-  it('ends a connection that goes on asking with its next answer', async () => {
+  it('ends a connection that keeps sending requests after the next answer', async () => {
     const asked: (() => void)[] = []
     const listener = await open(() => new Promise((resolve) => asked.push(() => resolve(new Response('done')))))
     const { socket, received } = dial(listener)

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { HttpApp } from '@perdure/http'
 import { AppError, StartError } from '@perdure/ports'
-import { endBroken } from './end-broken.ts'
+import { createAnswerWriter } from './answer-writer.ts'
+import { destroyOnError } from './destroy-on-error.ts'
 import { toHttpRequest } from './incoming-request.ts'
+import { createOpenRequests, type OpenRequests } from './open-requests.ts'
 import { answerParserError } from './parser-error.ts'
-import { refuse, refuseOn } from './refuse.ts'
-import { sendAnswer } from './send-answer.ts'
-import { createUnanswered, type Unanswered } from './unanswered.ts'
-import { refusalOf, unreadable } from './unreadable-request.ts'
+import { refuse, refuseOnSocket } from './refuse.ts'
+import { createFindRefusal, unreadable } from './unreadable-request.ts'
 import type { OnUpgrade } from './upgrades.ts'
 
 export interface Address {
@@ -18,17 +18,16 @@ export interface Address {
 }
 
 export interface Listener extends Address {
-  /** Stops accepting, waits up to `graceMs` for open connections, then cuts them. */
+  /** Stops accepting, waits up to `graceMs` for open connections, then destroys them. */
   close(graceMs: number): Promise<void>
 }
 
 export interface Answering {
   readonly answer: HttpApp['answer']
-  /** Without it, requests that ask for another protocol are answered as if they did not. */
+  /** Without it, an upgrade request is answered like any other request. */
   readonly onUpgrade?: OnUpgrade | undefined
 }
 
-/** What a client may send, and how long it may take. */
 export interface ListenerLimits {
   readonly headersTimeoutMs: number
   readonly requestTimeoutMs: number
@@ -37,9 +36,8 @@ export interface ListenerLimits {
 }
 
 const LONGEST_CHECK_INTERVAL_MS = 5_000
-const SWEEP_MS = 50
+const IDLE_CHECK_MS = 50
 
-/** Headers are part of a request, so they cannot take longer than one. */
 function serverOptionsOf({ headersTimeoutMs, requestTimeoutMs, headerLimitBytes }: ListenerLimits): ServerOptions {
   const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs)
   return {
@@ -52,69 +50,75 @@ function serverOptionsOf({ headersTimeoutMs, requestTimeoutMs, headerLimitBytes 
   }
 }
 
-/** An offer of HTTP/2 is declined by answering in HTTP/1.1. Releases of Node that do not know the option upgrade all. */
+/**
+ * Ignores offers of HTTP/2 (`Upgrade: h2c`). Node releases that do not know this option emit `upgrade` for every
+ * protocol.
+ */
 const UPGRADE_OPTIONS: object = {
   shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 }
 
 /** Binds the address. @throws StartError `address-in-use`, `bind-failed` */
 export async function listen(answering: Answering, address: Address & ListenerLimits): Promise<Listener> {
-  const unanswered = createUnanswered()
-  const server = serve(answering, address, unanswered)
+  const openRequests = createOpenRequests()
+  const server = createHttpServer(answering, address, openRequests)
   const bound = await bind(server, address)
-  return { host: address.host, port: bound.port, close: (graceMs) => close(server, graceMs, unanswered) }
+  return { host: address.host, port: bound.port, close: (graceMs) => close(server, graceMs, openRequests) }
 }
 
-/** Every request gets the envelope or what `answer` answers; none gets an empty refusal of Node's own. */
-function serve(
+/** Every refusal carries the error envelope: Node would answer some requests itself, without a body. */
+function createHttpServer(
   { answer, onUpgrade }: Answering,
   { host, ...limits }: Address & ListenerLimits,
-  unanswered: Unanswered,
+  openRequests: OpenRequests,
 ): Server {
   const hostname = host.includes(':') ? `[${host}]` : host
+  const answers = createAnswerWriter()
+  const findRefusal = createFindRefusal(limits.maxHeaders)
 
-  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
+  const respond = async (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
     const request = toHttpRequest(incoming, hostname, callForBody)
-    if (request === undefined) return refuse(incoming, outgoing, unreadable('header host: is not written like a name'))
-    await sendAnswer(incoming, outgoing, answer(request, { incoming, outgoing }))
+    if (request === undefined) return refuse(incoming, outgoing, unreadable('header host: is not a valid host name'))
+    await answers.send(incoming, outgoing, answer(request, { incoming, outgoing }))
   }
 
-  const take = (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
-    // A connection outlives the listener by one answer: who goes on asking must not hold up its end.
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse, callForBody?: () => void) => {
+    // Once the server closes, a client that keeps sending requests must not keep its connection open.
     if (!server.listening) outgoing.shouldKeepAlive = false
-    unanswered.add(incoming, outgoing)
-    const refusal = refusalOf(incoming, limits.maxHeaders)
+    openRequests.add(incoming, outgoing)
+    const refusal = findRefusal(incoming)
     if (refusal === undefined)
-      pass(incoming, outgoing, callForBody).catch((cause) => answerFailure(incoming, outgoing, cause))
+      respond(incoming, outgoing, callForBody).catch((cause) => answerFailure(incoming, outgoing, cause))
     else refuse(incoming, outgoing, refusal)
   }
 
   const server = createServer({ ...serverOptionsOf(limits), ...UPGRADE_OPTIONS }, (incoming, outgoing) =>
-    take(incoming, outgoing),
+    onRequest(incoming, outgoing),
   )
-  // Who ends its half of the connection after a request still gets the answer, and then the end.
+  // A client that ends its half of the connection after a request still gets the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
   if (onUpgrade !== undefined) {
     server.on('upgrade', (incoming, socket, head) => {
-      socket.on('error', endBroken)
-      const refusal = refusalOf(incoming, limits.maxHeaders)
-      unanswered.inTurn(socket, () => {
-        if (refusal !== undefined) refuseOn(socket, refusal, incoming)
+      socket.on('error', destroyOnError)
+      const refusal = findRefusal(incoming)
+      openRequests.whenFree(socket, () => {
+        if (refusal !== undefined) refuseOnSocket(socket, refusal, incoming)
         else onUpgrade(incoming, socket, head)
       })
     })
   }
-  server.maxHeadersCount = 0 // Node drops what is beyond; refusalOf counts.
-  server.on('checkExpectation', (incoming, outgoing) => take(incoming, outgoing))
+  server.maxHeadersCount = 0 // Node would silently drop the excess fields; findRefusal counts them instead.
+  server.on('checkExpectation', (incoming, outgoing) => onRequest(incoming, outgoing))
   server.on('checkContinue', (incoming, outgoing) => {
     let isCalledFor = false
-    take(incoming, outgoing, () => {
+    onRequest(incoming, outgoing, () => {
       if (!isCalledFor) outgoing.writeContinue()
       isCalledFor = true
     })
   })
-  server.on('connect', (incoming, socket) => refuseTunnel(incoming, socket, unanswered))
-  server.on('clientError', (error, socket) => answerParserError(error, socket, unanswered))
+  server.on('connect', (incoming, socket) => refuseTunnel(incoming, socket, openRequests))
+  const parserErrorDeps = { answers, openRequests }
+  server.on('clientError', (error, socket) => answerParserError(error, socket, parserErrorDeps))
   return server
 }
 
@@ -137,24 +141,24 @@ function bind(server: Server, { host, port }: Address): Promise<AddressInfo> {
   })
 }
 
-async function close(server: Server, graceMs: number, unanswered: Unanswered): Promise<void> {
+async function close(server: Server, graceMs: number, openRequests: OpenRequests): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  // Those that are answering now are idle a moment later.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
-  const cut = setTimeout(() => {
+  // `server.close` ends only the connections that are idle at that moment.
+  const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+  const timeout = setTimeout(() => {
     server.closeAllConnections()
-    unanswered.cutWaiting()
+    openRequests.destroyWaiting()
   }, graceMs)
   await closed
-  clearInterval(sweep)
-  clearTimeout(cut)
+  clearInterval(idleCheck)
+  clearTimeout(timeout)
 }
 
-/** Node leaves the socket of a CONNECT to whoever listens: nobody else closes it or hears its errors. */
-function refuseTunnel(incoming: IncomingMessage, socket: Duplex, unanswered: Unanswered): void {
-  socket.on('error', endBroken)
+/** Node detaches the socket of a CONNECT request: it neither closes it nor handles its errors. */
+function refuseTunnel(incoming: IncomingMessage, socket: Duplex, openRequests: OpenRequests): void {
+  socket.on('error', destroyOnError)
   socket.once('finish', () => socket.destroy())
-  unanswered.inTurn(socket, () => refuseOn(socket, unreadable('this server is no proxy'), incoming))
+  openRequests.whenFree(socket, () => refuseOnSocket(socket, unreadable('this server is not a proxy'), incoming))
 }
 
 function answerFailure(incoming: IncomingMessage, outgoing: ServerResponse, cause: unknown): void {

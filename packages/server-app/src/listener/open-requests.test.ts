@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { CLOSE, dial, expectRefusal, HOST, open, parse, send } from './listener.fixture.ts'
 import type { OnUpgrade } from './upgrades.ts'
 
-describe('garbage behind a request that waits', () => {
+describe('garbage after a request', () => {
   const POST = ['POST / HTTP/1.1', HOST, 'Content-Length: 2', '', 'hi'].join('\r\n')
 
-  /** A server that answers nothing but `/now` before it is released, and then in two parts. */
+  /**
+   * A server that answers `/now` at once and holds every other answer until it is released; those come in two parts.
+   */
   async function openHeld() {
     const { promise: held, resolve: release } = Promise.withResolvers<void>()
     const listener = await open(async (request) => {
@@ -21,13 +23,13 @@ describe('garbage behind a request that waits', () => {
       }
       return new Response(new ReadableStream({ pull }))
     })
-    // What was written on another connection before has come in when this is answered.
+    // When this request is answered, the server has read what other connections sent before it.
     return { listener, release, hasRead: () => send(listener, ['GET /now HTTP/1.1', HOST, CLOSE]) }
   }
   const get = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n\r\n`
   const answersIn = (text: string) => text.match(/HTTP\/1\.1 \d+|connection: close|\/\w+ in| two parts/gi)
 
-  it('is never answered in its place, and the request is answered before the connection ends', async () => {
+  it('is not answered; the request before it is answered, and the connection ends', async () => {
     const { listener, release, hasRead } = await openHeld()
     const { socket, received } = dial(listener)
     socket.write(get('/whole'))
@@ -40,7 +42,7 @@ describe('garbage behind a request that waits', () => {
     expect(answersIn(await received)).toEqual(['HTTP/1.1 200', 'Connection: close', '/whole in', ' two parts'])
   })
 
-  it('cuts off no answer that is under way', async () => {
+  it('does not cut off an answer that is being sent', async () => {
     const { listener, release, hasRead } = await openHeld()
     const { socket, received, soFar } = dial(listener)
     socket.write(get('/parts'))
@@ -52,7 +54,7 @@ describe('garbage behind a request that waits', () => {
     expect(answersIn(await received)).toEqual(['HTTP/1.1 200', '/parts in', ' two parts'])
   })
 
-  it('leaves the answers to all requests before it, in order', async () => {
+  it('does not affect the answers to earlier requests or their order', async () => {
     const { listener, release, hasRead } = await openHeld()
     const { socket, received } = dial(listener)
     socket.write(`${get('/parts')}${get('/whole')}nonsense\r\n\r\n`)
@@ -65,17 +67,20 @@ describe('garbage behind a request that waits', () => {
     ])
   })
 
-  it.each([[[]], [[CLOSE]]])('is not answered when it is what a body has too much, with %j', async (more) => {
-    const { socket, received } = dial(await open())
-    const head = ['POST / HTTP/1.1', HOST, ...more, 'Content-Length: 2']
-    socket.write(`${head.join('\r\n')}\r\n\r\nhi and more\r\n\r\n`)
+  it.each([[[]], [[CLOSE]]])(
+    'is not answered when it follows a body that is longer than its Content-Length (headers %j)',
+    async (more) => {
+      const { socket, received } = dial(await open())
+      const head = ['POST / HTTP/1.1', HOST, ...more, 'Content-Length: 2']
+      socket.write(`${head.join('\r\n')}\r\n\r\nhi and more\r\n\r\n`)
 
-    const text = await received
-    expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1)
-    expect(JSON.parse(parse(text).body)).toMatchObject({ method: 'POST', sent: 'hi' })
-  })
+      const text = await received
+      expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1)
+      expect(JSON.parse(parse(text).body)).toMatchObject({ method: 'POST', sent: 'hi' })
+    },
+  )
 
-  it('is not answered where it stands in the body of a request that was answered before it was read', async () => {
+  it('is not answered when it is part of a body whose request was answered early', async () => {
     const listener = await open(async () => new Response('early'))
     const { socket, received, soFar } = dial(listener)
     socket.write(['POST / HTTP/1.1', HOST, 'Transfer-Encoding: chunked', '', '5', 'hello', ''].join('\r\n'))
@@ -86,7 +91,7 @@ describe('garbage behind a request that waits', () => {
     expect((await received).match(/HTTP\/1\.1 /g)).toHaveLength(1)
   })
 
-  it('is answered once the request was', async () => {
+  it('is refused once the request before it is answered', async () => {
     const { socket, received, soFar } = dial(await open())
     socket.write(POST)
     await expect.poll(soFar).toContain('"sent":"hi"')
@@ -99,7 +104,7 @@ describe('garbage behind a request that waits', () => {
   })
 })
 
-describe('a request for the connection itself behind one that waits', () => {
+describe('an upgrade or CONNECT after open requests', () => {
   const GET = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n\r\n`
   const UPGRADE = ['GET /ws HTTP/1.1', HOST, 'Connection: Upgrade', 'Upgrade: websocket', '', ''].join('\r\n')
   const CONNECT = ['CONNECT a:80 HTTP/1.1', HOST, '', ''].join('\r\n')
@@ -123,8 +128,8 @@ describe('a request for the connection itself behind one that waits', () => {
 
   it.each([
     ['an upgrade', UPGRADE, '101'],
-    ['a tunnel', CONNECT, '400'],
-  ])('is answered after those before it: %s', async (_, last, status) => {
+    ['CONNECT', CONNECT, '400'],
+  ])('is answered after the open requests: %s', async (_, last, status) => {
     const { listener, release, hasAsked } = await openHeld(() => new Response('done'))
     const { socket, received } = dial(listener)
     socket.write(`${GET('/1')}${GET('/2')}${last}`)
@@ -134,7 +139,7 @@ describe('a request for the connection itself behind one that waits', () => {
     expect(statuses(await received)).toEqual(['200', '200', status])
   })
 
-  it.each([UPGRADE, CONNECT])('lets an answer that is larger than any buffer come whole before it', async (last) => {
+  it.each([UPGRADE, CONNECT])('does not truncate an earlier answer that exceeds every buffer: %j', async (last) => {
     const size = 32 * 1024 * 1024
     const { listener, release, hasAsked } = await openHeld(
       () => new Response(ReadableStream.from(Array.from({ length: 32 }, () => new Uint8Array(size / 32)))),
@@ -149,7 +154,7 @@ describe('a request for the connection itself behind one that waits', () => {
     expect(statuses(text)).toHaveLength(2)
   })
 
-  it.each([UPGRADE, CONNECT])('does not hold up a listener that closes', async (last) => {
+  it.each([UPGRADE, CONNECT])('does not delay a closing listener: %j', async (last) => {
     const { listener, hasAsked } = await openHeld(() => new Response())
     const { socket, received } = dial(listener)
     socket.write(`${GET('/1')}${last}`)

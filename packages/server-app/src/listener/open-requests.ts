@@ -6,30 +6,32 @@ interface Exchange {
   readonly outgoing: ServerResponse
 }
 
-export interface Unanswered {
+/**
+ * The requests of each connection that are still open: the answer is not sent, or the body has not arrived completely.
+ */
+export interface OpenRequests {
   add(incoming: IncomingMessage, outgoing: ServerResponse): void
   /**
-   * Whether an answer written to the socket now would be taken for that of a request which was received before, or be a
-   * second one to a request that was answered before its body had ended.
+   * Whether the client would misread an answer written to the socket now, either as the answer to an earlier request or
+   * as a second answer to a request that was answered before its body had arrived.
    */
-  isOwedOn(socket: Duplex): boolean
-  /** Ends the connection once every request that has come in whole is answered; what else comes on it is not looked at. */
+  isOccupied(socket: Duplex): boolean
+  /** Ignores further input, and ends the connection once every complete request on it is answered. */
   endAfterAnswers(socket: Duplex): void
   /**
-   * Calls `take` with a connection that Node has let go of, in its turn: once every request that came on it is answered.
-   * Never, when the connection ends with those answers.
+   * Calls `proceed` once every earlier request on the connection is answered. For sockets that Node has detached from
+   * its HTTP server. Never calls it if the connection ends with those answers.
    */
-  inTurn(socket: Duplex, take: () => void): void
-  /** Cuts the connections that wait for their turn: the listener knows of them no longer. */
-  cutWaiting(): void
+  whenFree(socket: Duplex, proceed: () => void): void
+  /** Destroys the sockets that wait in `whenFree`: the HTTP server no longer tracks them. */
+  destroyWaiting(): void
 }
 
-/** The requests of each connection that are not over: their answers are not out yet, or their bodies not in. */
-export function createUnanswered(): Unanswered {
+export function createOpenRequests(): OpenRequests {
   const bySocket = new WeakMap<Duplex, Exchange[]>()
   const ending = new WeakSet<Duplex>()
   const waiting = new Set<Duplex>()
-  const openOn = (socket: Duplex) => (bySocket.get(socket) ?? []).filter((one) => !isOver(one))
+  const openOn = (socket: Duplex) => (bySocket.get(socket) ?? []).filter((exchange) => !isOver(exchange))
 
   return {
     add(incoming, outgoing) {
@@ -46,27 +48,27 @@ export function createUnanswered(): Unanswered {
         last.once('finish', end)
       }
     },
-    inTurn(socket, take) {
+    whenFree(socket, proceed) {
       const open = openOn(socket)
       const last = open.at(-1)?.outgoing
-      if (last === undefined || last.writableFinished) return take()
+      if (last === undefined || last.writableFinished) return proceed()
       waiting.add(socket)
-      // Nobody else tells these answers that the connection has room again.
-      const drained = () => {
+      // Node no longer forwards `drain` from a detached socket to the answers that are still being written.
+      const forwardDrain = () => {
         for (const { outgoing } of open) outgoing.emit('drain')
       }
       const settle = () => {
         waiting.delete(socket)
-        socket.off('drain', drained).off('close', settle)
-        if (last.writableFinished && socket.writable) take()
+        socket.off('drain', forwardDrain).off('close', settle)
+        if (last.writableFinished && socket.writable) proceed()
       }
-      socket.on('drain', drained).on('close', settle)
+      socket.on('drain', forwardDrain).on('close', settle)
       last.once('finish', settle)
     },
-    cutWaiting() {
+    destroyWaiting() {
       for (const socket of waiting) socket.destroy()
     },
-    isOwedOn: (socket) => openOn(socket).some(({ incoming, outgoing }) => incoming.complete || outgoing.headersSent),
+    isOccupied: (socket) => openOn(socket).some(({ incoming, outgoing }) => incoming.complete || outgoing.headersSent),
   }
 }
 

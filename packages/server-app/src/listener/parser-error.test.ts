@@ -1,9 +1,10 @@
 import { Duplex } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { createOpenRequests } from './open-requests.ts'
 import { answerParserError } from './parser-error.ts'
-import { createUnanswered } from './unanswered.ts'
 
-const nothingOwed = { ...createUnanswered(), isOwedOn: () => false }
+const answers = { flush: () => undefined }
+const noneOpen = { answers, openRequests: createOpenRequests() }
 
 function createSocket() {
   const written: string[] = []
@@ -25,10 +26,10 @@ describe('answerParserError', () => {
     ['HPE_HEADER_OVERFLOW', 'HTTP/1.1 431 Request Header Fields Too Large\r\n', 'headers-too-large'],
     ['HPE_INVALID_METHOD', 'HTTP/1.1 400 Bad Request\r\n', 'validation-failed'],
     [undefined, 'HTTP/1.1 400 Bad Request\r\n', 'validation-failed'],
-  ])('answers %s with the envelope and ends', (code, statusLine, error) => {
+  ])('answers parser error %s with the error envelope and ends the connection', (code, statusLine, error) => {
     const { socket, text } = createSocket()
 
-    answerParserError(failure(code), socket, nothingOwed)
+    answerParserError(failure(code), socket, noneOpen)
 
     const [head = '', body = ''] = text().split('\r\n\r\n')
     const { requestId, ...envelope } = JSON.parse(body)
@@ -39,30 +40,32 @@ describe('answerParserError', () => {
     expect(socket.writableEnded).toBe(true)
   })
 
-  it.each([false, true])('only cuts a connection that was reset, whether an answer is owed on it: %s', (isOwed) => {
+  it.each([false, true])('destroys a reset connection without an answer (earlier request open: %s)', (isOccupied) => {
     const { socket, text } = createSocket()
 
-    answerParserError(failure('ECONNRESET'), socket, { ...nothingOwed, isOwedOn: () => isOwed })
+    const openRequests = { isOccupied: () => isOccupied, endAfterAnswers: () => undefined }
+
+    answerParserError(failure('ECONNRESET'), socket, { answers, openRequests })
 
     expect([text(), socket.destroyed]).toEqual(['', true])
   })
 
-  it('leaves a connection that owes an earlier answer to that, and lets it end then', () => {
+  it('writes nothing while an earlier request is open, and ends the connection after its answer', () => {
     const { socket, text } = createSocket()
     const ending: Duplex[] = []
-    const unanswered = { ...nothingOwed, isOwedOn: () => true, endAfterAnswers: (one: Duplex) => void ending.push(one) }
+    const openRequests = { isOccupied: () => true, endAfterAnswers: (one: Duplex) => void ending.push(one) }
 
-    answerParserError(failure('HPE_INVALID_METHOD'), socket, unanswered)
+    answerParserError(failure('HPE_INVALID_METHOD'), socket, { answers, openRequests })
 
     expect([text(), socket.destroyed, ending]).toEqual(['', false, [socket]])
   })
 
-  it('only cuts a connection that it has ended', () => {
+  it('destroys a connection that it has already ended, without a second answer', () => {
     const { socket, text } = createSocket()
-    answerParserError(failure(), socket, nothingOwed)
+    answerParserError(failure(), socket, noneOpen)
     const answer = text()
 
-    answerParserError(failure(), socket, nothingOwed)
+    answerParserError(failure(), socket, noneOpen)
 
     expect([text(), socket.destroyed]).toEqual([answer, true])
   })

@@ -1,9 +1,14 @@
 import type { Duplex } from 'node:stream'
 import { AppError } from '@perdure/ports'
-import { refuseOn } from './refuse.ts'
-import { writeDueAnswers } from './send-answer.ts'
-import type { Unanswered } from './unanswered.ts'
+import type { AnswerWriter } from './answer-writer.ts'
+import type { OpenRequests } from './open-requests.ts'
+import { refuseOnSocket } from './refuse.ts'
 import { unreadable } from './unreadable-request.ts'
+
+export interface ParserErrorDeps {
+  readonly answers: Pick<AnswerWriter, 'flush'>
+  readonly openRequests: Pick<OpenRequests, 'isOccupied' | 'endAfterAnswers'>
+}
 
 const PARSER_ERRORS: Readonly<Record<string, () => AppError>> = {
   HPE_HEADER_OVERFLOW: () => new AppError('headers-too-large', { message: 'the header block is too large' }),
@@ -11,13 +16,14 @@ const PARSER_ERRORS: Readonly<Record<string, () => AppError>> = {
 }
 
 /**
- * What Node's HTTP parser refuses still gets the envelope, unless it would answer a request that came before, which is then
- * the last.
+ * Sends the error envelope for a request that Node's HTTP parser rejects. If an earlier request on the connection is
+ * still open, the client would take the envelope for its answer, so the connection ends after the open answers instead.
  */
-export function answerParserError(error: NodeJS.ErrnoException, socket: Duplex, unanswered: Unanswered): void {
+export function answerParserError(error: NodeJS.ErrnoException, socket: Duplex, deps: ParserErrorDeps): void {
   const { code = '' } = error
-  writeDueAnswers()
+  const { answers, openRequests } = deps
+  answers.flush()
   if (code === 'ECONNRESET' || !socket.writable) socket.destroy()
-  else if (unanswered.isOwedOn(socket)) unanswered.endAfterAnswers(socket)
-  else refuseOn(socket, PARSER_ERRORS[code]?.() ?? unreadable('the request is not well-formed HTTP'))
+  else if (openRequests.isOccupied(socket)) openRequests.endAfterAnswers(socket)
+  else refuseOnSocket(socket, PARSER_ERRORS[code]?.() ?? unreadable('the request is not well-formed HTTP'))
 }

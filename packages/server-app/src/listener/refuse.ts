@@ -4,16 +4,22 @@ import type { Duplex } from 'node:stream'
 import { isResponse, type Outgoing, requestIdOf, SECURITY_HEADERS, type TextAnswer, toEnvelope } from '@perdure/http'
 import type { AppError } from '@perdure/ports'
 import { ERRORS } from '@perdure/protocol'
-import { writeAnswer } from './send-answer.ts'
+import { writeAnswer } from './write-answer.ts'
 
-/** Answers a request that nothing reads further, and closes the connection. */
+/** Refuses a request whose body is not read, and closes the connection. */
 export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: AppError): void {
   writeAnswer(incoming, outgoing, toAnswer(error, incoming))
 }
 
-/** Answers on a connection where no answer is under way, and closes it. */
-export function refuseOn(socket: Duplex, error: AppError, incoming?: IncomingMessage): void {
+/** Writes a refusal to a socket on which no answer is being written, and closes it. */
+export function refuseOnSocket(socket: Duplex, error: AppError, incoming?: IncomingMessage): void {
   write(socket, toAnswer(error, incoming))
+}
+
+/** Writes a complete answer to a socket on which no other is being written, and closes it. */
+export async function sendOnSocket(socket: Duplex, answer: Outgoing): Promise<void> {
+  const { status, headers, text } = isResponse(answer) ? await readText(answer) : answer
+  write(socket, { status, headers: { ...headers, Connection: 'close' }, text })
 }
 
 function write(socket: Duplex, { status, headers, text }: TextAnswer): void {
@@ -22,13 +28,7 @@ function write(socket: Duplex, { status, headers, text }: TextAnswer): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${text ?? ''}`)
 }
 
-/** Writes a whole answer on a connection where none is under way, and closes it. */
-export async function sendOn(socket: Duplex, answer: Outgoing): Promise<void> {
-  const { status, headers, text } = isResponse(answer) ? await whole(answer) : answer
-  write(socket, { status, headers: { ...headers, Connection: 'close' }, text })
-}
-
-async function whole(response: Response): Promise<TextAnswer> {
+async function readText(response: Response): Promise<TextAnswer> {
   const text = await response.text()
   const headers = { ...Object.fromEntries(response.headers), 'content-length': String(Buffer.byteLength(text)) }
   return { status: response.status, headers, text }

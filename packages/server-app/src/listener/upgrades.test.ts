@@ -4,12 +4,12 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
 import { ERRORS, type ErrorCode, realtimeOperations, type ServerConfigInput } from '@perdure/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
-import { parseConfig } from './config.ts'
-import { createServer } from './create-server.ts'
-import type { PerdureServer } from './perdure-server.ts'
-import { openTokenAdmin } from './token-admin.ts'
+import { parseConfig } from '../config.ts'
+import { createServer } from '../create-server.ts'
+import type { PerdureServer } from '../perdure-server.ts'
+import { connect } from '../scenarios/web-socket-client.fixture.ts'
+import { openTokenAdmin } from '../start/token-admin.ts'
 import { askForUpgrade, type UpgradeAnswer } from './upgrade.fixture.ts'
-import { connect } from './web-socket-client.fixture.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
@@ -65,7 +65,7 @@ const ticketOf = async (url: string, token: string, origin?: string) => {
   return (await response.json()) as { readonly ticket: string; readonly ttlMs: number }
 }
 
-/** How to be refused before the upgrade with each error that the operation declares, and a few more. */
+/** Provokes each error with which an upgrade can be refused. */
 const REFUSALS: Partial<Record<ErrorCode, () => Promise<UpgradeAnswer>>> = {
   'validation-failed': async () => upgrade((await start()).url, { 'sec-websocket-protocol': 'other' }),
   'cors-denied': async () => upgrade((await start()).url, { origin: 'https://evil.example' }),
@@ -96,7 +96,7 @@ const REFUSALS: Partial<Record<ErrorCode, () => Promise<UpgradeAnswer>>> = {
 
 describe('an upgrade', () => {
   it.each([...realtimeOperations.openWebSocket.errors, 'host-denied', 'rate-limit-exceeded'] as ErrorCode[])(
-    'is refused before it with %s',
+    'is refused over HTTP with %s',
     async (code) => {
       const answer = await REFUSALS[code]?.()
 
@@ -120,13 +120,13 @@ describe('an upgrade', () => {
     ['no key', { 'sec-websocket-key': undefined }],
     ['a malformed key', { 'sec-websocket-key': 'short' }],
     ['another version', { 'sec-websocket-version': '8' }],
-  ])('with %s is a bad request', async (_, headers) => {
+  ])('is refused with validation-failed for %s', async (_, headers) => {
     const { url } = await start()
 
     expect(refusal(await upgrade(url, headers))).toEqual({ status: 400, error: 'validation-failed' })
   })
 
-  it('by a page of another site is refused where no credentials are needed, also when it names no origin', async () => {
+  it('is refused for a page of another site when auth.kind is none, even without an Origin header', async () => {
     const { url } = await start({ auth: { kind: 'none' } })
 
     for (const site of ['cross-site', 'same-site']) {
@@ -135,14 +135,14 @@ describe('an upgrade', () => {
     expect((await upgrade(url, { 'sec-fetch-site': 'same-origin' })).status).toBe(101)
   })
 
-  it('on another path is no WebSocket', async () => {
+  it('is refused on any other path', async () => {
     const { url } = await start()
 
     expect(refusal(await upgrade(`${url}/nothing`))).toEqual({ status: 404, error: 'route-not-found' })
     expect(refusal(await upgrade(url.replace('/v1', '/v1/agents?x=')))).toMatchObject({ status: 400 })
   })
 
-  it('to another protocol is answered as if it had not been asked for', async () => {
+  it('is ignored for a protocol other than websocket', async () => {
     const { url } = await start()
 
     const health = await new Promise<number | undefined>((resolve, reject) => {
@@ -153,7 +153,7 @@ describe('an upgrade', () => {
     expect(health).toBe(200)
   })
 
-  it('from a listed origin or the server itself is taken, and echoes the subprotocol alone', async () => {
+  it('is accepted from a listed origin and from its own, and echoes only the subprotocol', async () => {
     const { url, mint } = await start({ server: { cors: { allowOrigins: ['https://app.example.com'] } } })
     const { token } = await mint('agents:read')
     const { ticket } = await ticketOf(url, token)
@@ -168,7 +168,7 @@ describe('an upgrade', () => {
     expect(listed.headers['sec-websocket-extensions']).toBeUndefined()
   })
 
-  it('where nobody needs credentials is not for every page, though every page is listed', async () => {
+  it('is refused for a foreign origin when auth.kind is none, even with allowOrigins *', async () => {
     const { url } = await start({ auth: { kind: 'none' }, server: { cors: { allowOrigins: ['*'] } } })
 
     expect(refusal(await upgrade(url, { origin: 'https://evil.example' }))).toEqual({
@@ -178,7 +178,7 @@ describe('an upgrade', () => {
     expect((await upgrade(url)).status).toBe(101)
   })
 
-  it('takes so many connections of one token', async () => {
+  it('is refused beyond maxConnectionsPerToken, until a connection of the token closes', async () => {
     const { url, mint } = await start({ realtime: { webSocket: { maxConnectionsPerToken: 2 } } })
     const { token } = await mint('agents:read')
     const other = await mint('agents:read')
@@ -192,15 +192,15 @@ describe('an upgrade', () => {
   })
 })
 
-describe('a credential that is not good', () => {
+describe('WebSocket authentication', () => {
   const closeOf = async (url: string, ticket?: string) =>
     (await connect(url, ticket === undefined ? {} : { ticket })).closed
 
-  it('closes 4001 when there is none', async () => {
+  it('closes with 4001 without a credential', async () => {
     expect(await closeOf((await start()).url)).toEqual({ code: 4001, reason: 'auth.required' })
   })
 
-  it('closes 4002 for an unknown ticket, a used one, and one of another origin', async () => {
+  it('closes with 4002 for a ticket that is unknown, used or bound to another origin', async () => {
     const { url, mint } = await start()
     const { token } = await mint('agents:read')
     const { ticket } = await ticketOf(url, token)
@@ -214,7 +214,7 @@ describe('a credential that is not good', () => {
     client.socket.close()
   })
 
-  it('locks out an address that guesses tickets, before the upgrade, but for a valid credential', async () => {
+  it('locks out an address that guesses tickets, but still accepts a valid token from it', async () => {
     const { url, mint } = await start()
     const { token } = await mint('agents:read')
     const guess = (n: number) => upgrade(url, { 'sec-websocket-protocol': `svc.protocol.v1, ticket.guess-${n}` })
@@ -226,7 +226,7 @@ describe('a credential that is not good', () => {
     expect((await upgrade(url, { authorization: `Bearer ${token}` })).status).toBe(101)
   })
 
-  it('closes 4003 when the token of a ticket was revoked after it was issued', async () => {
+  it('closes with 4003 for a ticket whose token was revoked', async () => {
     const { url, mint, revoke } = await start()
     const { token, record } = await mint('agents:read')
     const { ticket } = await ticketOf(url, token)
@@ -235,7 +235,7 @@ describe('a credential that is not good', () => {
     expect(await closeOf(url, ticket)).toEqual({ code: 4003, reason: 'auth.revoked' })
   })
 
-  it('closes 4004 when no scope allows any subscription', async () => {
+  it('closes with 4004 when no scope allows a subscription', async () => {
     const { url, mint } = await start()
     const { token } = await mint('agents:invoke', 'tokens:read')
     const { ticket } = await ticketOf(url, token)
@@ -243,7 +243,7 @@ describe('a credential that is not good', () => {
     expect(await closeOf(url, ticket)).toEqual({ code: 4004, reason: 'auth.scope_denied' })
   })
 
-  it('closes 4003 on an open connection, and ends an open stream, when the token is revoked', async () => {
+  it('closes an open connection with 4003, and ends open event streams, when the token is revoked', async () => {
     const { url, mint, revoke } = await start()
     const { token, record } = await mint('agents:read', 'agents:invoke', 'sessions:read')
     const headers = { ...bearer(token), 'content-type': 'application/json' }
@@ -259,8 +259,8 @@ describe('a credential that is not good', () => {
   })
 })
 
-describe('a ticket', () => {
-  it('is the same one again under the same key', async () => {
+describe('POST /session/ws-ticket', () => {
+  it('returns the same ticket for a repeated idempotency key', async () => {
     const { url, mint } = await start()
     const { token } = await mint('agents:read')
     const headers = { ...bearer(token), 'idempotency-key': 'k' }
@@ -269,7 +269,7 @@ describe('a ticket', () => {
     expect(await ask()).toEqual(await ask())
   })
 
-  it('can be had by any principal, so many at once', async () => {
+  it('issues tickets to any principal, up to maxTicketsPerToken', async () => {
     const { url, mint } = await start({ realtime: { maxTicketsPerToken: 2 } })
     const { token } = await mint('secrets:read')
     const ask = () => fetch(`${url}/session/ws-ticket`, { method: 'POST', headers: bearer(token) })

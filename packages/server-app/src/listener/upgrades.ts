@@ -3,9 +3,9 @@ import type { Duplex } from 'node:stream'
 import type { HttpApp } from '@perdure/http'
 import { AppError, type Logger } from '@perdure/ports'
 import type { WebSockets } from '@perdure/realtime'
-import { endBroken } from './end-broken.ts'
+import { destroyOnError } from './destroy-on-error.ts'
 import { toHttpRequest } from './incoming-request.ts'
-import { refuseOn, sendOn } from './refuse.ts'
+import { refuseOnSocket, sendOnSocket } from './refuse.ts'
 import { unreadable } from './unreadable-request.ts'
 
 export interface UpgradesDeps {
@@ -17,31 +17,37 @@ export interface UpgradesDeps {
 /** Takes over the connection of a request that asks for another protocol. */
 export type OnUpgrade = (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void
 
-/** Answers an upgrade like any other request, in HTTP, until nothing is left but who asks. */
+/**
+ * Runs an upgrade through the same HTTP stages as any other request. Only authentication happens in the WebSocket
+ * itself.
+ */
 export function createUpgrades({ app, webSockets, logger }: UpgradesDeps): OnUpgrade {
-  const take = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+  const logUnrecorded = (error: unknown) => logger.error('failed to record a WebSocket upgrade', error)
+
+  const upgrade = async (incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const request = toHttpRequest(incoming, 'localhost')
-    if (request === undefined) return refuseOn(socket, unreadable('request: cannot be read'), incoming)
+    if (request === undefined) return refuseOnSocket(socket, unreadable('request: cannot be read'), incoming)
     const admitted = await app.admitUpgrade(request, { incoming })
-    if (!('settle' in admitted)) return sendOn(socket, admitted)
-    const { clientAddress, requestId, settle, refuse } = admitted
+    if (!('record' in admitted)) return sendOnSocket(socket, admitted)
+    const { clientAddress, requestId, record, refuse } = admitted
     try {
       const admission = await webSockets.accept({ incoming, socket, head, clientAddress, requestId })
-      // The WebSocket listens to the errors of its connection itself.
-      if (socket.listenerCount('error') > 1) socket.off('error', endBroken)
-      // The client has its answer: what goes wrong now is for the log.
-      await settle(admission).catch((error: unknown) => logger.error('a WebSocket was not recorded', error))
+      // The WebSocket handles errors of its connection itself.
+      if (socket.listenerCount('error') > 1) socket.off('error', destroyOnError)
+      // The client already has its answer, so a failure can only be logged.
+      await record(admission).catch(logUnrecorded)
     } catch (error) {
       if (!(error instanceof AppError)) logger.error('upgrade failed', error)
-      else await settle({ error }).catch((cause: unknown) => logger.error('a WebSocket was not recorded', cause))
-      return sendOn(socket, await refuse(error))
+      else await record({ error }).catch(logUnrecorded)
+      return sendOnSocket(socket, await refuse(error))
     }
   }
 
   return (incoming, socket, head) => {
-    take(incoming, socket, head).catch((error: unknown) => {
+    upgrade(incoming, socket, head).catch((error: unknown) => {
       if (!(error instanceof AppError)) logger.error('upgrade failed', error)
-      refuseOn(socket, error instanceof AppError ? error : new AppError('internal-error', { cause: error }), incoming)
+      const refusal = error instanceof AppError ? error : new AppError('internal-error', { cause: error })
+      refuseOnSocket(socket, refusal, incoming)
     })
   }
 }

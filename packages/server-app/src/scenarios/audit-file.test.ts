@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { CONFIG, directory, FILE, MARKER, mint, start } from './audit-server.fixture.ts'
 import { connect } from './web-socket-client.fixture.ts'
 
-describe('the audit chain in a file of its own', () => {
-  it('holds who has opened a WebSocket or may not, and counts those that nobody stands behind', async () => {
+describe('the audit chain in a separate file', () => {
+  it('records accepted and denied WebSocket upgrades, and counts those without a valid credential', async () => {
     const first = await start(FILE)
     const lacking = await mint('tokens:read', FILE)
     const ticketOf = async (token: string) => {
@@ -42,7 +42,7 @@ describe('the audit chain in a file of its own', () => {
     )
   })
 
-  it('holds every request once, with what its deed has said', async () => {
+  it('records every request once, with the detail of its action', async () => {
     const { call, entries, admin, verify } = await start(FILE)
     const reader = await mint('agents:read', FILE)
     const run = (await (await call('/agents/echo/run', admin, { input: 1 })).json()) as { readonly runId: string }
@@ -73,7 +73,7 @@ describe('the audit chain in a file of its own', () => {
     ])
   })
 
-  it('leaves no plain text in its file', async () => {
+  it('stores no plain text in its file', async () => {
     const { call, admin, entries } = await start(FILE)
     await call(`/agents/${MARKER}`, admin)
     await entries()
@@ -89,7 +89,7 @@ describe('the audit chain in a file of its own', () => {
     expect(bytesOf('audit.db').length).toBeGreaterThan(10_000)
   })
 
-  it('is refused with another passphrase', async () => {
+  it('does not open with a wrong passphrase', async () => {
     const { server } = await start(FILE)
     await server.stop()
     process.env.TEST_OTHER_PASSPHRASE = 'other'
@@ -98,7 +98,7 @@ describe('the audit chain in a file of its own', () => {
     await expect(start({ ...FILE, audit })).rejects.toMatchObject({ kind: 'encryption-passphrase-wrong' })
   })
 
-  it('shows that both files are encrypted in health', async () => {
+  it('reports in health that both files are encrypted', async () => {
     const storage = { ...CONFIG.storage, encryption: { enabled: true, passphraseRef: 'env:TEST_AUDIT_PASSPHRASE' } }
     const { url } = await start({ ...FILE, storage })
 
@@ -108,7 +108,7 @@ describe('the audit chain in a file of its own', () => {
     })
   })
 
-  it('resolves every secret reference, and says which', async () => {
+  it('resolves every secret reference and lists them in /health/secrets', async () => {
     const { call, admin } = await start(FILE)
 
     expect(await (await call('/health/secrets', admin)).json()).toEqual({

@@ -5,18 +5,18 @@ import type { Logger, Storage, Write } from '@perdure/ports'
 import { AppError } from '@perdure/ports'
 import type { ServerConfigInput } from '@perdure/protocol'
 import { afterEach, beforeEach, vi } from 'vitest'
-import { parseConfig } from './config.ts'
-import { createServer } from './create-server.ts'
-import type { PerdureServer } from './perdure-server.ts'
-import { openTokenAdmin } from './token-admin.ts'
+import { parseConfig } from '../config.ts'
+import { createServer } from '../create-server.ts'
+import type { PerdureServer } from '../perdure-server.ts'
+import { openTokenAdmin } from '../start/token-admin.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-export const MARKER = 'marker-that-stands-nowhere-else'
+export const MARKER = 'marker-found-nowhere-else'
 process.env.TEST_AUDIT_PEPPER = 'p'.repeat(32)
 process.env.TEST_AUDIT_PASSPHRASE = MARKER
 
-// Each case starts servers with storage threads of their own.
+// Each case starts several servers, each with its own storage thread.
 vi.setConfig({ testTimeout: 60_000 })
 
 export let directory: string
@@ -83,7 +83,7 @@ export async function mint(scope: string, config: ServerConfigInput, storage?: S
 
 export const actions = (entries: readonly Entry[]) => entries.map(({ action }) => action)
 
-/** Commits of the storage fail when they would append to, or stage for, the chain. */
+/** While `fail(true)`, every commit that writes to the audit chain fails. */
 export function failing(storage: Storage): { readonly storage: Storage; readonly fail: (isOn: boolean) => void } {
   let isOn = false
   const commit = async (writes: readonly Write[]) => {

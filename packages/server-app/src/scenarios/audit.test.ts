@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { actions, CONFIG, directory, failing, MARKER, mint, start } from './audit-server.fixture.ts'
 
 describe('the audit chain in the main database', () => {
-  it('holds privileged actions with their requests, and nothing else', async () => {
+  it('records privileged actions with their requests, and nothing else', async () => {
     const { call, entries, admin, verify } = await start(CONFIG)
     const run = (await (await call('/agents/echo/run', admin, { input: 1 })).json()) as { readonly runId: string }
     await call(`/runs/${run.runId}/replay`, admin, {}, { 'x-request-id': 'r1' })
@@ -23,7 +23,7 @@ describe('the audit chain in the main database', () => {
     expect(await verify()).toMatchObject({ ok: true })
   })
 
-  it('records a privileged request that was denied, and an answer given again under its key', async () => {
+  it('records a denied privileged request and a replayed answer', async () => {
     const { call, entries, admin } = await start(CONFIG)
     const reader = await mint('agents:read', CONFIG)
     const run = (await (await call('/agents/echo/run', admin, { input: 1 })).json()) as { readonly runId: string }
@@ -40,7 +40,7 @@ describe('the audit chain in the main database', () => {
     ])
   })
 
-  it('shows and does nothing when the entry cannot be written', async () => {
+  it('refuses privileged requests while entries cannot be written', async () => {
     const { storage, fail } = failing(createInMemoryStorage())
     const { call, admin, entries } = await start(CONFIG, storage)
     const run = (await (await call('/agents/echo/run', admin, { input: MARKER })).json()) as { readonly runId: string }
@@ -65,7 +65,7 @@ describe('the audit chain in the main database', () => {
     expect(actions(await entries())).toEqual(before)
   })
 
-  it('tells the event log of every entry', async () => {
+  it('publishes an event for every entry', async () => {
     const storage = createInMemoryStorage()
     const { call, admin, entries } = await start(CONFIG, storage)
     await (await call('/audit/export', admin)).text()
@@ -74,7 +74,7 @@ describe('the audit chain in the main database', () => {
     expect(events.map(({ payload }) => JSON.parse(payload))).toEqual(await entries())
   })
 
-  it('writes a signed checkpoint when it stops, and finds out what was cut off afterwards', async () => {
+  it('writes a signed checkpoint when the server stops, and detects entries removed after it', async () => {
     const first = await start(CONFIG)
     await (await first.call('/audit/export', first.admin)).text()
     await first.server.stop()
@@ -88,7 +88,7 @@ describe('the audit chain in the main database', () => {
     expect(await second.verify()).toMatchObject({ ok: false, reason: 'base-forged', firstBadSeq: 2 })
   })
 
-  it('is read, exported and verified by those who hold the scopes', async () => {
+  it('requires separate scopes to read, export and verify', async () => {
     const { call } = await start(CONFIG)
     const reader = await mint('audit:read', CONFIG)
 

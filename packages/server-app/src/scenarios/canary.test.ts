@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger } from '@perdure/platform-node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseConfig } from './config.ts'
-import { createServer } from './create-server.ts'
-import { openTokenAdmin } from './token-admin.ts'
+import { parseConfig } from '../config.ts'
+import { createServer } from '../create-server.ts'
+import { openTokenAdmin } from '../start/token-admin.ts'
 
 const PEPPER = 'canary-pepper-0123456789-abcdefghij'
 const PASSPHRASE = 'canary-passphrase-0123456789'
@@ -21,7 +21,7 @@ const agents = [
   { id: 'echo', description: 'Answers its input.', agent: { id: 'echo', run: async (input: unknown) => input } },
   {
     id: 'fails',
-    description: 'Throws words that nobody else should read.',
+    description: 'Throws an error that contains its input.',
     agent: { id: 'fails', run: async (input: unknown) => Promise.reject(new Error(String(input))) },
   },
 ]
@@ -51,7 +51,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(directory, { recursive: true }))
 
-/** Every secret in every place of a request where it can stand, on good and on refused ones. */
+/** Sends every secret in every part of a request, in requests that are accepted and refused. */
 async function useEverything(url: string, token: string): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const post = (path: string, body: unknown, over: Record<string, string> = {}) =>
@@ -76,15 +76,15 @@ async function useEverything(url: string, token: string): Promise<void> {
   }
 }
 
-describe('the log of a whole server', () => {
-  it('has lines of requests and of runs', () => {
+describe('the log of a server', () => {
+  it('contains lines about requests and runs', () => {
     const messages = lines.map((line) => (JSON.parse(line) as { readonly msg: string }).msg)
 
     expect(messages.filter((message) => message === 'request').length).toBeGreaterThan(8)
     expect(messages).toEqual(expect.arrayContaining(['run started', 'run completed', 'run failed']))
   })
 
-  it('holds no secret and nothing a user has sent, in no line at any level', () => {
+  it('contains no secret and no user input at any level', () => {
     expect(new Set(secrets).size).toBe(7)
     for (const secret of secrets) expect(lines.filter((line) => line.includes(secret.slice(-20)))).toEqual([])
   })

@@ -2,19 +2,19 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
 import { type ErrorCode, errorsOf, OPERATIONS } from '@perdure/protocol'
 import { expect, it, onTestFinished } from 'vitest'
-import { createServer } from './create-server.ts'
+import { createServer } from '../create-server.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-/** Operations whose answer is kept under a key and holds what goes with a session. */
-const HOLDING = [
+/** Operations whose stored answer contains data that is deleted with a session. */
+const HOLDING_SESSION_DATA = [
   ...['agents.run', 'agents.stream', 'workflows.execute', 'workflows.resume', 'triggers.fire', 'approvals.resolve'],
   ...['runs.abort', 'runs.resume', 'runs.replay', 'sessions.create', 'sessions.update', 'sessions.replay'],
 ]
 
-/** The same of a thread, whose runs are of workflows. */
-const HOLDING_OF_THREAD = [
+/** Operations whose stored answer contains data that is deleted with a thread. */
+const HOLDING_THREAD_DATA = [
   ...['workflows.execute', 'workflows.resume', 'triggers.fire', 'approvals.resolve'],
   ...['runs.abort', 'runs.resume', 'runs.replay'],
 ]
@@ -42,7 +42,7 @@ const undeclared = (error: ErrorCode, ids: readonly string[]) => {
   return holding.filter((operation) => !errorsOf(operation).includes(error))
 }
 
-it('a repeated request is told by a declared error that its answer went with a session', async () => {
+it('answers a repeated request with a declared error when its answer was deleted with a session', async () => {
   const call = await start()
   const create = () => call('POST', '/sessions', { id: 'gone' })
   const first = await create()
@@ -52,10 +52,10 @@ it('a repeated request is told by a declared error that its answer went with a s
   const { status, text } = await create()
 
   expect([status, JSON.parse(text).error]).toEqual([404, 'session-not-found'])
-  expect(undeclared('session-not-found', HOLDING)).toEqual([])
+  expect(undeclared('session-not-found', HOLDING_SESSION_DATA)).toEqual([])
 })
 
-it('a repeated request is told by a declared error that its answer went with a thread', async () => {
+it('answers a repeated request with a declared error when its answer was deleted with a thread', async () => {
   const call = await start()
   const execute = () => call('POST', '/workflows/copy/execute', { threadId: 'gone', input: 'secret' }, 'wait=30')
   const first = await execute()
@@ -67,5 +67,5 @@ it('a repeated request is told by a declared error that its answer went with a t
 
   expect([status, JSON.parse(text).error]).toEqual([404, 'thread-not-found'])
   expect(text).not.toContain('secret')
-  expect(undeclared('thread-not-found', HOLDING_OF_THREAD)).toEqual([])
+  expect(undeclared('thread-not-found', HOLDING_THREAD_DATA)).toEqual([])
 })

@@ -2,8 +2,8 @@ import type { AgentContext } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createServer } from './create-server.ts'
-import type { PerdureServer } from './perdure-server.ts'
+import { createServer } from '../create-server.ts'
+import type { PerdureServer } from '../perdure-server.ts'
 import { connect } from './web-socket-client.fixture.ts'
 
 const ignore = () => undefined
@@ -12,7 +12,7 @@ const ASIDE = 'mail bob@example.com, token=abcdefgh1234 \u2028 "quoted" \n done'
 const agents = [
   {
     id: 'talks',
-    description: 'Says something aside and something aloud.',
+    description: 'Emits commentary, reasoning and final text.',
     agent: {
       id: 'talks',
       async run(_: unknown, { emit }: AgentContext) {
@@ -47,11 +47,11 @@ const STREAM = { accept: 'text/event-stream' }
 const dataOf = (stream: string) =>
   stream.split('\n').flatMap((line) => (line.startsWith('data: {') ? [line.slice('data: '.length)] : []))
 
-/** The envelope in a frame, to the letter. */
+/** The bytes of the event envelope in a WebSocket frame. */
 const envelopeOf = (frame: string) => frame.replace(/^\{"v":"1","kind":"event","subscriptionId":"sub_\d+",/, '{')
 
-describe('an event', () => {
-  it('is the same bytes over WebSocket, as a stream, from memory and from the log, and in a replay', async () => {
+describe('an encoded event', () => {
+  it('has the same bytes over WebSocket and SSE and in a replay', async () => {
     const { url, post, runId, subject } = await start()
     const client = await connect(url)
     await client.initialize()
@@ -72,7 +72,7 @@ describe('an event', () => {
     ['redact', 'mail [redacted:email], token=[redacted:credential] \u2028 "quoted" \n done'],
     ['strip', 'mail , token= \u2028 "quoted" \n done'],
     ['pass', ASIDE],
-  ] as const)('is treated by the policy %s where it is said aside, and nowhere else', async (policy, expected) => {
+  ] as const)('applies the policy %s to commentary and reasoning, not to final text', async (policy, expected) => {
     const { url, runId } = await start(policy)
     const sse = dataOf(await (await fetch(`${url}/runs/${runId}/events`, { headers: STREAM })).text())
 

@@ -5,8 +5,8 @@ import { EVENTS, type EventSpec, type EventType, parseSubject } from '@perdure/p
 import { aTrigger } from '@perdure/testkit'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createServer } from './create-server.ts'
-import type { PerdureServer } from './perdure-server.ts'
+import { createServer } from '../create-server.ts'
+import type { PerdureServer } from '../perdure-server.ts'
 import { connect, type Frame, type SocketClient } from './web-socket-client.fixture.ts'
 
 const ignore = () => undefined
@@ -18,7 +18,7 @@ const TOOL = { toolCallId: 'call-1', toolName: 'search' }
 const agents = [
   {
     id: 'works',
-    description: 'Says and does everything there is.',
+    description: 'Provokes every event that a run can emit.',
     agent: {
       id: 'works',
       async run(_: unknown, { emit, tool, step, usage, approval }: AgentContext) {
@@ -40,7 +40,7 @@ const agents = [
       },
     },
   },
-  { id: 'quick', description: 'Answers at once.', agent: { id: 'quick', run: async () => 'done' } },
+  { id: 'quick', description: 'Completes at once.', agent: { id: 'quick', run: async () => 'done' } },
   { id: 'fails', description: 'Fails.', agent: { id: 'fails', run: () => Promise.reject(new Error('no')) } },
   {
     id: 'holds',
@@ -70,7 +70,7 @@ const triggers = [
 ]
 const HOUR_MS = 3_600_000
 
-/** A trigger that nobody was there to fire. */
+/** A trigger that was due while no server was running. */
 const late = (): TriggerRecord =>
   aTrigger({
     ...{ id: 'late', kind: 'interval', intervalMs: 60_000, catchUp: 'none' },
@@ -104,7 +104,7 @@ beforeAll(async () => {
   }
   await client.subscribe('trigger:late/events', 'e1.0')
   await scenario()
-  await tellOfTheRest()
+  await changeWithoutRuns()
 })
 afterAll(() => server.stop({ force: true }))
 
@@ -127,7 +127,7 @@ const until = (type: string) => client.until((frame) => frame.type === type)
 const ended = (runId: string, type: string) =>
   client.until((frame) => frame.type === type && (frame.payload as Started).runId === runId)
 
-/** Runs everything, over every subject that carries a run. */
+/** Starts the agents and the workflow, and subscribes to every subject that carries their events. */
 async function scenario() {
   const works = await post('/agents/works/stream', { sessionId: 'chat' })
   await client.subscribe(works.subject)
@@ -154,8 +154,8 @@ async function scenario() {
   await client.until(({ type }) => type === 'checkpoint.written')
 }
 
-/** Sessions, triggers, memory: what changes without a run. */
-async function tellOfTheRest() {
+/** Changes sessions, triggers and memory outside of runs. */
+async function changeWithoutRuns() {
   await post('/sessions', { id: 'gone' })
   await client.subscribe('session:gone/events')
   await send('PATCH', '/sessions/gone', { title: 'Soon over' })
@@ -189,7 +189,7 @@ const seen = (wanted: string) => client.frames.filter(({ kind, type }) => kind =
 const carrierOf = ({ subject }: Frame) => parseSubject(subject ?? '')?.name
 
 describe('the event table', () => {
-  it.each(ROWS)('has real code behind %s, with the payload and on the subjects of its row', (type, row) => {
+  it.each(ROWS)('emits %s with the payload and on the subjects of its row', (type, row) => {
     const frames = seen(type)
 
     expect(frames.length).toBeGreaterThan(0)
@@ -209,11 +209,11 @@ describe('the event table', () => {
     ['approval.requested', 'approvals'],
     ['approval.expired', 'approvals'],
     ['session.message', 'session'],
-  ])('lets %s be seen on the subject of its %s', (type, subject) => {
+  ])('carries %s on the subject %s', (type, subject) => {
     expect(seen(type).map(carrierOf)).toContain(subject)
   })
 
-  it('gives every event of a subject once and in order', () => {
+  it('delivers every event of a subject once and in order', () => {
     const bySubject = Map.groupBy(
       client.frames.filter(({ kind }) => kind === 'event'),
       ({ subject }) => subject,

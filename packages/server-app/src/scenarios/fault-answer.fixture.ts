@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode, errorsOf, type Operation } from '@perdure/protocol'
 
-/** What the tests read of an answer's body. */
+/** The fields of an answer's body that the tests read. */
 export interface SeenBody {
   readonly id?: string
   readonly runId?: string
@@ -15,7 +15,7 @@ export interface Seen {
   readonly json: SeenBody
 }
 
-/** The whole answer; of a stream what comes first. */
+/** Reads the complete answer, or the first chunk of an event stream. */
 export async function read(response: Response): Promise<Seen> {
   const { status, headers, body } = response
   const type = headers.get('content-type') ?? ''
@@ -29,7 +29,7 @@ export async function read(response: Response): Promise<Seen> {
   return { status, json: type.startsWith('application/json') && text !== '' ? JSON.parse(text) : {} }
 }
 
-/** What is wrong with an answer, if anything is. */
+/** Describes an answer that the operation does not declare; `undefined` for a declared one. */
 export function problemOf(operation: Operation, { status, json }: Seen): string | undefined {
   if (operation.responses[status] !== undefined) return undefined
   const code = String(json.error) as ErrorCode

@@ -5,14 +5,14 @@ import type { Seen } from './fault-answer.fixture.ts'
 import type { Surroundings } from './fault-machine.fixture.ts'
 import type { Asked } from './fault-requests.fixture.ts'
 
-interface Told {
+interface Story {
   readonly asked: Asked
   readonly answers: readonly Seen[]
 }
 
-export interface Aftermath {
+export interface FaultResult {
   readonly around: Surroundings
-  readonly stories: readonly Told[]
+  readonly stories: readonly Story[]
   readonly problems: readonly string[]
 }
 
@@ -20,17 +20,17 @@ const PAGE = { limit: 200, order: 'asc' } as const
 const END = /^run\.(completed|failed|aborted)$/
 const TERMINAL = new Set(['completed', 'failed', 'aborted'])
 
-/** What holds once nothing fails any more and everything had its time. */
-export async function expectSoundStorage({ around, stories, problems }: Aftermath): Promise<void> {
+/** Checks the invariants once the faults have stopped and all work has had time to finish. */
+export async function expectSoundStorage({ around, stories, problems }: FaultResult): Promise<void> {
   const { storage, errors } = around
   expect(problems, errors.slice(-5).join('\n')).toEqual([])
   const runs = await allRuns(storage)
   expectNothingStuck(runs)
-  for (const run of runs) expectFair(run)
+  for (const run of runs) expectJustifiedFailure(run)
   expectOncePerKey(runs, stories)
   await expectAcknowledged(storage, stories)
-  for (const run of runs) await expectWhole(storage, run)
-  await expectNoLooseEnds(storage, runs)
+  for (const run of runs) await expectConsistent(storage, run)
+  await expectNothingPending(storage, runs)
   await expectAudited(storage)
 }
 
@@ -44,7 +44,7 @@ async function allRuns({ runs }: Storage): Promise<readonly RunRecord[]> {
   }
 }
 
-/** A run has ended, or waits for a human. */
+/** Every run has ended or waits for an approval. */
 function expectNothingStuck(runs: readonly RunRecord[]): void {
   const waits = ({ status, targetId }: RunRecord) => status === 'suspended' && targetId === 'asks'
   expect(
@@ -55,16 +55,16 @@ function expectNothingStuck(runs: readonly RunRecord[]): void {
 
 const CRASHED = ['run-interrupted', 'attempts-exhausted']
 
-/** Only a full disk keeps code from what it does, where it is told, and only a crash from what it came to. */
-function expectFair({ id, targetId, status, error }: RunRecord): void {
+/** A run fails only because of a crash or, if its code writes records, because of a full disk. */
+function expectJustifiedFailure({ id, targetId, status, error }: RunRecord): void {
   if (status !== 'failed') return
-  const isTold = targetId === 'tells' || targetId === 'flow' || targetId === 'asks'
-  const allowed = isTold ? [...CRASHED, 'storage-full', 'step-failed'] : CRASHED
+  const writesRecords = targetId === 'streams' || targetId === 'flow' || targetId === 'asks'
+  const allowed = writesRecords ? [...CRASHED, 'storage-full', 'step-failed'] : CRASHED
   expect(allowed, `${id} of ${targetId}: ${error?.message}`).toContain(error?.code ?? error?.kind)
 }
 
-/** One key has one run, and every answer under it names the same thing. */
-function expectOncePerKey(runs: readonly RunRecord[], stories: readonly Told[]): void {
+/** A key has one run, and every answer under it names the same resource. */
+function expectOncePerKey(runs: readonly RunRecord[], stories: readonly Story[]): void {
   const byKey = Map.groupBy(
     runs.filter(({ metadata }) => metadata.key !== undefined),
     ({ metadata }) => metadata.key,
@@ -81,8 +81,8 @@ function expectOncePerKey(runs: readonly RunRecord[], stories: readonly Told[]):
   }
 }
 
-/** How to look for what an answer to an operation has named. */
-const FOUND: Readonly<Record<string, (storage: Storage, id: string) => Promise<unknown>>> = {
+/** Finds the resource that an answer to the operation has named. */
+const FIND: Readonly<Record<string, (storage: Storage, id: string) => Promise<unknown>>> = {
   'agents.run': ({ runs }, id) => runs.find(id, EVERY_ROW),
   'agents.stream': ({ runs }, id) => runs.find(id, EVERY_ROW),
   'workflows.execute': ({ runs }, id) => runs.find(id, EVERY_ROW),
@@ -92,33 +92,36 @@ const FOUND: Readonly<Record<string, (storage: Storage, id: string) => Promise<u
   'triggers.create': ({ triggers }, id) => triggers.find(id),
 }
 
-/** What was acknowledged is there, unless somebody has asked to delete it, or to disable it: then it may be pruned. */
-async function expectAcknowledged(storage: Storage, stories: readonly Told[]): Promise<void> {
+/**
+ * Every acknowledged resource exists, unless a client asked to delete it, or to disable it, after which it may be
+ * pruned.
+ */
+async function expectAcknowledged(storage: Storage, stories: readonly Story[]): Promise<void> {
   const isRemoval = ({ id }: Operation) => id === 'triggers.delete' || id === 'triggers.disable'
   const removed = new Set(
     stories.flatMap(({ asked }) => (isRemoval(asked.operation) ? [asked.path.split('/')[3]] : [])),
   )
   const named = stories.flatMap(({ asked, answers }) => {
-    const find = FOUND[asked.operation.id]
+    const find = FIND[asked.operation.id]
     const isDoomed = /"[du]-\d"/.test(JSON.stringify(asked.body) ?? '')
     if (find === undefined || isDoomed) return []
     return answers.flatMap(({ status, json: { runId, id } }) => (status < 300 ? { find, id: runId ?? id } : []))
   })
   for (const { find, id } of named) {
-    // A stream names its run in its events.
+    // A streamed answer names its run only in its events.
     if (id === undefined || removed.has(id)) continue
     expect(await find(storage, id), id).toBeDefined()
   }
 }
 
-/** The log, the transcript and the approvals of a run say what its record says. */
-async function expectWhole(storage: Storage, run: RunRecord): Promise<void> {
+/** The events and the transcript of a run agree with its record. */
+async function expectConsistent(storage: Storage, run: RunRecord): Promise<void> {
   const events = await storage.events.read({ runId: run.id }, { after: 0, limit: 1_000 })
   const types = events.map(({ type }) => type)
   const ends = types.flatMap((type, index) => (END.test(type) ? [[type, index]] : []))
   expect(types[0], run.id).toMatch(/^run\.(queued|started)$/)
   expect(ends, `${run.id}: ${types}`).toEqual(TERMINAL.has(run.status) ? [[`run.${run.status}`, types.length - 1]] : [])
-  if (run.targetId === 'tells' && run.status === 'completed') {
+  if (run.targetId === 'streams' && run.status === 'completed') {
     expect(
       types.filter((type) => type === 'text.delta'),
       `${run.id}: ${types}`,
@@ -130,15 +133,15 @@ async function expectWhole(storage: Storage, run: RunRecord): Promise<void> {
   expect(roles, `${run.id} ${run.status}`).toEqual(run.status === 'completed' ? ['user', 'assistant'] : ['user'])
 }
 
-/** Nothing waits for what is over. */
-async function expectNoLooseEnds(storage: Storage, runs: readonly RunRecord[]): Promise<void> {
+/** No approval, event or fire still waits for a run that has ended. */
+async function expectNothingPending(storage: Storage, runs: readonly RunRecord[]): Promise<void> {
   const ended = new Set(runs.filter(({ status }) => TERMINAL.has(status)).map(({ id }) => id))
   const { items } = await storage.approvals.list({ status: 'pending' }, PAGE, EVERY_ROW)
   expect(
     items.filter(({ runId }) => ended.has(runId)),
     'approvals of runs that have ended',
   ).toEqual([])
-  expect(await storage.emissions.list(1), 'events that are not handed out').toEqual([])
+  expect(await storage.emissions.list(1), 'events that were not delivered').toEqual([])
   const triggers = await storage.triggers.list(PAGE)
   for (const { id } of triggers.items) {
     const fires = await storage.fires.list({ triggerId: id }, PAGE)
@@ -149,7 +152,7 @@ async function expectNoLooseEnds(storage: Storage, runs: readonly RunRecord[]): 
   }
 }
 
-/** Every token stands in the audit chain, once: by itself, or with the one that it has replaced. */
+/** Every token has exactly one audit entry: its creation, or the rotation that replaced an older one. */
 async function expectAudited(storage: Storage): Promise<void> {
   const entries = await storage.audit.read({ afterSeq: 0, limit: 10_000 })
   const { items } = await storage.tokens.list(PAGE)

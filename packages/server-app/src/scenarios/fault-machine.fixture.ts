@@ -3,10 +3,10 @@ import { createInMemorySkillStore } from '@perdure/in-memory'
 import { createCronSchedule, createPrometheusMeter, nodeDigest } from '@perdure/platform-node'
 import { type IdGenerator, type Logger, NO_AUDIT_KEY, noTracer, type Storage } from '@perdure/ports'
 import { createRandomFaults, type Fault, type ManualClock, type RandomFaults, withFaults } from '@perdure/testkit'
-import { createPlatform } from './adapters.ts'
-import { createAttribution } from './attribution.ts'
-import { compose } from './compose.ts'
-import { parseConfig } from './config.ts'
+import { createAttribution } from '../compose/attribution.ts'
+import { compose } from '../compose/compose.ts'
+import { parseConfig } from '../config.ts'
+import { createPlatform } from '../start/adapters.ts'
 
 const PEPPER_REF = 'env:FAULTS_PEPPER'
 const PEPPER = 'p'.repeat(32)
@@ -19,12 +19,12 @@ export const FAULTY_CONFIG = parseConfig({
 
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-/** What stays when a process goes. */
+/** What survives a crash of the process. */
 export interface Surroundings {
   readonly storage: Storage
   readonly clock: ManualClock
   readonly ids: IdGenerator
-  /** One entry each time that code of a run has done its work, by the key it was asked with. */
+  /** The key of each execution of a run's code that has done its work. */
   readonly effects: string[]
   readonly errors: string[]
 }
@@ -37,15 +37,15 @@ export interface FaultOptions {
 
 export interface Machine {
   readonly faults: RandomFaults
-  /** Whether the outcome of a commit has become unknown: the process has ended. */
+  /** Whether the process has crashed because the outcome of a commit is unknown. */
   isDead(): boolean
-  /** Nobody hears of it any more, and it writes nothing. */
+  /** Crashes the process: it writes nothing more, and its answers are lost. */
   end(): void
   fetch(request: Request): Promise<Response>
   start(): Promise<void>
 }
 
-/** One process on a storage that fails now and then. Once the outcome of a commit is unknown it answers nobody. */
+/** One process on a storage that injects faults. Crashes when the outcome of a commit is unknown. */
 export function createMachine(around: Surroundings, options: FaultOptions): Machine {
   const { storage, clock, ids, errors } = around
   const life = { isOver: false }
@@ -58,7 +58,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
   })
   const faulty = withFaults(storage, faults)
   const { commit } = faulty.unitOfWork
-  // What a dead process would still write is not written, and nobody hears of what it read.
+  // A crashed process writes nothing, and its pending commits never resolve.
   const unitOfWork: Storage['unitOfWork'] = {
     commit: (writes) => (life.isOver ? never() : commit(writes).finally(() => life.isOver && never())),
   }
@@ -82,7 +82,7 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
       health: { active: 'env', fallbackChain: [], references: [] },
       ...{ auditKeys: NO_AUDIT_KEY, storageEncryption: undefined, auditEncryption: undefined },
     },
-    ...{ auditPlace: {}, cipher: undefined },
+    ...{ auditLocation: {}, cipher: undefined },
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },
     ...{ agents: agentsOf(around), workflows: workflowsOf(around), attribution: createAttribution(), phase },
     ...{ registeredSkills: noSkills, mcpServers: [] },
@@ -106,14 +106,13 @@ export function createMachine(around: Surroundings, options: FaultOptions): Mach
   }
 }
 
-/** What the code of a run is asked to do. */
-interface Asked {
+interface RunInput {
   readonly key?: string
 }
 
 function agentsOf({ effects }: Surroundings) {
   const agents = createAgentRegistry()
-  const done = (input: unknown) => void effects.push((input as Asked | null)?.key ?? '')
+  const done = (input: unknown) => void effects.push((input as RunInput | null)?.key ?? '')
   const plain = async (input: unknown) => {
     done(input)
     await turn()
@@ -123,15 +122,15 @@ function agentsOf({ effects }: Surroundings) {
     const { granted } = await approval('publish', { title: 'Publish?' })
     return { granted, input }
   }
-  async function* tells(input: unknown) {
+  async function* streams(input: unknown) {
     for (const delta of ['a', 'b', 'c']) yield { type: 'text.delta', payload: { delta } }
     done(input)
-    return { told: input }
+    return { streamed: input }
   }
   const register = (id: string, run: Parameters<typeof agents.register>[0]['agent']['run'], more = {}) =>
     agents.register({ id, description: id, agent: { id, run }, ...more })
   register('plain', plain)
-  register('tells', tells)
+  register('streams', streams)
   register('asks', asks)
   register('single', plain, { concurrency: 'single' })
   register('queued', plain, { concurrency: 'single', onBusy: 'queue' })
@@ -142,11 +141,11 @@ function workflowsOf({ effects }: Surroundings) {
   const workflows = createWorkflowRegistry()
   workflows.register({
     id: 'flow',
-    description: 'Two steps with waits between them.',
+    description: 'Runs two steps with waits between them.',
     workflow: {
       id: 'flow',
       async execute(input, { step, sleep, waitForEvent }) {
-        const key = (input as Asked | null)?.key ?? ''
+        const key = (input as RunInput | null)?.key ?? ''
         await step('first', () => void effects.push(`${key} first`))
         await sleep('nap', 500)
         await waitForEvent('paid', { timeoutMs: 2_000 }).catch(() => undefined)

@@ -8,24 +8,24 @@ export interface Asked {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** What the answers have named so far, by what it is. */
+/** Ids from the answers so far, by kind of resource. */
 export type Known = Readonly<Record<'run' | 'fact' | 'token' | 'approval' | 'trigger' | 'conflict', string[]>>
 
 export const nothingKnown = (): Known => ({ run: [], fact: [], token: [], approval: [], trigger: [], conflict: [] })
 
 type Random = () => number
 
-const AGENTS = ['plain', 'tells', 'asks', 'single', 'queued']
-/** Names in the paths and bodies; what is deleted has names of its own, so that the rest has to be there. */
+const AGENTS = ['plain', 'streams', 'asks', 'single', 'queued']
+/** Names used in paths and bodies. Only doomed ones are ever deleted, so that all others must exist. */
 const SESSIONS = ['s-0', 's-1', 's-2']
 const DOOMED_SESSIONS = ['d-0', 'd-1']
 const THREADS = ['t-0', 't-1', 't-2']
 const DOOMED_THREADS = ['u-0', 'u-1']
 
-/** Every operation that a request of its own can be answered to: all but the WebSocket. */
+/** Every operation except the WebSocket upgrade. */
 export const ASKED_OPERATIONS = OPERATIONS.filter(({ responses }) => responses[101] === undefined)
 
-/** A request of the operation under a key, about what is known. */
+/** Returns a function that makes a random request to an operation, mostly with a new key, using known ids. */
 export function createRequests(random: Random, known: Known) {
   let keys = 0
   const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)]

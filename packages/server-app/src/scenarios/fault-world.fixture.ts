@@ -1,22 +1,22 @@
 import { nodeDigest } from '@perdure/platform-node'
 import type { Logger, Storage } from '@perdure/ports'
 import { createManualClock, createRandom, createSequenceIds } from '@perdure/testkit'
+import { openTokenAdmin } from '../start/token-admin.ts'
 import { problemOf, read, type Seen, type SeenBody } from './fault-answer.fixture.ts'
 import { expectSoundStorage } from './fault-invariants.fixture.ts'
 import { createMachine, FAULTY_CONFIG, type FaultOptions, type Machine, turn } from './fault-machine.fixture.ts'
 import { ASKED_OPERATIONS, type Asked, createRequests, type Known, nothingKnown } from './fault-requests.fixture.ts'
-import { openTokenAdmin } from './token-admin.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-/** A request, and all that it was ever answered with. */
+/** A request and all its answers. */
 interface Story {
   readonly asked: Asked
   readonly answers: Seen[]
 }
 
-/** A server without its listener, clients that repeat themselves, and a storage that fails by a plan. */
+/** A server without a listener, clients that retry, and a storage that injects faults. */
 export async function createFaultWorld(storage: Storage, options: FaultOptions) {
   const clock = createManualClock()
   const around = { storage, clock, ids: createSequenceIds(), effects: [] as string[], errors: [] as string[] }
@@ -31,9 +31,9 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
   const admin = await openTokenAdmin(FAULTY_CONFIG, { adapters: { storage, clock, ids, digest: nodeDigest, logger } })
   const { token } = await admin.mint({ name: 'admin', scopes: ['admin:*'] })
 
-  /** Lets turns and time pass until it is so; false when it never is. */
-  const until = async (isSo: () => boolean, turns = 20_000): Promise<boolean> => {
-    for (let n = 0; !isSo(); n++) {
+  /** Advances the event loop and the clock until the condition holds; false if it never does. */
+  const until = async (condition: () => boolean, turns = 20_000): Promise<boolean> => {
+    for (let n = 0; !condition(); n++) {
       if (n === turns) return false
       await turn()
       if (n % 4 === 3) clock.advance(25)
@@ -42,7 +42,7 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
   }
   const pass = (turns: number) => until(() => false, turns)
 
-  /** A process that starts may die of the same faults: then another one is started. */
+  /** Starts processes until one is ready: the faults may also crash a start. */
   const boot = async (): Promise<Machine> => {
     for (let tries = 0; ; tries++) {
       const machine = createMachine(around, { ...options, seed: options.seed * 1_000 + injections.length })
@@ -99,7 +99,7 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
     })
     const asking = machine
     const answer = await read(await asking.fetch(request)).catch(() => undefined)
-    // Whoever died has said nothing, and what broke off is no answer.
+    // The answer of a crashed process is lost; so is one that broke off.
     if (asking.isDead() || answer === undefined) return
     answers.push(answer)
     seen.add(operation.id)
@@ -116,7 +116,7 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
     if (kind !== undefined) known[kind].push(...(json.id === undefined ? idsOf(json.items) : [json.id]))
   }
 
-  /** Asks all of these at once; false when they are not all answered and nobody has died. */
+  /** Sends all requests at once. It is a problem if one stays unanswered although the process has not crashed. */
   const askAll = async (group: readonly Story[]): Promise<void> => {
     let open = group.length
     for (const story of group) void ask(story).finally(() => open--)
@@ -140,7 +140,7 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
             answers: [],
           }))
           stories.push(...group)
-          // Some clients do not wait for their answer before they ask again, some repeat what they asked long ago.
+          // Some clients retry before they have an answer; some retry an old request.
           const again = stories.filter(({ asked }) => asked.key !== undefined && random() < 2 / stories.length)
           await askAll([...group, ...again, ...group.filter(({ asked }) => asked.key !== undefined && random() < 0.2)])
           await revive()
@@ -149,7 +149,7 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
         }
       }
     },
-    /** Nothing fails any more: what was not answered is asked again, and everything has the time it needs. */
+    /** Stops the faults, retries every unanswered request, and gives all work time to finish. */
     async recover() {
       await revive()
       machine.faults.stop()
@@ -161,10 +161,10 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
       for (const story of stories.filter(isUnanswered)) {
         problems.push(`not answered in the end: ${story.asked.operation.id} ${JSON.stringify(story.answers.at(-1))}`)
       }
-      for (const agentId of ['plain', 'tells', 'single', 'queued']) {
+      for (const agentId of ['plain', 'streams', 'single', 'queued']) {
         const { status, json } = await get('POST', `/agents/${agentId}/run`, { input: {} })
         const idle = (await get('GET', `/agents/${agentId}/state`)).json as { running?: number; queued?: number }
-        if (status !== 200 || json.status !== 'completed') problems.push(`${agentId} does not work: ${status}`)
+        if (status !== 200 || json.status !== 'completed') problems.push(`${agentId} fails: ${status}`)
         if (idle.running !== 0 || idle.queued !== 0) problems.push(`${agentId} is busy: ${JSON.stringify(idle)}`)
       }
       problems.push(...around.errors.filter((error) => error.startsWith('undeclared error')))
@@ -175,7 +175,7 @@ export async function createFaultWorld(storage: Storage, options: FaultOptions) 
 
 const idsOf = (items: SeenBody['items'] = []) => items.map(({ id }) => id)
 
-/** What an operation makes, or lists. */
+/** The kind of resource that an operation creates or lists. */
 const KINDS: Readonly<Record<string, keyof Known | undefined>> = {
   'approvals.list': 'approval',
   'memory.list-conflicts': 'conflict',

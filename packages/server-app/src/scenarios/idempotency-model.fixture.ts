@@ -69,12 +69,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** What the model knows of a key: executing, or answered with these bytes. */
+/** What the model knows about a key: its request is executing, or was answered with these bytes. */
 interface Known {
   readonly version: number
   readonly createdAt: number
   readonly pending?: Promise<Answer> | undefined
-  /** Of the answer; `undefined` when the process died before it was seen. */
+  /** `undefined` if the process crashed before the client received the answer. */
   readonly seen?: { readonly status: number; readonly text: string } | undefined
 }
 
@@ -97,14 +97,14 @@ function bodyOf(target: Target): unknown {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-async function until(isSo: () => boolean): Promise<void> {
-  for (let turns = 0; !isSo(); turns++) {
-    if (turns > 10_000) throw new Error('it never came to pass')
+async function until(condition: () => boolean): Promise<void> {
+  for (let turns = 0; !condition(); turns++) {
+    if (turns > 10_000) throw new Error('the condition never became true')
     await turn()
   }
 }
 
-/** Runs a script against the server and says, at every answer, what it had to be. */
+/** Runs the steps of a script against the server and checks every answer against the model. */
 export function createIdempotencyModel(world: IdempotencyWorld) {
   const known = new Map<string, Known>()
   const effects = new Map<string, number>()
@@ -134,7 +134,7 @@ export function createIdempotencyModel(world: IdempotencyWorld) {
     }
   }
 
-  /** What a request under a key that is known must be answered. */
+  /** Checks the answer to a request that repeats a known key. */
   const expectAgain = (target: Target, record: Known, answer: Answer) => {
     if (record.version !== target.version)
       return expect(answer).toMatchObject({ status: 409, error: 'idempotency-conflict' })
@@ -231,7 +231,7 @@ export function createIdempotencyModel(world: IdempotencyWorld) {
       await steps.crash({ kind: 'crash' })
       const again = await send(target)
       expect(again.status, again.text).toBe(STATUS[target.route])
-      // What was answered was recorded; what was not may have been.
+      // An answer that was received was also stored; one that was lost may have been.
       if (answer !== undefined) expect(again).toMatchObject({ isReplayed: true, text: answer.text })
       expect(effectsOf(target) - before).toBeLessThanOrEqual(1)
       known.set(idOf(target), { version: target.version, createdAt: world.clock.now(), seen: again })
@@ -268,7 +268,10 @@ export function createIdempotencyModel(world: IdempotencyWorld) {
   }
 }
 
-/** Random scripts of requests, crashes, rotations and time; after each, every key has had exactly its effects. */
+/**
+ * Runs random scripts of requests, crashes, token rotations and time. After each, every key must have had its effects
+ * exactly once.
+ */
 export async function checkIdempotency(
   open: () => Promise<Storage>,
   options: { readonly numRuns: number; readonly seed?: number },

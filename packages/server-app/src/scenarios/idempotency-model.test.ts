@@ -3,12 +3,12 @@ import { openSqliteStorage } from '@perdure/sqlite'
 import { describe, it } from 'vitest'
 import { checkIdempotency } from './idempotency-model.fixture.ts'
 
-describe('a key', () => {
-  it('has its effects once and one answer, in memory', async () => {
+describe('an idempotency key', () => {
+  it('has its effects once and a single answer, in memory', async () => {
     await checkIdempotency(async () => createInMemoryStorage(), { numRuns: 400 })
   })
 
-  it('has its effects once and one answer, on SQLite', async () => {
+  it('has its effects once and a single answer, on SQLite', async () => {
     await checkIdempotency(() => openSqliteStorage({ path: ':memory:' }), { numRuns: 150 })
   })
 })

@@ -11,11 +11,11 @@ import {
   type UnitOfWork,
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
-import { createPlatform } from './adapters.ts'
-import { createAttribution } from './attribution.ts'
-import { type Composition, compose } from './compose.ts'
-import { parseConfig } from './config.ts'
-import { openTokenAdmin } from './token-admin.ts'
+import { createAttribution } from '../compose/attribution.ts'
+import { type Composition, compose } from '../compose/compose.ts'
+import { parseConfig } from '../config.ts'
+import { createPlatform } from '../start/adapters.ts'
+import { openTokenAdmin } from '../start/token-admin.ts'
 
 export const TTL_MS = 600_000
 const PEPPER_REF = 'env:IDEMPOTENCY_MODEL_PEPPER'
@@ -26,7 +26,7 @@ const noSkills = createInMemorySkillStore({})
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-/** When the process dies: at its commit of that number from now, before or after that is on the disk. */
+/** Crashes the process at its nth commit from now, before or after the commit is durable. */
 export interface Death {
   readonly atCommit: number
   readonly when: 'before' | 'after'
@@ -40,11 +40,11 @@ export interface Answer {
   readonly retryAfter: string | null
 }
 
-/** A whole server without its listener: the real handler on a real storage, and processes that come and go. */
+/** A server without a listener on the given storage. Its process can be crashed and restarted. */
 export async function createIdempotencyWorld(storage: Storage) {
   const clock = createManualClock()
   const ids = createSequenceIds()
-  /** What outside effects there were, by the input that asked for them. */
+  /** The inputs whose runs have had their effect on the outside world. */
   const ledger: string[] = []
   let gates: Gate[] = []
   let running = boot({ storage, clock, ids, ledger, hold: (gate) => gates.push(gate) })
@@ -65,21 +65,21 @@ export async function createIdempotencyWorld(storage: Storage) {
 
   return {
     ...{ clock, ledger, send },
-    /** Lets what was held for this input go on. */
+    /** Releases the runs held for this input. */
     release(input: unknown) {
       const text = JSON.stringify(input)
       for (const { input: held, go } of gates) if (held === text) go()
       gates = gates.filter((gate) => gate.input !== text)
     },
-    /** Whether something is held for this input. */
+    /** Whether a run is held for this input. */
     holds: (input: unknown) => gates.some((gate) => gate.input === JSON.stringify(input)),
     tokens: async () => (await storage.tokens.list({ limit: 200, order: 'asc' })).items.length,
     async rotate(subject: string) {
       const { status, text } = await send(subject, `/tokens/${holders[subject]?.id}/rotate`, { body: {} })
-      if (status !== 201) throw new Error(`not rotated: ${status} ${text}`)
+      if (status !== 201) throw new Error(`token rotation failed: ${status} ${text}`)
       holders[subject] = JSON.parse(text)
     },
-    /** The process dies with all that is under way, and another one starts on what is on the disk. */
+    /** Crashes the process with all pending work, and starts another on the same storage. */
     async crash() {
       running.kill()
       gates = []
@@ -113,7 +113,7 @@ interface Gate {
   readonly go: () => void
 }
 
-/** One process. Once killed it commits nothing more and answers nobody. */
+/** One process. Once killed, it commits nothing more and sends no answers. */
 function boot({ storage, clock, ids, ledger, hold }: Machine) {
   const life = { isOver: false, commits: 0, failNext: false, death: undefined as Death | undefined }
   const never = () => new Promise<never>(() => {})
@@ -148,10 +148,10 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
     return { done: input }
   }
   agents.register({ id: 'echo', description: 'Answers its input.', agent: { id: 'echo', run: echo } })
-  agents.register({ id: 'held', description: 'Ends when told.', agent: { id: 'held', run: held } })
+  agents.register({ id: 'held', description: 'Ends when it is released.', agent: { id: 'held', run: held } })
   agents.register({
     id: 'single',
-    description: 'Does one thing at a time.',
+    description: 'Executes one run at a time.',
     agent: { id: 'single', run: held },
     concurrency: 'single',
   })
@@ -172,7 +172,7 @@ function boot({ storage, clock, ids, ledger, hold }: Machine) {
       health: { active: 'env', fallbackChain: [], references: [] },
       ...{ auditKeys: NO_AUDIT_KEY, storageEncryption: undefined, auditEncryption: undefined },
     },
-    ...{ auditPlace: {}, cipher: undefined },
+    ...{ auditLocation: {}, cipher: undefined },
     vitals: { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: ignore },
     ...{ agents, workflows: createWorkflowRegistry(), attribution: createAttribution(), phase },
     ...{ registeredSkills: noSkills, mcpServers: [] },

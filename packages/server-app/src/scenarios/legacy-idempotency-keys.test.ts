@@ -6,8 +6,8 @@ import { CONFIG, directory, mint, start } from './audit-server.fixture.ts'
 
 const hashed = (identity: readonly string[]) => createHash('sha256').update(JSON.stringify(identity)).digest('hex')
 
-describe('a database of an earlier release', () => {
-  it('still answers the keys that it remembers', async () => {
+describe('a database with hashed idempotency keys of an earlier release', () => {
+  it('replays the answers stored under those keys', async () => {
     const first = await start(CONFIG)
     const token = await mint('sessions:write', CONFIG)
     const create = (server: typeof first, key: string) =>

@@ -21,14 +21,14 @@ const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 const ALICE = { subject: 'alice', scopes: ['admin:*'] }
 
-/** What a turn asks of the storage: operations, rows they read, rows they write, bytes of text they read. */
+/** Storage work of one turn. */
 interface Work {
   readonly operations: number
   readonly rowsRead: number
   readonly writes: number
 }
 
-/** Counts what goes through the ports. */
+/** Counts the calls through the ports of a storage. */
 function counted(storage: Storage) {
   let work = { operations: 0, rowsRead: 0, writes: 0 }
   const rowsOf = (result: unknown): number => {
@@ -85,7 +85,7 @@ async function openWorld() {
   const clock = createManualClock()
   const ids = createSequenceIds()
   const agents = createAgentRegistry()
-  agents.register({ id: 'chatty', description: 'Listens.', agent: chatty })
+  agents.register({ id: 'chatty', description: 'Reads the recent messages.', agent: chatty })
   const phase = createPhase()
   phase.enter('ready')
   const sessionOf = createSessionService({ ...counting, clock, ids, maxResultBytes: 1_000_000 })
@@ -116,13 +116,13 @@ async function openWorld() {
   return { storage, sessions, turn }
 }
 
-describe('a session of a thousand turns', () => {
-  it('costs the same at every turn, exports what it holds, and is deleted to the last row', async () => {
+describe('a session of 1,000 turns', () => {
+  it('costs the same at every turn, exports its transcript, and is deleted completely', async () => {
     const { storage, sessions, turn } = await openWorld()
     const work: Work[] = []
     for (let index = 0; index < TURNS; index++) work.push(await turn(`turn ${index}`))
 
-    // The first turns have fewer than 20 messages to read; from then on every turn does exactly the same.
+    // The first turns have fewer than 20 messages to read; after that, every turn does exactly the same work.
     expect(new Set(work.slice(20).map((one) => JSON.stringify(one))).size).toBe(1)
 
     const transcript = []

@@ -3,7 +3,7 @@ import { createIdGenerator, nodeDigest } from '@perdure/platform-node'
 import { type Embedder, EVERY_ROW, type Logger, type Storage } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 
-/** One fact that a query asks for, among many that share words with it. */
+/** A query and the one fact that answers it, among many facts that share words with it. */
 export interface Labelled {
   readonly query: string
   readonly wanted: string // text of the fact
@@ -14,7 +14,7 @@ const FIRST =
 const LAST =
   'Almeida Brandt Castro Dubois Eriksen Fischer Garcia Haddad Ivanov Jansen Kowalski Lindqvist Moreau Nakamura Okafor Petrov Quispe Rossi Silva Tanaka'
 
-/** What is known of a person, how somebody asks for it in the same words, and how in others. */
+/** A fact about a person, a query that uses its words, and a query that uses other words. */
 const ASPECTS: readonly (readonly [fact: string, asked: string, meant: string])[] = [
   ['drinks oat milk in every coffee', 'which milk goes into the coffee of', 'non-dairy beverage preference of'],
   ['parks a green bicycle behind the bakery', 'where does the bicycle stand of', 'two-wheeler location of'],
@@ -34,7 +34,7 @@ const ASPECTS: readonly (readonly [fact: string, asked: string, meant: string])[
   ['asked never to be called on Fridays', 'not to be called on which day', 'phone restrictions of'],
 ]
 
-/** What a model would know of the words above. */
+/** Maps words to meanings, as an embedding model would. */
 export const MEANINGS: Readonly<Record<string, string>> = Object.fromEntries(
   [
     'beverage coffee drinks non dairy oat milk preference',
@@ -52,7 +52,7 @@ export const MEANINGS: Readonly<Record<string, string>> = Object.fromEntries(
   ].flatMap((group) => group.split(' ').map((word, _, [meaning = word]) => [word, `${meaning}*`])),
 )
 
-/** Facts about made-up people: `people * 12` of them, and two queries for some. */
+/** `people * 12` facts about made-up people, with two queries for some of them. */
 export function makeCorpus(people: number, queries = 240) {
   const firsts = FIRST.split(' ')
   const lasts = LAST.split(' ')
@@ -79,7 +79,7 @@ export interface OpenCorpus {
   search(query: string, limit?: number): Promise<readonly string[]>
 }
 
-/** Memory over a storage that holds the texts. */
+/** Stores the texts as facts and opens memory on that storage. */
 export async function openCorpus(storage: Storage, texts: readonly string[], embedder?: Embedder): Promise<OpenCorpus> {
   const clock = createManualClock()
   const ids = createIdGenerator()
@@ -129,7 +129,7 @@ export interface Quality {
   readonly meanReciprocalRank: number
 }
 
-/** How well a search finds what is wanted. */
+/** Measures how well a search ranks the wanted facts. */
 export async function measure(
   search: (query: string) => Promise<readonly string[]>,
   labelled: readonly Labelled[],

@@ -3,11 +3,11 @@ import { createHashEmbedder } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { MEANINGS, makeCorpus, measure, openCorpus } from './memory-corpus.fixture.ts'
 
-describe('search in 720 facts about 60 people', () => {
+describe('memory search in 720 facts', () => {
   const { facts, sameWords, otherWords } = makeCorpus(60, 60)
   const embedder = createHashEmbedder({ dimensions: 256, synonyms: MEANINGS })
 
-  it('finds what is asked for in the same words', async () => {
+  it('finds a fact by a query in the same words', async () => {
     const storage = await openSqliteStorage({ path: ':memory:' })
     const { search } = await openCorpus(storage, facts)
 
@@ -18,7 +18,7 @@ describe('search in 720 facts about 60 people', () => {
     await storage.close()
   })
 
-  it('finds what is asked for in other words better with an embedder than without', async () => {
+  it('finds a fact by a query in other words more often with an embedder than without', async () => {
     const storage = await openSqliteStorage({ path: ':memory:' })
     const hybrid = await openCorpus(storage, facts, embedder)
     const byWords = await openCorpus(storage, [])

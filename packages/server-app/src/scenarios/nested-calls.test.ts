@@ -1,13 +1,13 @@
 import type { RunContext } from '@perdure/core'
 import { describe, expect, it } from 'vitest'
-import { runAgent } from './run-agent.ts'
+import { runAgent } from '../testing/run-agent.ts'
 
 const run = (code: (context: RunContext) => Promise<unknown>) =>
   runAgent({ id: 'a', description: 'Calls.', agent: { id: 'a', run: (_input, context) => code(context) } }, {})
 
 const inside = /made inside the durable call outer/
 
-describe('a durable call inside the code of another one', () => {
+describe('nested durable calls', () => {
   it.each<[string, (context: RunContext) => Promise<unknown>]>([
     ['a step in a step', ({ step }) => step('outer', () => step('inner', async () => 1))],
     [
@@ -19,21 +19,21 @@ describe('a durable call inside the code of another one', () => {
     ],
     ['an approval in a step', ({ step, approval }) => step('outer', () => approval('inner'))],
     [
-      'a sleep after a wait of its own',
+      'a sleep in a step, after an await',
       ({ step, sleep }) =>
         step('outer', async () => {
           await new Promise((resolve) => setTimeout(resolve, 1))
           await sleep('inner', 1)
         }),
     ],
-  ])('is refused: %s', async (_, code) => {
+  ])('fails the run for %s', async (_, code) => {
     const { status, error } = await run(code)
 
     expect(status).toBe('failed')
     expect(error?.message).toMatch(inside)
   })
 
-  it('is no call beside another one, nor after it', async () => {
+  it('accepts parallel and consecutive calls', async () => {
     const { status, result } = await run(async ({ step }) => {
       const sides = await Promise.all([step('a', async () => 1), step('b', async () => 2)])
       return [...sides, await step('c', async () => 3)]

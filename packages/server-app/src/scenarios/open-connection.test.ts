@@ -7,8 +7,8 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
 import type { ServerConfigInput } from '@perdure/protocol'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createServer } from './create-server.ts'
-import type { PerdureServer } from './perdure-server.ts'
+import { createServer } from '../create-server.ts'
+import type { PerdureServer } from '../perdure-server.ts'
 import { decodeFrames, encodeFrame, textFrame } from './raw-frames.fixture.ts'
 import { connect, type Frame } from './web-socket-client.fixture.ts'
 
@@ -18,7 +18,7 @@ const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignor
 const agents = [
   {
     id: 'flood',
-    description: 'Says more than any buffer of a network holds.',
+    description: 'Emits more than all network buffers hold.',
     agent: {
       id: 'flood',
       async run(_: unknown, { emit }: AgentContext) {
@@ -53,7 +53,7 @@ async function start(realtime: ServerConfigInput['realtime'] = {}) {
   return { server, url, metric }
 }
 
-/** The bare connection of a WebSocket that answers nothing by itself. */
+/** Opens a WebSocket on a raw socket, which answers no ping by itself. */
 async function openRaw(url: string): Promise<Duplex> {
   const headers = {
     ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
@@ -75,8 +75,8 @@ const startFlood = async (url: string) => {
   return (await response.json()) as { readonly runId: string; readonly subject: string }
 }
 
-describe('an open connection', () => {
-  it('is closed 4007 when the server stops, with the time to come back', async () => {
+describe('an open WebSocket', () => {
+  it('is closed with 4007 and a reconnect delay when the server stops', async () => {
     const { server, url } = await start()
     const client = await connect(url)
     await client.initialize()
@@ -91,7 +91,7 @@ describe('an open connection', () => {
     expect(retryAfterMs).toBeLessThanOrEqual(5_000)
   })
 
-  it('is closed 1009 for a message that is too long', async () => {
+  it('is closed with 1009 for a message that is too long', async () => {
     const { url } = await start()
     const client = await connect(url)
     await client.initialize()
@@ -101,7 +101,7 @@ describe('an open connection', () => {
     expect((await client.closed).code).toBe(1009)
   })
 
-  it('is closed 4005 for too many messages, and 4008 for what is none', async () => {
+  it('is closed with 4005 for too many messages and 4008 for invalid ones', async () => {
     const { url } = await start()
     const [flooding, babbling, binary] = [await connect(url), await connect(url), await connect(url)]
 
@@ -114,7 +114,7 @@ describe('an open connection', () => {
     expect(await binary.closed).toEqual({ code: 4008, reason: 'protocol.violation' })
   })
 
-  it('is closed 4006 when it reads nothing, and finds that out when it reads again', async () => {
+  it('is closed with 4006 when its client reads nothing, and receives the close frame when it reads again', async () => {
     const { url, metric } = await start({ stallMs: 2_500 })
     const socket = await openRaw(url)
     const { subject } = await startFlood(url)
@@ -136,7 +136,7 @@ describe('an open connection', () => {
     await expect.poll(() => metric('svc_ws_connections')).toBe(0)
   })
 
-  it('is ended when it answers no ping', async () => {
+  it('is terminated when its client answers no ping', async () => {
     const { url } = await start({ webSocket: { heartbeatMs: 100 } })
     const [silent, answering] = [await openRaw(url), await connect(url)]
     await answering.initialize()
@@ -149,8 +149,8 @@ describe('an open connection', () => {
   })
 })
 
-describe('an open stream', () => {
-  it('is cut off when its reader takes nothing', async () => {
+describe('an open event stream', () => {
+  it('is disconnected when its client reads nothing', async () => {
     const { url, metric } = await start({ stallMs: 2_500 })
     const { runId } = await startFlood(url)
     const request = httpRequest(`${url}/runs/${runId}/events`, { headers: { accept: 'text/event-stream' } }).end()

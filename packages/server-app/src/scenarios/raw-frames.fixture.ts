@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 
-/** A frame of a client, well-formed or not. */
+/** A client frame, which may be malformed. */
 export interface RawFrame {
   readonly fin: boolean
   readonly rsv: number
   readonly opcode: number
   readonly isMasked: boolean
   readonly payload: Uint8Array
-  /** Length as announced, where it is not that of the payload. */
+  /** Length in the header, if it differs from that of the payload. */
   readonly announced: number | undefined
 }
 
@@ -33,7 +33,7 @@ export interface ServerFrame {
   readonly body: Buffer
 }
 
-/** The frames of a server: never masked, never continued. */
+/** Decodes server frames, which are never masked or continued. */
 export function decodeFrames(bytes: Buffer): readonly ServerFrame[] {
   const frames: ServerFrame[] = []
   let rest = bytes

@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { AgentContext } from '@perdure/core'
 import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createServer } from './create-server.ts'
-import type { PerdureServer } from './perdure-server.ts'
+import { createServer } from '../create-server.ts'
+import type { PerdureServer } from '../perdure-server.ts'
 
 const MARK = 'marker-4711'
 const GONE = 'ses-gone'
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.stop({ force: true })
 })
 
-/** An agent that leaves its input wherever a run can leave something. */
+/** An agent that stores its input in every place that a run can write to. */
 const scribe = {
   id: 'scribe',
   async run(input: unknown, { emit, step, tool, session, agents, metadata }: AgentContext) {
@@ -76,7 +76,7 @@ async function startServer() {
 
 type Call = Awaited<ReturnType<typeof startServer>>['call']
 
-/** Does everything that leaves something about a session. */
+/** Stores data of a session in every table that can hold some. */
 async function fill(call: Call, sessionId: string, mark: string) {
   const input = { text: mark }
   await call('POST', '/sessions', { id: sessionId, title: mark, metadata: { mark } })
@@ -103,7 +103,7 @@ async function fill(call: Call, sessionId: string, mark: string) {
   return (body.items as { id: string }[]).map(({ id }) => id)
 }
 
-/** Every row of every table whose text holds one of the words, as `table: row`. */
+/** Finds every row of the database that contains one of the words, as `table: row`. */
 function scan(path: string, words: readonly string[]): readonly string[] {
   const db = new DatabaseSync(path, { readOnly: true })
   const tables = db.prepare("select name from sqlite_schema where type = 'table'").all() as { name: string }[]
@@ -117,7 +117,7 @@ function scan(path: string, words: readonly string[]): readonly string[] {
 }
 
 describe('deleting a session', () => {
-  it('leaves no row of any table with its content or its runs, and touches no other session', async () => {
+  it('leaves no row with its content or its runs, and does not touch other sessions', async () => {
     const { server, path, call } = await startServer()
     const kept = await fill(call, KEPT, 'other-text')
     const gone = await fill(call, GONE, MARK)
@@ -141,7 +141,7 @@ describe('deleting a session', () => {
 
     expect((await call('DELETE', `/sessions/${GONE}`)).status).toBe(204)
 
-    // The audit chain, and the events that tell of its entries, keep that a run was replayed, by its id.
+    // The audit chain and its events keep the ids of replayed runs.
     const isAudit = (row: string) => row.startsWith('audit_entries') || row.includes('"type":"audit.appended"')
     expect(scan(path, [MARK, ...gone]).filter((row) => !isAudit(row))).toEqual([])
     expect(scan(path, [MARK])).toEqual([])

@@ -15,9 +15,9 @@ const OPEN = {
 const PASSING = ['busy', 'full', 'late', 'answered-late'] as const
 const ENDING = ['busy', 'late', 'answered-late', 'lost', 'unknown'] as const
 
-describe('a server on a storage that fails now and then', () => {
+describe('a server on a storage with random faults', () => {
   it.each(seeds)(
-    'answers as declared, keeps what it acknowledged and gets over it, seed %i',
+    'gives only declared answers, keeps what it acknowledged, and recovers (seed %i)',
     async (seed) => {
       const storage = await OPEN[seed % 2 === 0 ? 'sqlite' : 'memory']()
       const world = await createFaultWorld(storage, { seed, share: 0.12, faults: PASSING })
@@ -34,7 +34,7 @@ describe('a server on a storage that fails now and then', () => {
   )
 
   it.each(seeds)(
-    'comes back whole when the outcome of a commit is unknown, seed %i',
+    'recovers completely after commits with an unknown outcome (seed %i)',
     async (seed) => {
       const storage = await OPEN[seed % 2 === 0 ? 'sqlite' : 'memory']()
       const world = await createFaultWorld(storage, { seed, share: 0.02, faults: ENDING })

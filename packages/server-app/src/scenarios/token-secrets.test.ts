@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
-import { parseConfig } from './config.ts'
-import { createServer } from './create-server.ts'
-import { openTokenAdmin } from './token-admin.ts'
+import { parseConfig } from '../config.ts'
+import { createServer } from '../create-server.ts'
+import { openTokenAdmin } from '../start/token-admin.ts'
 
 const random = () => randomBytes(32).toString('base64url')
 const PEPPERS = { TOKEN_SECRETS_OLD: random(), TOKEN_SECRETS_NEW: random() }
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
 })
 
-/** A server on a file of its own, with what it logs. */
+/** Starts a server on a database in `dir` and collects its log. */
 async function start(dir: string, auth: { pepperRef: string; previousPepperRefs?: string[] }, isEncrypted = false) {
   const lines: unknown[] = []
   const keep = (...line: unknown[]) => void lines.push(line)
@@ -70,8 +70,8 @@ const WINDOW = 20
 const windowsOf = (text: string) =>
   Array.from({ length: text.length - WINDOW + 1 }, (_, at) => text.slice(at, at + WINDOW))
 
-describe('the secrets of tokens', () => {
-  it('stand nowhere: no twenty characters of them in a file, a log line, an error or the metrics', async () => {
+describe('secrecy of tokens', () => {
+  it('keeps tokens, and any 20 characters of them, out of files, the log, answers and metrics', async () => {
     const dir = createDir()
     const { send, admin, lines } = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_OLD' })
     const adminToken = await admin()
@@ -104,14 +104,14 @@ describe('the secrets of tokens', () => {
     expect(files).toContain('data.db-wal')
     expect(minted).toHaveLength(111)
     expect(found).toEqual([])
-    // The search itself finds what is there.
+    // Proves that the search finds a token where there is one.
     look('a token', `some text before ${adminToken}`)
     expect(found.length).toBeGreaterThan(0)
   })
 })
 
-describe.each([false, true])('the pepper, tickets and passphrases (encrypted: %s)', (isEncrypted) => {
-  it('stand nowhere either, nor in what the audit chain exports', async () => {
+describe.each([false, true])('secrecy of peppers, tickets and passphrases (encrypted: %s)', (isEncrypted) => {
+  it('keeps them out of files, the log, answers and audit exports', async () => {
     const dir = createDir()
     const { server, send, admin, lines } = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_OLD' }, isEncrypted)
     const adminToken = await admin()
@@ -122,7 +122,7 @@ describe.each([false, true])('the pepper, tickets and passphrases (encrypted: %s
       const options = { method: 'POST', body: {}, ...(n % 2 === 0 ? { key: `ticket-${n}` } : {}) }
       const { ticket } = (await (await send('/session/ws-ticket', adminToken, options)).json()) as { ticket: string }
       tickets.push(ticket)
-      // Used once, then refused: both are seen by whoever logs and records.
+      // The first use is accepted, the second refused: both are logged and recorded.
       for (let use = 0; use < 2; use++) {
         const socket = new WebSocket(`ws://${host}:${port}${basePath}/ws`, ['svc.protocol.v1', `ticket.${ticket}`])
         socket.addEventListener('open', () => use === 0 && socket.close())
@@ -148,7 +148,7 @@ describe.each([false, true])('the pepper, tickets and passphrases (encrypted: %s
   })
 })
 
-/** Looks for any twenty characters of the secrets, in every file of the folder and in what else is given. */
+/** Searches every file of the folder, and the texts given to `look`, for any 20 characters of the secrets. */
 function searchFor(texts: readonly string[], dir: string) {
   const secrets = new Set(texts.flatMap(windowsOf))
   const found: string[] = []
@@ -160,8 +160,8 @@ function searchFor(texts: readonly string[], dir: string) {
   return { found, look, files }
 }
 
-describe('a new pepper', () => {
-  it('locks nobody out while the old one is listed, nor afterwards whoever came in between', async () => {
+describe('pepper rotation', () => {
+  it('accepts old tokens while the old pepper is listed, and afterwards those used in the meantime', async () => {
     const dir = createDir()
     const before = await start(dir, { pepperRef: 'env:TOKEN_SECRETS_OLD' })
     const adminToken = await before.admin()

@@ -11,9 +11,9 @@ import type { RunContext } from '@perdure/core'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { type Logger, type McpCall, type McpClient, noTracer, type Storage } from '@perdure/ports'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createServer } from './create-server.ts'
-import type { PerdureServer } from './perdure-server.ts'
-import type { ServerOptions } from './server-options.ts'
+import { createServer } from '../create-server.ts'
+import type { PerdureServer } from '../perdure-server.ts'
+import type { ServerOptions } from '../server-options.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const CLIENT = 'b7ad6b7169203331'
@@ -73,7 +73,7 @@ const isError = ({ status }: ReadableSpan) => status.code === SpanStatusCode.ERR
 const spansOf = (parent: string | undefined) =>
   exporter.getFinishedSpans().filter(({ parentSpanContext }) => parentSpanContext?.spanId === parent)
 
-/** The finished spans below one, as titles; what failed with the class of its failure. */
+/** The finished spans below a span, as a tree of names, with the error type of failed ones. */
 const treeOf = (parent: string): unknown[] =>
   spansOf(parent)
     .sort((one, other) => (one.name < other.name ? -1 : 1))
@@ -84,7 +84,11 @@ const treeOf = (parent: string): unknown[] =>
     })
 
 const agentOf = (id: string, run: (context: RunContext) => Promise<unknown>) => ({
-  ...{ id, description: 'Does its work.', agent: { id, run: (_: unknown, given: RunContext) => run(given) } },
+  ...{
+    id,
+    description: 'Runs the code of the test.',
+    agent: { id, run: (_: unknown, given: RunContext) => run(given) },
+  },
 })
 
 const helper = agentOf('helper', async ({ tool }) => {
@@ -98,10 +102,10 @@ const helper = agentOf('helper', async ({ tool }) => {
 })
 
 describe('a trace', () => {
-  it('leads from the client over the request and the run to steps, tools, MCP calls and children, without a content', async () => {
-    const places: (string | undefined)[] = []
+  it('connects request, run, steps, tools, MCP calls and child runs, and contains no payload', async () => {
+    const traceparents: (string | undefined)[] = []
     const agent = agentOf('lead', async ({ traceparent, step, tool, mcp: servers, agents, emit }) => {
-      places.push(traceparent)
+      traceparents.push(traceparent)
       trace.getTracer('own').startSpan('ask the model').end()
       await emit('note', { text: CANARY })
       await step('look up', async () => {
@@ -135,15 +139,15 @@ describe('a trace', () => {
     ])
     const run = exporter.getFinishedSpans().find(({ name }) => name === 'invoke_agent lead')
     const call = exporter.getFinishedSpans().find(({ name }) => name === 'tools/call read')
-    expect(places).toEqual([`00-${TRACE}-${run?.spanContext().spanId}-01`])
+    expect(traceparents).toEqual([`00-${TRACE}-${run?.spanContext().spanId}-01`])
     expect(sent.at(-1)?.traceparent).toBe(`00-${TRACE}-${call?.spanContext().spanId}-01`)
-    const told = exporter
+    const exported = exporter
       .getFinishedSpans()
       .map(({ name, attributes, events, status, links }) => ({ name, attributes, events, status, links }))
-    expect(JSON.stringify(told)).not.toContain(CANARY)
+    expect(JSON.stringify(exported)).not.toContain(CANARY)
   })
 
-  it('goes on in the process that takes a run over after a crash', async () => {
+  it('continues in the process that recovers the run after a crash', async () => {
     const storage: Storage = createInMemoryStorage()
     let isHeld = true
     const flow = {
@@ -174,7 +178,7 @@ describe('a trace', () => {
     expect(run?.spanContext().traceId).toBe(TRACE)
   })
 
-  it('begins with the fire of a trigger', async () => {
+  it('includes the fire of a trigger', async () => {
     const triggers = [
       { id: 'often', kind: 'interval' as const, intervalMs: 86_400_000, target: { agentId: 'helper', input: CANARY } },
     ]
@@ -193,7 +197,7 @@ describe('a trace', () => {
       ])
   })
 
-  it('marks the faults of the server, not those of the caller', async () => {
+  it('marks server errors as failed spans, but not client errors', async () => {
     const { post, get } = await serve({ adapters: { storage: brokenStorage() } })
 
     await post('/agents/nobody/run', {})
@@ -216,8 +220,8 @@ function brokenStorage(): Storage {
   return { ...storage, sessions: { ...storage.sessions, list: () => Promise.reject(new Error(CANARY)) } }
 }
 
-describe('without telemetry.traces', () => {
-  it('no span is made, whatever is registered', async () => {
+describe('tracing without telemetry.traces', () => {
+  it('creates no span, even with a registered tracer provider', async () => {
     const { post } = await serve({ agents: [helper], config: { telemetry: { traces: false } } })
 
     expect((await post('/agents/helper/run', {})).status).toBe(200)
@@ -225,7 +229,7 @@ describe('without telemetry.traces', () => {
     expect(exporter.getFinishedSpans()).toEqual([])
   })
 
-  it('a request and a run ask for nothing that would have to be made', async () => {
+  it('starts no span for a request and a run', async () => {
     const asked: string[] = []
     const start = (name: string) => {
       asked.push(name)
@@ -239,8 +243,8 @@ describe('without telemetry.traces', () => {
   })
 })
 
-describe('a stop', () => {
-  it('hands over what is kept back, the spans of its last runs too', async () => {
+describe('tracing during shutdown', () => {
+  it('flushes buffered spans, including those of the last runs', async () => {
     const flushed: unknown[] = []
     const keeping: SpanProcessor = {
       onStart: ignore,
@@ -272,7 +276,7 @@ describe('a stop', () => {
     expect(flushed).toEqual([['POST /v1/agents/:agentId/run', 'invoke_agent held']])
   })
 
-  it('waits for that no longer than a second', async () => {
+  it('does not wait for a flush that hangs', async () => {
     const tracer = { ...noTracer, flush: () => new Promise<never>(() => undefined) }
     const { server } = await serve({ adapters: { tracer } })
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 
-/** A frame as loosely typed as a client sees it. */
+/** A received frame, loosely typed. */
 export interface Frame {
   readonly id?: number
   readonly kind?: string
@@ -17,11 +17,11 @@ export interface Frame {
 
 export interface SocketClient {
   readonly socket: WebSocket
-  /** Everything received, in order. */
+  /** All received frames, in order. */
   readonly frames: readonly Frame[]
-  /** The event frames among them, as text. */
+  /** The raw text of the received event frames. */
   readonly texts: readonly string[]
-  /** Sends a request and gives its answer. */
+  /** Sends a request and resolves to its answer. */
   call(method: string, params?: object): Promise<Frame>
   initialize(): Promise<Frame>
   subscribe(subject: string, lastEventId?: string): Promise<Frame>
@@ -35,7 +35,7 @@ export interface ConnectOptions {
   readonly protocols?: readonly string[]
 }
 
-/** A WebSocket to the server at `url`, open. */
+/** Opens a WebSocket to the server at `url`. */
 export async function connect(url: string, { ticket, protocols }: ConnectOptions = {}): Promise<SocketClient> {
   const offered = protocols ?? ['svc.protocol.v1', ...(ticket === undefined ? [] : [`ticket.${ticket}`])]
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/ws`, [...offered])

@@ -4,8 +4,8 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createServer } from './create-server.ts'
-import type { PerdureServer } from './perdure-server.ts'
+import { createServer } from '../create-server.ts'
+import type { PerdureServer } from '../perdure-server.ts'
 import { decodeFrames, encodeFrame, type RawFrame, type ServerFrame, textFrame } from './raw-frames.fixture.ts'
 import { connect } from './web-socket-client.fixture.ts'
 
@@ -57,10 +57,12 @@ const frame: fc.Arbitrary<RawFrame> = fc.record({
   announced: mostly<number | undefined>(undefined, fc.integer({ min: 0, max: 2 ** 31 })),
 })
 
-/** Answered last, if everything before it leaves the connection open. */
+/** The last message of an attack: answered if the connection is still open. */
 const MARK = '{"jsonrpc":"2.0","id":"last","method":"ping"}'
 
-/** Opens a socket, sends the frames at once and gives what came back until the server hung up or all is answered. */
+/**
+ * Sends the frames on a new socket, and returns the frames received until the server closes it or answers the last one.
+ */
 async function attack(frames: readonly RawFrame[]): Promise<readonly ServerFrame[]> {
   const socket: Socket = connectTo(port, '127.0.0.1')
   socket.on('error', () => undefined)
@@ -98,12 +100,12 @@ async function attack(frames: readonly RawFrame[]): Promise<readonly ServerFrame
   return decodeFrames(Buffer.concat(chunks))
 }
 
-describe('frames of any kind', () => {
-  it('close with a code of the list or are answered, and harm nobody else', async () => {
+describe('a WebSocket server under fuzzing', () => {
+  it('answers or closes with an allowed code, and keeps other connections working', async () => {
     const bystander = await connect(url)
     await bystander.initialize()
     const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
-    // biome-ignore lint/suspicious/noConsole: the seed repeats a failure
+    // biome-ignore lint/suspicious/noConsole: the seed reproduces a failure
     console.log(`seed ${seed}`)
     const all = fc.sample(frame, { numRuns: FRAMES, seed })
     const codes = new Map<number, number>()
@@ -113,14 +115,14 @@ describe('frames of any kind', () => {
       for (const { opcode, body } of await attack(all.slice(start, start + FRAMES_PER_CONNECTION))) {
         if (opcode === 8 && body.length >= 2) {
           const code = body.readUInt16BE(0)
-          // What the client itself has closed with is said back to it.
+          // The server echoes the client's own close code.
           if (code !== 1000) codes.set(code, (codes.get(code) ?? 0) + 1)
         }
         if (opcode === 1) answers++
       }
     }
 
-    // biome-ignore lint/suspicious/noConsole: what the run has seen
+    // biome-ignore lint/suspicious/noConsole: summary of the run
     console.log(`${all.length} frames, ${answers} answers, closed ${JSON.stringify([...codes])}`)
     expect([...codes.keys()].filter((code) => !ALLOWED.has(code))).toEqual([])
     expect([...codes.keys()]).toEqual(expect.arrayContaining([1002, 1007, 1009, 4008]))

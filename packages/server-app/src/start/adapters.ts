@@ -31,10 +31,10 @@ import {
 } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
 import { type Encryption, openSqliteStorage, type SqliteStorage } from '@perdure/sqlite'
+import { version } from '../version.ts'
 import { resolveSecret } from './resolve-references.ts'
-import { version } from './version.ts'
 
-/** Everything impure. A caller may pass any of them to swap it; what was passed in is never closed by the server. */
+/** Everything impure. A caller can replace any of them; the server never closes an adapter that was passed in. */
 export interface Adapters {
   readonly storage: Storage
   readonly clock: Clock
@@ -52,7 +52,7 @@ export interface Adapters {
 
 export type Platform = Omit<Adapters, 'storage' | 'tracer'>
 
-/** The adapters that need no opening. */
+/** The adapters that do not have to be opened. */
 export function createPlatform(config: ServerConfig, configDir: string, given: Partial<Adapters>): Platform {
   const { clock = systemClock, timers = systemTimers, logger = createLogger({ level: config.log.level }) } = given
   const secretResolvers = [
@@ -79,7 +79,11 @@ export function createPlatform(config: ServerConfig, configDir: string, given: P
   }
 }
 
-/** Spans go to OpenTelemetry when the configuration asks for them, else nowhere. @throws StartError `tracing-peer-missing` */
+/**
+ * Exports spans to OpenTelemetry if `telemetry.traces` is set; otherwise drops them.
+ *
+ * @throws StartError `tracing-peer-missing`
+ */
 export async function openTracer(config: ServerConfig, configDir: string, logger: Logger): Promise<Tracer> {
   return config.telemetry.traces ? openOpenTelemetry({ version, logger, from: configDir }) : noTracer
 }
@@ -97,7 +101,7 @@ export interface OpenStorage {
   readonly onFatal?: ((error: unknown) => void) | undefined
 }
 
-/** The storage the configuration names, migrated. @throws StartError `storage-locked`, `storage-corrupt`, … */
+/** Opens and migrates the configured storage. @throws StartError `storage-locked`, `storage-corrupt`, … */
 export function openStorage({ config, configDir, encryption, onFatal }: OpenStorage): Promise<SqliteStorage> {
   const { path, mode, synchronous } = config.storage
   const file = path === ':memory:' ? path : resolve(configDir, path)

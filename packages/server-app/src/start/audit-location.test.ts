@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from '@perdure/ports'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createServer } from './create-server.ts'
+import { createServer } from '../create-server.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 let directory: string
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'perdure-audit-place-'))
+  directory = mkdtempSync(join(tmpdir(), 'perdure-audit-location-'))
   mkdirSync(join(directory, 'folder'))
   writeFileSync(join(directory, 'file'), '')
 })
@@ -30,7 +30,7 @@ describe('audit.checkpointPath', () => {
   it.each([
     ['folder', 'is a folder'],
     ['file/below', 'ENOTDIR'],
-  ])('that names %s refuses the start, says why, and leaves the database to the next one', async (path, reason) => {
+  ])('refuses the start if it is %s, gives the reason, and releases the database', async (path, reason) => {
     const refused = await serverWith(path)
 
     await expect(refused.start()).rejects.toMatchObject({
@@ -45,7 +45,7 @@ describe('audit.checkpointPath', () => {
     expect(statSync(join(directory, 'folder')).isDirectory()).toBe(true)
   })
 
-  it('that names a file of a folder that is not there yet is made', async () => {
+  it('creates the missing folder of its file', async () => {
     const server = await serverWith('later/checkpoints')
     await server.start()
 

@@ -6,25 +6,25 @@ import type { ServerConfig } from '@perdure/protocol'
 import { openSqliteStorage } from '@perdure/sqlite'
 import type { Secrets } from './pre-bind.ts'
 
-/** Where the audit chain is kept, as far as that is not the main database. */
-export interface AuditPlace {
+/** Where the audit chain is stored outside the main database. */
+export interface AuditLocation {
   readonly file?: Storage | undefined
   readonly checkpoints?: CheckpointLog | undefined
 }
 
-export interface OpenAuditPlace {
+export interface OpenAuditLocation {
   readonly config: ServerConfig
   readonly configDir: string
   readonly secrets: Pick<Secrets, 'auditKeys' | 'auditEncryption'>
-  /** Whether the server has opened the main database itself. */
+  /** False if the caller passed in the storage. */
   readonly ownsStorage: boolean
   readonly logger: Logger
-  /** The outcome of a commit to the audit file is unknown. */
+  /** Called when the outcome of a commit to the audit file is unknown. */
   readonly onFatal: (error: unknown) => void
 }
 
-/** Opens what the configuration names. @throws StartError as for the main database */
-export async function openAuditPlace(parts: OpenAuditPlace): Promise<AuditPlace> {
+/** Opens the configured audit file and checkpoint file. @throws StartError as for the main database */
+export async function openAuditLocation(parts: OpenAuditLocation): Promise<AuditLocation> {
   const { config, configDir, secrets, onFatal } = parts
   const { audit, storage } = config
   const checkpoints = await checkpointsOf(parts)
@@ -38,18 +38,18 @@ export async function openAuditPlace(parts: OpenAuditPlace): Promise<AuditPlace>
   return { file, checkpoints }
 }
 
-async function checkpointsOf(parts: OpenAuditPlace): Promise<CheckpointLog | undefined> {
+async function checkpointsOf(parts: OpenAuditLocation): Promise<CheckpointLog | undefined> {
   const { config, configDir, secrets, ownsStorage, logger } = parts
-  const place = config.audit.checkpointPath ?? besideTheChain(config, ownsStorage)
-  if (place === undefined) return undefined
-  const path = resolve(configDir, place)
+  const configured = config.audit.checkpointPath ?? defaultCheckpointPath(config, ownsStorage)
+  if (configured === undefined) return undefined
+  const path = resolve(configDir, configured)
   await requireAppendable(path)
   const file = createCheckpointFile({ path, keys: secrets.auditKeys })
-  logger.debug('audit checkpoints', { verifierKey: file.verifierKey })
+  logger.debug('audit checkpoint file opened', { verifierKey: file.verifierKey })
   return file
 }
 
-/** A file that is not there yet will be made with the first checkpoint. */
+/** A missing file passes: the first checkpoint creates it. */
 async function requireAppendable(path: string): Promise<void> {
   try {
     await (await open(path, 'r+')).close()
@@ -57,16 +57,16 @@ async function requireAppendable(path: string): Promise<void> {
     const { code } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT') return
     throw new StartError('config-invalid', {
-      message: `audit.checkpointPath: ${path} ${code === 'EISDIR' ? 'is a folder' : `cannot be read and written (${code})`}`,
-      hint: 'name a file, in a folder that the server may write to: audit.checkpointPath, or PERDURE_AUDIT_CHECKPOINT_PATH',
+      message: `audit.checkpointPath: ${path} ${code === 'EISDIR' ? 'is a folder' : `cannot be opened for writing (${code})`}`,
+      hint: 'set audit.checkpointPath (or PERDURE_AUDIT_CHECKPOINT_PATH) to a file in a folder that the server can write to',
       cause,
     })
   }
 }
 
-/** A database of somebody else gets no file beside it. */
-function besideTheChain({ audit, storage }: ServerConfig, ownsStorage: boolean): string | undefined {
+/** Next to the audit chain. A storage that the caller passed in has no default: its files are not ours. */
+function defaultCheckpointPath({ audit, storage }: ServerConfig, ownsStorage: boolean): string | undefined {
   if (audit.enabled) return `${audit.path}.checkpoints`
-  const isServed = ownsStorage && storage.mode === 'server' && storage.path !== ':memory:'
-  return isServed ? `${storage.path}.audit-checkpoints` : undefined
+  const isOwnFile = ownsStorage && storage.mode === 'server' && storage.path !== ':memory:'
+  return isOwnFile ? `${storage.path}.audit-checkpoints` : undefined
 }

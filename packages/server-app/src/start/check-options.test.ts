@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseConfig } from './config.ts'
-import { createServer } from './create-server.ts'
-import type { ServerOptions } from './server-options.ts'
+import { parseConfig } from '../config.ts'
+import { createServer } from '../create-server.ts'
+import type { ServerOptions } from '../server-options.ts'
 import { openTokenAdmin } from './token-admin.ts'
 
 const agent = { id: 'a', run: async () => 1 }
@@ -40,7 +40,7 @@ describe('createServer', () => {
     ['server.host: must', { config: { server: { host: '' } } }],
     ['server.basePath: must', { config: { server: { basePath: '/../v1' } } }],
     ['server.idempotency.ttlSeconds', { config: { server: { idempotency: { ttlSeconds: 1e300 } } } }],
-  ])('names %s when it refuses it as config-invalid', async (path, options) => {
+  ])('refuses invalid options as config-invalid, naming %s', async (path, options) => {
     expect(await refusalOf(options)).toMatchObject({
       kind: 'config-invalid',
       message: expect.stringMatching(new RegExp(`^${path.replace('.', '\\.')}\\b`)),
@@ -48,7 +48,7 @@ describe('createServer', () => {
     })
   })
 
-  it('takes members that are undefined, adapters of a class, and every member of a registration', async () => {
+  it('accepts undefined members, class instances as adapters, and every member of a registration', async () => {
     class Clock {
       now = () => 0
       monotonicMs = () => 0
@@ -70,7 +70,7 @@ describe('createServer', () => {
     expect(await refusalOf(options)).toBe('accepted')
   })
 
-  it('looks at what is registered later as well', async () => {
+  it('checks later registrations too', async () => {
     const server = await createServer()
     const late = { id: 'a', description: '', agent, onbusy: 'queue' }
 
@@ -79,7 +79,7 @@ describe('createServer', () => {
 })
 
 describe('openTokenAdmin', () => {
-  it('refuses adapters it does not know', async () => {
+  it('refuses unknown adapters', async () => {
     const adapters = { strage: {} } as never
 
     await expect(openTokenAdmin(parseConfig({}), { adapters })).rejects.toMatchObject({

@@ -1,11 +1,11 @@
 import type { AgentRegistration, RegistrationOptions, WorkflowRegistration } from '@perdure/core'
 import { type ConsolidatorPhases, type Embedder, StartError } from '@perdure/ports'
 import { isPlainObject } from '@perdure/protocol'
+import type { Hooks } from '../hooks.ts'
+import type { ServerOptions } from '../server-options.ts'
 import type { Adapters } from './adapters.ts'
-import type { Hooks } from './hooks.ts'
-import type { ServerOptions } from './server-options.ts'
 
-/** What a value must be, for the members that TypeScript alone does not guard: configuration modules are JavaScript. */
+/** Expected kind of a member. Checked at run time, since configuration modules may be plain JavaScript. */
 type Kind = keyof typeof EXPECTED
 
 const OPTIONS = {
@@ -74,7 +74,7 @@ export function checkOptions(options: ServerOptions): void {
   if (options.adapters !== undefined) checkAdapters(options.adapters)
 }
 
-/** An embedder may be an instance of a class, so that only what is missing is an error. */
+/** An embedder may be a class instance, so unknown members are allowed. */
 function checkEmbedder(embedder: Embedder): void {
   const { name, dimensions, embed } = embedder
   if (typeof name !== 'string' || name === '' || name.length > 128) {
@@ -88,20 +88,20 @@ function checkEmbedder(embedder: Embedder): void {
 /** @throws StartError `config-invalid` */
 export const checkAdapters = (adapters: Partial<Adapters>): void => checkMembers('adapters', adapters, ADAPTERS)
 
-/** What the registry does not look at: members it does not know, and tags. @throws StartError `config-invalid` */
+/** Checks what the registry does not: unknown members and tags. @throws StartError `config-invalid` */
 export function checkRegistration(
   kind: 'agent' | 'workflow',
   registration: AgentRegistration | WorkflowRegistration,
 ): void {
-  const place = `${kind} ${JSON.stringify(registration?.id)}`
-  checkMembers(place, registration, kind === 'agent' ? AGENT : WORKFLOW)
-  if (registration.tags?.some((tag) => typeof tag !== 'string')) throw invalid(`${place}: tags`, 'an array of strings')
+  const path = `${kind} ${JSON.stringify(registration?.id)}`
+  checkMembers(path, registration, kind === 'agent' ? AGENT : WORKFLOW)
+  if (registration.tags?.some((tag) => typeof tag !== 'string')) throw invalid(`${path}: tags`, 'an array of strings')
 }
 
-function checkMembers(place: string, value: unknown, members: Readonly<Record<string, Kind>>): void {
-  if (!isPlainObject(value)) throw invalid(place || 'options', 'an object')
+function checkMembers(parent: string, value: unknown, members: Readonly<Record<string, Kind>>): void {
+  if (!isPlainObject(value)) throw invalid(parent || 'options', 'an object')
   for (const [name, member] of Object.entries(value)) {
-    const path = place === '' ? name : `${place}.${name}`
+    const path = parent === '' ? name : `${parent}.${name}`
     const kind = Object.hasOwn(members, name) ? members[name] : undefined
     if (kind === undefined) throw unknown(path, Object.keys(members))
     if (member !== undefined && !IS[kind](member)) throw invalid(path, EXPECTED[kind])
@@ -111,7 +111,7 @@ function checkMembers(place: string, value: unknown, members: Readonly<Record<st
 const EXPECTED = { object: 'an object', array: 'an array', function: 'a function', anything: 'a value' } as const
 
 const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
-  // An adapter may be an instance of a class.
+  // An adapter may be a class instance.
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   array: Array.isArray,
   function: (value) => typeof value === 'function',
@@ -119,7 +119,13 @@ const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
 }
 
 const invalid = (path: string, expected: string) =>
-  new StartError('config-invalid', { message: `${path}: expected ${expected}`, hint: 'correct or remove it' })
+  new StartError('config-invalid', {
+    message: `${path}: expected ${expected}`,
+    hint: `set it to ${expected}, or remove it`,
+  })
 
 const unknown = (path: string, known: readonly string[]) =>
-  new StartError('config-invalid', { message: `${path}: unknown member`, hint: `known are ${known.join(', ')}` })
+  new StartError('config-invalid', {
+    message: `${path}: unknown member`,
+    hint: `use one of ${known.join(', ')}`,
+  })

@@ -7,30 +7,30 @@ export interface IdempotencySweepDeps {
   readonly logger: Logger
 }
 
-const EVERY_MS = 60_000
-const ROWS = 500
+const INTERVAL_MS = 60_000
+const BATCH_SIZE = 500
 
-/** Deletes expired idempotency records now and then, a bounded number at a time. Returns a function that ends it. */
+/** Deletes expired idempotency records every minute, in batches. Returns a function that stops the sweep. */
 export function startIdempotencySweep({ unitOfWork, clock, timers, logger }: IdempotencySweepDeps): () => void {
-  let isEnded = false
+  let isStopped = false
   let cancel = () => {}
 
   const schedule = (delayMs: number) => {
-    if (!isEnded) cancel = timers.after(delayMs, sweep)
+    if (!isStopped) cancel = timers.after(delayMs, sweep)
   }
   const sweep = () => {
     unitOfWork
-      .commit([{ type: 'idempotency.prune', now: clock.now(), limit: ROWS }])
-      .then((outcome) => schedule(outcome.committed && outcome.counts[0] === ROWS ? 0 : EVERY_MS))
+      .commit([{ type: 'idempotency.prune', now: clock.now(), limit: BATCH_SIZE }])
+      .then((outcome) => schedule(outcome.committed && outcome.counts[0] === BATCH_SIZE ? 0 : INTERVAL_MS))
       .catch((error: unknown) => {
-        logger.error('expired idempotency records not deleted', error)
-        schedule(EVERY_MS)
+        logger.error('failed to delete expired idempotency records', error)
+        schedule(INTERVAL_MS)
       })
   }
 
-  schedule(EVERY_MS)
+  schedule(INTERVAL_MS)
   return () => {
-    isEnded = true
+    isStopped = true
     cancel()
   }
 }

@@ -12,15 +12,15 @@ import {
 import { openVitals } from '@perdure/platform-node'
 import type { ConsolidatorPhases, Embedder, SkillStore, Storage } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
+import type { Attribution } from '../compose/attribution.ts'
+import type { Composition } from '../compose/compose.ts'
+import { type Hooks, runStartHook } from '../hooks.ts'
+import type { Listener } from '../listener/listener.ts'
+import type { PerdureServer } from '../perdure-server.ts'
 import { type Adapters, createPlatform, openStorage, openTracer } from './adapters.ts'
-import type { Attribution } from './attribution.ts'
-import { type AuditPlace, openAuditPlace } from './audit-place.ts'
-import type { Composition } from './compose.ts'
-import { type Hooks, runStartHook } from './hooks.ts'
+import { type AuditLocation, openAuditLocation } from './audit-location.ts'
 import { startIdempotencySweep } from './idempotency-sweep.ts'
-import type { Listener } from './listener.ts'
 import { checkMcpSecrets } from './mcp-servers.ts'
-import type { PerdureServer } from './perdure-server.ts'
 import { type Secrets, validateBeforeBind } from './pre-bind.ts'
 import { type StopBudget, startStopBudget, waitAtMost } from './stop-budget.ts'
 import { withUnknownOutcome } from './unknown-outcome.ts'
@@ -41,7 +41,7 @@ export interface LifecycleParts {
   readonly configDir: string
 }
 
-/** What is open, in the order it was opened; undone from the end. */
+/** Closes what the start has opened. Called in reverse order. */
 type Undo = () => void | Promise<void>
 
 const SHUTDOWN_HOOK_MS = 5_000
@@ -49,7 +49,7 @@ const STREAM_GRACE_MS = 500
 const LISTENER_GRACE_MS = 2_000
 const FLUSH_MS = 1_000
 
-/** The start and stop order of a server. */
+/** Starts and stops the parts of a server in order. */
 export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'agents' | 'workflows'> {
   const { config, phase, hooks, given, configDir, attribution } = parts
   const { drainTimeoutMs } = config.server.shutdown
@@ -70,7 +70,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
       try {
         await step()
       } catch (error) {
-        logger.error('not closed in order', error)
+        logger.error('failed to close a resource', error)
       }
     }
   }
@@ -85,17 +85,20 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   const open = async () => {
     await runStartHook(hooks, 'beforeStart')
     const { secrets, tracer } = await validate()
-    // Last of all: what ends meanwhile has spans too.
+    // Flushed after everything else is closed: closing ends spans too.
     undo.push(() => waitAtMost(timers, FLUSH_MS, [tracer.flush()]))
-    const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : watched(given.storage)
-    // Most of the code is loaded only now, while the thread of the storage starts.
-    const [{ compose }, { listen }] = await Promise.all([import('./compose.ts'), import('./listener.ts')])
-    const auditPlace = await openAudit(secrets)
+    const { storage, cipher } = given.storage === undefined ? await openOwnStorage(secrets) : watchGiven(given.storage)
+    // Most code is loaded here, while the storage thread is starting.
+    const [{ compose }, { listen }] = await Promise.all([
+      import('../compose/compose.ts'),
+      import('../listener/listener.ts'),
+    ])
+    const auditLocation = await openAudit(secrets)
     const vitals = openVitals()
     undo.push(vitals.close)
     if (given.mcp === undefined) undo.push(platform.mcp.close)
     const adapters = { ...platform, storage, tracer }
-    const composition = compose({ ...parts, secrets, vitals, adapters, auditPlace, cipher })
+    const composition = compose({ ...parts, secrets, vitals, adapters, auditLocation, cipher })
     undo.push(composition.audit.stop)
     await composition.audit.start()
     const recovered = await composition.engine.recover()
@@ -120,7 +123,10 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     onFatal(error)
   }
 
-  const watched = (storage: Storage) => ({ storage: withUnknownOutcome(storage, onStorageFailure), cipher: undefined })
+  const watchGiven = (storage: Storage) => ({
+    storage: withUnknownOutcome(storage, onStorageFailure),
+    cipher: undefined,
+  })
 
   const openOwnStorage = async ({ storageEncryption: encryption }: Secrets) => {
     const storage = await openStorage({ config, configDir, encryption, onFatal: onStorageFailure })
@@ -128,17 +134,17 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     return { storage, cipher: storage.cipher }
   }
 
-  const openAudit = async (secrets: Secrets): Promise<AuditPlace> => {
+  const openAudit = async (secrets: Secrets): Promise<AuditLocation> => {
     const onFailure = (error: unknown) => logger.error('the audit file failed', error)
     const ownsStorage = given.storage === undefined
-    const place = await openAuditPlace({ config, configDir, secrets, ownsStorage, logger, onFatal: onFailure })
+    const place = await openAuditLocation({ config, configDir, secrets, ownsStorage, logger, onFatal: onFailure })
     undo.push(async () => place.file?.close())
     return place
   }
 
   const closeListener = (listener: Listener) => listener.close(isForced ? 0 : LISTENER_GRACE_MS)
 
-  /** Opens everything, or nothing. */
+  /** Closes what was opened if a later step fails. */
   const startUp = async () => {
     try {
       return await open()
@@ -159,14 +165,14 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
   }
 
   const callShutdownHook = async ({ closing }: StopBudget) => {
-    let isOver = false
+    let hasEnded = false
     const called = (async () => hooks.beforeShutdown?.())()
       .catch((error: unknown) => logger.error('the beforeShutdown hook threw', error))
       .finally(() => {
-        isOver = true
+        hasEnded = true
       })
     await waitAtMost(timers, SHUTDOWN_HOOK_MS, [called, closing])
-    if (!isOver) logger.warn('the beforeShutdown hook has not ended in time: stopping without it')
+    if (!hasEnded) logger.warn('the beforeShutdown hook timed out; continuing the shutdown without it')
   }
 
   const close = async (budget: StopBudget) => {
@@ -183,7 +189,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
       await Promise.race([engine.drain(isForced ? 0 : drainTimeoutMs), closing])
       await engine.release()
     } catch (error) {
-      logger.error('runs not taken out of this process in order', error)
+      logger.error('failed to release the executing runs', error)
     }
     await Promise.race([stopping, closing])
     await waitAtMost(timers, STREAM_GRACE_MS, [Promise.all([streams.closeAll(), webSockets.closeAll()])])
@@ -194,7 +200,7 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
     try {
       await stop()
     } catch (error) {
-      logger.error(`${name} not stopped in order`, error)
+      logger.error(`failed to stop ${name}`, error)
     }
   }
 
@@ -214,14 +220,14 @@ export function createLifecycle(parts: LifecycleParts): Omit<PerdureServer, 'age
         isForced = true
         budget.force()
       }
-      const overrun = 'the server has not stopped in time: what hangs is left behind'
-      stopped ??= Promise.race([shutDown(budget), budget.spent.then(() => logger.warn(overrun))])
+      const abandon = () => logger.warn('shutdown timed out; abandoning pending work')
+      stopped ??= Promise.race([shutDown(budget), budget.spent.then(abandon)])
       await stopped
     },
     attribute(error) {
       const runId = attribution.runId()
       if (runId === undefined) return false
-      logger.error('error that code of a run has left behind', error, { runId })
+      logger.error('unhandled error from the code of a run', error, { runId })
       return true
     },
   }

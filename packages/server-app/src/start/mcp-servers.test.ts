@@ -3,7 +3,7 @@ import { checkMcpSecrets, type McpServerRegistration, readMcpServers } from './m
 import { createRegisteredSkills } from './registered-skills.ts'
 
 describe('readMcpServers', () => {
-  it('reads programs and URLs', () => {
+  it('accepts programs and URLs', () => {
     expect(
       readMcpServers([
         { id: 'files', command: 'npx', args: ['files'], envRefs: { KEY: 'env:KEY' } },
@@ -31,12 +31,12 @@ describe('readMcpServers', () => {
     [{ id: 'a', url: 'https://a.example', headersRef: 'naked' }, 'mcpServers.0: headersRef'],
     [{ id: 'a', url: 'https://a.example', tokenExpiresAt: 'soon' }, 'mcpServers.0: tokenExpiresAt'],
     [null, 'mcpServers.0'],
-  ])('refuses %j by name', (registration, message) => {
+  ])('refuses %j and names the field', (registration, message) => {
     expect(() => readMcpServers([registration as McpServerRegistration])).toThrow(message)
     expect(() => readMcpServers([registration as McpServerRegistration])).not.toThrow('naked')
   })
 
-  it('refuses two servers of one id', () => {
+  it('refuses two servers with the same id', () => {
     const server = { id: 'a', command: 'x' }
 
     expect(() => readMcpServers([server, server])).toThrow('registered twice')
@@ -44,7 +44,7 @@ describe('readMcpServers', () => {
 })
 
 describe('checkMcpSecrets', () => {
-  it('refuses a start when a secret of a server does not resolve, and names both', async () => {
+  it('refuses a secret that does not resolve, naming the server and the field', async () => {
     const deps = {
       secretResolvers: [{ scheme: 'env', resolve: async () => undefined }],
       logger: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
@@ -75,11 +75,11 @@ describe('createRegisteredSkills', () => {
     [{ ...skill, instructions: 1 }, 'skills.0: instructions'],
     [{ ...skill, files: { a: 1 } }, 'skills.0: files'],
     ['pdf', 'skills.0'],
-  ])('refuses %j by name', (given, message) => {
+  ])('refuses %j and names the field', (given, message) => {
     expect(() => createRegisteredSkills([given as never])).toThrow(message)
   })
 
-  it('refuses two of one name', () => {
+  it('refuses two skills with the same name', () => {
     expect(() => createRegisteredSkills([skill, skill])).toThrow('registered twice')
   })
 })

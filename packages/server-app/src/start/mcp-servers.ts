@@ -26,8 +26,8 @@ const HttpServer = v.strictObject({
 })
 
 /**
- * An MCP server of the configuration: a program (`command`, `args`, `env`, secrets as `envRefs`, `cwd`), or a URL with the
- * secret of its headers and, when their token expires, the moment it does.
+ * A configured MCP server: a program (`command`, `args`, `env`, `cwd`, and secrets as `envRefs`), or a `url` with a
+ * secret reference to its headers and the time at which their token expires.
  */
 export type McpServerRegistration = v.InferInput<typeof StdioServer> | v.InferInput<typeof HttpServer>
 
@@ -43,18 +43,18 @@ export function readMcpServers(registrations: readonly McpServerRegistration[]):
   })
 }
 
-/** Resolves every secret that a server needs, before anything is opened. @throws StartError `secret-unresolvable` */
+/** Checks that every secret of the servers resolves. @throws StartError `secret-unresolvable` */
 export async function checkMcpSecrets(
   servers: readonly ConfiguredMcpServer[],
   deps: ResolveReferencesDeps,
 ): Promise<void> {
   for (const { endpoint } of servers) {
     const { id } = endpoint
-    const given =
+    const secrets =
       endpoint.transport === 'stdio'
         ? Object.entries(endpoint.envRefs).map(([name, reference]) => [`envRefs.${name}`, reference] as const)
         : [['headersRef', endpoint.headersRef] as const]
-    for (const [member, reference] of given) {
+    for (const [member, reference] of secrets) {
       if (reference !== undefined) await resolveSecret(deps, `mcpServers ${id} ${member}`, reference)
     }
   }

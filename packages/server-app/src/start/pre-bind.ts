@@ -9,12 +9,12 @@ import {
   type SecretsHealth,
 } from './resolve-references.ts'
 
-/** What pre-bind validation has resolved. */
+/** The secrets that pre-bind validation resolves. */
 export interface Secrets {
-  /** The current pepper first; empty with `auth.kind: 'none'`. */
+  /** The current pepper, then previous ones; empty with `auth.kind: 'none'`. */
   readonly peppers: readonly Uint8Array[]
   readonly auditKeys: AuditKeys
-  /** Of the database file and of the audit file; `undefined` where encryption is not enabled. */
+  /** `undefined` if the database file or the audit file is not encrypted. */
   readonly storageEncryption: Encryption | undefined
   readonly auditEncryption: Encryption | undefined
   readonly health: SecretsHealth
@@ -24,8 +24,8 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 const KEY_BYTES = 32
 
 /**
- * Checks what can be checked before anything is opened: contradictions, every secret reference, and the package that
- * encrypts when something is to be encrypted.
+ * Checks the configuration before anything is opened: contradictions, every secret reference, and, if encryption is
+ * enabled, that the encryption package is installed.
  *
  * @throws StartError `config-invalid`, `pepper-missing`, `pepper-weak`, `secret-unresolvable`, `encryption-peer-missing`,
  *   `encryption-passphrase-missing`
@@ -44,16 +44,16 @@ export async function validateBeforeBind(config: ServerConfig, deps: ResolveRefe
 function checkBinding({ auth, server }: ServerConfig): void {
   if (auth.kind !== 'none' || LOOPBACK.has(server.host) || auth.allowNoneOnNetwork) return
   throw new StartError('config-invalid', {
-    message: `auth.kind none would let anyone who reaches ${server.host} do everything`,
-    hint: 'bind to 127.0.0.1, use tokens, or set auth.allowNoneOnNetwork if something in front authenticates',
+    message: `auth.kind none gives full access to anyone who can reach ${server.host}`,
+    hint: 'set server.host to 127.0.0.1 or auth.kind to token; if a proxy authenticates requests, set auth.allowNoneOnNetwork',
   })
 }
 
 function peppersOf({ auth }: ServerConfig, { secretOf }: ResolvedReferences): readonly Uint8Array[] {
   if (auth.pepperRef === undefined) {
     throw new StartError('pepper-missing', {
-      message: 'token authentication needs a pepper and auth.pepperRef is not set',
-      hint: 'perdure secrets generate pepper --out file:./secrets/pepper, then set auth.pepperRef (or PERDURE_AUTH_PEPPER_REF) to file:./secrets/pepper',
+      message: 'auth.pepperRef is not set, but auth.kind token needs a pepper',
+      hint: 'run: perdure secrets generate pepper --out file:./secrets/pepper, then set auth.pepperRef (or PERDURE_AUTH_PEPPER_REF) to file:./secrets/pepper',
     })
   }
   const fields = ['auth.pepperRef', ...auth.previousPepperRefs.map((_, index) => `auth.previousPepperRefs.${index}`)]
@@ -61,8 +61,8 @@ function peppersOf({ auth }: ServerConfig, { secretOf }: ResolvedReferences): re
     const bytes = secretOf(field) ?? new Uint8Array()
     if (bytes.length >= KEY_BYTES) return bytes
     throw new StartError('pepper-weak', {
-      message: `${field} has ${bytes.length} bytes, a pepper needs at least ${KEY_BYTES}`,
-      hint: 'make one with: perdure secrets generate pepper',
+      message: `${field} has ${bytes.length} bytes; a pepper needs at least ${KEY_BYTES}`,
+      hint: 'generate a new one: perdure secrets generate pepper',
     })
   })
 }
@@ -77,17 +77,20 @@ export function encryptionOf(
   const passphrase = secretOf(`${section}.passphraseRef`)
   if (passphrase !== undefined) return { passphrase }
   throw new StartError('encryption-passphrase-missing', {
-    message: `${section}.enabled needs a passphrase and ${section}.passphraseRef is not set`,
+    message: `${section}.enabled needs a passphrase, but ${section}.passphraseRef is not set`,
     hint: `set ${section}.passphraseRef to a secret reference such as env:NAME or file:path`,
   })
 }
 
-/** Its own key, else one from the pepper; what earlier ones have signed stays valid. Without any: checksums. */
+/**
+ * `audit.keyRef`, else a key derived from the pepper. Previous keys still verify. Without any key, entries carry only
+ * checksums.
+ */
 function auditKeysOf(key: Uint8Array | undefined, peppers: readonly Uint8Array[]): AuditKeys {
   if (key !== undefined && key.length < KEY_BYTES) {
     throw new StartError('config-invalid', {
-      message: `audit.keyRef has ${key.length} bytes, a key needs at least ${KEY_BYTES}`,
-      hint: 'make one with: openssl rand -base64 32',
+      message: `audit.keyRef has ${key.length} bytes; a key needs at least ${KEY_BYTES}`,
+      hint: 'generate a new one: openssl rand -base64 32',
     })
   }
   const secrets = key === undefined ? peppers : [key, ...peppers]

@@ -2,7 +2,7 @@ import type { InMemorySkill } from '@perdure/in-memory'
 import { type SkillStore, StartError } from '@perdure/ports'
 import { isPlainObject, OPERATOR_ID } from '@perdure/protocol'
 
-/** The skills that are registered in code; they are not removed over REST. @throws StartError `config-invalid` */
+/** Skills registered in code. They cannot be removed over REST. @throws StartError `config-invalid` */
 export function createRegisteredSkills(skills: readonly InMemorySkill[]): SkillStore {
   const names = new Set<string>()
   for (const [index, skill] of skills.entries()) {
@@ -10,16 +10,16 @@ export function createRegisteredSkills(skills: readonly InMemorySkill[]): SkillS
     if (problem !== undefined) {
       throw new StartError('config-invalid', {
         message: `skills.${index}: ${problem}`,
-        hint: 'register { name, description, instructions, files? } with a name of its own',
+        hint: 'register { name, description, instructions, files? } with a unique name',
       })
     }
     names.add(skill.name)
   }
-  return loadedOnUse(async () => (await import('@perdure/in-memory')).createInMemorySkillStore({ skills }))
+  return lazySkillStore(async () => (await import('@perdure/in-memory')).createInMemorySkillStore({ skills }))
 }
 
-/** Most servers have no skills in their code. */
-function loadedOnUse(load: () => Promise<SkillStore>): SkillStore {
+/** Loads the store on first use: most servers register no skills in code. */
+function lazySkillStore(load: () => Promise<SkillStore>): SkillStore {
   let loaded: Promise<SkillStore> | undefined
   const store = () => {
     loaded ??= load()
@@ -39,10 +39,10 @@ function problemOf(skill: unknown, names: ReadonlySet<string>): string | undefin
   const { name, description, instructions, files = {} } = skill
   if (typeof name !== 'string' || !OPERATOR_ID.test(name)) return 'name: expected letters, digits, "_" or "-"'
   if (names.has(name)) return `name: ${name} is registered twice`
-  if (typeof description !== 'string' || description === '') return 'description: expected a text'
-  if (typeof instructions !== 'string') return 'instructions: expected a text'
+  if (typeof description !== 'string' || description === '') return 'description: expected a non-empty string'
+  if (typeof instructions !== 'string') return 'instructions: expected a string'
   const areFiles = isPlainObject(files) && Object.values(files).every(isContent)
-  return areFiles ? undefined : 'files: expected texts or bytes by path'
+  return areFiles ? undefined : 'files: expected strings or bytes by path'
 }
 
 const isContent = (value: unknown) => typeof value === 'string' || value instanceof Uint8Array

@@ -4,7 +4,7 @@ import {
   createWorkflowRegistry,
   type WorkflowRegistration,
 } from '@perdure/core'
-import type { Attribution } from './attribution.ts'
+import type { Attribution } from '../compose/attribution.ts'
 import { checkRegistration } from './check-options.ts'
 
 interface Registrations {
@@ -12,7 +12,7 @@ interface Registrations {
   readonly workflows?: readonly WorkflowRegistration[] | undefined
 }
 
-/** What a server can run. @throws StartError `config-invalid` */
+/** The agents and workflows of a server. @throws StartError `config-invalid` */
 export function createRegistries(given: Registrations, attribution: Attribution) {
   const agents = createAgentRegistry()
   const workflows = createWorkflowRegistry()

@@ -7,7 +7,7 @@ export interface ResolveReferencesDeps {
   readonly logger: Logger
 }
 
-/** What the secrets health document says; never a value. */
+/** The secrets health document. Never contains a secret. */
 export type SecretsHealth = InferOutput<typeof SecretsHealthSchema>
 
 interface Reference {
@@ -16,17 +16,17 @@ interface Reference {
 }
 
 export interface ResolvedReferences {
-  /** The secret of a field, or of an element of a list. `undefined` when the field is not set. */
+  /** The secret of a field or a list element, such as `auth.previousPepperRefs.0`; `undefined` if it is not set. */
   secretOf(field: string): Uint8Array | undefined
   readonly health: SecretsHealth
 }
 
-/** Every secret reference that the configuration holds, in the order of its table. */
+/** Every secret reference in the configuration, in the order of the field table. */
 const referencesOf = (config: ServerConfig): readonly Reference[] =>
   configFields.filter(({ isSecret }) => isSecret).flatMap(({ path }) => toReferences(path, valueAt(config, path)))
 
 /**
- * Resolves every secret reference of the configuration, whether or not something needs it now; or those of some fields.
+ * Resolves every secret reference in the configuration, including those that are not in use, or only those of `fields`.
  *
  * @throws StartError `secret-unresolvable` that names the field
  */
@@ -50,16 +50,18 @@ export async function resolveReferences(
   }
 }
 
-/** The secret that a reference names; errors name the field. @throws StartError `secret-unresolvable` */
+/** Resolves one reference. Errors name the field, never the secret. @throws StartError `secret-unresolvable` */
 export async function resolveSecret(deps: ResolveReferencesDeps, field: string, text: string): Promise<Uint8Array> {
   const scheme = schemeOf(text)
   const resolver = deps.secretResolvers.find((candidate) => candidate.scheme === scheme)
   if (resolver === undefined) {
-    throw unresolvable(field, `no resolver for ${scheme}:`, { hint: `use one of ${schemesOf(deps).join(', ')}` })
+    throw unresolvable(field, `no resolver for the scheme ${scheme}:`, {
+      hint: `use one of ${schemesOf(deps).join(', ')}`,
+    })
   }
   const secret = await resolver.resolve(text).catch((cause: unknown) => {
     if (cause instanceof StartError) throw unresolvable(field, cause.message, { hint: cause.hint, cause })
-    throw unresolvable(field, 'the secret cannot be read', { hint: 'check that it exists and may be read', cause })
+    throw unresolvable(field, 'the secret cannot be read', { hint: 'check that it exists and is readable', cause })
   })
   if (secret === undefined || secret.bytes.length === 0) {
     throw unresolvable(field, `${text} is not set`, { hint: 'set it, or change the reference' })

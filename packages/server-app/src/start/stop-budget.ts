@@ -1,14 +1,13 @@
 import type { Timers } from '@perdure/ports'
 
-/** The time one stop has in all. What hangs in it is left behind. */
+/** Time limits of one shutdown. Work that is still pending when they run out is abandoned. */
 export interface StopBudget {
-  /** Resolves when no time is left but for closing: after the drain, or at once when forced. */
+  /** Resolves when only the time to close is left: at the end of the drain, or at once when forced. */
   readonly closing: Promise<void>
   /** Resolves when the time is used up. */
   readonly spent: Promise<void>
-  /** Leaves two seconds from now. */
+  /** Reduces the remaining time to two seconds. */
   force(): void
-  /** Cancels its timers. */
   end(): void
 }
 
@@ -16,12 +15,12 @@ const BEYOND_DRAIN_MS = 5_000
 const CLOSING_MS = 3_000
 const FORCED_MS = 2_000
 
-/** `drainTimeoutMs` and five seconds, from now. */
+/** Starts a budget of `drainTimeoutMs` plus five seconds. */
 export function startStopBudget(timers: Timers, drainTimeoutMs: number): StopBudget {
   const closing = Promise.withResolvers<void>()
   const spent = Promise.withResolvers<void>()
-  const wholeMs = drainTimeoutMs + BEYOND_DRAIN_MS
-  const cancels = [timers.after(wholeMs - CLOSING_MS, closing.resolve), timers.after(wholeMs, spent.resolve)]
+  const totalMs = drainTimeoutMs + BEYOND_DRAIN_MS
+  const cancels = [timers.after(totalMs - CLOSING_MS, closing.resolve), timers.after(totalMs, spent.resolve)]
   return {
     closing: closing.promise,
     spent: spent.promise,
@@ -35,12 +34,12 @@ export function startStopBudget(timers: Timers, drainTimeoutMs: number): StopBud
   }
 }
 
-/** Waits until one of `works` has settled, `ms` at most. */
-export async function waitAtMost(timers: Timers, ms: number, works: readonly Promise<unknown>[]): Promise<void> {
-  const late = Promise.withResolvers<void>()
-  const cancel = timers.after(ms, late.resolve)
+/** Waits until one of the promises has settled, for at most `ms`. */
+export async function waitAtMost(timers: Timers, ms: number, promises: readonly Promise<unknown>[]): Promise<void> {
+  const timeout = Promise.withResolvers<void>()
+  const cancel = timers.after(ms, timeout.resolve)
   try {
-    await Promise.race([...works, late.promise])
+    await Promise.race([...promises, timeout.promise])
   } finally {
     cancel()
   }

@@ -1,9 +1,9 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger, Storage, Timers } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createServer } from './create-server.ts'
-import type { Hooks } from './hooks.ts'
-import type { ServerOptions } from './server-options.ts'
+import { createServer } from '../create-server.ts'
+import type { Hooks } from '../hooks.ts'
+import type { ServerOptions } from '../server-options.ts'
 
 const DRAIN_MS = 30_000
 const BUDGET_MS = DRAIN_MS + 5_000
@@ -14,7 +14,7 @@ interface Due {
   readonly fn: () => void
 }
 
-/** Timers that only move in `untilSettled`. */
+/** Timers whose time advances only in `untilSettled`. */
 function manualTimers() {
   const due = new Set<Due>()
   let nowMs = 0
@@ -25,7 +25,7 @@ function manualTimers() {
       return () => void due.delete(timer)
     },
   }
-  /** Lets time pass, a tenth of a second a turn, until the promise has settled; answers how long that took. */
+  /** Advances time in steps of 100 ms until the promise settles. Returns how long that took. */
   const untilSettled = async (promise: Promise<unknown>): Promise<number> => {
     const startMs = nowMs
     let isSettled = false
@@ -57,7 +57,7 @@ const make = async (hooks: Hooks, { storage, ...rest }: { storage?: Storage } & 
   return { server, lines, untilSettled }
 }
 
-/** A storage that commits until it is told to hang. */
+/** A storage whose commits hang once `hang()` is called. */
 function hangingStorage() {
   const storage = createInMemoryStorage()
   let isHanging = false
@@ -73,19 +73,19 @@ function hangingStorage() {
   }
 }
 
-const deaf: ServerOptions['agents'] = [
-  { id: 'deaf', description: 'Never ends.', agent: { id: 'deaf', run: () => never() } },
+const endless: ServerOptions['agents'] = [
+  { id: 'endless', description: 'Never ends.', agent: { id: 'endless', run: () => never() } },
 ]
 
 const occupy = ({ host, port, basePath }: { host: string; port: number; basePath: string }) =>
-  fetch(`http://${host}:${port}${basePath}/agents/deaf/stream`, {
+  fetch(`http://${host}:${port}${basePath}/agents/endless/stream`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: '{}',
   })
 
 describe('stop', () => {
-  it('goes on without a beforeShutdown hook that has not ended after five seconds, and says so', async () => {
+  it('continues after five seconds without a hanging beforeShutdown hook, and logs it', async () => {
     const { server, lines, untilSettled } = await make({ beforeShutdown: never })
     const { host, port } = await server.start()
 
@@ -95,7 +95,7 @@ describe('stop', () => {
     await expect(fetch(`http://${host}:${port}/`)).rejects.toThrow()
   })
 
-  it('gives the hook no more than the stop has when there is little time to drain', async () => {
+  it('limits the hook to the time of the shutdown when the drain timeout is short', async () => {
     const { server, untilSettled } = await make(
       { beforeShutdown: never },
       { config: { auth: { kind: 'none' }, server: { port: 0, shutdown: { drainTimeoutMs: 0 } } } },
@@ -105,7 +105,7 @@ describe('stop', () => {
     expect(await untilSettled(server.stop())).toBeLessThan(5_000)
   })
 
-  it('leaves the hook at once when forced', async () => {
+  it('stops waiting for the hook when forced', async () => {
     const { server, untilSettled } = await make({ beforeShutdown: never })
     await server.start()
     const stopped = server.stop()
@@ -115,7 +115,7 @@ describe('stop', () => {
     expect(await untilSettled(stopped)).toBeLessThanOrEqual(2_000)
   })
 
-  it('goes on when the hook throws', async () => {
+  it('continues when the hook throws', async () => {
     const { server, lines, untilSettled } = await make({ beforeShutdown: () => Promise.reject(new Error('no')) })
     await server.start()
 
@@ -123,26 +123,26 @@ describe('stop', () => {
     expect(lines).toEqual([expect.stringContaining('beforeShutdown')])
   })
 
-  it('takes the drain time and five seconds at most, hook and drain together', async () => {
+  it('takes at most the drain timeout plus five seconds, including the hook', async () => {
     const { stuck, hang } = hangingStorage()
-    const { server, lines, untilSettled } = await make({ beforeShutdown: never }, { storage: stuck, agents: deaf })
+    const { server, lines, untilSettled } = await make({ beforeShutdown: never }, { storage: stuck, agents: endless })
     await occupy(await server.start())
     hang()
 
     expect(await untilSettled(server.stop())).toBeLessThanOrEqual(BUDGET_MS)
-    expect(lines.at(-1)).toContain('has not stopped in time')
+    expect(lines.at(-1)).toContain('shutdown timed out')
   })
 
-  it('takes two seconds at most when forced, whatever hangs', async () => {
+  it('takes at most two seconds when forced, even if everything hangs', async () => {
     const { stuck, hang } = hangingStorage()
-    const { server, untilSettled } = await make({}, { storage: stuck, agents: deaf })
+    const { server, untilSettled } = await make({}, { storage: stuck, agents: endless })
     await occupy(await server.start())
     hang()
 
     expect(await untilSettled(server.stop({ force: true }))).toBeLessThanOrEqual(2_000)
   })
 
-  it('does not wait for a start that hangs longer than that either', async () => {
+  it('does not wait longer for a start that hangs', async () => {
     const { server, untilSettled } = await make({ beforeStart: never })
     void server.start()
 

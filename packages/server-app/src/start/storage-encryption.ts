@@ -1,28 +1,28 @@
 import type { ServerConfig } from '@perdure/protocol'
 import type { Encryption } from '@perdure/sqlite'
+import type { ServerOptions } from '../server-options.ts'
 import { createPlatform } from './adapters.ts'
 import { encryptionOf } from './pre-bind.ts'
 import { resolveReferences } from './resolve-references.ts'
-import type { ServerOptions } from './server-options.ts'
 
-type Place = Pick<ServerOptions, 'configDir' | 'adapters'>
+type SecretContext = Pick<ServerOptions, 'configDir' | 'adapters'>
 
 /**
- * How the database file is encrypted, for whoever opens it without a server; `undefined` when it is not.
+ * The encryption of the database file, for opening it without a server; `undefined` if it is not encrypted.
  *
  * @throws StartError `secret-unresolvable`, `encryption-passphrase-missing`
  */
-export const storageEncryption = (config: ServerConfig, place: Place = {}): Promise<Encryption | undefined> =>
-  resolveEncryption('storage.encryption', config.storage.encryption.enabled, { config, ...place })
+export const storageEncryption = (config: ServerConfig, context: SecretContext = {}): Promise<Encryption | undefined> =>
+  resolveEncryption('storage.encryption', config.storage.encryption.enabled, { config, ...context })
 
-/** The same of the audit log, where it is a file of its own. */
-export const auditEncryption = (config: ServerConfig, place: Place = {}): Promise<Encryption | undefined> =>
-  resolveEncryption('audit', config.audit.enabled, { config, ...place })
+/** Like `storageEncryption`, for a separate audit file. */
+export const auditEncryption = (config: ServerConfig, context: SecretContext = {}): Promise<Encryption | undefined> =>
+  resolveEncryption('audit', config.audit.enabled, { config, ...context })
 
 async function resolveEncryption(
   section: 'storage.encryption' | 'audit',
   isEnabled: boolean,
-  { config, configDir = process.cwd(), adapters = {} }: Place & { readonly config: ServerConfig },
+  { config, configDir = process.cwd(), adapters = {} }: SecretContext & { readonly config: ServerConfig },
 ): Promise<Encryption | undefined> {
   if (!isEnabled) return undefined
   const references = await resolveReferences(config, createPlatform(config, configDir, adapters), [

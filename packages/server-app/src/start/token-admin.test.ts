@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from '@perdure/ports'
 import { afterEach, describe, expect, it } from 'vitest'
-import { parseConfig } from './config.ts'
-import { createServer } from './create-server.ts'
-import type { PerdureServer } from './perdure-server.ts'
+import { parseConfig } from '../config.ts'
+import { createServer } from '../create-server.ts'
+import type { PerdureServer } from '../perdure-server.ts'
 import { openTokenAdmin } from './token-admin.ts'
 
 const ignore = () => undefined
@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 describe('openTokenAdmin', () => {
-  it('mints before the first start and revokes beside a running server', async () => {
+  it('mints before the first start and revokes next to a running server', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'perdure-')), 'data.db')
     const config = { auth: { pepperRef: 'env:TEST_PEPPER' }, storage: { path }, server: { port: 0 } }
     const admin = await openTokenAdmin(parseConfig(config))

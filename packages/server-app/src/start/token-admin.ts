@@ -2,12 +2,12 @@ import { auditingUnitOfWork, createManageTokens, type MintToken } from '@perdure
 import type { Page, PageQuery, TokenRecord } from '@perdure/ports'
 import { StartError } from '@perdure/ports'
 import type { ServerConfig } from '@perdure/protocol'
+import type { ServerOptions } from '../server-options.ts'
 import { createPlatform, openStorage } from './adapters.ts'
 import { checkAdapters } from './check-options.ts'
 import { validateBeforeBind } from './pre-bind.ts'
-import type { ServerOptions } from './server-options.ts'
 
-/** Token administration straight on the database file; works before the first start and beside a running server. */
+/** Manages tokens directly in the database file, before the first start or next to a running server. */
 export interface TokenAdmin {
   mint(request: MintToken): Promise<{ readonly token: string; readonly record: TokenRecord }>
   list(page: PageQuery): Promise<Page<TokenRecord>>
@@ -15,7 +15,7 @@ export interface TokenAdmin {
   close(): Promise<void>
 }
 
-/** @throws StartError as a start of the server would */
+/** @throws StartError as `start()` of the server would */
 export async function openTokenAdmin(
   config: ServerConfig,
   { configDir = process.cwd(), adapters = {} }: Pick<ServerOptions, 'configDir' | 'adapters'> = {},
@@ -25,7 +25,7 @@ export async function openTokenAdmin(
   const { peppers, auditKeys, storageEncryption } = await validateBeforeBind(config, platform)
   if (peppers.length === 0) {
     throw new StartError('pepper-missing', {
-      message: 'auth.kind none has no tokens',
+      message: 'auth.kind none does not use tokens',
       hint: 'set auth.kind to token and auth.pepperRef',
     })
   }

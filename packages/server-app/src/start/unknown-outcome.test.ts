@@ -2,12 +2,12 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Logger } from '@perdure/ports'
 import { type Fault, withFaults } from '@perdure/testkit'
 import { expect, it, onTestFinished } from 'vitest'
-import { createServer } from './create-server.ts'
+import { createServer } from '../create-server.ts'
 
 const ignore = () => undefined
 const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-/** What a run is answered on a storage of the caller whose next commit goes wrong in this way. */
+/** Starts a run on a storage that was passed in and whose next commit fails with `fault`. */
 async function serve(fault: Fault) {
   let next: Fault | undefined
   const storage = withFaults(createInMemoryStorage(), {
@@ -30,16 +30,16 @@ async function serve(fault: Fault) {
   return { server, status }
 }
 
-it('a storage that was passed in and cannot tell what it wrote ends the server', async () => {
+it('resolves `fatal` when a storage that was passed in reports an unknown outcome', async () => {
   const { server, status } = await serve('unknown')
 
   expect(status).toBe(503)
   await expect(server.fatal).resolves.toMatchObject({ id: 'storage-failed' })
 })
 
-it('a storage that was passed in and is busy does not', async () => {
+it('does not resolve `fatal` when a storage that was passed in is busy', async () => {
   const { server, status } = await serve('busy')
 
   expect(status).toBe(503)
-  expect(await Promise.race([server.fatal, Promise.resolve('goes on')])).toBe('goes on')
+  expect(await Promise.race([server.fatal, Promise.resolve('still running')])).toBe('still running')
 })

@@ -1,8 +1,10 @@
 import { AppError, type Storage } from '@perdure/ports'
 
-/** A storage that somebody else has opened tells only by its error that the outcome of a commit is unknown. */
+/**
+ * Reports commits with an unknown outcome. A storage that the caller opened signals them only by the error it throws.
+ */
 export function withUnknownOutcome(storage: Storage, onUnknown: (error: unknown) => void): Storage {
-  const note = (error: unknown): never => {
+  const report = (error: unknown): never => {
     if (error instanceof AppError && error.id === 'storage-failed') onUnknown(error)
     throw error
   }
@@ -10,6 +12,6 @@ export function withUnknownOutcome(storage: Storage, onUnknown: (error: unknown)
     ...storage,
     status: () => storage.status(),
     close: () => storage.close(),
-    unitOfWork: { commit: (writes) => storage.unitOfWork.commit(writes).catch(note) },
+    unitOfWork: { commit: (writes) => storage.unitOfWork.commit(writes).catch(report) },
   }
 }

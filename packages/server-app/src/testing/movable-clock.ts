@@ -1,7 +1,7 @@
 import type { Clock, EpochMs, Timers } from '@perdure/ports'
 
 export interface MovableClock extends Clock, Timers {
-  /** Moves time ahead; what falls due on the way happens, in the order of its due times. Milliseconds. */
+  /** Advances time by `ms` and fires the timers that become due, in order. */
   pass(ms: number): void
 }
 
@@ -10,7 +10,7 @@ interface Timer {
   fire(): void
 }
 
-/** A clock that goes on by itself and can be moved ahead. What it will do later keeps no process alive. */
+/** A running clock that can also be advanced. Its timers do not keep the process alive. */
 export function createMovableClock(startMs: number): MovableClock {
   const timers = new Set<Timer>()
   const startedAt = performance.now()
@@ -22,7 +22,7 @@ export function createMovableClock(startMs: number): MovableClock {
 
   return {
     monotonicMs,
-    // What is due at a whole millisecond is due then, whatever sums of fractions come to.
+    // The tolerance absorbs rounding errors of the sum, so that a timer due at a whole millisecond is due at it.
     now: () => Math.floor(startMs + monotonicMs() + 1e-6) as EpochMs,
     after(delayMs, fn) {
       const timer = {
@@ -32,8 +32,8 @@ export function createMovableClock(startMs: number): MovableClock {
           fn()
         },
       }
-      // What is further away than a timer of the event loop can be is reached by moving time only.
-      const handle = delayMs > LONGEST_MS ? undefined : setTimeout(timer.fire, delayMs).unref()
+      // Beyond the longest delay of setTimeout, only `pass` can reach the timer.
+      const handle = delayMs > MAX_TIMEOUT_MS ? undefined : setTimeout(timer.fire, delayMs).unref()
       const cancel = () => {
         timers.delete(timer)
         clearTimeout(handle)
@@ -52,4 +52,4 @@ export function createMovableClock(startMs: number): MovableClock {
   }
 }
 
-const LONGEST_MS = 2 ** 31 - 1
+const MAX_TIMEOUT_MS = 2 ** 31 - 1

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { defineAgent, defineWorkflow, runAgent, runWorkflow } from './index.ts'
+import { defineAgent, defineWorkflow, runAgent, runWorkflow } from '../index.ts'
 
 const DAY_MS = 86_400_000
 
 const mail = defineAgent({
   id: 'mail',
-  description: 'Sends a mail when it may.',
+  description: 'Sends a mail once it is approved.',
   input: v.object({ to: v.string() }),
   agent: {
     id: 'mail',
@@ -19,7 +19,7 @@ const mail = defineAgent({
 })
 
 describe('runAgent', () => {
-  it('runs an agent without a server, and tells what it came to and what it has told', async () => {
+  it('runs an agent without a server and returns its result and events', async () => {
     const echo = defineAgent({ id: 'echo', description: 'E', agent: { id: 'echo', run: async (input) => ({ input }) } })
 
     const run = await runAgent(echo, 'hello')
@@ -28,17 +28,19 @@ describe('runAgent', () => {
     expect(run.events.map(({ type }) => type)).toEqual(['run.started', 'run.completed'])
   })
 
-  it('refuses an input that its schema refuses', async () => {
+  it('rejects an input that fails the schema', async () => {
     await expect(runAgent(mail, { to: 7 })).rejects.toMatchObject({ code: 'invalid-input' })
   })
 
-  it('shows what a run waits for, and lets it go on with a decision', async () => {
+  it('shows what a run waits for, and resumes it with a decision', async () => {
     const asked = await runAgent(mail, { to: 'ann' })
 
     expect(asked).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'approval', name: 'send' }] })
     expect(asked.approvals).toMatchObject([{ title: 'To ann?', payload: { toolName: 'send', args: { to: 'ann' } } }])
     expect(asked.events).toContainEqual({ type: 'mail.drafted', payload: { to: 'ann' } })
-    await expect(asked.decide('other', { granted: true })).rejects.toThrow('no approval other is open; open: send')
+    await expect(asked.decide('other', { granted: true })).rejects.toThrow(
+      'approval other is not pending; pending: send',
+    )
 
     const sent = await asked.decide('send', { granted: true })
 
@@ -51,7 +53,7 @@ describe('runAgent', () => {
     expect(sent.usage).toMatchObject({ inputTokens: 3, outputTokens: 4, toolCalls: 1 })
   })
 
-  it('tells each run apart: a decision in one is none in another', async () => {
+  it('isolates runs: a decision in one does not affect another', async () => {
     const [one, other] = await Promise.all([runAgent(mail, { to: 'ann' }), runAgent(mail, { to: 'bob' })])
 
     const denied = await one.decide('send', { granted: false, reason: 'no' })
@@ -60,7 +62,7 @@ describe('runAgent', () => {
     expect(await other.pass(0)).toMatchObject({ status: 'suspended' })
   })
 
-  it('gives the agent what a server would: a session, memory, skills and who runs it', async () => {
+  it('provides the session, memory, skills and user id that a server would', async () => {
     const agent = defineAgent({
       id: 'guest',
       description: 'G',
@@ -80,7 +82,7 @@ describe('runAgent', () => {
     expect(run.result).toEqual(['trip', 'the sea is blue', ['cite'], 'ann'])
   })
 
-  it('waits in real time for what an agent really does, and tries again on its own', async () => {
+  it('waits for real asynchronous work and retries a failed step', async () => {
     let tries = 0
     const work = async () => {
       await new Promise((resolve) => setTimeout(resolve, 5))
@@ -117,7 +119,7 @@ describe('runWorkflow', () => {
     },
   })
 
-  it('lets a month go by at once, hears an event, and waits for children', async () => {
+  it('skips a month, receives an event and waits for child runs', async () => {
     const asleep = await runWorkflow(report, null, { agents: [mail] })
     expect(asleep.waitingFor).toMatchObject([{ kind: 'sleep', name: 'rest' }])
 
@@ -131,13 +133,13 @@ describe('runWorkflow', () => {
     expect(done).toMatchObject({ status: 'completed', result: { begunAt: 'begun', sent: { ok: true, value: 'ann' } } })
   })
 
-  it('lets time-outs pass that nobody has met', async () => {
+  it('lets a wait time out', async () => {
     const waiting = await (await runWorkflow(report, null, { agents: [mail] })).pass(30 * DAY_MS)
 
     expect(await waiting.pass(DAY_MS)).toMatchObject({ status: 'completed', result: 'too late' })
   })
 
-  it('begins at a time of one’s own', async () => {
+  it('starts at the given time', async () => {
     const workflow = defineWorkflow({
       ...{ id: 'w', description: 'W' },
       workflow: { id: 'w', execute: async (_, ctx) => ctx.sleep('until', new Date('2030-01-01T00:00:00.000Z')) },

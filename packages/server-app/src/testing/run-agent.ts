@@ -3,60 +3,64 @@ import {
   type AgentRegistration,
   type ApprovalResource,
   createPhase,
-  type Decision,
+  type SubmittedDecision,
   type RunRequestBody,
   type RunResource,
   type WorkflowRegistration,
 } from '@perdure/core'
 import { EVERY_ROW, fromJsonText, type JsonText, noTracer } from '@perdure/ports'
-import { createPlatform } from './adapters.ts'
-import { createAttribution } from './attribution.ts'
-import type { Composition } from './compose.ts'
-import { parseConfig } from './config.ts'
-import { readMcpServers } from './mcp-servers.ts'
+import { createAttribution } from '../compose/attribution.ts'
+import type { Composition } from '../compose/compose.ts'
+import { parseConfig } from '../config.ts'
+import type { ServerOptions } from '../server-options.ts'
+import { createPlatform } from '../start/adapters.ts'
+import { readMcpServers } from '../start/mcp-servers.ts'
+import { validateBeforeBind } from '../start/pre-bind.ts'
+import { createRegisteredSkills } from '../start/registered-skills.ts'
+import { createRegistries } from '../start/registries.ts'
 import { createMovableClock, type MovableClock } from './movable-clock.ts'
-import { validateBeforeBind } from './pre-bind.ts'
-import { createRegisteredSkills } from './registered-skills.ts'
-import { createRegistries } from './registries.ts'
-import type { ServerOptions } from './server-options.ts'
 
 export interface RunAgentOptions
   extends Pick<ServerOptions, 'config' | 'agents' | 'workflows' | 'skills' | 'mcpServers' | 'embedder' | 'adapters'> {
-  /** What a request says besides its input: `sessionId`, `userId`, `metadata`, `budget`, `timeoutMs`, `threadId`. */
+  /** The other fields of the run request: `sessionId`, `userId`, `metadata`, `budget`, `timeoutMs`, `threadId`. */
   readonly request?: Omit<RunRequestBody, 'input'>
-  /** Whose run it is, as the token of a caller would say; `test` when missing. */
+  /** Owner of the run: the subject that the caller's token would have. Defaults to `test`. */
   readonly owner?: string
-  /** When it begins; 2025-01-01 when missing. The clock goes on from there, and can be moved. */
+  /** Start of the clock, which then runs and can be advanced with `pass`. Defaults to 2025-01-01. */
   readonly now?: Date
 }
 
-/** A run in a test: where it stands, and what may happen to it from outside. Each call answers where it stands then. */
+/**
+ * A snapshot of a run in a test. Each method acts on the run and resolves to a new snapshot once the run has settled
+ * again.
+ */
 export interface TestRun extends Pick<RunResource, 'status' | 'finishReason' | 'result' | 'error' | 'usage'> {
   readonly runId: string
-  /** What a suspended run waits for. */
+  /** What a suspended run is waiting for. */
   readonly waitingFor: readonly { readonly kind: string; readonly name: string }[]
-  /** Those that are open, of the runs that it has started too. */
+  /** Pending approvals of the run and of its child runs. */
   readonly approvals: readonly ApprovalResource[]
-  /** Everything in its log so far, in order. */
+  /** The events of the run so far, in order. */
   readonly events: readonly { readonly type: string; readonly payload: unknown }[]
-  /** Decides the open approval of that name. @throws Error when none is open */
-  decide(name: string, decision: Decision): Promise<TestRun>
-  /** What `POST /events/:name` does. */
+  /** Decides the pending approval of that name. @throws Error if there is none */
+  decide(name: string, decision: SubmittedDecision): Promise<TestRun>
+  /** Emits a named event, as `POST /events/:name` does. */
   emit(name: string, payload?: unknown): Promise<TestRun>
-  /** Lets time go by at once: durable waits fall due, and pauses between tries end. */
+  /** Advances the clock, which ends durable waits and delays between retries that are due by then. */
   pass(ms: number): Promise<TestRun>
 }
 
 /**
- * For tests: runs an agent in this process with everything real but the storage, which is in memory, and the clock. There is
- * no listener and nothing to close. Resolves when the run, and every run it has started, has ended or waits for something outside.
+ * Runs an agent in a test, in this process. Everything is real except the storage, which is in memory, and the clock.
+ * There is no listener and nothing to close. Resolves when the run and its child runs have ended or wait for something
+ * outside.
  *
- * @throws AppError what the request would be refused with, such as `invalid-input`; StartError `config-invalid`
+ * @throws AppError with which a request would be refused, such as `invalid-input`; StartError `config-invalid`
  */
 export const runAgent = <Input>(agent: AgentRegistration<Input>, input?: unknown, options: RunAgentOptions = {}) =>
   runInMemory({ kind: 'agent', id: agent.id }, input, { ...options, agents: [agent, ...(options.agents ?? [])] })
 
-/** The same for a workflow; the agents that it runs go into `options.agents`. */
+/** Like `runAgent`, for a workflow. Pass the agents that it calls in `options.agents`. */
 export const runWorkflow = <Input>(
   workflow: WorkflowRegistration<Input>,
   input?: unknown,
@@ -79,7 +83,7 @@ async function runInMemory(target: Target, input: unknown, options: RunAgentOpti
     principal: { subject: options.owner ?? 'test', scopes: ['admin:*'] },
     answer: 'accepted',
   })
-  return standing(world, accepted.runId as string)
+  return snapshotOf(world, accepted.runId as string)
 }
 
 interface World {
@@ -88,23 +92,29 @@ interface World {
 }
 
 async function openWorld(options: RunAgentOptions): Promise<World> {
-  // Nobody who starts a server needs these, and nobody who imports this has to load them.
+  // Loaded on use: importing this package for a server must not load them.
   const [{ compose }, { createInMemoryStorage }] = await Promise.all([
-    import('./compose.ts'),
+    import('../compose/compose.ts'),
     import('@perdure/in-memory'),
   ])
   const config = parseConfig({ auth: { kind: 'none' }, log: { level: 'error' }, ...options.config })
-  const clock = createMovableClock((options.now ?? new Date(BEGINNING)).getTime())
+  const clock = createMovableClock((options.now ?? new Date(DEFAULT_START_MS)).getTime())
   const storage = createInMemoryStorage()
   const platform = createPlatform(config, process.cwd(), { clock, timers: clock, ...options.adapters })
   const phase = createPhase()
   const attribution = createAttribution()
   const composition = compose({
     ...createRegistries(options, attribution),
-    ...{ config, attribution, phase, vitals: NO_VITALS, auditPlace: {}, cipher: undefined },
+    config,
+    attribution,
+    phase,
+    vitals: NO_VITALS,
+    auditLocation: {},
+    cipher: undefined,
     adapters: { storage, tracer: noTracer, ...platform, ...options.adapters },
     secrets: await validateBeforeBind(config, platform),
-    ...{ embedder: options.embedder, consolidator: {} },
+    embedder: options.embedder,
+    consolidator: {},
     registeredSkills: createRegisteredSkills(options.skills ?? []),
     mcpServers: readMcpServers(options.mcpServers ?? []),
   })
@@ -112,19 +122,19 @@ async function openWorld(options: RunAgentOptions): Promise<World> {
   return { composition, clock }
 }
 
-const BEGINNING = Date.UTC(2025, 0, 1)
+const DEFAULT_START_MS = Date.UTC(2025, 0, 1)
 const NO_VITALS = { eventLoopDelaySeconds: () => 0, residentMemoryBytes: () => 0, close: () => undefined }
 
-/** Where a run stands once nothing executes any more. */
-async function standing(world: World, runId: string): Promise<TestRun> {
+/** The state of a run once nothing executes any more. */
+async function snapshotOf(world: World, runId: string): Promise<TestRun> {
   const { engine } = world.composition
-  await settled(world)
+  await idle(world)
   const { status, finishReason, result, error, usage } = await engine.readRuns.get(runId, EVERY_ROW)
   const outcome = fromJsonText((await engine.readRuns.outcome(runId, EVERY_ROW)).json as JsonText)
   const approvals = await engine.readApprovals.list({ status: 'pending' }, WHOLE_PAGE, EVERY_ROW)
-  const after = async (happening: unknown) => {
-    await happening
-    return standing(world, runId)
+  const snapshotAfter = async (action: unknown) => {
+    await action
+    return snapshotOf(world, runId)
   }
   return {
     ...{ runId, status, finishReason, result, error, usage },
@@ -135,12 +145,14 @@ async function standing(world: World, runId: string): Promise<TestRun> {
       const open = approvals.items.find((approval) => approval.name === name)
       if (open === undefined) {
         const names = approvals.items.map((approval) => approval.name).join(', ')
-        throw new Error(`no approval ${name} is open; open: ${names || 'none'}`)
+        throw new Error(`approval ${name} is not pending; pending: ${names || 'none'}`)
       }
-      return after(engine.resolveApproval({ ...decision, approvalId: open.id, by: 'decider', visibility: EVERY_ROW }))
+      return snapshotAfter(
+        engine.resolveApproval({ ...decision, approvalId: open.id, by: 'decider', visibility: EVERY_ROW }),
+      )
     },
-    emit: (name, payload) => after(engine.emitEvent({ name, payload })),
-    pass: (ms) => after(world.clock.pass(ms)),
+    emit: (name, payload) => snapshotAfter(engine.emitEvent({ name, payload })),
+    pass: (ms) => snapshotAfter(world.clock.pass(ms)),
   }
 }
 
@@ -158,7 +170,7 @@ async function eventsOf({ composition }: World, runId: string): Promise<TestRun[
 }
 
 /** Resolves when no run executes or is about to. */
-async function settled({ composition, clock }: World): Promise<void> {
+async function idle({ composition, clock }: World): Promise<void> {
   for (let quietTurns = 0; quietTurns < QUIET_TURNS; quietTurns++) {
     await turn()
     clock.pass(0)
@@ -169,5 +181,8 @@ async function settled({ composition, clock }: World): Promise<void> {
   }
 }
 
-/** Of the event loop, with nothing to do: what the end of a run brings about is under way in between. */
+/**
+ * Turns of the event loop without a run before the world counts as idle: follow-ups of a run may need several turns to
+ * start another.
+ */
 const QUIET_TURNS = 12

@@ -1,0 +1,21 @@
+import type { McpClient, Timers, UnitOfWork } from '@perdure/ports'
+import type { Attribution } from './attribution.ts'
+
+type Outside = Attribution['outside']
+
+/** What a timer calls is work of the server, even if the code of a run led to the timer. */
+export const unattributedTimers = (timers: Timers, outside: Outside): Timers => ({
+  after: (delayMs, fn) => outside(() => timers.after(delayMs, fn)),
+})
+
+/** A commit is work of the server, whichever code led to it. */
+export const unattributedUnitOfWork = (unitOfWork: UnitOfWork, outside: Outside): UnitOfWork => ({
+  commit: (writes) => outside(() => unitOfWork.commit(writes)),
+})
+
+/** A connection to an MCP server outlives the run that opened it, so later messages are not attributed to that run. */
+export const unattributedMcpClient = (mcp: McpClient, outside: Outside): McpClient => ({
+  ...mcp,
+  tools: (endpoint) => outside(() => mcp.tools(endpoint)),
+  call: (endpoint, call) => outside(() => mcp.call(endpoint, call)),
+})

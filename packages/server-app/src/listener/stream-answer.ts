@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { CLOSE_CONNECTION, discardRest } from './write-answer.ts'
+
+/** Streams a `Response`. Cancels its body when the client disconnects. */
+export async function streamAnswer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  answer: Response,
+): Promise<void> {
+  const { status, headers, body } = answer
+  const rest = incoming.complete ? undefined : discardRest(incoming)
+  outgoing.writeHead(status, { ...Object.fromEntries(headers), ...(rest === undefined ? {} : CLOSE_CONNECTION) })
+  let isDisconnected = false
+  try {
+    if (body !== null) {
+      outgoing.flushHeaders()
+      const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader()
+      const cancel = () => {
+        isDisconnected = true
+        reader.cancel().catch(() => undefined)
+      }
+      const unwatch = onDisconnect(incoming, headers, cancel)
+      outgoing.on('error', cancel).once('close', unwatch)
+      await pipe(reader, outgoing)
+    }
+    await rest
+    // A cancelled body must not end with the final chunk: the client would take it for complete.
+    if (isDisconnected) incoming.socket.destroySoon()
+    else outgoing.end()
+  } catch {
+    // The status line is already sent: breaking off the body is the only way left to report the failure.
+    outgoing.destroy()
+  }
+}
+
+const EVENT_STREAM = 'text/event-stream'
+
+/**
+ * Calls `callback` once the client can no longer read the answer, or at once if it already cannot. A client may end its
+ * half of the connection and still wait for a finite answer; the reader of an event stream that does so has
+ * disconnected. Returns a function that removes the listeners.
+ */
+function onDisconnect({ socket }: IncomingMessage, headers: Headers, callback: () => void): () => void {
+  const isEndless = headers.get('content-type')?.startsWith(EVENT_STREAM) === true
+  if (socket.destroyed || (isEndless && socket.readableEnded)) callback()
+  socket.once('close', callback)
+  if (isEndless) socket.once('end', callback)
+  return () => void socket.off('close', callback).off('end', callback)
+}
+
+async function pipe(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    if (!outgoing.write(value)) await drained(outgoing)
+  }
+}
+
+/** Resolves when more can be written, or when nothing can be written any more. */
+const drained = (outgoing: ServerResponse) =>
+  new Promise<void>((resolve) => {
+    const settle = () => {
+      outgoing.off('drain', settle).off('close', settle)
+      resolve()
+    }
+    if (outgoing.destroyed) resolve()
+    else outgoing.on('drain', settle).on('close', settle)
+  })

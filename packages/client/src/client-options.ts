@@ -1,13 +1,16 @@
 import { type Pace, realPace } from './pace.ts'
 
-/** Asked again with `isRefused` when the server did not take what it gave; the same answer then ends the call. */
+/**
+ * Passed to a credential provider. After the server rejects a credential, the provider is called once more with
+ * `isRefused: true`; returning the same credential fails the call.
+ */
 export interface CredentialRequest {
   readonly isRefused: boolean
 }
 
 type Provider = (request: CredentialRequest) => string | undefined | Promise<string | undefined>
 
-/** The part of a browser's WebSocket that is used. */
+/** The subset of the browser's `WebSocket` that the client uses. */
 export interface WebSocketLike {
   send(data: string): void
   close(code?: number, reason?: string): void
@@ -18,38 +21,38 @@ export interface WebSocketLike {
 
 export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike
 
-/** What became of the one WebSocket of a client. */
+/** State change of the client's WebSocket. */
 export type ConnectionChange =
   | { readonly state: 'connecting' }
   | { readonly state: 'open' }
   | { readonly state: 'closed'; readonly code: number; readonly reason: string; readonly retryInMs: number | undefined }
 
 export interface ClientOptions {
-  /** Address of the server with its base path, such as `https://agents.example.com/v1`; in a page also `/v1`. */
+  /** Server URL with its base path, such as `https://agents.example.com/v1`; in a page, `/v1` works too. */
   readonly baseUrl: string
-  /** Access token, or what gives one. Without it requests carry no credentials. */
+  /** Access token, or a function that returns one. If omitted, requests carry no credentials. */
   readonly token?: string | Provider | undefined
-  /** Gives a WebSocket ticket, one for each connection. Without it they are minted with the token. */
+  /** Returns a WebSocket ticket; called for each connection. If omitted, the client creates tickets with `token`. */
   readonly tickets?: Provider | undefined
-  /** How long a call may take, retries included. Milliseconds; 600,000 without it, as long as the server waits at most. */
+  /** Timeout of a call including retries, in milliseconds. Default 600,000: the longest wait the server supports. */
   readonly timeoutMs?: number | undefined
-  /** How often a failed call is sent again; 4 without it. */
+  /** Maximum retries of a failed call. Default 4. */
   readonly maxRetries?: number | undefined
-  /** Headers of every request. */
+  /** Headers sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
-  /** Instead of the global one; `null`: subscriptions use Server-Sent Events only. */
+  /** Replaces the global `WebSocket`; `null` makes subscriptions use Server-Sent Events only. */
   readonly WebSocket?: WebSocketConstructor | null | undefined
-  /** Hears of every change of the WebSocket connection. */
+  /** Called on every state change of the WebSocket. */
   readonly onConnection?: ((change: ConnectionChange) => void) | undefined
   /** Clock, timers and randomness, for tests. */
   readonly pace?: Pace | undefined
 }
 
-/** The options with their defaults, and what all calls of a client share. */
+/** Client options with defaults applied, shared by all calls. */
 export interface ClientContext {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string
   readonly token: Provider | undefined
   readonly tickets: Provider | undefined
@@ -66,24 +69,24 @@ const DEFAULT_MAX_RETRIES = 4
 export function createContext(options: ClientOptions): ClientContext {
   const { token, fetch = globalThis.fetch } = options
   return {
-    baseUrl: absolute(options.baseUrl),
+    baseUrl: normalizeBaseUrl(options.baseUrl),
     token: typeof token === 'string' ? () => token : token,
     tickets: options.tickets,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
     headers: options.headers ?? {},
-    // Called as a plain function: a browser's fetch refuses another `this`.
+    // Wrapped because a browser's `fetch` throws when it is called as a method.
     fetch: (input, init) => fetch(input, init),
     pace: options.pace ?? realPace,
   }
 }
 
-/** @throws TypeError when it is not an HTTP address. */
-function absolute(baseUrl: string): string {
-  const base = URL.canParse(baseUrl) ? undefined : addressOfPage()
+/** @throws TypeError if `baseUrl` is not an HTTP URL */
+function normalizeBaseUrl(baseUrl: string): string {
+  const base = URL.canParse(baseUrl) ? undefined : pageUrl()
   if (!URL.canParse(baseUrl, base) || !/^https?:$/.test(new URL(baseUrl, base).protocol)) {
     throw new TypeError(
-      `baseUrl must be an http(s) address with the base path, such as http://127.0.0.1:8080/v1: ${baseUrl}`,
+      `baseUrl must be an http(s) URL with the base path, such as http://127.0.0.1:8080/v1: ${baseUrl}`,
     )
   }
   const { origin, pathname } = new URL(baseUrl, base)
@@ -92,7 +95,7 @@ function absolute(baseUrl: string): string {
   return origin + pathname.slice(0, end)
 }
 
-function addressOfPage(): string | undefined {
+function pageUrl(): string | undefined {
   const scope: { readonly location?: { readonly href: string }; readonly fetch?: unknown } = globalThis
   return scope.location?.href
 }

@@ -3,7 +3,7 @@ import { createClient } from './create-client.ts'
 import { createManualPace } from './manual-pace.fixture.ts'
 import { createModelServer } from './model-server.fixture.ts'
 
-/** A client of a model server, whose time passes by hand. */
+/** A client connected to a model server, with a manual clock. */
 export function createClientWorld(options: Partial<ClientOptions> = {}, pace = createManualPace()) {
   const server = createModelServer()
   const changes: ConnectionChange[] = []

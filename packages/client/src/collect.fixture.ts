@@ -1,11 +1,11 @@
 import type { Subscription, SubscriptionItem } from './subscription.ts'
 
-/** What a subscription has given so far, and how it ended. */
+/** The items a subscription has yielded so far, and how it ended. */
 export interface Collected {
   readonly items: SubscriptionItem[]
-  /** `undefined` while it goes on. */
+  /** `undefined` while the subscription is open. */
   ending(): 'ended' | Error | undefined
-  /** Ids of the events, `gap` for gaps. */
+  /** Event ids, with `gap` for each gap. */
   ids(): string[]
 }
 

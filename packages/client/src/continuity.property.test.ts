@@ -20,7 +20,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('renew', 'refuse') }) },
 )
 
-/** A reader that takes items only when it is told to. */
+/** A reader that takes items only on demand. */
 function createReader(subscription: AsyncIterable<SubscriptionItem>) {
   const items: SubscriptionItem[] = []
   const iterator = subscription[Symbol.asyncIterator]()
@@ -79,7 +79,7 @@ async function perform(step: Step, server: ModelServer, pace: ManualPace): Promi
   }
 }
 
-/** Every event once, in order, with a gap wherever one is missing: that is all a reader has to believe. */
+/** The guarantee to a reader: every event once, in order, with a gap wherever events are missing. */
 function checkContinuity(published: readonly string[], items: readonly SubscriptionItem[]): void {
   let next = 0
   let hasGap = false
@@ -98,7 +98,7 @@ function checkContinuity(published: readonly string[], items: readonly Subscript
 }
 
 describe.each(['websocket', 'sse', 'auto'] as const)('a subscription over %s', (transport) => {
-  it('repeats nothing and leaves no hole without a gap, whatever happens to its connections', async () => {
+  it('delivers every event once or reports a gap, whatever happens to its connections', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(steps, { maxLength: 40 }),

@@ -6,16 +6,17 @@ import { subscribeOverSse } from './sse-client.ts'
 import { subscribeOverSocket } from './subscribe.ts'
 import type { SubscribeOptions, Subscription } from './subscription.ts'
 
-/** Every operation by group and name, and subscriptions. */
+/** Every REST operation as a method, plus subscriptions. */
 export type PerdureClient = RestClient & {
   /**
-   * Follows a subject: over one WebSocket that all subscriptions of the client share, or over Server-Sent Events. It begins
-   * when it is iterated and resumes by itself. Iterating throws a PerdureError when the server refuses for good.
+   * Subscribes to a subject over the WebSocket that all subscriptions of this client share, or over Server-Sent Events.
+   * The subscription starts when you iterate it and reconnects automatically. Iteration throws a PerdureError if the
+   * server rejects the subscription permanently.
    *
-   * @throws PerdureError `validation-failed` when the subject cannot be followed over the transport that is there
+   * @throws PerdureError `validation-failed` if the available transport does not support the subject
    */
   subscribe(subject: string, options?: SubscribeOptions): Subscription
-  /** Ends all subscriptions and the WebSocket. Calls go on. */
+  /** Ends all subscriptions and closes the WebSocket. Calls in progress continue. */
   close(): void
 }
 
@@ -25,7 +26,7 @@ export function createClient(options: ClientOptions): PerdureClient {
   const ending = new AbortController()
   const { WebSocket = globalWebSocket() } = options
 
-  /** Tried once: the hub tries again, and knows when the network is back. */
+  /** Sent without retries: the hub retries, and reconnects early when the network returns. */
   const mintTicket = async (): Promise<string | undefined> => {
     if (context.token === undefined) return undefined
     const { ticket } = await rest.realtime.createWsTicket({ signal: ending.signal, maxRetries: 0 })
@@ -45,9 +46,9 @@ export function createClient(options: ClientOptions): PerdureClient {
   return {
     ...rest,
     subscribe(subject, subscribeOptions = {}) {
-      const subscribing = { subject, options: subscribeOptions, closed: ending.signal }
-      if (hub === undefined || subscribeOptions.transport === 'sse') return subscribeOverSse(context, subscribing)
-      return subscribeOverSocket({ context, rest, hub }, subscribing)
+      const request = { subject, options: subscribeOptions, closed: ending.signal }
+      if (hub === undefined || subscribeOptions.transport === 'sse') return subscribeOverSse(context, request)
+      return subscribeOverSocket({ context, rest, hub }, request)
     },
     close() {
       ending.abort()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createCursorGate, isAtOrAfter } from './cursor-gate.ts'
 
 describe('createCursorGate', () => {
-  it('admits events in their order, each once', () => {
+  it('admits events in order, each once', () => {
     const gate = createCursorGate(undefined)
 
     expect(['e.1', 'e.3', 'e.3', 'e.2', 'e.10', 'e.9'].map((id) => gate.admits(id))).toEqual([
@@ -16,13 +16,13 @@ describe('createCursorGate', () => {
     expect(gate.cursor()).toBe('e.10')
   })
 
-  it('begins after the cursor it is given', () => {
+  it('admits only events after its initial cursor', () => {
     const gate = createCursorGate('e.5')
 
     expect([gate.admits('e.5'), gate.admits('e.4'), gate.admits('e.6')]).toEqual([false, false, true])
   })
 
-  it('takes a position without an event, but never moves back to one', () => {
+  it('moves to a position without an event, but never backwards', () => {
     const gate = createCursorGate(undefined)
 
     gate.prime('e.7')
@@ -32,7 +32,7 @@ describe('createCursorGate', () => {
     expect(gate.admits('e.7')).toBe(false)
   })
 
-  it('admits a log that begins anew below its cursor only after a gap', () => {
+  it('admits a log that restarts below its cursor only after a gap', () => {
     const gate = createCursorGate('e.90')
     expect(gate.admits('e.4')).toBe(false)
 
@@ -42,7 +42,7 @@ describe('createCursorGate', () => {
     expect(gate.cursor()).toBe('e.5')
   })
 
-  it('admits another epoch after a gap and counts on from there', () => {
+  it('admits another epoch after a gap and continues from there', () => {
     const gate = createCursorGate('old.90')
 
     gate.admitsGap('old.90')
@@ -50,14 +50,14 @@ describe('createCursorGate', () => {
     expect([gate.admits('new.1'), gate.admits('new.1')]).toEqual([true, false])
   })
 
-  it('tells a gap once, until there was an event', () => {
+  it('reports the same gap again only after an event', () => {
     const gate = createCursorGate('old.9')
     expect([gate.admitsGap('old.9'), gate.admitsGap('old.9')]).toEqual([true, false])
     gate.admits('new.5')
     expect(gate.admitsGap('new.5')).toBe(true)
   })
 
-  it('knows ids of an unknown form from the last one only', () => {
+  it('compares ids of an unknown form only with the last one', () => {
     const gate = createCursorGate(undefined)
 
     expect(['x', 'x', 'w'].map((id) => gate.admits(id))).toEqual([true, false, true])
@@ -70,7 +70,7 @@ describe('isAtOrAfter', () => {
     ['e.6', 'e.5', true],
     ['e.4', 'e.5', false],
     ['f.9', 'e.5', false],
-  ])('of %s and %s is %s', (cursor, eventId, expected) => {
+  ])('compares cursor %s with event %s as %s', (cursor, eventId, expected) => {
     expect(isAtOrAfter(cursor, eventId)).toBe(expected)
   })
 })

@@ -1,12 +1,15 @@
-/** Where a subscription is in the log, and so which events it has not seen yet. */
+/** Tracks a subscription's position in the log and filters out events it has already delivered. */
 export interface CursorGate {
-  /** What to resume from; `undefined` before the server gave a cursor. */
+  /** Event id to resume from; `undefined` until the server sends one. */
   cursor(): string | undefined
-  /** Takes a position that comes without an event. Never moves back. */
+  /** Sets a position the server sent without an event. Never moves backwards. */
   prime(eventId: string): void
-  /** Whether the event is new; if so, it is the cursor from now on. */
+  /** Reports whether the event is new; a new event becomes the cursor. */
   admits(eventId: string): boolean
-  /** Takes a gap after a cursor, after which any event is new. False when it was told already, with no event since. */
+  /**
+   * Records a gap, after which every event counts as new. Returns false for a gap that was already reported if no
+   * event has arrived since.
+   */
   admitsGap(lastEventId: string): boolean
 }
 
@@ -16,12 +19,12 @@ interface Position {
 }
 
 /**
- * Ids are `<epoch>.<position>`, and positions grow within an epoch. An id of another form is told apart from the last one
- * only.
+ * Event ids are `<epoch>.<position>`; positions increase within an epoch. An id in another form is only compared for
+ * equality with the last one.
  */
 export function createCursorGate(lastEventId: string | undefined): CursorGate {
   let cursor = lastEventId
-  let isOpen = false // after a gap: the log may have begun anew below the cursor
+  let isOpen = false // after a gap the log may have restarted below the cursor
   let lastGap: string | undefined
 
   const isBehind = (eventId: string): boolean => {
@@ -57,7 +60,7 @@ function parsePosition(eventId: string): Position | undefined {
   return match?.[1] === undefined ? undefined : { epoch: match[1], number: Number(match[2]) }
 }
 
-/** Whether a cursor lies at the event or after it, as far as their ids tell. */
+/** Whether the cursor is at or past the event. False if their ids cannot be compared. */
 export function isAtOrAfter(cursor: string, eventId: string): boolean {
   const gate = createCursorGate(cursor)
   return !gate.admits(eventId)

@@ -5,7 +5,7 @@ const STREAMS = Object.entries(EVENT_STREAMS).map(([pattern, path]) => ({
   path,
 }))
 
-/** Path of the Server-Sent Events of a subject; `undefined` when it has none. */
+/** Path of the subject's Server-Sent Events stream; `undefined` if it has none. */
 export function eventStreamPath(subject: string): string | undefined {
   for (const { regex, path } of STREAMS) {
     const ids = regex.exec(subject)?.groups

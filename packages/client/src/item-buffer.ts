@@ -1,11 +1,11 @@
-/** A bounded queue between what is pushed and who pulls. */
+/** A queue between a producer that pushes and one consumer that pulls. The producer enforces the bound. */
 export interface ItemBuffer<Item> {
-  /** Takes the item. The caller stops pushing when `isFull`. */
+  /** Adds an item. The caller must stop pushing once `isFull()` returns true. */
   push(item: Item): void
   isFull(): boolean
-  /** After what it still holds, `take` ends, or throws when there is an error. Only the first call counts. */
+  /** Once the queue is empty, `take` returns `undefined`, or throws `error` if given. Later calls have no effect. */
   end(error?: Error): void
-  /** The oldest item, once there is one; `undefined` after the end. For one caller at a time. */
+  /** Waits for the oldest item; `undefined` after the end. One caller at a time. */
   take(): Promise<Item | undefined>
   size(): number
 }

@@ -3,15 +3,15 @@ export interface Page<Item> {
   readonly nextCursor: string | null
 }
 
-/** A list: await it for its first page, iterate it for every item, page by page as they are needed. */
+/** A paged list. Await it for the first page, or iterate it for all items; pages are fetched on demand. */
 export interface ListCall<Item> extends Promise<Page<Item>>, AsyncIterable<Item> {
-  /** Every page from the first on. */
+  /** Iterates over the pages. */
   pages(): AsyncIterableIterator<Page<Item>>
-  /** Every item at once. */
+  /** Fetches all pages and returns their items. */
   all(): Promise<Item[]>
 }
 
-/** @param readPage reads the page at a cursor; the first one without. */
+/** @param readPage fetches the page at a cursor, or the first page without one */
 export function createListCall<Item>(readPage: (cursor?: string) => Promise<Page<Item>>): ListCall<Item> {
   const first = readPage()
 

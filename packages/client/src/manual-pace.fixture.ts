@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import type { Pace } from './pace.ts'
 
 export interface ManualPace extends Pace {
-  /** Lets everything happen that is due within the time. */
+  /** Advances the clock and runs everything that is due. */
   advance(ms: number): Promise<void>
-  /** Delays of the timers that wait. */
+  /** Delays of the pending timers. */
   waiting(): number[]
 }
 
-/** Lets promises, streams and messages that are on their way arrive. */
+/** Waits until pending promises, stream chunks and messages have arrived. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 24; turn += 1) await setImmediate()
 }

@@ -1,10 +1,10 @@
 import type { Pace } from './pace.ts'
 
-/** Keeps a connection below the number of messages that the server takes in a window of time. */
+/** Limits how many messages a connection sends per time window, to stay below the server's limit. */
 export interface MessageBudget {
-  /** Sends now, or in its turn as soon as there is room. */
+  /** Sends immediately, or queues until the window has room. */
   spend(send: () => void): void
-  /** Forgets what has not been sent. */
+  /** Drops queued messages. */
   close(): void
 }
 

@@ -10,29 +10,29 @@ interface Reader {
   push(event: Event): void
 }
 
-/** A server with one log, as far as a client can see it: both transports, cuts, restarts, retention. */
+/** A model of the server with one event log: both transports, lost connections, restarts and retention. */
 export interface ModelServer {
   readonly fetch: typeof globalThis.fetch
   readonly WebSocket: WebSocketConstructor
   /** Appends an event. */
   publish(subject: string, type?: string): Event
-  /** Forgets the oldest events. */
+  /** Deletes the oldest events. */
   trim(count: number): void
-  /** Begins another log. */
+  /** Starts a new log. */
   renew(): void
-  /** Ends every connection without a word. */
+  /** Drops every connection without a close frame. */
   cut(): void
   /** Closes every WebSocket. */
   closeAll(code: number, reason?: string): void
-  /** Stops answering on every connection, without closing them. */
+  /** Stops responding on every connection, without closing it. */
   fallSilent(): void
   /** Refuses the next upgrades. */
   refuse(upgrades: number): void
-  /** Closes the next WebSockets as soon as they are open. */
+  /** Closes the next WebSockets with these codes as soon as they open. */
   greetWith(...codes: number[]): void
-  /** Answers the next subscriptions with this error. */
+  /** Rejects the next subscribe requests with these error codes. */
   refuseSubscriptions(...codes: number[]): void
-  /** `method params` of every message that arrived. */
+  /** `method params` of every message received. */
   readonly messages: string[]
   /** Subprotocols of every upgrade. */
   readonly upgrades: string[][]
@@ -60,7 +60,7 @@ export function createModelServer({ maxMessages = 1_000 }: { readonly maxMessage
   const eventsOf = (subject: string, after: number) =>
     log.filter((event) => event.subject === subject && positionOf(event) > after)
 
-  /** Where a cursor leads, and what is missing. */
+  /** The position a cursor resumes at, and the gap if there is one. */
   const start = (subject: string, lastEventId: string | null | undefined) => {
     const isOfRun = subject.includes('/runs/')
     if (!lastEventId) return { after: isOfRun ? 0 : position, gap: undefined }
@@ -160,7 +160,7 @@ export function createModelServer({ maxMessages = 1_000 }: { readonly maxMessage
     const stream = new ReadableStream<Uint8Array>({
       start(controller) {
         const write = (block: string) => {
-          // In two pieces, so that no block arrives whole.
+          // In two chunks, so that every block arrives split.
           if (isSilent) return
           controller.enqueue(encoder.encode(block.slice(0, 7)))
           controller.enqueue(encoder.encode(block.slice(7)))

@@ -1,25 +1,25 @@
 import { createCursorGate } from './cursor-gate.ts'
-import type { Following } from './sse-follower.ts'
+import type { FollowRequest } from './sse-follower.ts'
 import type { SubscribeOptions, Subscription, SubscriptionItem } from './subscription.ts'
 
-export interface Subscribing {
+export interface SubscribeRequest {
   readonly subject: string
   readonly options: SubscribeOptions
   /** Aborted when the client is closed. */
   readonly closed: AbortSignal
 }
 
-/** A subscription that begins when it is first iterated. */
+/** Creates a subscription that starts when it is first iterated. */
 export function openSubscription(
-  { subject, options, closed }: Subscribing,
-  follow: (following: Following) => AsyncGenerator<SubscriptionItem, unknown, void>,
+  { subject, options, closed }: SubscribeRequest,
+  follow: (followRequest: FollowRequest) => AsyncGenerator<SubscriptionItem, unknown, void>,
 ): Subscription {
   const ending = new AbortController()
   const signals = [ending.signal, closed, ...(options.signal === undefined ? [] : [options.signal])]
   const signal = AbortSignal.any(signals)
   let { lastEventId } = options
 
-  async function* handOut() {
+  async function* iterate() {
     try {
       for await (const item of follow({ subject, gate: createCursorGate(lastEventId), signal })) {
         if (signal.aborted) return
@@ -30,7 +30,7 @@ export function openSubscription(
       ending.abort()
     }
   }
-  const items = handOut()
+  const items = iterate()
 
   return {
     subject,

@@ -1,36 +1,36 @@
-/** Time and chance, as far as the client needs them. Tests pass their own. */
+/** The clock, timers and randomness the client uses. Tests replace them. */
 export interface Pace {
   /** Wall clock. Milliseconds since 1970. */
   now(): number
-  /** From 0 up to, not including, 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   random(): number
-  /** Calls `fn` once after `delayMs`. Returns what cancels it. */
+  /** Calls `fn` once after `delayMs`. Returns a function that cancels the timer. */
   after(delayMs: number, fn: () => void): () => void
 }
 
-const LONGEST_TIMER_MS = 2_147_483_647
+const MAX_TIMER_MS = 2_147_483_647
 
 export const realPace: Pace = {
   now: () => Date.now(),
   random: () => Math.random(),
   after(delayMs, fn) {
-    const timer = setTimeout(fn, Math.min(delayMs, LONGEST_TIMER_MS))
+    const timer = setTimeout(fn, Math.min(delayMs, MAX_TIMER_MS))
     return () => clearTimeout(timer)
   },
 }
 
-/** Resolves after the delay; rejects with the reason of the signal as soon as it is aborted. */
+/** Resolves after the delay; rejects with the signal's reason as soon as it is aborted. */
 export function pause(pace: Pace, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    const leave = () => {
+    const onAbort = () => {
       cancel()
       reject(signal.reason)
     }
     const cancel = pace.after(delayMs, () => {
-      signal.removeEventListener('abort', leave)
+      signal.removeEventListener('abort', onAbort)
       resolve()
     })
-    signal.addEventListener('abort', leave, { once: true })
+    signal.addEventListener('abort', onAbort, { once: true })
   })
 }

@@ -1,14 +1,14 @@
 import type { ErrorCode } from '@perdure/protocol'
 
-/** What goes wrong on this side of the wire. */
+/** Errors raised by the client itself. */
 export type ClientErrorCode =
-  | 'network-failed' // no answer, or it broke off
-  | 'timeout' // `timeoutMs` has passed; the call may still take effect, and its key finds out
-  | 'invalid-answer' // not what this server sends: a proxy's page, or JSON that is none
-  | 'protocol-violation' // the server closed a WebSocket as 4008, or refused a frame
+  | 'network-failed' // no response, or it was cut off
+  | 'timeout' // `timeoutMs` elapsed; the call may still take effect: repeat it under the same key to find out
+  | 'invalid-answer' // not a Perdure response, such as a proxy's error page or malformed JSON
+  | 'protocol-violation' // the server closed the WebSocket with 4008 or rejected a frame
   | 'client-closed' // `client.close()` was called
 
-/** Any identifier of the error table, or one of the client. A newer server may send one that is on neither list. */
+/** A server error code or a client error code. A newer server may send a code that is not listed here. */
 export type PerdureErrorCode = ErrorCode | ClientErrorCode | (string & {})
 
 export interface PerdureErrorDetails {
@@ -20,19 +20,19 @@ export interface PerdureErrorDetails {
   readonly cause?: unknown
 }
 
-/** The one error of the client. Branch on `error`; message and hint are prose. */
+/** The only error class the client throws. Branch on `error`; `message` and `hint` may change. */
 export class PerdureError extends Error {
-  /** Identifier of what went wrong, permanent. */
+  /** Stable error code. */
   readonly error: PerdureErrorCode
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number
-  /** What to do about it, in the words of the server. */
+  /** The server's advice on how to fix it. */
   readonly hint: string | undefined
-  /** Names the request in the server's log. */
+  /** Identifies the request in the server's log. */
   readonly requestId: string | undefined
-  /** How long the server asks to wait. Milliseconds. */
+  /** How long the server asks the client to wait before it retries. Milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** Code with which the WebSocket was closed, when that is the reason. */
+  /** WebSocket close code, if the error comes from a closed WebSocket. */
   readonly closeCode: number | undefined
 
   constructor(error: PerdureErrorCode, message: string, details: PerdureErrorDetails = {}) {

@@ -13,8 +13,8 @@ function setUp(...replies: Parameters<typeof scriptFetch>) {
 const page = (ids: readonly string[], nextCursor: string | null) =>
   json({ items: ids.map((id) => ({ id })), nextCursor })
 
-describe('the methods', () => {
-  it('are one for each operation, by its id', () => {
+describe('the REST client', () => {
+  it('has one method per operation, named after its id', () => {
     const { client } = setUp()
     const followed = ['realtime.open-ws', 'sessions.events']
     const dashed = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
@@ -29,7 +29,7 @@ describe('the methods', () => {
     )
   })
 
-  it('fill in every parameter of their path', async () => {
+  it('escapes and inserts every path parameter', async () => {
     const { client, requests } = setUp(json({}), json({}), new Response(null, { status: 204 }))
 
     await client.mcp.call('files', 'read file?', { arguments: {} })
@@ -43,14 +43,14 @@ describe('the methods', () => {
     ])
   })
 
-  it.each(['', '.', '..'])('refuse %j as an id before anything is sent', (id) => {
+  it.each(['', '.', '..'])('rejects the id %j before sending a request', (id) => {
     const { client, requests } = setUp()
 
     expect(() => client.runs.get(id)).toThrow('runId must be a non-empty id')
     expect(requests).toEqual([])
   })
 
-  it('write a query as text and leave out what is undefined', async () => {
+  it('encodes the query as text and omits undefined values', async () => {
     const { client, requests } = setUp(page([], null))
 
     await client.runs.list({ limit: 5, agentId: 'echo', status: undefined, since: '2026-01-01T00:00:00.000Z' })
@@ -58,7 +58,7 @@ describe('the methods', () => {
     expect(requests[0]?.path).toBe('/v1/runs?limit=5&agentId=echo&since=2026-01-01T00%3A00%3A00.000Z')
   })
 
-  it('hand on a body that is not JSON unread', async () => {
+  it('returns the unread response if the body is not JSON', async () => {
     const { client, requests } = setUp(new Response('svc_uptime_seconds 1\n'))
 
     const response = await client.metrics.get()
@@ -67,7 +67,7 @@ describe('the methods', () => {
     expect(requests[0]?.headers.get('accept')).toBe('*/*')
   })
 
-  it('have a route for each', () => {
+  it('has a route for every method', () => {
     const routes = Object.values<RouteTable[string]>(ROUTES).flatMap((group) => Object.values(group))
 
     expect(routes.every(({ path }) => path.startsWith('/'))).toBe(true)
@@ -75,15 +75,15 @@ describe('the methods', () => {
   })
 })
 
-describe('a list', () => {
-  it('is its first page when awaited', async () => {
+describe('a list call', () => {
+  it('resolves to the first page when awaited', async () => {
     const { client, requests } = setUp(page(['a', 'b'], 'next'))
 
     expect(await client.runs.list()).toEqual({ items: [{ id: 'a' }, { id: 'b' }], nextCursor: 'next' })
     expect(requests).toHaveLength(1)
   })
 
-  it('gives every item of every page under the same query', async () => {
+  it('iterates over the items of all pages with the same query', async () => {
     const { client, requests } = setUp(page(['a', 'b'], 'c1'), page(['c'], 'c2'), page([], null))
 
     const ids: string[] = []
@@ -97,7 +97,7 @@ describe('a list', () => {
     ])
   })
 
-  it('reads no page that nobody asks for', async () => {
+  it('fetches no page before it is needed', async () => {
     const { client, requests } = setUp(page(['a', 'b'], 'c1'))
 
     for await (const { id } of client.runs.list()) if (id === 'b') break
@@ -105,7 +105,7 @@ describe('a list', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('gives all items or all pages', async () => {
+  it('returns all items or all pages', async () => {
     const { client } = setUp(page(['a'], 'c1'), page(['b'], null), page(['a'], 'c1'), page(['b'], null))
 
     expect(await client.runs.list().all()).toEqual([{ id: 'a' }, { id: 'b' }])

@@ -5,7 +5,7 @@ import type { RestClient } from './rest-methods.ts'
 import type { Route, RouteTable } from './route.ts'
 import { type CallOptions, sendRequest } from './send-request.ts'
 
-/** The REST operations alone, without subscriptions. */
+/** Creates a client with the REST operations only, without subscriptions. */
 export const createRestClient = (options: ClientOptions): RestClient => buildRestClient(createContext(options))
 
 export function buildRestClient(context: ClientContext): RestClient {
@@ -13,7 +13,7 @@ export function buildRestClient(context: ClientContext): RestClient {
     group,
     Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, methodOf(context, route)])),
   ])
-  // The table and the type are derived from the same rows; a test compares their names.
+  // The table and the type are both derived from the operation table; a test compares their names.
   return Object.fromEntries(groups) as RestClient
 }
 
@@ -22,7 +22,10 @@ type Query = Readonly<Record<string, unknown>>
 function methodOf(context: ClientContext, route: Route): (...values: unknown[]) => Promise<unknown> {
   const parameters = route.path.match(/:\w+/g) ?? []
   return (...values) => {
-    const path = parameters.reduce((text, name, index) => text.replace(name, segment(values[index], name)), route.path)
+    const path = parameters.reduce(
+      (text, name, index) => text.replace(name, pathSegment(values[index], name)),
+      route.path,
+    )
     const rest = values.slice(parameters.length)
     const input = route.input === undefined ? undefined : rest.shift()
     const options = (rest[0] ?? {}) as CallOptions
@@ -42,12 +45,12 @@ function methodOf(context: ClientContext, route: Route): (...values: unknown[]) 
   }
 }
 
-/** @throws TypeError for what cannot be an id: an empty segment or a dot would address another path. */
-function segment(value: unknown, name: string): string {
+/** @throws TypeError for a value that would change the path: empty, `.` or `..` */
+function pathSegment(value: unknown, name: string): string {
   if (typeof value !== 'string' || value === '' || value === '.' || value === '..') {
     throw new TypeError(`${name.slice(1)} must be a non-empty id`)
   }
-  // What String.replace would read as a pattern.
+  // `String.replace` treats `$` in a replacement as a pattern.
   return encodeURIComponent(value).replaceAll('$', '%24')
 }
 

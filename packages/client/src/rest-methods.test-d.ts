@@ -6,7 +6,7 @@ declare const client: RestClient
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const check = <T extends true>(): T | undefined => undefined
 
-// Answers are what the schemas say.
+// Results have the types of the response schemas.
 check<Equal<Awaited<ReturnType<typeof client.runs.get>>['id'], string>>()
 check<
   Equal<Awaited<ReturnType<typeof client.agents.state>>, { agentId: string } & object> extends boolean ? true : never
@@ -16,20 +16,20 @@ check<Equal<ReturnType<typeof client.workflows.deleteThread>, Promise<undefined>
 check<ReturnType<typeof client.runs.list> extends ListCall<{ id: string; status: string }> ? true : false>()
 check<ReturnType<typeof client.runs.events> extends ListCall<{ eventId: string }> ? true : false>()
 
-// Arguments are those of the operation.
+// Arguments have the types of the operation.
 void (() => client.agents.run('echo'))
 void (() => client.agents.run('echo', { input: 1, timeoutMs: 5 }, { prefer: 'wait=3' }))
 void (() => client.runs.list({ limit: 10, status: 'failed' }))
 void (() => client.realtime.createWsTicket({ idempotencyKey: 'k' }))
 // @ts-expect-error the id is missing
 void (() => client.agents.run())
-// @ts-expect-error no such member
+// @ts-expect-error unknown member
 void (() => client.agents.run('echo', { inptu: 1 }))
-// @ts-expect-error no such status
+// @ts-expect-error unknown status
 void (() => client.runs.list({ status: 'done' }))
 // @ts-expect-error the body is required
 void (() => client.approvals.resolve('apr_1'))
-// @ts-expect-error followed, not called
+// @ts-expect-error event streams have no method
 void (() => client.sessions.events('ses_1'))
-// @ts-expect-error no such preference
+// @ts-expect-error unknown preference
 void (() => client.agents.run('echo', {}, { prefer: 'soon' }))

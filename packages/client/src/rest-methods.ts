@@ -6,7 +6,7 @@ import type { CallOptions } from './send-request.ts'
 type Tables = typeof OPERATION_TABLES
 type Row = { [Group in keyof Tables]: Tables[Group][keyof Tables[Group]] }[keyof Tables]
 
-/** Operations that are called. What is only a stream of events is followed instead. */
+/** Operations with a method. Pure event streams are read with `subscribe` instead. */
 type CallableRow = Exclude<Row, { readonly id: 'realtime.open-ws' | 'sessions.events' }>
 
 type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
@@ -15,14 +15,14 @@ type Camel<Text extends string> = Text extends `${infer Head}-${infer Tail}`
 type GroupOf<Id extends string> = Id extends `${infer Group}.${string}` ? Group : never
 type MethodOf<Id extends string> = Id extends `${string}.${infer Verb}` ? Camel<Verb> : never
 
-/** Path parameters in their order. */
+/** Path parameters in order. */
 type Params<Path extends string> = Path extends `${string}/:${infer Rest}`
   ? Rest extends `${string}/${infer More}`
     ? [string, ...Params<`/${More}`>]
     : [string]
   : []
 
-/** A query travels as text: what the server reads as a number may be given as one. */
+/** Query values are sent as text, so a number is accepted wherever the schema takes a string. */
 type Query<Input> = {
   readonly [Key in keyof Input]: string extends Exclude<Input[Key], undefined> ? Input[Key] | number : Input[Key]
 }
@@ -39,7 +39,7 @@ type InputArguments<Input> = [Input] extends [never]
     ? [input?: Input | undefined]
     : [input: Input]
 
-/** What the answers with a JSON body hold; `undefined` for one without a body. */
+/** The JSON body of a response; `undefined` for a response without a body. */
 type DataOf<Spec> = Spec extends { readonly schema: infer Schema extends GenericSchema }
   ? InferOutput<Schema>
   : Spec extends { readonly stream: string }
@@ -59,9 +59,9 @@ type Method<R extends Operation> = (
 ) => AnswerOf<R>
 
 /**
- * One method for each row of the operation table, by the name of its id: `client.agents.run(agentId, body, options)`. Path
- * parameters come first, then the body or the query, if the operation takes one, then options. An operation that answers
- * neither JSON nor nothing gives the `Response` itself.
+ * One method per operation, named after its id: `client.agents.run(agentId, body, options)`. Path parameters come
+ * first, then the body or query (if the operation takes one), then options. An operation whose response is neither JSON
+ * nor empty resolves to the `Response` itself.
  */
 export type RestClient = {
   readonly [Group in GroupOf<CallableRow['id']>]: {

@@ -13,13 +13,13 @@ describe('retryAfterMs', () => {
     ['Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
     ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
     ['soon', undefined],
-  ])('reads %s as %s', (header, expected) => {
+  ])('parses Retry-After %s as %s ms', (header, expected) => {
     expect(retryAfterMs(header, NOW)).toBe(expected)
   })
 })
 
 describe('backoffMs', () => {
-  it('doubles with every failure up to its limit, and spreads over the whole wait', () => {
+  it('doubles with every failure up to its limit, with full jitter', () => {
     const backoff = { baseMs: 100, maxMs: 1_000 }
 
     expect([0, 1, 2, 3, 4, 60].map((failures) => backoffMs(backoff, failures, 1))).toEqual([
@@ -57,11 +57,11 @@ describe('delayBeforeRetry', () => {
     ['agent-busy', { status: 409, retryAfterMs: 500 }, true, undefined],
     ['internal-error', { status: 500 }, true, undefined],
     ['validation-failed', { status: 400 }, true, undefined],
-  ])('of %s %o, repeatable %s, is %s', (error, details, isRepeatable, expected) => {
+  ])('decides for %s %o with isRepeatable %s: %s', (error, details, isRepeatable, expected) => {
     expect(delayOf(error, details, { isRepeatable })).toBe(expected)
   })
 
-  it('gives up after the retries, but waits for its own first attempt as long as that takes', () => {
+  it('gives up after maxRetries, but never while the first attempt is still executing', () => {
     expect(delayOf('server-draining', { status: 503 }, { failures: 2 })).toBe(0)
     expect(delayOf('server-draining', { status: 503 }, { failures: 3 })).toBeUndefined()
     expect(delayOf('idempotency-in-flight', { status: 409 }, { failures: 99 })).toBe(0)

@@ -1,16 +1,16 @@
-/** How an operation is called: what of its row in the operation table is needed at run time. */
+/** The part of an operation's table row that the client needs at run time. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below the base path; parameters as `:name`. */
+  /** Relative to the base path; parameters as `:name`. */
   readonly path: string
   readonly input?: 'body' | 'query'
-  /** Honours `Idempotency-Key`. */
+  /** The operation honours `Idempotency-Key`. */
   readonly isKeyed?: boolean
-  /** Answers pages by a cursor in the query. */
+  /** The operation returns pages, selected by `cursor` in the query. */
   readonly isList?: boolean
-  /** Answers something else than JSON; handed on unread. */
+  /** The response is not JSON; the caller gets it unread. */
   readonly isRaw?: boolean
-  /** Statuses from 400 on that are an answer and no refusal. */
+  /** Statuses of 400 or above that count as a normal response. */
   readonly alsoAnswers?: readonly number[]
 }
 

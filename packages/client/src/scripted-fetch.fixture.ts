@@ -1,4 +1,4 @@
-/** What a test looks at of a request. */
+/** The part of a request that tests check. */
 export interface SeenRequest {
   readonly method: string
   readonly path: string
@@ -8,7 +8,7 @@ export interface SeenRequest {
 
 type Reply = Response | Error | ((request: SeenRequest, signal: AbortSignal) => Response | Promise<Response>)
 
-/** Answers each request with the next reply; an error is one of the network. */
+/** Answers each request with the next reply; an Error simulates a network failure. */
 export function scriptFetch(...replies: Reply[]) {
   const requests: SeenRequest[] = []
   const fetch: typeof globalThis.fetch = async (input, init = {}) => {
@@ -35,7 +35,7 @@ export const refusal = (status: number, error: string, headers: Record<string, s
 
 export const noNetwork = () => new TypeError('fetch failed')
 
-/** Never answers, until it is aborted. */
+/** Does not respond until it is aborted. */
 export const silence = (_: SeenRequest, signal: AbortSignal) =>
   new Promise<Response>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })

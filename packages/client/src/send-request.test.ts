@@ -23,8 +23,8 @@ const failureOf = async (call: Promise<unknown>): Promise<PerdureError> => {
   return thrown as PerdureError
 }
 
-describe('a call', () => {
-  it('sends method, path, token, body and a key, and gives the parsed answer', async () => {
+describe('a client call', () => {
+  it('sends method, path, token, body and key, and returns the parsed body', async () => {
     const { client, requests } = setUp([json(OUTCOME)])
 
     expect(await client.agents.run('echo', { input: { text: 'hi' } })).toEqual(OUTCOME)
@@ -36,7 +36,7 @@ describe('a call', () => {
     expect(request?.headers.get('idempotency-key')).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  it('reads without a key and without a body', async () => {
+  it('sends no key and no body for a read', async () => {
     const { client, requests } = setUp([json({ id: 'run_1' })])
 
     await client.runs.get('run_1')
@@ -46,7 +46,7 @@ describe('a call', () => {
     expect(requests[0]?.body).toBeUndefined()
   })
 
-  it('takes a key, a preference, headers and an observer from its options', async () => {
+  it('uses the key, preference, headers and onAnswer of its options', async () => {
     const { client, requests } = setUp([json(OUTCOME, { status: 202, headers: { location: '/v1/runs/run_1' } })], {
       headers: { 'x-app': 'shop' },
     })
@@ -73,7 +73,7 @@ describe('a call', () => {
     expect(answers).toEqual(['202 /v1/runs/run_1'])
   })
 
-  it('gives a different key to each call and one key to all attempts of a call', async () => {
+  it('uses a new key for each call and the same key for its retries', async () => {
     const { client, requests, pace } = setUp([
       noNetwork(),
       refusal(503, 'server-draining'),
@@ -91,7 +91,7 @@ describe('a call', () => {
     expect(new Set(keys).size).toBe(2)
   })
 
-  it('waits as long as the server asks before it tries again', async () => {
+  it('waits for Retry-After before it retries', async () => {
     const { client, requests, pace } = setUp([
       refusal(429, 'rate-limit-exceeded', { 'retry-after': '7' }),
       json({ items: [], nextCursor: null }),
@@ -106,7 +106,7 @@ describe('a call', () => {
     expect(await call).toEqual({ items: [], nextCursor: null })
   })
 
-  it('waits on for its own first attempt', async () => {
+  it('keeps waiting while its own first attempt is still executing', async () => {
     const inFlight = () => refusal(409, 'idempotency-in-flight', { 'retry-after': '1' })
     const { client, pace } = setUp([noNetwork(), ...Array.from({ length: 9 }, inFlight), json(OUTCOME)])
 
@@ -116,7 +116,7 @@ describe('a call', () => {
     expect(await call).toEqual(OUTCOME)
   })
 
-  it('is not repeated where that could do something twice, or help nothing', async () => {
+  it('is not retried if that is unsafe or cannot help', async () => {
     const search = setUp([noNetwork()])
     const broken = setUp([refusal(500, 'internal-error')])
     const busy = setUp([refusal(409, 'agent-busy', { 'retry-after': '1' })])
@@ -126,7 +126,7 @@ describe('a call', () => {
     expect(await failureOf(busy.client.agents.run('echo'))).toMatchObject({ error: 'agent-busy', retryAfterMs: 1_000 })
   })
 
-  it('gives up after its retries with the last error', async () => {
+  it('throws the last error after its retries', async () => {
     const { client, requests, pace } = setUp(Array.from({ length: 3 }, noNetwork), { maxRetries: 2 })
 
     const failed = failureOf(client.runs.get('run_1'))
@@ -136,7 +136,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('ends when its time is up, with what to do', async () => {
+  it('throws timeout with a hint after timeoutMs', async () => {
     const { client, pace } = setUp([silence], { timeoutMs: 5_000 })
 
     const failed = failureOf(client.agents.run('echo'))
@@ -146,25 +146,22 @@ describe('a call', () => {
     expect(pace.waiting()).toEqual([])
   })
 
-  it.each(['before the answer', 'between attempts'])(
-    'throws the reason of its signal when aborted %s',
-    async (when) => {
-      const { client, pace } = setUp(when === 'before the answer' ? [silence] : [noNetwork()])
-      const controller = new AbortController()
+  it.each(['before the response', 'between attempts'])("throws its signal's reason when aborted %s", async (when) => {
+    const { client, pace } = setUp(when === 'before the response' ? [silence] : [noNetwork()])
+    const controller = new AbortController()
 
-      const call = client.runs.get('run_1', { signal: controller.signal })
-      await settle()
-      const reason = new Error('the user left')
-      controller.abort(reason)
+    const call = client.runs.get('run_1', { signal: controller.signal })
+    await settle()
+    const reason = new Error('the user left')
+    controller.abort(reason)
 
-      await expect(call).rejects.toBe(reason)
-      expect(pace.waiting()).toEqual([])
-    },
-  )
+    await expect(call).rejects.toBe(reason)
+    expect(pace.waiting()).toEqual([])
+  })
 })
 
-describe('a refusal', () => {
-  it('carries everything the server says', async () => {
+describe('an error response', () => {
+  it('becomes a PerdureError with every field of the envelope', async () => {
     const envelope = { error: 'scope-denied', message: 'no', hint: 'needs runs:read', requestId: 'req_9' }
     const { client } = setUp([json(envelope, { status: 403 })])
 
@@ -178,7 +175,7 @@ describe('a refusal', () => {
     })
   })
 
-  it('of a route names the base path, which baseUrl may lack', async () => {
+  it('suggests adding the base path to baseUrl for route-not-found', async () => {
     const { client } = setUp([refusal(404, 'route-not-found')], { baseUrl: 'http://server' })
 
     const { hint } = await failureOf(client.runs.get('run_1'))
@@ -187,24 +184,24 @@ describe('a refusal', () => {
   })
 
   it.each([
-    ['a page of a proxy', new Response('<h1>no</h1>', { status: 404 }), 404],
-    ['JSON of somebody else', json([1], { status: 404 }), 404],
-    ['an answer that is no JSON', new Response('<h1>hello</h1>', { headers: { 'x-request-id': 'req_2' } }), 200],
-  ])('is invalid-answer for %s', async (_, response, status) => {
+    ["a proxy's error page", new Response('<h1>no</h1>', { status: 404 }), 404],
+    ['JSON without an envelope', json([1], { status: 404 }), 404],
+    ['a 200 that is not JSON', new Response('<h1>hello</h1>', { headers: { 'x-request-id': 'req_2' } }), 200],
+  ])('becomes invalid-answer for %s', async (_, response, status) => {
     const { client } = setUp([response])
 
     expect(await failureOf(client.runs.get('run_1'))).toMatchObject({ error: 'invalid-answer', status })
   })
 
-  it('is none where the operation answers with that status', async () => {
+  it('is returned as a result if the operation declares that status', async () => {
     const { client } = setUp([json({ status: 'failing' }, { status: 503 })])
 
     expect(await client.health.get()).toEqual({ status: 'failing' })
   })
 })
 
-describe('the token', () => {
-  it('is asked for again once when it is refused', async () => {
+describe('the token provider', () => {
+  it('is called once more after a 401', async () => {
     const { client, requests } = setUp([refusal(401, 'auth-expired'), json({ id: 'run_1' })], {
       token: async ({ isRefused }) => (isRefused ? 'new' : 'old'),
     })
@@ -214,7 +211,7 @@ describe('the token', () => {
     expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer old', 'Bearer new'])
   })
 
-  it('ends the call when the next one is refused too, or is the same', async () => {
+  it('fails the call if the new token is rejected too or unchanged', async () => {
     const twice = setUp([refusal(401, 'auth-invalid'), refusal(401, 'auth-revoked')], {
       token: ({ isRefused }) => (isRefused ? 'new' : 'old'),
     })
@@ -224,7 +221,7 @@ describe('the token', () => {
     expect((await failureOf(same.client.runs.get('run_1'))).error).toBe('auth-invalid')
   })
 
-  it('may be missing', async () => {
+  it('is optional', async () => {
     const { client, requests } = setUp([json({ status: 'ok' })], { token: undefined })
 
     await client.health.get()
@@ -233,8 +230,8 @@ describe('the token', () => {
   })
 })
 
-describe('the base URL', () => {
-  it.each(['', 'ftp://server/v1', '/v1', 'server/v1'])('refuses %j outside of a page', (baseUrl) => {
-    expect(() => createRestClient({ baseUrl })).toThrow(/baseUrl must be an http\(s\) address/)
+describe('baseUrl', () => {
+  it.each(['', 'ftp://server/v1', '/v1', 'server/v1'])('rejects %j outside a page', (baseUrl) => {
+    expect(() => createRestClient({ baseUrl })).toThrow(/baseUrl must be an http\(s\) URL/)
   })
 })

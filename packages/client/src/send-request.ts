@@ -6,22 +6,22 @@ import type { Route } from './route.ts'
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
-  /** How long the call may take, retries included. Milliseconds. */
+  /** Timeout of the call including its retries. Milliseconds. */
   readonly timeoutMs?: number | undefined
-  /** How often it is sent again after a failure. */
+  /** Maximum retries after a failure. */
   readonly maxRetries?: number | undefined
-  /** One for each thing that is to happen once; a random one without it, the same for all retries of the call. */
+  /** Set one key per effect that must happen only once. Default: a random key, reused for the retries of this call. */
   readonly idempotencyKey?: string | undefined
-  /** `respond-async` answers once the run is accepted, `wait=N` after N seconds at the latest. */
+  /** `respond-async` returns as soon as the run is accepted; `wait=N` returns after at most N seconds. */
   readonly prefer?: 'respond-async' | `wait=${number}` | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Sees status and headers of the answer, such as `Location` and `Idempotency-Replayed`. */
+  /** Receives the status and headers of the response, such as `Location` and `Idempotency-Replayed`. */
   readonly onAnswer?: ((answer: { readonly status: number; readonly headers: Headers }) => void) | undefined
 }
 
 export interface OutgoingRequest {
   readonly route: Route
-  /** Below the base URL, with its query. */
+  /** Relative to the base URL, including the query. */
   readonly path: string
   readonly body?: unknown
   readonly options: CallOptions
@@ -30,15 +30,16 @@ export interface OutgoingRequest {
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The parsed body; the unread `Response` of a raw route; `undefined` without a body. */
+  /** The parsed body, the unread `Response` for a raw route, or `undefined` if there is no body. */
   readonly data: unknown
 }
 
 /**
- * One logical call: retried while that cannot do anything twice, under one key, within one limit of time.
+ * Makes one logical call. Retries use the same idempotency key and share one timeout; a request that is not safe to
+ * repeat is not retried.
  *
- * @throws PerdureError with the identifier of the server's refusal, or of what failed on this side; the reason of
- *   `options.signal` when that is aborted
+ * @throws PerdureError with the server's error code or a client error code; the reason of `options.signal` when it is
+ *   aborted
  */
 export async function sendRequest(context: ClientContext, request: OutgoingRequest): Promise<Answer> {
   const { route, options } = request
@@ -48,14 +49,14 @@ export async function sendRequest(context: ClientContext, request: OutgoingReque
   const signal = options.signal === undefined ? expiry.signal : AbortSignal.any([options.signal, expiry.signal])
   const headers = headersOf(context, request)
   try {
-    return await untilAnswered(context, {
+    return await sendWithRetries(context, {
       ...request,
       headers,
       signal,
       isRepeatable: route.method === 'GET' || 'idempotency-key' in headers,
     })
   } catch (error) {
-    // Whatever an aborted signal makes of fetch, timers and streams, the caller sees why it was aborted.
+    // fetch, timers and streams report an abort in different ways; the caller always gets the signal's reason.
     if (signal.aborted) throw signal.reason
     throw error
   } finally {
@@ -64,8 +65,8 @@ export async function sendRequest(context: ClientContext, request: OutgoingReque
 }
 
 const timedOut = (timeoutMs: number) =>
-  new PerdureError('timeout', `No answer within ${timeoutMs} ms.`, {
-    hint: 'A run that was started goes on. Repeat the call with the same idempotencyKey, or raise timeoutMs.',
+  new PerdureError('timeout', `No response within ${timeoutMs} ms.`, {
+    hint: 'Repeat the call with the same idempotencyKey, or raise timeoutMs. A run that was already started continues.',
   })
 
 interface Attempt extends OutgoingRequest {
@@ -74,41 +75,41 @@ interface Attempt extends OutgoingRequest {
   readonly isRepeatable: boolean
 }
 
-interface Course {
+interface RetryState {
   token: string | undefined
-  isRenewed: boolean
+  isTokenRenewed: boolean
   failures: number
 }
 
-async function untilAnswered(context: ClientContext, attempt: Attempt): Promise<Answer> {
+async function sendWithRetries(context: ClientContext, attempt: Attempt): Promise<Answer> {
   const token = await context.token?.({ isRefused: false })
-  const course: Course = { token, isRenewed: false, failures: 0 }
+  const state: RetryState = { token, isTokenRenewed: false, failures: 0 }
   for (;;) {
     try {
-      return await sendOnce(context, attempt, course.token)
+      return await sendOnce(context, attempt, state.token)
     } catch (thrown) {
       if (attempt.signal.aborted) throw thrown
-      await prepareNext(context, attempt, { course, error: asFailure(thrown) })
+      await prepareRetry(context, attempt, { state, error: toPerdureError(thrown) })
     }
   }
 }
 
-/** Gets ready to send it again: with another token, or after a while. @throws the error when it is not sent again */
-async function prepareNext(
+/** Prepares a retry by renewing the token or waiting. @throws the error if the request must not be sent again */
+async function prepareRetry(
   { token, pace, maxRetries }: ClientContext,
   { options, isRepeatable, signal }: Attempt,
-  { course, error }: { readonly course: Course; readonly error: PerdureError },
+  { state, error }: { readonly state: RetryState; readonly error: PerdureError },
 ): Promise<void> {
-  if (error.status === 401 && !course.isRenewed) {
-    course.isRenewed = true
+  if (error.status === 401 && !state.isTokenRenewed) {
+    state.isTokenRenewed = true
     const renewed = await token?.({ isRefused: true })
-    if (renewed === course.token) throw error
-    course.token = renewed
+    if (renewed === state.token) throw error
+    state.token = renewed
     return
   }
-  if (error.error !== 'idempotency-in-flight') course.failures += 1
+  if (error.error !== 'idempotency-in-flight') state.failures += 1
   const delayMs = delayBeforeRetry(error, {
-    failures: course.failures,
+    failures: state.failures,
     maxRetries: options.maxRetries ?? maxRetries,
     isRepeatable,
     chance: pace.random(),
@@ -117,10 +118,10 @@ async function prepareNext(
   await pause(pace, delayMs, signal)
 }
 
-const asFailure = (thrown: unknown): PerdureError =>
+const toPerdureError = (thrown: unknown): PerdureError =>
   isPerdureError(thrown)
     ? thrown
-    : new PerdureError('network-failed', 'The server could not be reached, or the connection broke off.', {
+    : new PerdureError('network-failed', 'The server could not be reached, or the connection was lost.', {
         cause: thrown,
       })
 
@@ -145,11 +146,11 @@ function parse(text: string, { status, headers }: Response): unknown {
     return JSON.parse(text)
   } catch (cause) {
     const requestId = headers.get('x-request-id') ?? undefined
-    throw new PerdureError('invalid-answer', 'The answer is not JSON.', { status, requestId, cause })
+    throw new PerdureError('invalid-answer', 'The response is not JSON.', { status, requestId, cause })
   }
 }
 
-/** What a refusal says. Also of one that does not come from this server, such as a proxy's page. */
+/** Converts an error response. Also handles responses from something else, such as a proxy's error page. */
 export async function refusalOf(
   { pace, baseUrl }: Pick<ClientContext, 'pace' | 'baseUrl'>,
   response: Response,
@@ -164,9 +165,9 @@ export async function refusalOf(
   })
 }
 
-/** Every route of this client is one of the server's, so most likely it was looked for in another place. */
+/** The server has every route of this client, so the base path is probably wrong. */
 const basePathHint = (baseUrl: string): string =>
-  `baseUrl is the address of the server with its base path (server.basePath, /v1 unless it is configured), like ${new URL('/v1', baseUrl).href}; it is ${baseUrl}`
+  `set baseUrl to the server URL with its base path (server.basePath, default /v1), like ${new URL('/v1', baseUrl).href}; it is ${baseUrl}`
 
 interface Envelope {
   readonly error?: PerdureErrorCode
@@ -197,7 +198,7 @@ function headersOf(context: ClientContext, { route, body, options }: OutgoingReq
   }
 }
 
-/** The time in milliseconds and 80 random bits: what comes in order is stored in order, which costs the server less. */
+/** A timestamp followed by 80 random bits: keys that arrive in order are cheaper for the server to store. */
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(10))
   const random = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -2,20 +2,20 @@ import type { WebSocketConstructor, WebSocketLike } from './client-options.ts'
 import { createMessageBudget, type MessageBudget, type MessageLimit } from './message-budget.ts'
 import type { Pace } from './pace.ts'
 
-/** The answer to one request: never called when the connection closes before. */
+/** The response to one request. Not delivered if the connection closes first. */
 export type RpcAnswer =
   | { readonly result: Readonly<Record<string, unknown>> }
   | { readonly error: { readonly code: number; readonly message: string } }
 
-export interface Closing {
+export interface SocketClose {
   readonly code: number
   readonly reason: string
-  /** Whether the upgrade had succeeded: a browser tells nothing about one that did not. */
+  /** Whether the upgrade had succeeded. A browser gives no reason for a failed upgrade. */
   readonly wasOpen: boolean
 }
 
 export interface SocketConnection {
-  /** Calls `onAnswer` before any frame that follows the answer is handed on. */
+  /** `onAnswer` is called before any frame that follows the response is delivered. */
   request(method: string, params: Readonly<Record<string, unknown>>, onAnswer: (answer: RpcAnswer) => void): void
   close(): void
 }
@@ -23,11 +23,11 @@ export interface SocketConnection {
 export type PushedFrame = Readonly<Record<string, unknown>>
 
 export interface SocketHandlers {
-  /** After `initialize`. */
+  /** Called once `initialize` has succeeded. */
   onReady(connection: SocketConnection): void
   onPush(frame: PushedFrame): void
-  /** Once, last. */
-  onClosed(closing: Closing): void
+  /** Called exactly once, as the last callback. */
+  onClosed(closing: SocketClose): void
 }
 
 export interface SocketAddress {
@@ -37,16 +37,16 @@ export interface SocketAddress {
   readonly protocols: string[]
 }
 
-/** How long the upgrade and `initialize` may take together. */
-const OPENING_MS = 30_000
+/** Timeout for the upgrade and `initialize` together. */
+const OPEN_TIMEOUT_MS = 30_000
 const DEFAULT_HEARTBEAT_MS = 25_000
 const DEFAULT_LIMIT: MessageLimit = { maxMessages: 80, windowMs: 10_000 }
-/** What a browser reports when no close frame arrived. */
+/** The code a browser reports if no close frame arrived. */
 const ABNORMAL_CLOSURE = 1006
 
-/** Opens a connection, begins it, and gives it up when the server no longer answers. */
+/** Opens a WebSocket, initializes it, and closes it when the server stops responding. */
 export function openSocket({ WebSocket, pace, url, protocols }: SocketAddress, handlers: SocketHandlers): void {
-  const socket = construct(() => new WebSocket(url, protocols))
+  const socket = tryOpen(() => new WebSocket(url, protocols))
   if (typeof socket === 'string') {
     handlers.onClosed({ code: ABNORMAL_CLOSURE, reason: socket, wasOpen: false })
     return
@@ -54,9 +54,9 @@ export function openSocket({ WebSocket, pace, url, protocols }: SocketAddress, h
   const pending = new Map<number, (answer: RpcAnswer) => void>()
   let lastId = 0
   let state: 'opening' | 'open' | 'closed' = 'opening'
-  let hasHeard = false
+  let hasReceived = false
   let budget: MessageBudget = createMessageBudget(pace, DEFAULT_LIMIT)
-  let cancelTimer = pace.after(OPENING_MS, () => end({ code: ABNORMAL_CLOSURE, reason: 'not opened in time' }))
+  let cancelTimer = pace.after(OPEN_TIMEOUT_MS, () => end({ code: ABNORMAL_CLOSURE, reason: 'opening timed out' }))
 
   const end = ({ code, reason }: { readonly code: number; readonly reason: string }) => {
     if (state === 'closed') return
@@ -80,17 +80,17 @@ export function openSocket({ WebSocket, pace, url, protocols }: SocketAddress, h
     close: () => end({ code: 1000, reason: 'closed by the client' }),
   }
 
-  /** One silent interval is asked about, a second one ends the connection. */
-  const watch = (heartbeatMs: number, isAsked: boolean) => {
+  /** Pings the server after one silent interval and closes the connection after a second one. */
+  const watch = (heartbeatMs: number, hasPinged: boolean) => {
     cancelTimer = pace.after(heartbeatMs, () => {
-      if (!hasHeard && isAsked) return end({ code: ABNORMAL_CLOSURE, reason: 'the server no longer answers' })
-      if (!hasHeard) connection.request('ping', {}, () => {})
-      watch(heartbeatMs, !hasHeard)
-      hasHeard = false
+      if (!hasReceived && hasPinged) return end({ code: ABNORMAL_CLOSURE, reason: 'the server stopped responding' })
+      if (!hasReceived) connection.request('ping', {}, () => {})
+      watch(heartbeatMs, !hasReceived)
+      hasReceived = false
     })
   }
 
-  const begin = (answer: RpcAnswer) => {
+  const onInitialized = (answer: RpcAnswer) => {
     if ('error' in answer) return end({ code: ABNORMAL_CLOSURE, reason: answer.error.message })
     const { heartbeatMs, limits } = answer.result
     cancelTimer()
@@ -103,24 +103,24 @@ export function openSocket({ WebSocket, pace, url, protocols }: SocketAddress, h
   socket.addEventListener('open', () => {
     if (state !== 'opening') return socket.close()
     state = 'open'
-    connection.request('initialize', {}, begin)
+    connection.request('initialize', {}, onInitialized)
   })
   socket.addEventListener('message', ({ data }) => {
     if (state !== 'open') return
-    hasHeard = true
+    hasReceived = true
     const frame = parseFrame(data)
-    if (frame === undefined) return end({ code: ABNORMAL_CLOSURE, reason: 'a frame that is not JSON' })
+    if (frame === undefined) return end({ code: ABNORMAL_CLOSURE, reason: 'received a frame that is not JSON' })
     const { id } = frame
     if (typeof id !== 'number') return handlers.onPush(frame)
     const onAnswer = pending.get(id)
     pending.delete(id)
     onAnswer?.(frame as unknown as RpcAnswer)
   })
-  socket.addEventListener('error', () => {}) // the close event follows and says the same
+  socket.addEventListener('error', () => {}) // a close event always follows
   socket.addEventListener('close', ({ code, reason }) => end({ code, reason }))
 }
 
-/** A part of what the server allows: its window and this one are not the same. */
+/** Share of the server's limit to use: the server's window is not aligned with this one. */
 const SAFE_SHARE = 0.8
 
 function limitOf(limits: unknown): MessageLimit {
@@ -129,8 +129,8 @@ function limitOf(limits: unknown): MessageLimit {
   return { maxMessages: Math.max(1, Math.floor(maxMessages * SAFE_SHARE)), windowMs: messageWindowMs }
 }
 
-/** A page may not even try, for example from https to ws: then the reason. */
-function construct(open: () => WebSocketLike): WebSocketLike | string {
+/** Returns the error text if the constructor throws, as for `ws:` in an https page. */
+function tryOpen(open: () => WebSocketLike): WebSocketLike | string {
   try {
     return open()
   } catch (error) {

@@ -1,32 +1,32 @@
 import { createItemBuffer } from './item-buffer.ts'
 import type { SocketHub } from './socket-hub.ts'
-import type { SocketFollower } from './socket-routes.ts'
-import type { Following } from './sse-follower.ts'
-import { isLastEvent, isOfOneRun, type SubscriptionItem } from './subscription.ts'
+import type { SocketFollower } from './socket-subscriptions.ts'
+import type { FollowRequest } from './sse-follower.ts'
+import { isLastEvent, isRunSubject, type SubscriptionItem } from './subscription.ts'
 
-export interface SocketFollowing extends Following {
-  /** Items that wait at most before the server is told to stop. */
+export interface SocketFollowRequest extends FollowRequest {
+  /** Maximum buffered items; a full buffer unsubscribes. */
   readonly bufferSize: number
-  /** Whether the subject can be followed in another way. */
-  readonly canLeave: boolean
-  /** Aborted when it turns out that nothing more will come. */
+  /** Whether the subject can be followed over Server-Sent Events instead. */
+  readonly canFallBack: boolean
+  /** Aborted once it is known that no more events will come. */
   readonly pastEnd: AbortSignal
 }
 
 /**
- * Follows a subject over the shared WebSocket. A browser's socket cannot be paused: a subscription whose buffer is full is
- * given up, and taken up at its cursor once half of the buffer is handed out.
+ * Follows a subject over the shared WebSocket. A browser's WebSocket cannot be paused, so a full buffer unsubscribes;
+ * the subscription resumes at its cursor once the consumer has taken half of the buffer.
  *
- * @returns `moved` when no WebSocket can be had and the subject is to be followed in another way
- * @throws PerdureError when the server refuses for good
+ * @returns `fallback` if no WebSocket can be opened and the caller should use Server-Sent Events
+ * @throws PerdureError if the server rejects the subscription permanently
  */
 export async function* followOverSocket(
   hub: SocketHub,
-  { subject, gate, signal, bufferSize, canLeave, pastEnd }: SocketFollowing,
-): AsyncGenerator<SubscriptionItem, 'ended' | 'moved', void> {
+  { subject, gate, signal, bufferSize, canFallBack, pastEnd }: SocketFollowRequest,
+): AsyncGenerator<SubscriptionItem, 'ended' | 'fallback', void> {
   const buffer = createItemBuffer<SubscriptionItem>(bufferSize)
   let isPaused = false
-  let hasMoved = false
+  let hasFallenBack = false
 
   const put = (item: SubscriptionItem) => {
     buffer.push(item)
@@ -40,8 +40,8 @@ export async function* followOverSocket(
     subject,
     cursor: gate.cursor,
     onSubscribed(headEventId) {
-      // A run without a cursor starts at its first event, which lies before the head.
-      if (gate.cursor() === undefined && !isOfOneRun(subject)) gate.prime(headEventId)
+      // A run without a cursor starts at its first event, which is before the head.
+      if (gate.cursor() === undefined && !isRunSubject(subject)) gate.prime(headEventId)
     },
     onEvent(event) {
       if (gate.admits(event.eventId)) put({ type: 'event', event })
@@ -50,9 +50,9 @@ export async function* followOverSocket(
       if (gate.admitsGap(gap.lastEventId)) put({ type: 'gap', subject, ...gap })
     },
     onRefused: (error) => buffer.end(error),
-    leaves() {
-      if (!canLeave) return false
-      hasMoved = true
+    fallBack() {
+      if (!canFallBack) return false
+      hasFallenBack = true
       buffer.end()
       return true
     },
@@ -66,7 +66,7 @@ export async function* followOverSocket(
   try {
     for (;;) {
       const item = await buffer.take()
-      if (item === undefined || signal.aborted) return hasMoved ? 'moved' : 'ended'
+      if (item === undefined || signal.aborted) return hasFallenBack ? 'fallback' : 'ended'
       yield item
       if (isPaused && buffer.size() <= bufferSize / 2) {
         isPaused = false

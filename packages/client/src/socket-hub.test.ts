@@ -16,8 +16,8 @@ function setUp(options: Partial<ClientOptions> = {}) {
 const closings = (changes: readonly ConnectionChange[]) =>
   changes.flatMap((change) => (change.state === 'closed' ? [[change.code, change.retryInMs]] : []))
 
-describe('a closed connection', () => {
-  it.each([1000, 1001, 1005, 1006, 1009, 1011, 1012, 4006, 4007])('is opened again after %i', async (code) => {
+describe('a closed WebSocket', () => {
+  it.each([1000, 1001, 1005, 1006, 1009, 1011, 1012, 4006, 4007])('is reopened after close code %i', async (code) => {
     const { server, pace, seen, changes } = setUp()
     await pace.advance(0)
 
@@ -30,7 +30,7 @@ describe('a closed connection', () => {
     expect(closings(changes)).toEqual([[code, 200]])
   })
 
-  it('is opened again only when the messages that were too many no longer count', async () => {
+  it('is reopened after 4005 only once the message window has passed', async () => {
     const { server, pace, changes, seen } = setUp()
     await pace.advance(0)
 
@@ -51,7 +51,7 @@ describe('a closed connection', () => {
     [4002, 'auth-invalid'],
     [4003, 'auth-revoked'],
     [4004, 'scope-denied'],
-  ])('gets one more ticket after %i, and is then final as %s', async (code, error) => {
+  ])('retries once with a new ticket after %i, then fails with %s', async (code, error) => {
     const asked: boolean[] = []
     const tickets = ({ isRefused }: { readonly isRefused: boolean }) => `t${asked.push(isRefused)}`
     const { server, pace, seen } = setUp({ tickets })
@@ -62,7 +62,7 @@ describe('a closed connection', () => {
     expect(asked).toEqual([false, true])
   })
 
-  it.each([4001, 4002, 4003, 4004])('goes on after %i when the next ticket is good', async (code) => {
+  it.each([4001, 4002, 4003, 4004])('is reopened after %i if the next ticket is accepted', async (code) => {
     const { server, pace, seen } = setUp()
     await pace.advance(60_000)
     server.closeAll(code)
@@ -74,7 +74,7 @@ describe('a closed connection', () => {
     expect(seen.ids()).toEqual(['e1.1'])
   })
 
-  it('is final after 4008: another attempt would violate the protocol again', async () => {
+  it('is not reopened after 4008', async () => {
     const { server, pace, seen } = setUp()
     server.greetWith(4008)
     await pace.advance(60_000)
@@ -83,7 +83,7 @@ describe('a closed connection', () => {
     expect(server.upgrades).toHaveLength(1)
   })
 
-  it('is opened again later and later as long as it comes to nothing, and soon after a good one', async () => {
+  it('backs off after failed connections and resets after a stable one', async () => {
     const { server, pace, changes } = setUp()
     server.greetWith(1011, 1011, 1011, 1011, 1011, 1011, 1011, 1011)
     await pace.advance(120_000)
@@ -95,8 +95,8 @@ describe('a closed connection', () => {
   })
 })
 
-describe('a page whose network is back', () => {
-  it('connects at once instead of waiting on', async () => {
+describe('the online event of a page', () => {
+  it('reconnects without waiting for the backoff', async () => {
     const listeners = new Set<() => void>()
     vi.stubGlobal('addEventListener', (_: string, listener: () => void) => listeners.add(listener))
     vi.stubGlobal('removeEventListener', (_: string, listener: () => void) => listeners.delete(listener))
@@ -116,8 +116,8 @@ describe('a page whose network is back', () => {
   })
 })
 
-describe('a server that no longer answers', () => {
-  it('is asked once, and left when it stays silent', async () => {
+describe('a server that stops responding', () => {
+  it('is pinged once and disconnected if it stays silent', async () => {
     const { server, pace, changes } = setUp()
     await pace.advance(0)
     server.fallSilent()
@@ -132,7 +132,7 @@ describe('a server that no longer answers', () => {
     expect(closings(changes)).toEqual([[1006, 200]])
   })
 
-  it('is kept when it answers the ping', async () => {
+  it('stays connected if it answers the ping', async () => {
     const { server, pace, changes } = setUp()
     await pace.advance(600_000)
 
@@ -140,7 +140,7 @@ describe('a server that no longer answers', () => {
     expect(server.messages.filter((message) => message.startsWith('ping')).length).toBeGreaterThan(5)
   })
 
-  it('is left when it does not even begin', async () => {
+  it('is disconnected if it never completes the opening', async () => {
     const { server, pace, changes } = setUp()
     server.fallSilent()
     await pace.advance(30_000)
@@ -149,8 +149,8 @@ describe('a server that no longer answers', () => {
   })
 })
 
-describe('a ticket', () => {
-  it('that is refused for good ends the subscriptions with that error', async () => {
+describe('a WebSocket ticket', () => {
+  it('ends the subscriptions with its error if it is permanently refused', async () => {
     const { pace, seen, server } = setUp({ fetch: async () => refusal(403, 'scope-denied') })
     await pace.advance(0)
 
@@ -158,7 +158,7 @@ describe('a ticket', () => {
     expect(server.upgrades).toEqual([])
   })
 
-  it('that cannot be had now is asked for again', async () => {
+  it('is requested again after a transient error', async () => {
     let calls = 0
     const tickets = async () => {
       calls += 1
@@ -182,12 +182,12 @@ describe('a ticket', () => {
   })
 })
 
-describe('a refused subscription', () => {
+describe('a rejected subscription', () => {
   it.each([
     [-32602, 'validation-failed'],
     [-32003, 'scope-denied'],
     [-32010, 'run-not-found'],
-  ])('of %i ends as %s and leaves the others', async (code, error) => {
+  ])('ends on code %i with %s and leaves the others open', async (code, error) => {
     const { server, pace, client, seen } = setUp()
     await pace.advance(0)
     server.refuseSubscriptions(code)
@@ -201,7 +201,7 @@ describe('a refused subscription', () => {
     expect(seen.ids()).toEqual(['e1.1'])
   })
 
-  it.each([-32603, -32004])('of %i is asked for again', async (code) => {
+  it.each([-32603, -32004])('is retried on code %i', async (code) => {
     const { server, pace, client } = setUp()
     await pace.advance(0)
     server.refuseSubscriptions(code)
@@ -214,8 +214,8 @@ describe('a refused subscription', () => {
   })
 })
 
-describe('a socket that may not even be tried', () => {
-  it('counts as one that did not open', async () => {
+describe('a WebSocket constructor that throws', () => {
+  it('counts as a failed upgrade', async () => {
     function Forbidden(): never {
       throw new Error('not from a secure page')
     }

@@ -1,79 +1,78 @@
 import type { ClientContext, ConnectionChange, CredentialRequest, WebSocketConstructor } from './client-options.ts'
+import { closePolicy, type Reconnect, ticketErrorPolicy } from './close-policy.ts'
 import { pause } from './pace.ts'
 import { isPerdureError, PerdureError } from './perdure-error.ts'
 import { SUBPROTOCOL, TICKET_PREFIX } from './protocol-tables.ts'
-import { judgeClosing, judgeTicket, type Verdict } from './socket-closing.ts'
-import { type Closing, openSocket } from './socket-connection.ts'
-import { createSocketRoutes, type SocketFollower } from './socket-routes.ts'
+import { openSocket, type SocketClose } from './socket-connection.ts'
+import { createSocketSubscriptions, type SocketFollower } from './socket-subscriptions.ts'
 
 export interface SocketHubDeps extends Pick<ClientContext, 'baseUrl' | 'pace'> {
   readonly WebSocket: WebSocketConstructor
-  /** A ticket for the next connection; `undefined`: it needs none. */
+  /** Returns a ticket for the next connection, or `undefined` if the server needs none. */
   readonly ticket: (request: CredentialRequest) => Promise<string | undefined>
   readonly onConnection: (change: ConnectionChange) => void
 }
 
-/** One WebSocket for all subscriptions of a client: opened with the first, closed a moment after the last. */
+/** The WebSocket shared by a client's subscriptions: opened with the first, closed shortly after the last. */
 export interface SocketHub {
   attach(follower: SocketFollower): void
-  /** Stops pushing to it. May be attached again later, and then goes on at its cursor. */
+  /** Stops delivering to the follower. Attaching it again resumes at its cursor. */
   detach(follower: SocketFollower): void
   close(): void
 }
 
-/** A connection that lasted this long was a good one. */
-const SETTLED_MS = 5_000
-/** How long a connection without subscriptions is kept for the next one. */
+/** A connection that lasts this long resets the backoff. */
+const STABLE_AFTER_MS = 5_000
+/** How long an idle connection stays open for the next subscription. */
 const LINGER_MS = 1_000
-/** Upgrades in a row that never opened, before subscriptions that can go elsewhere do. */
-const UNOPENED_LIMIT = 2
+/** Consecutive failed upgrades after which subscriptions fall back to Server-Sent Events. */
+const MAX_UNOPENED = 2
 
-/** How the connections of a hub have gone so far. */
-interface Course {
-  /** In a row that came to nothing. */
+interface ReconnectState {
+  /** Consecutive connections that did not become stable. */
   failures: number
-  /** In a row whose upgrade did not succeed. */
+  /** Consecutive failed upgrades. */
   unopened: number
-  /** Whether the last credential was refused, and another one is tried. */
+  /** Whether the last credential was rejected, so the next connection uses a new one. */
   isRefused: boolean
 }
 
-type Closed = Closing & { readonly wasSettled: boolean }
+type Closed = SocketClose & { readonly wasStable: boolean }
 type Outcome = Closed | PerdureError
 
 export function createSocketHub(deps: SocketHubDeps): SocketHub {
   const { pace } = deps
-  const routes = createSocketRoutes(pace)
+  const subscriptions = createSocketSubscriptions(pace)
   const ending = new AbortController()
   const url = `${deps.baseUrl.replace(/^http/, 'ws')}/ws`
   let isRunning = false
   let cancelLinger: () => void = () => {}
 
-  /** Runs one connection to its end. */
+  /** Opens one connection and resolves when it closes. */
   const connect = async (isRefused: boolean): Promise<Closed> => {
     const ticket = await deps.ticket({ isRefused })
     deps.onConnection({ state: 'connecting' })
     return new Promise((resolve) => {
-      let wasSettled = false
-      let cancelSettling: () => void = () => {}
+      let wasStable = false
+      let cancelStableTimer: () => void = () => {}
       const protocols = ticket === undefined ? [SUBPROTOCOL] : [SUBPROTOCOL, `${TICKET_PREFIX}${ticket}`]
       openSocket(
         { WebSocket: deps.WebSocket, pace, url, protocols },
         {
           onReady(connection) {
-            cancelSettling = pace.after(SETTLED_MS, () => {
-              wasSettled = true
+            cancelStableTimer = pace.after(STABLE_AFTER_MS, () => {
+              wasStable = true
             })
             if (ending.signal.aborted) return connection.close()
             deps.onConnection({ state: 'open' })
-            routes.open(connection)
+            subscriptions.open(connection)
             lingerIfIdle()
           },
-          onPush: routes.push,
+          onPush: subscriptions.push,
           onClosed(closing) {
-            cancelSettling()
-            routes.close()
-            resolve({ ...closing, wasSettled })
+            cancelStableTimer()
+            subscriptions.close()
+            resolve({ ...closing, wasStable })
           },
         },
       )
@@ -81,46 +80,48 @@ export function createSocketHub(deps: SocketHubDeps): SocketHub {
   }
 
   const run = async () => {
-    const course: Course = { failures: 0, unopened: 0, isRefused: false }
-    while (routes.size() > 0 && !ending.signal.aborted) {
-      const outcome: Outcome = await connect(course.isRefused).catch(asError)
-      const verdict: Verdict = isPerdureError(outcome) ? judgeRefusal(outcome, course) : judge(outcome, course)
-      await obey(verdict, course)
+    const state: ReconnectState = { failures: 0, unopened: 0, isRefused: false }
+    while (subscriptions.size() > 0 && !ending.signal.aborted) {
+      const outcome: Outcome = await connect(state.isRefused).catch(toTicketError)
+      const reconnect: Reconnect = isPerdureError(outcome)
+        ? afterTicketError(outcome, state)
+        : afterClose(outcome, state)
+      await apply(reconnect, state)
     }
   }
 
-  const judge = (closing: Closed, course: Course): Verdict => {
-    const verdict = judgeClosing(closing, closing.wasSettled ? 0 : course.failures, pace.random())
-    course.unopened = closing.wasOpen ? 0 : course.unopened + 1
-    course.failures = closing.wasSettled ? 0 : course.failures + 1
-    if (closing.wasSettled) course.isRefused = false
-    const retryInMs = verdict.kind === 'reconnect' && routes.size() > 0 ? verdict.delayMs : undefined
+  const afterClose = (closing: Closed, state: ReconnectState): Reconnect => {
+    const reconnect = closePolicy(closing, closing.wasStable ? 0 : state.failures, pace.random())
+    state.unopened = closing.wasOpen ? 0 : state.unopened + 1
+    state.failures = closing.wasStable ? 0 : state.failures + 1
+    if (closing.wasStable) state.isRefused = false
+    const retryInMs = reconnect.kind === 'reconnect' && subscriptions.size() > 0 ? reconnect.delayMs : undefined
     deps.onConnection({ state: 'closed', code: closing.code, reason: closing.reason, retryInMs })
-    return verdict
+    return reconnect
   }
 
-  const judgeRefusal = (error: PerdureError, course: Course): Verdict => {
-    course.failures += 1
-    return judgeTicket(error, course.failures - 1, pace.random())
+  const afterTicketError = (error: PerdureError, state: ReconnectState): Reconnect => {
+    state.failures += 1
+    return ticketErrorPolicy(error, state.failures - 1, pace.random())
   }
 
-  const obey = async (verdict: Verdict, course: Course) => {
-    if (course.unopened >= UNOPENED_LIMIT) routes.offerLeave()
-    if (verdict.kind === 'reconnect') {
-      if (routes.size() > 0) await waitToReconnect(verdict.delayMs)
+  const apply = async (reconnect: Reconnect, state: ReconnectState) => {
+    if (state.unopened >= MAX_UNOPENED) subscriptions.fallBack()
+    if (reconnect.kind === 'reconnect') {
+      if (subscriptions.size() > 0) await waitToReconnect(reconnect.delayMs)
       return
     }
-    if (verdict.kind === 'final' || course.isRefused) routes.fail(verdict.error)
-    course.isRefused = true
+    if (reconnect.kind === 'final' || state.isRefused) subscriptions.fail(reconnect.error)
+    state.isRefused = true
   }
 
-  /** Waits, but not longer than the network is away. */
+  /** Waits for the backoff, or until the browser reports that the network is back. */
   const waitToReconnect = async (delayMs: number) => {
     const wake = new AbortController()
     const page: NetworkWatcher = globalThis
     const onOnline = () => wake.abort()
     page.addEventListener?.('online', onOnline)
-    await pause(pace, delayMs, AbortSignal.any([wake.signal, ending.signal])).catch(() => {}) // woken
+    await pause(pace, delayMs, AbortSignal.any([wake.signal, ending.signal])).catch(() => {}) // woken early
     page.removeEventListener?.('online', onOnline)
   }
 
@@ -129,41 +130,44 @@ export function createSocketHub(deps: SocketHubDeps): SocketHub {
     isRunning = true
     void run().finally(() => {
       isRunning = false
-      if (routes.size() > 0) start()
+      if (subscriptions.size() > 0) start()
     })
   }
 
   const lingerIfIdle = () => {
     cancelLinger()
-    if (routes.size() === 0 && !ending.signal.aborted) cancelLinger = pace.after(LINGER_MS, () => routes.hangUp())
+    if (subscriptions.size() === 0 && !ending.signal.aborted)
+      cancelLinger = pace.after(LINGER_MS, () => subscriptions.disconnect())
   }
 
   return {
     attach(follower) {
       if (ending.signal.aborted) return follower.onRefused(new PerdureError('client-closed', 'The client is closed.'))
       cancelLinger()
-      routes.add(follower)
+      subscriptions.add(follower)
       start()
     },
     detach(follower) {
-      routes.remove(follower)
+      subscriptions.remove(follower)
       lingerIfIdle()
     },
     close() {
       ending.abort()
       cancelLinger()
-      routes.fail(new PerdureError('client-closed', 'The client is closed.'))
-      routes.hangUp()
+      subscriptions.fail(new PerdureError('client-closed', 'The client is closed.'))
+      subscriptions.disconnect()
     },
   }
 }
 
-/** What a page has of its window, and Node has not. */
+/** Network events exist in a page but not in Node. */
 interface NetworkWatcher {
   readonly fetch?: unknown
   addEventListener?(type: 'online', listener: () => void): void
   removeEventListener?(type: 'online', listener: () => void): void
 }
 
-const asError = (thrown: unknown): PerdureError =>
-  isPerdureError(thrown) ? thrown : new PerdureError('network-failed', 'No ticket could be had.', { cause: thrown })
+const toTicketError = (thrown: unknown): PerdureError =>
+  isPerdureError(thrown)
+    ? thrown
+    : new PerdureError('network-failed', 'No WebSocket ticket could be obtained.', { cause: thrown })

@@ -1,46 +1,47 @@
+import { finalRefusal } from './close-policy.ts'
 import type { Pace } from './pace.ts'
 import type { PerdureError } from './perdure-error.ts'
 import { REPLAY_GAP } from './protocol-tables.ts'
-import { finalRefusal } from './socket-closing.ts'
 import type { PushedFrame, RpcAnswer, SocketConnection } from './socket-connection.ts'
 import type { Event } from './subscription.ts'
 
-/** One subscription, as the shared connection sees it. */
+/** One subscription on the shared connection. */
 export interface SocketFollower {
   readonly subject: string
-  /** Where to subscribe from. */
+  /** The cursor to subscribe from. */
   cursor(): string | undefined
   /** @param headEventId the newest event of the log when the subscription began */
   onSubscribed(headEventId: string): void
   onEvent(event: Event): void
   onGap(gap: { readonly firstAvailable: string | null; readonly lastEventId: string }): void
-  /** Nothing will come any more. */
+  /** Called when the subscription has failed permanently. */
   onRefused(error: PerdureError): void
-  /** No connection can be had now: true when it goes elsewhere, and is no longer to be served. */
-  leaves(): boolean
+  /** Asks the follower to switch to Server-Sent Events; returns true if it does. */
+  fallBack(): boolean
 }
 
-/** Who is served over the connection that is open now, if one is. */
-export interface SocketRoutes {
+/** The subscriptions of the shared connection; they outlive each connection. */
+export interface SocketSubscriptions {
   add(follower: SocketFollower): void
   remove(follower: SocketFollower): void
   size(): number
-  /** Subscribes everyone on a new connection. */
+  /** Subscribes all followers on a new connection. */
   open(connection: SocketConnection): void
-  /** The connection is gone. */
+  /** Call when the connection has closed. */
   close(): void
   push(frame: PushedFrame): void
   fail(error: PerdureError): void
-  offerLeave(): void
-  /** Ends the connection. */
-  hangUp(): void
+  /** Removes the followers that switch to Server-Sent Events. */
+  fallBack(): void
+  /** Closes the connection. */
+  disconnect(): void
 }
 
-/** How long to wait after a refusal that may pass. */
-const REFUSED_MS = 2_000
+/** Delay before resubscribing after a transient error. */
+const RESUBSCRIBE_DELAY_MS = 2_000
 
-export function createSocketRoutes(pace: Pace): SocketRoutes {
-  /** Each follower with the subscription it asked for last: an answer to an earlier one is undone. */
+export function createSocketSubscriptions(pace: Pace): SocketSubscriptions {
+  /** Each follower with its latest subscribe request; a subscription from an earlier request is unsubscribed. */
   const followers = new Map<SocketFollower, { subscriptionId?: string }>()
   const bySubscription = new Map<string, SocketFollower>()
   let connection: SocketConnection | undefined
@@ -72,14 +73,14 @@ export function createSocketRoutes(pace: Pace): SocketRoutes {
 
   const refuse = (follower: SocketFollower, answer: Extract<RpcAnswer, { error: unknown }>) => {
     const error = finalRefusal(answer)
-    if (error !== undefined || follower.leaves()) {
+    if (error !== undefined || follower.fallBack()) {
       followers.delete(follower)
       if (error !== undefined) follower.onRefused(error)
       return
     }
     const refused = followers.get(follower)
     const on = connection
-    pace.after(REFUSED_MS * (1 + pace.random()), () => {
+    pace.after(RESUBSCRIBE_DELAY_MS * (1 + pace.random()), () => {
       if (connection === on && followers.get(follower) === refused) subscribe(follower)
     })
   }
@@ -118,14 +119,14 @@ export function createSocketRoutes(pace: Pace): SocketRoutes {
       followers.clear()
       for (const follower of failed) follower.onRefused(error)
     },
-    offerLeave() {
-      for (const follower of [...followers.keys()]) if (follower.leaves()) remove(follower)
+    fallBack() {
+      for (const follower of [...followers.keys()]) if (follower.fallBack()) remove(follower)
     },
-    hangUp: () => connection?.close(),
+    disconnect: () => connection?.close(),
   }
 }
 
-/** The envelope without what only the connection needs, so that both transports give the same. */
+/** Strips the WebSocket-only fields, so that both transports deliver the same event. */
 function eventOf({ v: _v, kind: _kind, subscriptionId: _id, ...envelope }: PushedFrame): Event {
   return envelope as unknown as Event
 }

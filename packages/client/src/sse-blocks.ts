@@ -1,24 +1,24 @@
 import { createParser } from 'eventsource-parser'
 
-/** One block of an event stream, or what stands between them. */
+/** One block of an event stream, or a `retry:` field. */
 export type SseBlock =
   | { readonly id: string | undefined; readonly event: string | undefined; readonly data: string }
   | { readonly retryMs: number }
 
-export interface SseReading {
-  /** Called whenever something arrives, heartbeats included. */
+export interface ReadSseOptions {
+  /** Called whenever bytes arrive, including heartbeats. */
   readonly onBytes?: () => void
-  /** Ends it, also while it waits. */
+  /** Ends the iteration, even while it is waiting. */
   readonly signal?: AbortSignal
 }
 
 /**
- * The blocks of a response of `text/event-stream`, in order, read only as fast as it is iterated. Ends with the response;
- * a block that broke off is left out.
+ * Yields the blocks of a `text/event-stream` response in order, reading only as fast as it is iterated. Ends with the
+ * response; an incomplete last block is dropped.
  */
 export async function* readSseBlocks(
   body: ReadableStream<Uint8Array>,
-  { onBytes, signal }: SseReading = {},
+  { onBytes, signal }: ReadSseOptions = {},
 ): AsyncGenerator<SseBlock, void, void> {
   const parsed: SseBlock[] = []
   const parser = createParser({
@@ -27,8 +27,8 @@ export async function* readSseBlocks(
   })
   const decoder = new TextDecoder()
   const reader = body.getReader()
-  const leave = () => void reader.cancel().catch(() => {}) // the connection may be gone already
-  signal?.addEventListener('abort', leave)
+  const cancelReader = () => void reader.cancel().catch(() => {}) // the connection may already be closed
+  signal?.addEventListener('abort', cancelReader)
   try {
     for (;;) {
       const { done, value } = await reader.read()
@@ -38,7 +38,7 @@ export async function* readSseBlocks(
       yield* parsed.splice(0)
     }
   } finally {
-    signal?.removeEventListener('abort', leave)
-    leave()
+    signal?.removeEventListener('abort', cancelReader)
+    cancelReader()
   }
 }

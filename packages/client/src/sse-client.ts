@@ -6,13 +6,13 @@ import { followOverSse } from './sse-follower.ts'
 import type { SubscribeOptions, Subscription } from './subscription.ts'
 
 export interface SseClient {
-  /** Follows a run or a session. @throws PerdureError `validation-failed` for a subject without such a stream */
+  /** Subscribes to a run or session. @throws PerdureError `validation-failed` for any other subject */
   subscribe(subject: string, options?: Omit<SubscribeOptions, 'transport' | 'bufferSize'>): Subscription
   /** Ends all subscriptions. */
   close(): void
 }
 
-/** Subscriptions over Server-Sent Events alone, without WebSocket and REST: the smallest part that follows a run. */
+/** Creates a client with subscriptions over Server-Sent Events only: the smallest bundle that can follow a run. */
 export function createSseClient(options: ClientOptions): SseClient {
   const context = createContext(options)
   const ending = new AbortController()
@@ -25,13 +25,13 @@ export function createSseClient(options: ClientOptions): SseClient {
 
 export function subscribeOverSse(
   context: ClientContext,
-  subscribing: Parameters<typeof openSubscription>[0],
+  request: Parameters<typeof openSubscription>[0],
 ): Subscription {
-  const path = eventStreamPath(subscribing.subject)
+  const path = eventStreamPath(request.subject)
   if (path === undefined) {
-    throw new PerdureError('validation-failed', `${subscribing.subject} cannot be followed over Server-Sent Events.`, {
-      hint: 'Runs and sessions can; everything else needs a WebSocket.',
+    throw new PerdureError('validation-failed', `${request.subject} cannot be followed over Server-Sent Events.`, {
+      hint: 'Use createClient with a WebSocket; Server-Sent Events exist for runs and sessions only.',
     })
   }
-  return openSubscription(subscribing, (following) => followOverSse(context, path, following))
+  return openSubscription(request, (followRequest) => followOverSse(context, path, followRequest))
 }

@@ -20,11 +20,11 @@ const stream = (...blocks: string[]) =>
 const block = (position: number, type = 'text.delta') =>
   `id: e.${position}\nevent: ${type}\ndata: ${JSON.stringify({ eventId: `e.${position}`, subject: RUN, type })}`
 
-/** Opens and then says nothing. */
+/** Opens a stream that sends nothing. */
 const silentStream = () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })
 
 describe('createSseClient', () => {
-  it('follows a run by its path, with the token, to its last event', async () => {
+  it('follows a run with the token until its last event', async () => {
     const { client, requests, pace } = setUp([stream('id: e.0\ndata:', block(1), ': beat', block(2, 'run.completed'))])
     const seen = collect(client.subscribe(RUN))
     await pace.advance(0)
@@ -36,7 +36,7 @@ describe('createSseClient', () => {
     expect(requests[0]?.headers.get('accept')).toBe('text/event-stream')
   })
 
-  it('resumes after its last event, as soon as the server told it to', async () => {
+  it("resumes after the last event, after the server's retry delay", async () => {
     const { client, requests, pace } = setUp([
       stream('retry: 3000\nid: e.0\ndata:', block(1)),
       stream('id: e.1\ndata:', block(1), block(2, 'run.failed')),
@@ -50,7 +50,7 @@ describe('createSseClient', () => {
     expect(requests.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, 'e.1'])
   })
 
-  it('ends where nothing will come any more', async () => {
+  it('ends when the server answers 204', async () => {
     const { client, pace } = setUp([new Response(null, { status: 204 })])
     const seen = collect(client.subscribe(RUN, { lastEventId: 'e.9' }))
     await pace.advance(0)
@@ -58,7 +58,7 @@ describe('createSseClient', () => {
     expect([seen.ids(), seen.ending()]).toEqual([[], 'ended'])
   })
 
-  it('leaves out a block that broke off', async () => {
+  it('drops an incomplete block', async () => {
     const broken = new Response(`${block(1)}\n\nid: e.2\nevent: text.delta\ndata: {"eventId":"e.2"`, {
       headers: { 'content-type': 'text/event-stream' },
     })
@@ -69,7 +69,7 @@ describe('createSseClient', () => {
     expect(seen.ids()).toEqual(['e.1', 'e.2', 'e.3'])
   })
 
-  it.each([400, 403, 404, 501])('is refused for good by %i', async (status) => {
+  it.each([400, 403, 404, 501])('throws and does not retry after status %i', async (status) => {
     const { client, pace } = setUp([refusal(status, 'run-not-found')])
     const seen = collect(client.subscribe(RUN))
     await pace.advance(0)
@@ -77,7 +77,7 @@ describe('createSseClient', () => {
     expect(seen.ending()).toMatchObject({ name: 'PerdureError', error: 'run-not-found', status })
   })
 
-  it('waits out what passes: no network, a full server, a page of a proxy', async () => {
+  it("retries after a network failure, an overloaded server and a proxy's error page", async () => {
     const { client, requests, pace } = setUp([
       noNetwork(),
       refusal(503, 'overloaded', { 'retry-after': '9' }),
@@ -96,7 +96,7 @@ describe('createSseClient', () => {
     expect(seen.ids()).toEqual(['e.1'])
   })
 
-  it('asks for another token once when it is refused', async () => {
+  it('requests a new token once after a 401', async () => {
     const token = ({ isRefused }: { readonly isRefused: boolean }) => (isRefused ? 'new' : 'old')
     const renewed = setUp([refusal(401, 'auth-expired'), stream(block(1, 'run.completed'))], { token })
     const refused = setUp([refusal(401, 'auth-expired'), refusal(401, 'auth-invalid')], { token })
@@ -110,7 +110,7 @@ describe('createSseClient', () => {
     expect(same?.ending()).toMatchObject({ error: 'auth-expired' })
   })
 
-  it('leaves a stream that has gone silent', async () => {
+  it('reconnects if the stream goes silent', async () => {
     const { client, requests, pace } = setUp([silentStream(), stream(block(1, 'run.completed'))])
     const seen = collect(client.subscribe(RUN))
     await pace.advance(44_999)
@@ -120,7 +120,7 @@ describe('createSseClient', () => {
     expect(seen.ids()).toEqual(['e.1'])
   })
 
-  it('is not hurried by a reader that takes its time', async () => {
+  it('does not treat a slow consumer as a silent server', async () => {
     const { client, requests, pace } = setUp([stream(block(1), block(2, 'run.completed'))])
     const iterator = client.subscribe(RUN)[Symbol.asyncIterator]()
     await iterator.next()
@@ -130,7 +130,7 @@ describe('createSseClient', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('ends with the client, and leaves no timer', async () => {
+  it('ends when the client is closed and leaves no timer', async () => {
     const { client, pace } = setUp([silentStream()])
     const seen = collect(client.subscribe(RUN))
     await settle()

@@ -8,55 +8,55 @@ import { refusalOf } from './send-request.ts'
 import { readSseBlocks, type SseBlock } from './sse-blocks.ts'
 import { isLastEvent, type SubscriptionItem } from './subscription.ts'
 
-export interface Following {
+export interface FollowRequest {
   readonly subject: string
   readonly gate: CursorGate
-  /** Ends it, also while it waits. */
+  /** Ends the iteration, even while it is waiting. */
   readonly signal: AbortSignal
 }
 
-/** A server is silent for 15 s at most; after three times as long nobody is there. */
-const SILENCE_MS = 45_000
+/** Three missed heartbeats: the server sends one every 15 s. */
+const SILENCE_TIMEOUT_MS = 45_000
 const BACKOFF: Backoff = { baseMs: 250, maxMs: 10_000 }
 
-/** How long to wait before the next connection. */
-interface Pacing {
-  /** Connections in a row that came to nothing. */
+/** Determines the delay before the next connection. */
+interface ReconnectState {
+  /** Consecutive connections that delivered nothing. */
   failures: number
-  /** What the server told with `retry:`. Milliseconds. */
+  /** From the server's `retry:` field. Milliseconds. */
   baseMs: number
-  /** What it told with Retry-After. Milliseconds. */
-  askedMs: number
+  /** From the server's `Retry-After` header. Milliseconds. */
+  retryAfterMs: number
 }
 
 /**
- * Follows an event stream by its path, over as many connections as it takes.
+ * Follows the event stream at a path, reconnecting as often as needed.
  *
- * @throws PerdureError when the server refuses for good
+ * @throws PerdureError if the server rejects the subscription permanently
  */
 export async function* followOverSse(
   context: ClientContext,
   path: string,
-  following: Following,
+  request: FollowRequest,
 ): AsyncGenerator<SubscriptionItem, void, void> {
-  const { signal } = following
+  const { signal } = request
   const { pace } = context
-  const pacing: Pacing = { failures: 0, baseMs: BACKOFF.baseMs, askedMs: 0 }
+  const reconnect: ReconnectState = { failures: 0, baseMs: BACKOFF.baseMs, retryAfterMs: 0 }
   while (!signal.aborted) {
-    pacing.askedMs = 0
-    const outcome = yield* followOnce(context, path, { ...following, pacing })
+    reconnect.retryAfterMs = 0
+    const outcome = yield* followOnce(context, path, { ...request, reconnect })
     if (outcome === 'ended') return
-    const { failures, baseMs, askedMs } = pacing
-    const delayMs = askedMs + backoffMs({ ...BACKOFF, baseMs }, failures, pace.random())
-    pacing.failures += 1
-    await pause(pace, delayMs, signal).catch(() => {}) // an aborted one ends the loop
+    const { failures, baseMs, retryAfterMs } = reconnect
+    const delayMs = retryAfterMs + backoffMs({ ...BACKOFF, baseMs }, failures, pace.random())
+    reconnect.failures += 1
+    await pause(pace, delayMs, signal).catch(() => {}) // the loop condition handles the abort
   }
 }
 
 async function* followOnce(
   context: ClientContext,
   path: string,
-  { subject, gate, signal, pacing }: Following & { readonly pacing: Pacing },
+  { subject, gate, signal, reconnect }: FollowRequest & { readonly reconnect: ReconnectState },
 ): AsyncGenerator<SubscriptionItem, 'ended' | 'lost', void> {
   const connection = new AbortController()
   const either = AbortSignal.any([signal, connection.signal])
@@ -64,29 +64,29 @@ async function* followOnce(
     const body = await openStream(context, path, { cursor: gate.cursor(), signal: either })
     if (body === undefined) return 'ended'
     for await (const block of watchedBlocks(context.pace, body, { connection, signal: either })) {
-      pacing.failures = 0
-      if ('retryMs' in block) pacing.baseMs = Math.min(block.retryMs, BACKOFF.maxMs)
+      reconnect.failures = 0
+      if ('retryMs' in block) reconnect.baseMs = Math.min(block.retryMs, BACKOFF.maxMs)
       const item = 'retryMs' in block ? undefined : readItem(block, gate, subject)
       if (item === undefined) continue
       yield item
       if (item.type === 'event' && isLastEvent(subject, item.event)) return 'ended'
     }
   } catch (error) {
-    if (!signal.aborted) pacing.askedMs = waitAskedBy(error)
+    if (!signal.aborted) reconnect.retryAfterMs = retryAfterOf(error)
   } finally {
     connection.abort()
   }
   return 'lost'
 }
 
-/** Milliseconds. @throws PerdureError when it is final */
-function waitAskedBy(error: unknown): number {
+/** The requested wait in milliseconds. @throws PerdureError if retrying cannot help */
+function retryAfterOf(error: unknown): number {
   if (!isPerdureError(error)) return 0
   if (isFinalStatus(error.status)) throw error
   return error.retryAfterMs ?? 0
 }
 
-/** `undefined`: the server says that nothing will come any more. */
+/** Returns `undefined` if the server reports that no more events will come. */
 async function openStream(
   context: ClientContext,
   path: string,
@@ -106,7 +106,7 @@ async function openStream(
   if (!response.ok) throw await refusalOf(context, response)
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
   if (response.body === null || !isStream) {
-    throw new PerdureError('invalid-answer', 'The answer is no event stream.', { status: response.status })
+    throw new PerdureError('invalid-answer', 'The response is not an event stream.', { status: response.status })
   }
   return response.body
 }
@@ -129,7 +129,7 @@ const requestStream = (context: ClientContext, { path, cursor, signal, token }: 
     signal,
   })
 
-/** The blocks; ends the connection when nothing arrives for too long while somebody waits for it. */
+/** Yields the blocks; aborts the connection if nothing arrives for too long while the consumer is waiting. */
 async function* watchedBlocks(
   pace: Pace,
   body: ReadableStream<Uint8Array>,
@@ -138,7 +138,7 @@ async function* watchedBlocks(
   let unwatch: () => void = () => {}
   const watch = () => {
     unwatch()
-    unwatch = pace.after(SILENCE_MS, () => connection.abort())
+    unwatch = pace.after(SILENCE_TIMEOUT_MS, () => connection.abort())
   }
   const blocks = readSseBlocks(body, { onBytes: watch, signal })
   try {

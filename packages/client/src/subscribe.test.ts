@@ -21,7 +21,7 @@ describe('a subscription', () => {
     expect(server.upgrades).toEqual([])
   })
 
-  it('gives what is published, over a socket that a ticket of its own opened', async () => {
+  it('delivers published events over a WebSocket opened with its own ticket', async () => {
     const { client, server, pace, changes } = createClientWorld()
     const seen = collect(client.subscribe(INBOX))
     await pace.advance(0)
@@ -39,7 +39,7 @@ describe('a subscription', () => {
     expect(changes).toEqual([{ state: 'connecting' }, { state: 'open' }])
   })
 
-  it('shares one socket with all others, and leaves it a moment after the last', async () => {
+  it('shares one WebSocket, which closes shortly after the last subscription', async () => {
     const { client, server, pace } = createClientWorld()
     const subscriptions = ['a', 'b', 'c'].map((id) => client.subscribe(`agent:${id}/events`))
     const seen = subscriptions.map(collect)
@@ -59,7 +59,7 @@ describe('a subscription', () => {
     expect(pace.waiting()).toEqual([])
   })
 
-  it('starts a run at its first event and ends after its last', async () => {
+  it('delivers a run from its first event to its last and then ends', async () => {
     const { client, server, pace } = createClientWorld()
     publish(server, 2, RUN)
 
@@ -72,7 +72,7 @@ describe('a subscription', () => {
     expect(seen.ending()).toBe('ended')
   })
 
-  it('ends where the run has ended at its cursor', async () => {
+  it('ends if the run has already ended at its cursor', async () => {
     const { client, server, pace } = createClientWorld()
     publish(server, 2, RUN)
     const last = server.publish(RUN, 'run.failed')
@@ -85,7 +85,7 @@ describe('a subscription', () => {
     expect([before.ids(), before.ending()]).toEqual([['e1.3'], 'ended'])
   })
 
-  it('resumes where it was, also when it had seen nothing yet', async () => {
+  it('resumes at its position, even if it has received no event yet', async () => {
     const { client, server, pace } = createClientWorld()
     publish(server, 5)
     const seen = collect(client.subscribe(INBOX))
@@ -104,7 +104,7 @@ describe('a subscription', () => {
     expect(new Set(server.upgrades.map(([, ticket]) => ticket)).size).toBe(3)
   })
 
-  it('says where events are missing, before those that are left', async () => {
+  it('reports a gap before the events that are still available', async () => {
     const { client, server, pace } = createClientWorld()
     const seen = collect(client.subscribe(INBOX))
     await pace.advance(0)
@@ -121,7 +121,7 @@ describe('a subscription', () => {
     expect(seen.items[1]).toEqual({ type: 'gap', subject: INBOX, firstAvailable: 'e1.3', lastEventId: 'e1.1' })
   })
 
-  it('follows a log that began anew', async () => {
+  it('follows a log that was restarted', async () => {
     const { client, server, pace } = createClientWorld()
     const seen = collect(client.subscribe(INBOX))
     await pace.advance(0)
@@ -139,7 +139,7 @@ describe('a subscription', () => {
     expect(seen.ids()).toEqual(['e1.1', 'e1.2', 'e1.3', 'gap', 'e2.1', 'e2.2', 'e2.3'])
   })
 
-  it('tells the cursor of what it handed out', async () => {
+  it('exposes the id of the last event it yielded', async () => {
     const { client, server, pace } = createClientWorld()
     const subscription = client.subscribe(INBOX, { lastEventId: 'e1.0' })
     expect(subscription.lastEventId).toBe('e1.0')
@@ -152,7 +152,7 @@ describe('a subscription', () => {
     expect(server.openSockets()).toBe(0)
   })
 
-  it('that is closed before the server answered leaves nothing behind there', async () => {
+  it('is unsubscribed on the server if it is closed before the server answers', async () => {
     const { client, server, pace } = createClientWorld()
     collect(client.subscribe(INBOX))
     await pace.advance(0)
@@ -170,7 +170,7 @@ describe('a subscription', () => {
     ])
   })
 
-  it('ends with its signal, also when that is aborted already', async () => {
+  it('ends with its signal, even if that was aborted before', async () => {
     const { client, pace } = createClientWorld()
     const controller = new AbortController()
     const late = collect(client.subscribe(INBOX, { signal: controller.signal }))
@@ -182,7 +182,7 @@ describe('a subscription', () => {
     expect([late.ending(), never.ending()]).toEqual(['ended', 'ended'])
   })
 
-  it('ends when the client is closed, at once', async () => {
+  it('ends immediately when the client is closed', async () => {
     const { client, server, pace } = createClientWorld()
     const seen = collect(client.subscribe(INBOX))
     await pace.advance(0)
@@ -197,7 +197,7 @@ describe('a subscription', () => {
 })
 
 describe('a slow reader', () => {
-  it('keeps a bounded number of items and loses none', async () => {
+  it('buffers a bounded number of items and loses none', async () => {
     const { client, server, pace } = createClientWorld()
     const iterator = client.subscribe(INBOX, { bufferSize: 4 })[Symbol.asyncIterator]()
     const first = iterator.next()
@@ -222,8 +222,8 @@ describe('a slow reader', () => {
   })
 })
 
-describe('many subscriptions', () => {
-  it('never send more messages than the server takes', async () => {
+describe('a client with many subscriptions', () => {
+  it('never exceeds the message limit of the server', async () => {
     const { client, server, pace } = createClientWorld()
     const seen = Array.from({ length: 200 }, (_, n) => collect(client.subscribe(`agent:a${n}/events`)))
     const limited = createModelServer({ maxMessages: 100 })

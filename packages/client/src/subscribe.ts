@@ -1,11 +1,11 @@
 import type { ClientContext } from './client-options.ts'
 import { isAtOrAfter } from './cursor-gate.ts'
 import { eventStreamPath } from './event-stream-path.ts'
-import { openSubscription, type Subscribing } from './open-subscription.ts'
+import { openSubscription, type SubscribeRequest } from './open-subscription.ts'
 import type { RestClient } from './rest-methods.ts'
 import { followOverSocket } from './socket-follower.ts'
 import type { SocketHub } from './socket-hub.ts'
-import { type Following, followOverSse } from './sse-follower.ts'
+import { type FollowRequest, followOverSse } from './sse-follower.ts'
 import { isLastEvent, type Subscription, type SubscriptionItem } from './subscription.ts'
 
 const DEFAULT_BUFFER_SIZE = 1_000
@@ -16,27 +16,27 @@ export interface SubscribeDeps {
   readonly hub: SocketHub
 }
 
-/** A subscription over the shared WebSocket, which goes on over Server-Sent Events where it may and no socket can be had. */
-export function subscribeOverSocket(deps: SubscribeDeps, subscribing: Subscribing): Subscription {
-  return openSubscription(subscribing, (following) => follow(deps, subscribing, following))
+/** Subscribes over the shared WebSocket, falling back to Server-Sent Events if no WebSocket can be opened. */
+export function subscribeOverSocket(deps: SubscribeDeps, request: SubscribeRequest): Subscription {
+  return openSubscription(request, (followRequest) => follow(deps, request, followRequest))
 }
 
 async function* follow(
   { context, rest, hub }: SubscribeDeps,
-  { subject, options }: Subscribing,
-  following: Following,
+  { subject, options }: SubscribeRequest,
+  followRequest: FollowRequest,
 ): AsyncGenerator<SubscriptionItem, void, void> {
   const path = options.transport === 'websocket' ? undefined : eventStreamPath(subject)
-  // With tickets from elsewhere and no token, a stream would be refused.
-  const canLeave = path !== undefined && (context.token !== undefined || context.tickets === undefined)
+  // Tickets do not authenticate an event stream: without a token it would be rejected.
+  const canFallBack = path !== undefined && (context.token !== undefined || context.tickets === undefined)
   const pastEnd = new AbortController()
   if (options.lastEventId !== undefined) {
-    endIfPast(rest, { subject, lastEventId: options.lastEventId, pastEnd, signal: following.signal })
+    endIfCursorIsPastEnd(rest, { subject, lastEventId: options.lastEventId, pastEnd, signal: followRequest.signal })
   }
 
   const bufferSize = Math.max(1, options.bufferSize ?? DEFAULT_BUFFER_SIZE)
-  const outcome = yield* followOverSocket(hub, { ...following, bufferSize, canLeave, pastEnd: pastEnd.signal })
-  if (outcome === 'moved' && path !== undefined) yield* followOverSse(context, path, following)
+  const outcome = yield* followOverSocket(hub, { ...followRequest, bufferSize, canFallBack, pastEnd: pastEnd.signal })
+  if (outcome === 'fallback' && path !== undefined) yield* followOverSse(context, path, followRequest)
 }
 
 interface PastEnd {
@@ -47,10 +47,10 @@ interface PastEnd {
 }
 
 /**
- * On a WebSocket nothing tells that a run has ended at or before the cursor, so its newest event is looked at once. Who may
- * not read that waits, and loses nothing.
+ * A WebSocket does not report that a run ended at or before the cursor, so this reads the run's newest event once. If
+ * that read fails, the subscription just waits.
  */
-function endIfPast(rest: SubscribeDeps['rest'], { subject, lastEventId, pastEnd, signal }: PastEnd): void {
+function endIfCursorIsPastEnd(rest: SubscribeDeps['rest'], { subject, lastEventId, pastEnd, signal }: PastEnd): void {
   const runId = /\/runs\/([^/]+)\//.exec(subject)?.[1]
   if (runId === undefined) return
   const newestPage = rest.runs.events(runId, { order: 'desc', limit: 1 }, { signal })

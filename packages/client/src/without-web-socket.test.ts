@@ -12,11 +12,11 @@ const SESSION = 'session:ses_1/events'
 const publish = (server: ReturnType<typeof createModelServer>, count: number, subject = INBOX) =>
   Array.from({ length: count }, () => server.publish(subject).eventId)
 
-describe('where there is no WebSocket', () => {
+describe('a subscription without a WebSocket', () => {
   it.each([
-    ['the environment has none', { WebSocket: null }, {}],
-    ['it is asked for', {}, { transport: 'sse' as const }],
-  ])('follows the event stream when %s', async (_, options, subscribeOptions) => {
+    ['the environment has no WebSocket', { WebSocket: null }, {}],
+    ['transport is sse', {}, { transport: 'sse' as const }],
+  ])('uses the event stream if %s', async (_, options, subscribeOptions) => {
     const { client, server, pace } = createClientWorld(options)
     const seen = collect(client.subscribe(RUN, subscribeOptions))
     publish(server, 2, RUN)
@@ -29,7 +29,7 @@ describe('where there is no WebSocket', () => {
     expect(server.upgrades).toEqual([])
   })
 
-  it('goes over to the event stream after two upgrades that never opened, and goes on at its cursor', async () => {
+  it('falls back to the event stream after two failed upgrades and resumes at its cursor', async () => {
     const { client, server, pace } = createClientWorld()
     const seen = collect(client.subscribe(SESSION))
     await pace.advance(0)
@@ -46,7 +46,7 @@ describe('where there is no WebSocket', () => {
     expect(server.upgrades).toHaveLength(3)
   })
 
-  it('tries on for a subject that has no event stream, and where only a WebSocket is wanted', async () => {
+  it('keeps retrying the WebSocket if there is no event stream or transport is websocket', async () => {
     const { client, server, pace } = createClientWorld()
     server.refuse(5)
     const inbox = collect(client.subscribe(INBOX, { lastEventId: 'e1.0' }))
@@ -59,7 +59,7 @@ describe('where there is no WebSocket', () => {
     expect(server.upgrades).toHaveLength(6)
   })
 
-  it('does not go over with tickets alone, which open no stream', async () => {
+  it('does not fall back if it has only tickets, which cannot open a stream', async () => {
     const { client, server, pace } = createClientWorld({ token: undefined, tickets: async () => 'mine' })
     server.refuse(3)
     const seen = collect(client.subscribe(SESSION, { lastEventId: 'e1.0' }))
@@ -71,7 +71,7 @@ describe('where there is no WebSocket', () => {
     expect(server.requests).toEqual([])
   })
 
-  it.each([INBOX, 'agent:*/events', 'nonsense'])('refuses %s for what needs a stream', (subject) => {
+  it.each([INBOX, 'agent:*/events', 'nonsense'])('rejects %s if transport is sse', (subject) => {
     const { client } = createClientWorld()
 
     expect(() => client.subscribe(subject, { transport: 'sse' })).toThrow(PerdureError)

@@ -2,35 +2,39 @@ import type { Principal } from '@perdure/core'
 import { AppError } from '@perdure/ports'
 import type { Exchange } from './exchange.ts'
 import type { HttpConfig } from './http-app-deps.ts'
-import { isFromOwnSite, isSameOrigin } from './same-origin.ts'
-import type { Outgoing } from './text-answer.ts'
+import { isFromOwnSite, isSameOrigin } from './request/same-origin.ts'
+import type { Outgoing } from './response/text-answer.ts'
 
-/** What is known of an upgrade request that may become a WebSocket. */
+/** An upgrade request that may become a WebSocket. */
 export interface AdmittedUpgrade {
   readonly clientAddress: string
   readonly requestId: string
-  /** Records who came in, or why nobody did. @throws AppError `audit-unavailable` */
-  settle(outcome: UpgradeOutcome): Promise<void>
-  /** The answer when it becomes no WebSocket after all. */
+  /** Logs and audits the outcome of the upgrade. @throws AppError `audit-unavailable` */
+  record(outcome: UpgradeOutcome): Promise<void>
+  /** Builds the HTTP error response of a refused upgrade. */
   refuse(error: unknown): Promise<Outgoing>
 }
 
 export interface UpgradeOutcome {
   readonly principal?: Principal | undefined
-  /** Also when the client learns of it by a close code only. */
+  /** Set even if the client sees only a close code. */
   readonly error?: AppError | undefined
 }
 
 /**
- * A page may open a WebSocket only from the server's own origin or a listed one: no preflight guards an upgrade. Where no
- * credentials are needed, `*` lists nobody, and a browser that names no origin must say that the page is the server's.
+ * A page may open a WebSocket only from the server's own origin or an allowed one, because upgrades have no preflight.
+ * Without authentication `*` allows no origin, and a browser request without an Origin must be same-origin by
+ * Sec-Fetch-Site.
  *
- * @throws AppError `cors-denied`, `validation-failed` when the route is no WebSocket
+ * @throws AppError `cors-denied`; `validation-failed` if the route is not a WebSocket
  */
 export function admitUpgrade(exchange: Exchange, { allowOrigins, authKind }: HttpConfig): void {
   const { head, route } = exchange
   if (route?.mounted.operation.responses[101] === undefined) {
-    throw new AppError('validation-failed', { message: 'this route is no WebSocket', hint: 'leave out Upgrade' })
+    throw new AppError('validation-failed', {
+      message: 'this route is not a WebSocket',
+      hint: 'remove the Upgrade header',
+    })
   }
   const origin = head.header('origin')
   const listsAll = allowOrigins.includes('*') && authKind !== 'none'

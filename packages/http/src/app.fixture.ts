@@ -19,7 +19,7 @@ import {
   createSkills,
   createTriggers,
   createWorkflowRegistry,
-  NO_ATTEMPTS,
+  NO_ATTEMPT_LIMIT,
   type RunContext,
   type RunServices,
   targetsOf,
@@ -67,15 +67,15 @@ interface LogLine {
 export interface AppOptions {
   readonly config?: Partial<HttpConfig>
   readonly deps?: Partial<HttpAppDeps>
-  /** Who may call: anyone (when missing), or holders of tokens. */
+  /** Default `none`. */
   readonly auth?: 'none' | 'token'
-  /** Another app on the storage and the clock of this one. */
+  /** Shares the storage and clock of another app. */
   readonly on?: { readonly storage: Storage; readonly clock: ManualClock }
   readonly peppers?: readonly Uint8Array[]
   readonly blockValid?: boolean
 }
 
-/** The whole app over the real use cases on in-memory storage; only the opening of streams is a stub. */
+/** The complete app with real use cases on in-memory storage; only opening streams is a stub. */
 export function createTestApp(options: AppOptions = {}) {
   const { config, deps, auth = 'none', peppers = [PEPPER], blockValid = false } = options
   const { storage, clock } = options.on ?? {
@@ -106,7 +106,6 @@ export function createTestApp(options: AppOptions = {}) {
   const recall = createRecall({ idempotency: storage.idempotency, clock, sealer: testSealer })
   const engine = createEngine({
     recall,
-    fireEventTriggers: (event) => triggers.fireEventTriggers(event),
     services: () => ({}) as RunServices,
     ...storage,
     ...{ unitOfWork: audit.unitOfWork },
@@ -136,7 +135,7 @@ export function createTestApp(options: AppOptions = {}) {
     return new Response('id: e1.0\ndata:\n\n', { headers })
   }
   const realtime = createRealtime({
-    ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render, attempts: NO_ATTEMPTS },
+    ...{ ...storage, clock, ids, phase, digest: testDigest, hub: createEventHub(), render, attempts: NO_ATTEMPT_LIMIT },
     ...{ idempotencyTtlMs: 86_400_000, ticketTtlMs: 30_000, maxTicketsPerToken: 2 },
   })
   const named = { ...shared, recall, render, phase, meter: noMeter }
@@ -153,7 +152,7 @@ export function createTestApp(options: AppOptions = {}) {
     limits: { ...{ maxFactBytes: 500, blockLimit: 50, similarityPercent: 70 }, vectorCandidates: 9, embedTimeoutMs: 9 },
   })
   const consolidator = createConsolidator({
-    ...{ ...shared, phase, decisions: memory.decisions, given: {} },
+    ...{ ...shared, phase, decisions: memory.decisions, phaseOverrides: {} },
     limits: {
       ...{ enabled: true, idleAfterMs: 1_000, leaseMs: 1_000, halfLifeDays: 30 },
       ...{ tokensPerDay: 1_000, usdCentsPerDay: undefined },
@@ -165,6 +164,7 @@ export function createTestApp(options: AppOptions = {}) {
     ...{ targets: targetsOf(agents, workflows), startRun: engine.startRun },
     ...{ basePath: '/v1', idempotencyTtlMs: 86_400_000 },
   })
+  engine.onNamedEvent(triggers.fireEventTriggers)
 
   const app = createHttpApp({
     config: { ...CONFIG, ...config },
@@ -199,7 +199,7 @@ export function createTestApp(options: AppOptions = {}) {
   return { app, storage, clock, phase, lines, notes, streams, manage: createManageTokens(shared) }
 }
 
-/** Those of the event loop: what pauses between pages goes on by itself. */
+/** Real timers, so that pauses between pages end on their own. */
 const systemTimers: Timers = {
   after(delayMs, fn) {
     const handle = setTimeout(fn, delayMs)
@@ -207,7 +207,7 @@ const systemTimers: Timers = {
   },
 }
 
-/** Rules that name no instant. */
+/** Cron rules that never fire. */
 const neverCron: CronSchedule = { ready: async () => undefined, problemOf: () => undefined, next: () => undefined }
 
 function testSkills() {
@@ -216,7 +216,7 @@ function testSkills() {
   return { skills: createInMemorySkillStore({ skills: [pdf], sources }), registered: { find: async () => undefined } }
 }
 
-/** Servers that all have one tool, which answers its arguments. */
+/** Every server has one tool, which echoes its arguments. */
 const mcpClient: McpClient = {
   tools: async () => [{ name: 'echo', inputSchema: { type: 'object' } }],
   call: async (_, call) => ({ ok: true, value: call.arguments }),
@@ -236,7 +236,7 @@ export const testDigest: Digest = {
   equals: (a, b) => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b)),
 }
 
-/** Hides the text from a search; what a real one does is tested where it is. */
+/** Encodes the text so that a search cannot find it; the real sealer has its own tests. */
 const testSealer: Sealer = {
   seal: (text, context) => Buffer.from(JSON.stringify([context, text])).toString('hex'),
   open(sealed, context) {
@@ -263,7 +263,7 @@ export const ORIGIN = 'http://127.0.0.1:8080'
 export const get = (path: string, headers: Record<string, string> = {}): Request =>
   new Request(`${ORIGIN}/v1${path}`, { headers })
 
-/** A POST with a JSON body; a string is sent as it is, `undefined` sends none. */
+/** A POST with a JSON body; a string is sent unchanged, `undefined` sends no body. */
 export function post(path: string, body?: unknown, headers: Record<string, string> = {}): Request {
   if (body === undefined) return new Request(`${ORIGIN}/v1${path}`, { method: 'POST', headers })
   const text = typeof body === 'string' ? body : JSON.stringify(body)
@@ -274,10 +274,10 @@ export function post(path: string, body?: unknown, headers: Record<string, strin
   })
 }
 
-/** A JSON answer, as loosely typed as a client sees it. */
+/** The loosely typed JSON body. */
 export const bodyOf = async (response: Response) => (await response.json()) as Record<string, unknown>
 
-/** Status and error code of a refusal. */
+/** Status and error code of an error response. */
 export async function refusalOf(response: Response): Promise<{ readonly status: number; readonly error: unknown }> {
   return { status: response.status, error: (await bodyOf(response)).error }
 }

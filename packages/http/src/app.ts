@@ -1,17 +1,17 @@
 import type { AppError } from '@perdure/ports'
 import { ERRORS } from '@perdure/protocol'
 import { type AdmittedUpgrade, admitUpgrade, type UpgradeOutcome } from './admit-upgrade.ts'
-import { finish, toOutgoing } from './answer.ts'
-import { noteOf } from './answer-note.ts'
-import { endWithCredential } from './credential-stream.ts'
-import { toAppError, toErrorAnswer } from './error-envelope.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { HttpAppDeps } from './http-app-deps.ts'
-import type { HttpEnv } from './http-env.ts'
-import type { HttpRequest } from './http-request.ts'
 import { type Mounted, mountAll } from './mount.ts'
 import { createPipeline } from './pipeline.ts'
-import { createReporter } from './reporter.ts'
+import type { HttpEnv } from './request/http-env.ts'
+import type { HttpRequest } from './request/http-request.ts'
+import { finish, toOutgoing } from './response/answer.ts'
+import { noteOf } from './response/answer-note.ts'
+import { endWithCredential } from './response/credential-stream.ts'
+import { toAppError, toErrorAnswer } from './response/error-envelope.ts'
+import { bytesOf, isResponse, type Outgoing, toResponse } from './response/text-answer.ts'
 import { createRouter } from './router.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
@@ -30,18 +30,18 @@ import { skillRoutes } from './routes/skills.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { triggerRoutes } from './routes/triggers.ts'
 import { workflowRoutes } from './routes/workflows.ts'
-import { bytesOf, isResponse, type Outgoing, toResponse } from './text-answer.ts'
+import { createReporter } from './telemetry/reporter.ts'
 
 export interface HttpApp {
-  /** Answers a request; never rejects. */
+  /** Handles a request; never rejects. */
   answer(request: HttpRequest, env?: HttpEnv): Promise<Outgoing>
-  /** The same as a `Response`. */
+  /** Like `answer`, but returns a `Response`. */
   fetch(request: Request, env?: HttpEnv): Promise<Response>
-  /** Whether an upgrade request may become a WebSocket; the refusal otherwise. Never rejects. */
+  /** Decides whether an upgrade may become a WebSocket; otherwise returns the error response. Never rejects. */
   admitUpgrade(request: HttpRequest, env?: HttpEnv): Promise<AdmittedUpgrade | Outgoing>
 }
 
-/** The REST face: every operation of the table, behind one pipeline. */
+/** Creates the REST API: every operation of the table, behind one pipeline. */
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const { clock, config, openRunStream, watchCredential, admit, onAnswer } = deps
   const router = createRouter(config.basePath, mountRoutes(deps))
@@ -51,10 +51,10 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const exchangeOf = (request: HttpRequest, env: HttpEnv) =>
     createExchange(request, env, { router, startedMs: clock.monotonicMs() })
 
-  /** What the work comes to, once it is recorded where that is due. */
+  /** Runs the work, then records its response. If recording fails, that error is sent instead. */
   const recorded = async (exchange: Exchange, work: () => Promise<Outgoing>) => {
-    const { outgoing, error } = await guarded(exchange, work)
-    const sent = await guarded(exchange, async () => {
+    const { outgoing, error } = await catchError(exchange, work)
+    const sent = await catchError(exchange, async () => {
       await onAnswer?.(noteOf(exchange, { status: outgoing.status, error }, deps))
       return outgoing
     })
@@ -70,14 +70,14 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     const { clientAddress, requestId } = exchange
     return {
       ...{ clientAddress, requestId },
-      settle: (outcome) => settle(exchange, outcome),
+      record: (outcome) => recordUpgrade(exchange, outcome),
       refuse: (error) => finish(exchange, toErrorAnswer(toAppError(error), requestId)),
     }
   }
 
-  const settle = async (exchange: Exchange, { principal, error }: UpgradeOutcome) => {
+  const recordUpgrade = async (exchange: Exchange, { principal, error }: UpgradeOutcome) => {
     if (principal !== undefined) exchange.principal = principal
-    const status = error === undefined ? SWITCHED : ERRORS[error.id].status
+    const status = error === undefined ? SWITCHING_PROTOCOLS : ERRORS[error.id].status
     reporter.answered(exchange, { status }, error)
     await onAnswer?.(noteOf(exchange, { status, error }, deps))
   }
@@ -85,7 +85,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const answer = (request: HttpRequest, env: HttpEnv = {}) => {
     const exchange = exchangeOf(request, env)
     return recorded(exchange, async () => {
-      const outgoing = await toOutgoing(exchange, await pipeline.lead(exchange), openRunStream)
+      const outgoing = await toOutgoing(exchange, await pipeline.run(exchange), openRunStream)
       if (!isResponse(outgoing)) return outgoing
       return endWithCredential(outgoing, exchange.principal, watchCredential)
     })
@@ -97,7 +97,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     async admitUpgrade(request, env = {}) {
       const exchange = exchangeOf(request, env)
       try {
-        const refusal = await pipeline.leadToRoute(exchange)
+        const refusal = await pipeline.runToRoute(exchange)
         if (refusal === undefined) return await admitted(exchange)
         return await recorded(exchange, () => toOutgoing(exchange, refusal, openRunStream))
       } catch (thrown) {
@@ -107,15 +107,15 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   }
 }
 
-const SWITCHED = 101
+const SWITCHING_PROTOCOLS = 101
 
 interface Answered {
   readonly outgoing: Outgoing
   readonly error?: AppError
 }
 
-/** What is thrown becomes the answer. */
-async function guarded(exchange: Exchange, work: () => Promise<Outgoing>): Promise<Answered> {
+/** Converts a thrown error to a response. */
+async function catchError(exchange: Exchange, work: () => Promise<Outgoing>): Promise<Answered> {
   try {
     return { outgoing: await work() }
   } catch (thrown) {

@@ -6,7 +6,7 @@ import { toRequest } from './operation-request.fixture.ts'
 
 const ID = 'echo'
 
-/** Every scope that a token may hold alone: whole, for an id, for another, for its own rows, and with wildcards. */
+/** Every scope a token may hold: unrestricted, for an id, for another id, for its own rows, and with wildcards. */
 const HELD: readonly string[] = [
   'admin:*',
   ...Object.keys(SCOPES).flatMap((name) => {
@@ -16,12 +16,12 @@ const HELD: readonly string[] = [
   }),
 ].filter((scope, index, all) => isGrantable(scope) && all.indexOf(scope) === index)
 
-/** Whether the row of an operation lets a holder of one scope in: a second opinion on `authorize`, by the grammar alone. */
+/** Whether an operation's rule admits a token with one scope. Checks `authorize` by the scope grammar alone. */
 function isLetIn(rule: ScopeRule, held: string): boolean {
   if (rule === null || rule === 'principal' || held === 'admin:*') return true
   if (typeof rule === 'string') return isCovered(rule, held)
   if ('scope' in rule) return isCovered(rule.scope, held)
-  // What a row is visible by, any grant of the kind may turn out to cover.
+  // Whether a grant covers the row is decided later, by visibility.
   return rule.anyOf.some((scope) => isSameAction(scope, held))
 }
 
@@ -48,7 +48,7 @@ function setUp() {
 
   const mint = async (...scopes: string[]) => (await manage.mint({ name: 'm', scopes, subject: 'alice' }, 'test')).token
 
-  /** From an address of its own, so that nobody is locked out. */
+  /** Uses a new client address per call to avoid the lockout. */
   const call = async (operation: Operation, token: string | undefined, id = ID) => {
     callers += 1
     const env = { incoming: { socket: { remoteAddress: `10.0.${callers >> 8}.${callers & 255}` } } }
@@ -64,7 +64,7 @@ function setUp() {
 const byId = (operation: Operation) => [operation.id, operation] as const
 
 describe('every operation', () => {
-  it('has a rule', () => {
+  it('has a scope rule', () => {
     for (const { id, scope } of OPERATIONS) {
       expect([null, 'principal', 'string', 'object'], id).toContain(
         scope === null || scope === 'principal' ? scope : typeof scope,
@@ -73,7 +73,7 @@ describe('every operation', () => {
   })
 
   it.each(OPERATIONS.map(byId))(
-    '%s refuses nobody, junk, expired and revoked tokens, unless it is open',
+    '%s refuses missing, invalid, expired and revoked tokens, unless it is public',
     async (_, operation) => {
       const { call, manage, clock } = setUp()
       const admin = { name: 'm', scopes: ['admin:*'] }
@@ -102,22 +102,19 @@ describe('every operation', () => {
     },
   )
 
-  it.each(OPERATIONS.map(byId))(
-    '%s lets in, of all holders of one scope, exactly those of its row',
-    async (_, operation) => {
-      const { call, mint } = setUp()
+  it.each(OPERATIONS.map(byId))('%s admits exactly the scopes of its rule', async (_, operation) => {
+    const { call, mint } = setUp()
 
-      const letIn: string[] = []
-      for (const held of HELD) {
-        const { status, error } = await call(operation, await mint(held))
-        if (error !== 'scope-denied') letIn.push(held)
-        expect(status, held).not.toBe(500)
-        expect(status === 403 ? error : 'no refusal of the gate', held).not.toMatch(/^(?:auth|csrf|cors)-/)
-      }
+    const letIn: string[] = []
+    for (const held of HELD) {
+      const { status, error } = await call(operation, await mint(held))
+      if (error !== 'scope-denied') letIn.push(held)
+      expect(status, held).not.toBe(500)
+      expect(status === 403 ? error : 'no refusal of the gate', held).not.toMatch(/^(?:auth|csrf|cors)-/)
+    }
 
-      expect(letIn).toEqual(HELD.filter((held) => isLetIn(operation.scope, held)))
-    },
-  )
+    expect(letIn).toEqual(HELD.filter((held) => isLetIn(operation.scope, held)))
+  })
 })
 
 const OWNED = OPERATIONS.filter(({ scope, path }) => {
@@ -125,7 +122,7 @@ const OWNED = OPERATIONS.filter(({ scope, path }) => {
   return path.includes('/:') && rules.some((rule) => isGrantable(`${rule.split(':', 2).join(':')}:own`))
 })
 
-describe('rows of somebody else', () => {
+describe("another owner's row", () => {
   async function withRows() {
     const made = setUp()
     for (const owner of ['alice', 'bob']) {
@@ -143,9 +140,9 @@ describe('rows of somebody else', () => {
     return made
   }
 
-  // A block that is put is the caller's own: there is no row of somebody else under its label.
+  // Putting a block always writes the caller's own row, so another owner's row cannot be addressed.
   it.each(OWNED.filter(({ id }) => id !== 'memory.put-block').map(byId))(
-    '%s answers for them exactly as for rows that are not there',
+    'looks to %s exactly like a missing row',
     async (_, operation) => {
       const { call, mint } = await withRows()
       const resources = ['runs', 'approvals', 'sessions', 'memory']
@@ -164,7 +161,7 @@ describe('rows of somebody else', () => {
   )
 
   it.each(OWNED.filter(({ id }) => id.startsWith('runs.')).map(byId))(
-    '%s answers so too where the agent of a run is not the one of the grant',
+    'looks to %s like a missing row if the grant is for another agent',
     async (_, operation) => {
       const { call, mint } = await withRows()
       const token = await mint('agents:*:other', 'workflows:*:other')

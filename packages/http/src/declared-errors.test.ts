@@ -9,21 +9,21 @@ interface Scenario extends AppOptions {
   readonly headers?: Record<string, string>
   readonly body?: string
   readonly query?: string
-  /** Requests that go before. */
+  /** Number of requests to send first. */
   readonly before?: number
 }
 
 const refuse = (code: ErrorCode) => () => Promise.reject(new AppError(code))
 const refusedRecall = (code: ErrorCode): HttpAppDeps['recall'] =>
   Object.assign(refuse(code), {
-    known: () => {
+    fromCache: () => {
       throw new AppError(code)
     },
   })
 const authenticateAs = (...scopes: string[]) => ({ authenticate: async () => ({ subject: 'alice', scopes }) })
 const key = (value: string) => ({ 'Idempotency-Key': value })
 
-/** Every use case refuses: the one that the operation calls answers for all. */
+/** All use cases throw this error, so it does not matter which one the operation calls. */
 function refusingUseCases(code: ErrorCode): UseCases {
   const reject = refuse(code)
   const raise = () => {
@@ -77,7 +77,7 @@ const fromUseCase = (code: ErrorCode): Scenario => ({ deps: refusingUseCases(cod
 const fromStorage = (code: ErrorCode): Scenario => ({ deps: { authenticate: refuse(code) } })
 const fromToken = fromStorage
 
-/** A clock that fails the second time it is read, which is inside the pipeline of any operation. */
+/** A clock that fails on its second read, which happens inside the pipeline of every operation. */
 function failingClock(): Pick<HttpAppDeps, 'clock'> {
   const { clock } = createTestApp()
   let reads = 0
@@ -89,7 +89,7 @@ function failingClock(): Pick<HttpAppDeps, 'clock'> {
   return { clock: { ...clock, monotonicMs } }
 }
 
-/** How to make the server answer each error, given the operation. */
+/** How to provoke each error. */
 const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> = {
   'idempotency-key-invalid': () => ({ headers: key('has space') }),
   'idempotency-key-required': () => ({ config: { requireKey: 'enforce' } }),
@@ -155,7 +155,7 @@ const SCENARIOS: Partial<Record<ErrorCode, (operation: Operation) => Scenario>> 
   'storage-full': () => fromUseCase('storage-full'),
 }
 
-/** What a WebSocket is refused with is seen where it is accepted: packages/server-app/src/upgrades.test.ts. */
+/** Errors of a WebSocket upgrade are tested in packages/server-app/src/listener/upgrades.test.ts. */
 const isRefusedAtUpgrade = ({ responses, errors }: Operation, code: ErrorCode) =>
   responses[101] !== undefined && errors.includes(code) && code !== 'validation-failed'
 
@@ -165,10 +165,10 @@ const CASES = OPERATIONS.flatMap((operation) =>
     .map((code) => [operation.id, code, operation] as const),
 )
 
-describe('every operation', () => {
+describe('declared errors', () => {
   it.each(CASES)('%s answers %s', async (id, code, operation) => {
     const scenario = SCENARIOS[code]?.(operation)
-    if (scenario === undefined) throw new Error(`no scenario makes an operation answer ${code}`)
+    if (scenario === undefined) throw new Error(`no scenario provokes ${code}`)
     const { app, notes, lines } = createTestApp(scenario)
     for (let sent = 0; sent < (scenario.before ?? 0); sent++) await app.fetch(toRequest(operation, scenario))
 

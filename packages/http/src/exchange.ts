@@ -1,45 +1,45 @@
 import type { KeyedRequest, Principal } from '@perdure/core'
 import { EVERY_ROW, noSpan, type RequestOrigin, type Span, type Visibility } from '@perdure/ports'
 import type { Operation } from '@perdure/protocol'
-import { acceptsEventStream } from './accept.ts'
 import type { Call } from './handlers.ts'
-import type { HttpEnv } from './http-env.ts'
-import type { HttpRequest } from './http-request.ts'
-import { parsePrefer } from './prefer.ts'
-import { type RequestHead, readHead } from './request-head.ts'
+import { acceptsEventStream } from './request/accept.ts'
+import type { HttpEnv } from './request/http-env.ts'
+import type { HttpRequest } from './request/http-request.ts'
+import { parsePrefer } from './request/prefer.ts'
+import { type RequestHead, readHead } from './request/request-head.ts'
 import type { Route, Router } from './router.ts'
 
-/** One request on its way through the stages; each fills in what it finds out. */
+/** The state of one request as it passes through the stages. */
 export interface Exchange {
   readonly request: HttpRequest
   readonly head: RequestHead
   readonly env: HttpEnv
   readonly route: Route | undefined
-  readonly methods: () => readonly string[] // of this path
-  /** Sent with the answer, whatever it is. */
+  readonly methods: () => readonly string[] // allowed on this path
+  /** Headers to send with the response, including error responses. */
   readonly headers: Map<string, string>
   readonly startedMs: number // monotonic
-  /** This request, for the audit chain; its deeds name it by identity. */
+  /** This request in the audit chain; privileged actions refer to it by object identity. */
   origin: RequestOrigin
   requestId: string
   clientAddress: string
-  isSecure: boolean // the client spoke TLS
-  /** As received, or the place of the span of this request. */
+  isSecure: boolean // the client used TLS
+  /** As received, or that of this request's span. */
   traceparent: string | undefined
   span: Span
   principal: Principal
   query: unknown
-  /** The body as parsed, before its schema filled anything in. */
+  /** The parsed body, before its schema applies defaults. */
   json: unknown
   body: unknown
   visibility: Visibility
   key: KeyedRequest | undefined
 }
 
-const NOWHERE: RequestOrigin = { requestId: '', method: '', route: '', ip: '' }
+const EMPTY_ORIGIN: RequestOrigin = { requestId: '', method: '', route: '', ip: '' }
 
-/** The principal of a request that shows no credentials and needs none. */
-const NOBODY: Principal = { subject: 'anonymous', scopes: [] }
+/** The principal of a request that has no credentials and needs none. */
+const ANONYMOUS: Principal = { subject: 'anonymous', scopes: [] }
 
 export function createExchange(
   request: HttpRequest,
@@ -55,13 +55,13 @@ export function createExchange(
     methods: () => router.methodsOf(head.path),
     headers: new Map(),
     startedMs,
-    origin: NOWHERE,
+    origin: EMPTY_ORIGIN,
     requestId: '',
     clientAddress: '',
     isSecure: false,
     traceparent: undefined,
     span: noSpan,
-    principal: NOBODY,
+    principal: ANONYMOUS,
     query: {},
     json: undefined,
     body: undefined,
@@ -70,15 +70,15 @@ export function createExchange(
   }
 }
 
-/** Cuts the connection of the answer; missing where there is none. */
+/** Destroys the connection of the response; `undefined` if there is none. */
 export function hangUpOf({ env }: Pick<Exchange, 'env'>): (() => void) | undefined {
   const { outgoing } = env
   return outgoing === undefined ? undefined : () => void outgoing.destroy()
 }
 
-export const isAnonymous = ({ principal }: Exchange) => principal === NOBODY
+export const isAnonymous = ({ principal }: Exchange) => principal === ANONYMOUS
 
-/** What a handler sees of the exchange. */
+/** The part of the exchange that a handler gets. */
 export function toCall(exchange: Exchange): Call<Operation> {
   const { head, route, query, body, principal, visibility, key, traceparent } = exchange
   return {

@@ -4,13 +4,13 @@ import type { Call, Handlers } from './handlers.ts'
 type AgentHandlers = Handlers<typeof agentOperations>
 declare const complete: AgentHandlers
 
-// @ts-expect-error every operation of the group has a handler
+// @ts-expect-error every operation of the group needs a handler
 export const missing: AgentHandlers = { listAgents: complete.listAgents }
 
-// @ts-expect-error no handler without an operation
+// @ts-expect-error a handler needs an operation
 export const misnamed: AgentHandlers = { ...complete, runAgents: complete.runAgent }
 
-// @ts-expect-error a refused operation has no handler
+// @ts-expect-error an unimplemented operation has no handler
 export type Refused = Handlers<{ readonly never: Operation & { readonly refused: true } }>['never']
 
 declare const call: Call<typeof runOperations.abortRun>

@@ -2,8 +2,8 @@ import type { KeyedRequest, Principal, Reply } from '@perdure/core'
 import type { Visibility } from '@perdure/ports'
 import type { Operation, OperationTable } from '@perdure/protocol'
 import type { GenericSchema, InferOutput } from 'valibot'
-import type { Preferences } from './prefer.ts'
-import type { Outgoing } from './text-answer.ts'
+import type { Preferences } from './request/prefer.ts'
+import type { Outgoing } from './response/text-answer.ts'
 
 type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
@@ -13,29 +13,29 @@ type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${i
 
 type ParsedBy<Schema> = Schema extends GenericSchema ? InferOutput<Schema> : unknown
 
-/** A request as its handler sees it: validated, authenticated, authorized. */
+/** A validated, authenticated and authorized request, as passed to its handler. */
 export interface Call<Op extends Operation> {
   readonly params: { readonly [Name in ParamNames<Op['path']>]: string }
   readonly query: ParsedBy<Op['query']>
   readonly body: ParsedBy<Op['body']>
   readonly principal: Principal
-  /** The rows that the caller may see. */
+  /** The rows the caller may see. */
   readonly visibility: Visibility
   readonly key: KeyedRequest | undefined
   readonly prefer: Preferences
   readonly traceparent: string | undefined
   readonly acceptsEventStream: boolean
-  /** Of the page that asks, where a browser says so. */
+  /** The Origin header. */
   readonly origin: string | undefined
-  /** Cuts the connection of the answer; missing where there is none. */
+  /** Destroys the connection of the response; `undefined` if there is none. */
   readonly hangUp: (() => void) | undefined
-  /** The header of a reconnecting event stream. */
+  /** The Last-Event-ID header. */
   readonly lastEventId: string | undefined
 }
 
 export type Answer = Reply | Outgoing
 
-/** One handler per operation of a resource group that is not refused: a missing or misnamed one is a type error. */
+/** One handler per implemented operation of a resource group; a missing or misnamed one is a type error. */
 export type Handlers<Ops extends OperationTable> = {
   readonly [Id in keyof Ops as Ops[Id] extends { readonly refused: true } ? never : Id]: (
     call: Call<Ops[Id]>,

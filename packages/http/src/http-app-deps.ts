@@ -59,11 +59,11 @@ export interface HttpConfig {
   readonly allowOrigins: readonly string[]
   readonly csrfEnabled: boolean
   readonly trustProxy: number | readonly string[]
-  /** Per minute and client address. */
+  /** Requests per minute and client address. */
   readonly perIpRequests: number
   readonly requireKey: 'warn' | 'enforce'
   readonly authKind: 'token' | 'none'
-  /** Address the server is bound to. */
+  /** The address the server is bound to. */
   readonly host: string
   readonly allowedHosts: readonly string[]
   readonly docsEnabled: boolean
@@ -73,10 +73,10 @@ export interface HttpConfig {
 
 interface OpenStreamRequest {
   readonly visibility: Visibility
-  /** Of who asks; the stream ends when it is lost. */
+  /** The caller's token; the stream ends when the token is revoked, expires or loses its scopes. */
   readonly tokenId: string | undefined
   readonly lastEventId: string | undefined
-  /** Cuts off a reader that takes nothing. */
+  /** Disconnects a client that stops reading. */
   readonly hangUp: (() => void) | undefined
 }
 
@@ -92,7 +92,7 @@ export type OpenReplayStream = (
   request: Pick<OpenStreamRequest, 'tokenId' | 'hangUp'> & { readonly speed: number | undefined },
 ) => Response
 
-/** What a request is about to be answered, and everything that may be recorded of it. */
+/** The response about to be sent, and everything about the request that may be logged or audited. */
 export type AnswerNote = AnsweredRequest
 
 export interface UseCases {
@@ -151,14 +151,14 @@ export interface HttpAppDeps extends UseCases {
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly logger: Logger
   readonly meter: Meter
-  /** Traces nothing when missing. */
+  /** If omitted, nothing is traced. */
   readonly tracer?: Tracer | undefined
   readonly authenticate: Authenticate
   readonly recall: Recall
   readonly csrfTokens: CsrfTokens
   readonly watchCredential: WatchCredential
-  /** Asked before the handler, whether what it does could be recorded. @throws AppError `audit-unavailable` */
+  /** Checks, before the handler runs, that the request can be audited. @throws AppError `audit-unavailable` */
   readonly admit?: AdmitRequest | undefined
-  /** Called once for each answer, which waits for it; one that it rejects is refused with that error instead. */
+  /** Called once before each response is sent. If it rejects, that error is sent instead. */
   readonly onAnswer?: ((note: AnswerNote) => void | Promise<void>) | undefined
 }

@@ -2,7 +2,7 @@ import { AppError } from '@perdure/ports'
 import { OPERATION_TABLES, type Operation, type OperationGroup, type OperationTable } from '@perdure/protocol'
 import type { Answer, Call, Handlers } from './handlers.ts'
 
-/** An operation and what answers it. */
+/** An operation with its handler. */
 export interface Mounted {
   readonly operation: Operation
   readonly handle: (call: Call<Operation>) => Answer | Promise<Answer>
@@ -15,7 +15,7 @@ export type AllHandlers = { readonly [Group in OperationGroup]: Handlers<Tables[
 
 type ByName = Readonly<Record<string, Mounted['handle'] | undefined>>
 
-/** Binds every operation to its handler. A refused one goes the whole way of a request and ends in 501. */
+/** Binds every operation to its handler. An unimplemented one passes all stages and answers 501. */
 export function mountAll(handlers: AllHandlers, isMounted: (group: string) => boolean): readonly Mounted[] {
   const byGroup = handlers as Readonly<Record<string, unknown>> as Readonly<Record<string, ByName>>
   return Object.entries<OperationTable>(OPERATION_TABLES)
@@ -27,5 +27,5 @@ const mount = (operations: OperationTable, handlers: ByName): readonly Mounted[]
   Object.entries(operations).map(([name, operation]) => ({ operation, handle: handlers[name] ?? refuse }))
 
 function refuse(): never {
-  throw new AppError('not-implemented', { hint: 'the interface answers 501 here on purpose' })
+  throw new AppError('not-implemented', { hint: 'use another operation: this one always answers 501' })
 }

@@ -6,19 +6,19 @@ export interface RequestOptions {
   readonly headers?: Record<string, string> | undefined
   readonly body?: string | undefined
   readonly query?: string | undefined
-  /** Of every parameter in the path but that of an agent. */
+  /** Value of every path parameter except the agent id. */
   readonly id?: string | undefined
-  /** Of an agent in the path. */
+  /** Value of the agent id in the path. */
   readonly agentId?: string | undefined
 }
 
-/** Bodies of the operations whose members must fit together. */
+/** Bodies of operations whose members depend on each other. */
 const BODIES: Readonly<Record<string, unknown>> = {
   'tokens.create': { name: 'ci', scopes: ['agents:read'] },
   'triggers.create': { id: 'nightly', kind: 'interval', intervalMs: 60_000, target: { agentId: 'echo' } },
 }
 
-/** The smallest valid request of an operation. */
+/** Builds the smallest valid request of an operation. */
 export function toRequest(operation: Operation, options: RequestOptions): Request {
   const { headers, body, query, id = 'some-id', agentId = 'echo' } = options
   const { method } = operation

@@ -19,7 +19,7 @@ import { createRoute } from './stages/route.ts'
 import { createScope } from './stages/scope.ts'
 import type { CreateStage } from './stages/stage.ts'
 
-/** What every request passes, in this order, before its handler. */
+/** The stages of every request, in order, before its handler. */
 export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]> = [
   ['request-context', createRequestContext],
   ['cors', createCors],
@@ -36,18 +36,18 @@ export const STAGES: ReadonlyArray<readonly [name: string, create: CreateStage]>
   ['audit', createAudit],
 ]
 
-/** Leads an exchange to its answer. @throws AppError of the stage or use case that refuses it */
+/** Runs requests through the stages. @throws AppError of the stage or use case that refuses */
 export interface Pipeline {
-  lead(exchange: Exchange): Promise<Answer>
-  /** Leads it only as far as its route: a WebSocket finds out itself who asks. */
-  leadToRoute(exchange: Exchange): Promise<Answer | undefined>
+  run(exchange: Exchange): Promise<Answer>
+  /** Runs the stages up to `route`. WebSocket upgrades use it, because they authenticate separately. */
+  runToRoute(exchange: Exchange): Promise<Answer | undefined>
 }
 
 export function createPipeline(deps: HttpAppDeps): Pipeline {
   const stages = STAGES.map(([name, create]) => ({ name, pass: create(deps) }))
   const beforeRoute = stages.slice(0, stages.findIndex(({ name }) => name === 'route') + 1)
 
-  const passAll = async (passed: typeof stages, exchange: Exchange) => {
+  const runStages = async (passed: typeof stages, exchange: Exchange) => {
     for (const { pass } of passed) {
       const passing = pass(exchange)
       const answer = passing instanceof Promise ? await passing : passing
@@ -56,22 +56,23 @@ export function createPipeline(deps: HttpAppDeps): Pipeline {
     return undefined
   }
 
-  // The route stage lets nothing pass that has no route.
+  // The route stage has refused every request without a route.
   const finish = (exchange: Exchange) =>
-    handle(exchange, exchange.route as Route).catch((error: unknown) => answeredMeanwhile(deps, exchange, error))
+    handle(exchange, exchange.route as Route).catch((error: unknown) => recallConcurrent(deps, exchange, error))
 
   return {
-    lead: async (exchange) => (await passAll(stages, exchange)) ?? finish(exchange),
-    leadToRoute: (exchange) => passAll(beforeRoute, exchange),
+    run: async (exchange) => (await runStages(stages, exchange)) ?? finish(exchange),
+    runToRoute: (exchange) => runStages(beforeRoute, exchange),
   }
 }
 
 /**
- * What a refused request meets that came at the same time as an equal one: the answer of that one, or that it executes.
+ * A request can fail because an identical concurrent request took effect first. Returns the stored answer of that
+ * request, or throws `idempotency-in-flight` while it is executing.
  *
- * @throws the refusal when there is none
+ * @throws the original error if no other request has used the key
  */
-async function answeredMeanwhile({ recall }: HttpAppDeps, { key }: Exchange, error: unknown): Promise<Answer> {
+async function recallConcurrent({ recall }: HttpAppDeps, { key }: Exchange, error: unknown): Promise<Answer> {
   const answer = key !== undefined && error instanceof AppError ? await recall(key) : undefined
   if (answer === undefined) throw error
   return answer

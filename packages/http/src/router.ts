@@ -5,28 +5,28 @@ import type { Mounted } from './mount.ts'
 export interface Route {
   readonly mounted: Mounted
   readonly params: Readonly<Record<string, string>>
-  /** The path of the operation with its parameters, the same however the client escaped them. */
+  /** The normalized path: the same however the client escaped its parameters. */
   readonly path: string
 }
 
 export interface Router {
-  /** What answers this method and path; HEAD is answered like GET. */
+  /** Finds the route of a method and path; HEAD matches GET. */
   match(method: string, path: string): Route | undefined
-  /** What the Allow header of this path says; empty when no route has it. */
+  /** Methods for the Allow header of a path; empty if no route matches. */
   methodsOf(path: string): readonly string[]
 }
 
-const MAX_KNOWN = 1_000
-const MAX_KNOWN_LENGTH = 256
+const MAX_CACHED = 1_000
+const MAX_CACHED_PATH_LENGTH = 256
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export function createRouter(basePath: string, mounted: readonly Mounted[]): Router {
-  // The router of one expression cannot tell `/tokens/self` from `/tokens/:tokenId`.
+  // hono's RegExpRouter does not support overlaps such as `/tokens/self` and `/tokens/:tokenId`.
   const router = new TrieRouter<Mounted>()
   for (const one of mounted) router.add(one.operation.method, basePath + one.operation.path, one)
 
-  /** Most requests go to few places. */
-  const known = createBoundedMap<string, Route>(MAX_KNOWN)
+  /** Most requests go to a few paths. */
+  const cached = createBoundedMap<string, Route>(MAX_CACHED)
 
   const find = (method: string, path: string): Route | undefined => {
     const [[first]] = router.match(method === 'HEAD' ? 'GET' : method, path) as Found
@@ -37,10 +37,10 @@ export function createRouter(basePath: string, mounted: readonly Mounted[]): Rou
   }
 
   const match = (method: string, path: string): Route | undefined => {
-    if (path.length > MAX_KNOWN_LENGTH) return find(method, path)
+    if (path.length > MAX_CACHED_PATH_LENGTH) return find(method, path)
     const name = `${method} ${path}`
-    const route = known.get(name) ?? find(method, path)
-    if (route !== undefined) known.set(name, route)
+    const route = cached.get(name) ?? find(method, path)
+    if (route !== undefined) cached.set(name, route)
     return route
   }
 
@@ -54,7 +54,7 @@ export function createRouter(basePath: string, mounted: readonly Mounted[]): Rou
   }
 }
 
-/** The form in which this router of hono reports: parameters by value. */
+/** hono's TrieRouter returns parameters by value. */
 type Found = readonly [ReadonlyArray<readonly [Mounted, Record<string, string>]>]
 
 const toRoute = (mounted: Mounted, params: Route['params']): Route => ({

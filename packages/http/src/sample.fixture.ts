@@ -12,7 +12,7 @@ interface Shape {
   readonly items?: Shape
 }
 
-/** The smallest value that a schema accepts: required members only. */
+/** The smallest value a schema accepts, with required members only. */
 export function sampleOf(schema: GenericSchema | undefined): unknown {
   if (schema === undefined) return {}
   return sample(toJsonSchema(schema, { target: 'draft-2020-12', typeMode: 'input', errorMode: 'ignore' }) as Shape)

@@ -6,15 +6,15 @@ import { bearer, bodyOf, createTestApp, post } from './app.fixture.ts'
 import { toRequest } from './operation-request.fixture.ts'
 import { sampleOf } from './sample.fixture.ts'
 
-/** The members of a body that name a row. */
+/** Body members that refer to a row. */
 const ROW_MEMBERS = ['threadId', 'sessionId', 'runId']
 
 const WRITES = OPERATIONS.filter(({ method, refused }) => method !== 'GET' && !refused)
 
-/** A replay reads, and its scope is for everything that was recorded; whoever runs the consolidator does so for everybody. */
+/** Operations on all rows: replays are scoped to all traces, and the consolidator runs for all owners. */
 const OF_EVERYBODY = ['runs.replay', 'sessions.replay', 'consolidator.run']
 
-/** Those that take what may be somebody else's: named by their path, by a member of their body, or all of an agent. */
+/** Writes that can refer to another owner's row, by path parameter or body member. */
 const CHANGES_ROWS = WRITES.filter(
   (operation) =>
     !OF_EVERYBODY.includes(operation.id) &&
@@ -23,7 +23,7 @@ const CHANGES_ROWS = WRITES.filter(
 
 const byId = (operation: Operation) => [operation.id, operation] as const
 
-/** The scopes that let the caller in: for its own rows where the grammar has that, else for everything. */
+/** The scopes that admit the caller: `:own` where the grammar has it, otherwise unrestricted. */
 function writeScopes({ scope }: Operation): readonly string[] {
   const rules = typeof scope === 'string' && scope.includes(':') ? [scope] : []
   const named = scope !== null && typeof scope === 'object' && 'anyOf' in scope ? scope.anyOf : rules
@@ -64,7 +64,7 @@ async function setUp() {
 
   const call = (token: string, operation: Operation, id: string) => send(token, requestFor(operation, id))
 
-  /** Everything of an owner, as it is stored. */
+  /** All stored rows of an owner. */
   const rowsOf = async (owner: string) => {
     const seen: Visibility = { owner }
     const page = { limit: 200, order: 'asc' } as const
@@ -95,8 +95,8 @@ function memberNames({ body }: Operation): readonly string[] {
 
 const headersOf = (request: Request) => Object.fromEntries(request.headers)
 
-describe('what a caller does not see', () => {
-  it.each(CHANGES_ROWS.map(byId))('is not changed by %s, and answers as if it were not there', async (_, operation) => {
+describe('a row the caller may not see', () => {
+  it.each(CHANGES_ROWS.map(byId))('is not changed by %s, which answers as for a missing row', async (_, operation) => {
     const { call, mint, rowsOf } = await setUp()
     const before = await rowsOf('bob')
     const token = await mint(...writeScopes(operation))
@@ -105,12 +105,12 @@ describe('what a caller does not see', () => {
     const foreign = await call(token, operation, 'of-bob')
 
     expect(await rowsOf('bob')).toBe(before)
-    // What makes a row of its own under an id that is free is refused one that is not.
+    // An operation that creates a row under a free id answers 404 if the id is taken.
     if (missing.status >= 400) expect(foreign).toEqual(missing)
     else expect([missing.status, 404], JSON.stringify(foreign)).toContain(foreign.status)
   })
 
-  it.each(['of-bob', 'paused-bob', 'done-bob', 'flow-bob'])('is no run to abort or to resume: %s', async (id) => {
+  it.each(['of-bob', 'paused-bob', 'done-bob', 'flow-bob'])('cannot be aborted or resumed: %s', async (id) => {
     const { send, mint } = await setUp()
     const token = await mint('agents:invoke', 'workflows:execute', 'runs:read:own')
 
@@ -124,7 +124,7 @@ describe('what a caller does not see', () => {
     }
   })
 
-  it('is no thread to execute in', async () => {
+  it('cannot be used as a thread to execute in', async () => {
     const { send, mint, rowsOf } = await setUp()
     const token = await mint('workflows:execute')
     const execute = (threadId: string) => send(token, post('/workflows/steps/execute', { threadId }))
@@ -136,15 +136,15 @@ describe('what a caller does not see', () => {
   })
 })
 
-describe('what a caller sees', () => {
+describe('a row the caller may see', () => {
   const ACTING = ['agents:invoke', 'workflows:execute', 'workflows:resume', 'workflows:delete']
 
   it.each([
-    ['its own, without any scope to read', 'alice', []],
-    ['that of somebody else, by the scope of all runs', 'bob', ['runs:read']],
-    ['that of somebody else, by the scopes of its target', 'bob', ['agents:read:echo', 'workflows:read:steps']],
-    ['that of somebody else, by the scopes of the run', 'bob', ['runs:read:of-bob', 'runs:read:flow-bob']],
-  ])('is changed as before: %s', async (_, owner, reading) => {
+    ['its own row, without a read scope', 'alice', []],
+    ["another owner's row, with runs:read", 'bob', ['runs:read']],
+    ["another owner's row, with read scopes for its target", 'bob', ['agents:read:echo', 'workflows:read:steps']],
+    ["another owner's row, with read scopes for the run", 'bob', ['runs:read:of-bob', 'runs:read:flow-bob']],
+  ])('can be changed: %s', async (_, owner, reading) => {
     const { send, mint } = await setUp()
     const token = await mint(...ACTING, ...reading)
     const thread = { threadId: `of-${owner}` }
@@ -157,7 +157,7 @@ describe('what a caller sees', () => {
     expect(await send(token, new Request(url, { method: 'DELETE' }))).toMatchObject({ status: 204 })
   })
 
-  it('is not changed without the scope of its target, which the refusal names', async () => {
+  it('cannot be changed without the scope for its target, which the hint names', async () => {
     const { send, mint, rowsOf } = await setUp()
     const before = await rowsOf('bob')
     const token = await mint('runs:read', 'agents:invoke:other')
@@ -177,7 +177,7 @@ describe('what a caller sees', () => {
     expect(await rowsOf('bob')).toBe(before)
   })
 
-  it('is all that ends when an agent is aborted', async () => {
+  it('is aborted with its agent, unlike rows the caller may not see', async () => {
     const { send, mint } = await setUp()
     const abort = async (...scopes: string[]) =>
       (await send(await mint('agents:invoke:echo', ...scopes), post('/agents/echo/abort', {}))).body.aborted

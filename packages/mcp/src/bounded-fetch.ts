@@ -1,22 +1,22 @@
-/** The part of `fetch` that is used. */
+/** The subset of `fetch` that this package uses. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 export interface BoundedFetchOptions {
-  /** The only origin that is ever asked for anything. */
+  /** Requests to any other origin fail. */
   readonly origin: string
-  /** Longest body. Bytes. */
+  /** Maximum response body. */
   readonly maxBytes: number
   readonly fetch: Fetch
 }
 
-/** A fetch that follows no redirect, leaves no origin and ends every body at its bound. */
+/** A `fetch` that rejects redirects and other origins, and fails a response body that exceeds `maxBytes`. */
 export function createBoundedFetch({ origin, maxBytes, fetch }: BoundedFetchOptions): Fetch {
   return async (url, init) => {
-    if (new URL(url).origin !== origin) throw new Error('a request would have left the host of the server')
+    if (new URL(url).origin !== origin) throw new Error(`the request goes to another origin than ${origin}`)
     const response = await fetch(url, { ...init, redirect: 'manual' })
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
       await response.body?.cancel()
-      throw new Error('the server redirects, which is not followed')
+      throw new Error('the server answered with a redirect, and redirects are not followed')
     }
     if (response.body === null) return response
     const { status, statusText, headers } = response
@@ -29,7 +29,7 @@ function bounded(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(chunk, controller) {
       left -= chunk.length
-      if (left < 0) controller.error(new Error(`the server answers more than ${maxBytes} bytes`))
+      if (left < 0) controller.error(new Error(`the response is larger than ${maxBytes} bytes`))
       else controller.enqueue(chunk)
     },
   })

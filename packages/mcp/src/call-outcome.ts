@@ -10,24 +10,24 @@ interface ToolResult {
 
 const MAX_MESSAGE = 4_096
 
-/** What a tool answered; a failure it tells of is one. */
+/** Converts a tool result; a result with `isError` becomes a failure. */
 export function outcomeOf(result: ToolResult, maxResultBytes: number): McpOutcome {
   const { content = [], structuredContent, isError } = result
-  if (isError === true) return failure('execution_failed', textOf(content) || 'the tool failed without a word')
+  if (isError === true) return failure('execution_failed', textOf(content) || 'the tool failed without a message')
   const value = { content, ...(structuredContent === undefined ? {} : { structuredContent }) }
   if (Buffer.byteLength(JSON.stringify(value), 'utf8') > maxResultBytes) {
-    return failure('invalid_output', `the tool answered more than ${maxResultBytes} bytes`)
+    return failure('invalid_output', `the tool result is larger than ${maxResultBytes} bytes`)
   }
   return { ok: true, value }
 }
 
-/** How a call failed that was on its way. */
+/** Converts an error thrown while the call was in progress. */
 export function failureOf(error: unknown, signal: AbortSignal | undefined): McpOutcome {
   const message = error instanceof Error ? error.message : String(error)
   if (signal?.aborted === true) return failure('aborted', 'the call was aborted')
   if (error instanceof ProtocolError) return failure(KINDS[error.code] ?? 'execution_failed', message)
   if (!(error instanceof SdkError)) return failure('execution_failed', message)
-  if (error.code === SdkErrorCode.RequestTimeout) return failure('timeout', 'the server has not answered in time')
+  if (error.code === SdkErrorCode.RequestTimeout) return failure('timeout', 'the server did not respond in time')
   if (error.code === SdkErrorCode.InvalidResult) return failure('invalid_output', message)
   if (error.code === SdkErrorCode.ConnectionClosed) {
     return failure('execution_failed', 'the connection was lost; the call may have taken effect')

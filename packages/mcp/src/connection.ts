@@ -7,7 +7,7 @@ import { createStdioTransport } from './stdio-transport.ts'
 export interface ConnectionDeps {
   readonly timers: Timers
   readonly fetch: Fetch
-  /** @throws Error that names the reference */
+  /** @throws Error whose message contains the reference, never the secret */
   readonly resolveSecret: (reference: string) => Promise<string>
   readonly version: string
   readonly connectTimeoutMs: number
@@ -15,21 +15,21 @@ export interface ConnectionDeps {
   readonly maxResultBytes: number
 }
 
-/** One connection that was made. */
+/** An initialized connection to one server. */
 export interface Connection {
   readonly client: Client
-  /** Listed once, and again after the server has told of a change. @throws Error */
+  /** Cached until the server announces a change. @throws Error if the list cannot be read */
   tools(): Promise<readonly McpTool[]>
   isOpen(): boolean
   close(): Promise<void>
 }
 
-/** A message is an answer with its envelope. */
+/** Added to `maxResultBytes` for the JSON-RPC envelope around a result. */
 const ENVELOPE_BYTES = 65_536
 const GRACE_MS = 1_000
 const MAX_TOOL_PAGES = 50
 
-/** Connects and shakes hands. @throws Error when that fails or takes too long; nothing of it is left then */
+/** Connects and initializes. @throws Error on failure or timeout, after everything opened is closed again */
 export async function openConnection(
   deps: ConnectionDeps,
   endpoint: McpEndpoint,
@@ -39,10 +39,10 @@ export async function openConnection(
   const transport = await createTransport(deps, endpoint)
   const client = new Client(
     { name: 'perdure', version },
-    // What a tool returns goes to the agent as it is; a schema of a stranger is not compiled for that.
-    { jsonSchemaValidator: TRUSTING, listMaxPages: MAX_TOOL_PAGES },
+    // Results are passed to the agent unvalidated, so that no schema of an untrusted server is compiled.
+    { jsonSchemaValidator: ACCEPT_ALL, listMaxPages: MAX_TOOL_PAGES },
   )
-  let listed: Promise<readonly McpTool[]> | undefined
+  let toolsPromise: Promise<readonly McpTool[]> | undefined
   let lastError: Error | undefined
   let isOpen = false
   client.onerror = (error) => {
@@ -53,10 +53,10 @@ export async function openConnection(
     isOpen = false
   }
   client.setNotificationHandler('notifications/tools/list_changed', () => {
-    listed = undefined
+    toolsPromise = undefined
   })
   try {
-    await withinTime(deps.timers, connectTimeoutMs, client.connect(transport, { timeout: connectTimeoutMs }))
+    await withTimeout(deps.timers, connectTimeoutMs, client.connect(transport, { timeout: connectTimeoutMs }))
     isOpen = true
   } catch (error) {
     await transport.close().catch(() => undefined)
@@ -66,11 +66,11 @@ export async function openConnection(
   return {
     client,
     tools() {
-      listed ??= listTools(client, callTimeoutMs).catch((error: unknown) => {
-        listed = undefined
+      toolsPromise ??= listTools(client, callTimeoutMs).catch((error: unknown) => {
+        toolsPromise = undefined
         throw error
       })
-      return listed
+      return toolsPromise
     },
     isOpen: () => isOpen,
     async close() {
@@ -102,7 +102,7 @@ async function createTransport(deps: ConnectionDeps, endpoint: McpEndpoint): Pro
   return createStdioTransport({
     ...{ command: endpoint.command, args: endpoint.args, cwd: endpoint.cwd, env: { ...endpoint.env, ...secrets } },
     ...{ timers, maxMessageBytes, graceMs: GRACE_MS },
-    maxUnaskedBytes: 2 * maxMessageBytes,
+    maxUnsolicitedBytes: 2 * maxMessageBytes,
     maxUnreadBytes: 8 * maxMessageBytes,
   })
 }
@@ -114,16 +114,16 @@ async function listTools(client: Client, timeout: number): Promise<readonly McpT
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** Also bounds what the client does not: a handshake that is answered byte by byte. */
-async function withinTime<T>(timers: Timers, timeoutMs: number, work: Promise<T>): Promise<T> {
+/** Also covers a handshake whose response trickles in byte by byte, which the SDK's own timeout does not. */
+async function withTimeout<T>(timers: Timers, timeoutMs: number, work: Promise<T>): Promise<T> {
   let cancel = () => {}
   const late = new Promise<never>((_, reject) => {
-    cancel = timers.after(timeoutMs, () => reject(new Error(`the server has not answered within ${timeoutMs} ms`)))
+    cancel = timers.after(timeoutMs, () => reject(new Error(`the server did not respond within ${timeoutMs} ms`)))
   })
   work.catch(() => undefined)
   return Promise.race([work, late]).finally(() => cancel())
 }
 
-const TRUSTING: NonNullable<ClientOptions['jsonSchemaValidator']> = {
+const ACCEPT_ALL: NonNullable<ClientOptions['jsonSchemaValidator']> = {
   getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 }

@@ -23,7 +23,7 @@ const json = (response: ServerResponse, value: unknown) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
-/** A server by hand, so that it can also do what no library does. */
+/** A hand-written server, so that it can misbehave as no library would. */
 async function startServer(onCall: Answer = (_, { id }, response) => json(response, result(id, { content: [] }))) {
   const seen: { method: string; url: string; headers: IncomingMessage['headers'] }[] = []
   const server = createServer((request, response) => {
@@ -64,8 +64,8 @@ const make = (over = {}) => {
   return made
 }
 
-describe('an HTTP server', () => {
-  it('is asked with the headers of its secret', async () => {
+describe('an MCP server over HTTP', () => {
+  it('receives the headers of its secret', async () => {
     const { endpoint, seen } = await startServer()
     const { client } = make({ resolveSecret: async () => '{"Authorization":"Bearer t","X-Team":"a"}' })
 
@@ -74,7 +74,7 @@ describe('an HTTP server', () => {
     for (const { headers } of seen) expect(headers).toMatchObject({ authorization: 'Bearer t', 'x-team': 'a' })
   })
 
-  it('is not asked at all before it is used', async () => {
+  it('receives no request before its first use', async () => {
     const { endpoint, seen } = await startServer()
     const { client } = make()
     expect(client.status(endpoint.id)).toBe('disconnected')
@@ -82,7 +82,7 @@ describe('an HTTP server', () => {
     expect(seen).toEqual([])
   })
 
-  it.each([301, 302, 307, 308])('is not followed elsewhere with %i, and its headers stay here', async (status) => {
+  it.each([301, 302, 307, 308])('cannot redirect with %i, so its headers are not sent elsewhere', async (status) => {
     const target = await startServer()
     const { endpoint, port } = await startServer((_, __, response) => {
       response.writeHead(status, { location: `http://127.0.0.1:${target.port}/mcp` }).end()
@@ -98,9 +98,9 @@ describe('an HTTP server', () => {
   })
 
   it.each([
-    ['no message of MCP', { nonsense: 1 }, 'not a message of MCP'],
-    ['a long refusal', { jsonrpc: '2.0', id: 0, error: { code: -1, message: 'no '.repeat(1_000) } }, 'no no'],
-  ])('is failed in a few words when it answers with %s', async (_, answer, words) => {
+    ['JSON that is not MCP', { nonsense: 1 }, 'not a valid MCP message'],
+    ['a long error message', { jsonrpc: '2.0', id: 0, error: { code: -1, message: 'no '.repeat(1_000) } }, 'no no'],
+  ])('fails with a short message if it answers with %s', async (_, answer, words) => {
     const server = createServer((__, response) => json(response, answer))
     open.push(server)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -116,7 +116,7 @@ describe('an HTTP server', () => {
     expect(warnings[0]?.length).toBeLessThan(700)
   })
 
-  it('times out when it hangs, and is given up when it answers without end', async () => {
+  it('fails the call if it hangs or sends an endless response', async () => {
     const hanging = await startServer(() => undefined)
     const { client } = make({ callTimeoutMs: 300 })
     expect(await client.call(hanging.endpoint, go)).toMatchObject({ ok: false, error: { kind: 'timeout' } })
@@ -133,14 +133,14 @@ describe('an HTTP server', () => {
     expect(endless).toMatchObject({ ok: false })
   })
 
-  it('is unavailable when nobody listens, and when its secret is no header, which is not told', async () => {
+  it('is unavailable if nothing listens or its secret is not a header, without revealing the secret', async () => {
     const { client } = make({ resolveSecret: async () => 'root:x:0:0\nsecond line' })
     const nobody: McpEndpoint = { transport: 'http', id: 'nobody', url: 'http://127.0.0.1:1/mcp' }
     expect(await refusal(client.tools(nobody))).toBe('mcp-server-unavailable')
 
     const { endpoint, seen } = await startServer()
     const refused = client.tools({ ...endpoint, headersRef: 'file:/etc/passwd' } as McpEndpoint)
-    await expect(refused).rejects.toThrow('neither a JSON object of headers nor one line')
+    await expect(refused).rejects.toThrow('must be a JSON object of headers or one line')
     await expect(refused).rejects.not.toThrow('root')
     expect(seen).toEqual([])
   })

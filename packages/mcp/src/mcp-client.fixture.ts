@@ -12,7 +12,7 @@ const timers: Timers = {
   },
 }
 
-/** A client whose clock stands still, so that nothing is tried again before a test says so; its time-outs are real. */
+/** A client with a manual clock, so that no retry happens on its own; its timeouts use real time. */
 export function createTestClient(over: Partial<McpClientOptions> = {}) {
   const clock = createManualClock()
   const warnings: string[] = []

@@ -19,8 +19,8 @@ const go = { tool: 'go', arguments: {} }
 const textOf = (outcome: unknown) =>
   (outcome as { value: { content: { text: string }[] } }).value.content[0]?.text ?? ''
 
-describe('a stdio server', () => {
-  it('is started at first use, lists its tools by name and calls them', async () => {
+describe('an MCP server over stdio', () => {
+  it('starts on first use, lists its tools by name and calls them', async () => {
     const { client } = make()
     const server = stdioServer('tools')
     expect(client.status('tools')).toBe('disconnected')
@@ -40,7 +40,7 @@ describe('a stdio server', () => {
     })
   })
 
-  it('is one process for many callers, in its folder, with the variables it is given and no others', async () => {
+  it('runs as one process for all callers, in its folder, with only the configured variables', async () => {
     process.env.PERDURE_TEST_SECRET = 'not for servers'
     const { client } = make()
     const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-mcp-')))
@@ -58,7 +58,7 @@ describe('a stdio server', () => {
     delete process.env.PERDURE_TEST_SECRET
   })
 
-  it('is told the place of its caller in the trace', async () => {
+  it('receives the traceparent of its caller', async () => {
     const { client } = make()
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
@@ -67,7 +67,7 @@ describe('a stdio server', () => {
     expect(JSON.parse(textOf(answer)).meta).toMatchObject({ traceparent })
   })
 
-  it('tells of a failing tool, an unknown tool and an answer over the limit as what they are', async () => {
+  it('reports a failing tool, an unknown tool and an oversized result with different errors', async () => {
     const { client } = make()
     const server = stdioServer('tools')
 
@@ -81,7 +81,7 @@ describe('a stdio server', () => {
     expect((await client.call(server, { tool: 'large', arguments: { bytes: 99_000 } })).ok).toBe(true)
   })
 
-  it('is asked for its tools again after it has told of a change', async () => {
+  it('is asked for its tools again after it announces a change', async () => {
     const { client } = make()
     const server = stdioServer('tools')
     await client.call(server, { tool: 'learn', arguments: {} })
@@ -89,7 +89,7 @@ describe('a stdio server', () => {
     await expect.poll(async () => (await client.tools(server)).map(({ name }) => name)).toContain('learned')
   })
 
-  it('ends with its process group when the client closes, however stubborn it is', async () => {
+  it('is killed with its process group when the client closes, even if it ignores SIGTERM', async () => {
     const { client } = make()
     const pidFile = join(mkdtempSync(join(tmpdir(), 'perdure-mcp-')), 'pids')
     await client.call(rudeServer('stubborn', pidFile), go)
@@ -98,12 +98,12 @@ describe('a stdio server', () => {
 
     await client.close()
 
-    // A process that has ended may wait a moment for the system to take it away.
+    // A killed process may stay a zombie until the system reaps it.
     await expect.poll(() => pids.map(isAlive)).toEqual([false, false])
     expect(await refusal(client.tools(stdioServer('tools')))).toBe('mcp-server-unavailable')
   })
 
-  it('is started anew when its place in the configuration says something else', async () => {
+  it('is restarted when its configuration changes', async () => {
     const { client } = make()
     await client.tools(stdioServer('tools', { env: { MODE: 'one' } }))
 
@@ -113,9 +113,9 @@ describe('a stdio server', () => {
   })
 })
 
-describe('a server that misbehaves', () => {
+describe('a misbehaving MCP server', () => {
   it.each(['crash-at-start', 'flood-at-start', 'nonsense', 'hang-at-start'])(
-    'is unavailable when it does %s, and is left alone for a while that grows',
+    'is unavailable in mode %s and is retried with growing backoff',
     async (mode) => {
       const { client, clock, warnings } = make({ connectTimeoutMs: 1_500 })
       const server = rudeServer(mode)
@@ -133,14 +133,14 @@ describe('a server that misbehaves', () => {
     },
   )
 
-  it('is unavailable when there is no such program', async () => {
+  it('is unavailable if its program does not exist', async () => {
     const { client } = make()
     const server = { ...stdioServer('none'), command: '/no/such/program' }
 
     expect(await refusal(client.tools(server))).toBe('mcp-server-unavailable')
   })
 
-  it('is unavailable when a secret of it cannot be resolved, whose name is all that is told', async () => {
+  it('is unavailable if its secret cannot be resolved, and the error names only the reference', async () => {
     const { client } = make()
 
     await expect(client.tools(stdioServer('tools', { envRefs: { A: 'env:NONE' } }))).rejects.toThrow(
@@ -148,7 +148,7 @@ describe('a server that misbehaves', () => {
     )
   })
 
-  it('fails a call that it crashes in, and serves the next one after the pause', async () => {
+  it('fails the call in which it crashes and serves the next one after the backoff', async () => {
     const { client, clock } = make()
     const server = rudeServer('crash')
 
@@ -163,7 +163,7 @@ describe('a server that misbehaves', () => {
     expect(await client.tools(server)).toMatchObject([{ name: 'go' }])
   })
 
-  it('times a hanging call out, and is ended after three of them', async () => {
+  it('fails hanging calls with timeout and is closed after three in a row', async () => {
     const { client, clock } = make({ callTimeoutMs: 300 })
     const server = rudeServer('hang')
     const timeout = { ok: false, error: { kind: 'timeout' } }
@@ -179,7 +179,7 @@ describe('a server that misbehaves', () => {
     expect((await client.tools(server)).length).toBe(1)
   })
 
-  it('lets go of a call that is aborted', async () => {
+  it('fails an aborted call immediately', async () => {
     const { client } = make()
     const aborting = new AbortController()
     const called = client.call(rudeServer('hang'), { ...go, signal: aborting.signal })
@@ -190,7 +190,7 @@ describe('a server that misbehaves', () => {
     expect(await called).toMatchObject({ ok: false, error: { kind: 'aborted' } })
   })
 
-  it.each(['flood-line', 'flood-lines', 'flood-nonsense'])('is ended when it does %s', async (mode) => {
+  it.each(['flood-line', 'flood-lines', 'flood-nonsense'])('is closed in mode %s', async (mode) => {
     const { client } = make({ maxResultBytes: 1_000_000 })
 
     expect(await client.call(rudeServer(mode), go)).toMatchObject({ ok: false, error: { kind: 'execution_failed' } })
@@ -198,13 +198,13 @@ describe('a server that misbehaves', () => {
     expect(client.status(mode)).toBe('failed')
   })
 
-  it('may write as much as it likes where nobody looks', async () => {
+  it('may write any amount to stderr', async () => {
     const { client } = make()
 
     expect(await client.call(rudeServer('flood-errors'), go)).toMatchObject({ ok: true })
   })
 
-  it('gets no more calls at once than it may have', async () => {
+  it('gets at most 32 calls at once', async () => {
     const { client } = make({ callTimeoutMs: 500 })
     const server = rudeServer('hang')
 
@@ -215,11 +215,11 @@ describe('a server that misbehaves', () => {
     expect(kinds).not.toContain('ok')
   })
 
-  it('costs its neighbours nothing: they answer while it hangs, crashes and floods', async () => {
+  it('does not affect other servers while it hangs, crashes and floods', async () => {
     const { client } = make({ callTimeoutMs: 5_000 })
     const good = stdioServer('tools')
     await client.tools(good)
-    // Ends with the client, at the latest: while it is called, or before.
+    // Fails at the latest when the client is closed.
     const hanging = client.call(rudeServer('hang'), go).catch(() => undefined)
     const rude = ['crash', 'flood-line', 'flood-lines', 'flood-nonsense'].map((mode) =>
       client.call(rudeServer(mode), go),

@@ -10,110 +10,110 @@ import {
 } from '@perdure/ports'
 import type { Connection, ConnectionDeps } from './connection.ts'
 
-/** Loaded with the first connection: the protocol's library is large, and many servers use none. */
-const connections = () => import('./connection.ts')
-const outcomes = () => import('./call-outcome.ts')
+/** Loaded on first use: the MCP SDK is large, and many deployments never connect to an MCP server. */
+const loadConnection = () => import('./connection.ts')
+const loadCallOutcome = () => import('./call-outcome.ts')
 
 export interface McpClientOptions extends ConnectionDeps {
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** What is known of one server. */
-interface Slot {
-  readonly endpoint: string // as JSON: another one is another server
+/** Connection and backoff state of one MCP server. */
+interface ServerState {
+  readonly endpoint: string // as JSON; a changed endpoint means a new connection
   connecting?: Promise<Connection> | undefined
   connection?: Connection | undefined
   failures: number
   retryAtMs: number // monotonic
   pending: number
-  unanswered: number // calls in a row that have timed out
+  timeoutsInARow: number
 }
 
 const MAX_PENDING = 32
-const MAX_UNANSWERED = 3
+const MAX_TIMEOUTS = 3
 const FIRST_BACKOFF_MS = 1_000
-const LONGEST_BACKOFF_MS = 60_000
+const MAX_BACKOFF_MS = 60_000
 
-/** MCP servers over HTTP and stdio. */
+/** Creates the MCP client for HTTP and stdio servers. */
 export function createMcpClient(options: McpClientOptions): McpClient {
   const { clock, logger, callTimeoutMs, maxResultBytes } = options
-  const slots = new Map<string, Slot>()
-  const endings = new Set<Promise<void>>()
+  const servers = new Map<string, ServerState>()
+  const closing = new Set<Promise<void>>()
   let isClosed = false
 
-  const end = (slot: Slot): Promise<void> => {
-    const ending = Promise.resolve(slot.connecting)
+  const closeServer = (server: ServerState): Promise<void> => {
+    const ending = Promise.resolve(server.connecting)
       .catch(() => undefined)
-      .then(() => slot.connection?.close())
-      .finally(() => endings.delete(ending))
-    endings.add(ending)
+      .then(() => server.connection?.close())
+      .finally(() => closing.delete(ending))
+    closing.add(ending)
     return ending
   }
 
-  const slotOf = (endpoint: McpEndpoint): Slot => {
+  const serverOf = (endpoint: McpEndpoint): ServerState => {
     const text = JSON.stringify(endpoint)
-    const known = slots.get(endpoint.id)
+    const known = servers.get(endpoint.id)
     if (known?.endpoint === text) return known
-    if (known !== undefined) void end(known)
-    const slot: Slot = { endpoint: text, failures: 0, retryAtMs: 0, pending: 0, unanswered: 0 }
-    slots.set(endpoint.id, slot)
-    return slot
+    if (known !== undefined) void closeServer(known)
+    const server: ServerState = { endpoint: text, failures: 0, retryAtMs: 0, pending: 0, timeoutsInARow: 0 }
+    servers.set(endpoint.id, server)
+    return server
   }
 
-  const failed = (slot: Slot, id: string, error: unknown) => {
-    slot.failures += 1
-    const pauseMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (slot.failures - 1))
-    slot.retryAtMs = clock.monotonicMs() + pauseMs
-    logger.warn('MCP server failed', { server: id, reason: reasonOf(error), failures: slot.failures, pauseMs })
+  const recordFailure = (server: ServerState, id: string, error: unknown) => {
+    server.failures += 1
+    const pauseMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (server.failures - 1))
+    server.retryAtMs = clock.monotonicMs() + pauseMs
+    logger.warn('MCP server failed', { server: id, reason: reasonOf(error), failures: server.failures, pauseMs })
   }
 
-  const connect = async (slot: Slot, endpoint: McpEndpoint): Promise<Connection> => {
+  const connect = async (server: ServerState, endpoint: McpEndpoint): Promise<Connection> => {
     try {
-      const { openConnection } = await connections()
+      const { openConnection } = await loadConnection()
       const connection = await openConnection(options, endpoint, (error) => {
-        slot.connection = undefined
-        failed(slot, endpoint.id, error ?? new Error('the connection was lost'))
+        server.connection = undefined
+        recordFailure(server, endpoint.id, error ?? new Error('the connection was lost'))
       })
-      slot.connection = connection
-      slot.unanswered = 0
+      server.connection = connection
+      server.timeoutsInARow = 0
       return connection
     } catch (error) {
-      failed(slot, endpoint.id, error)
+      recordFailure(server, endpoint.id, error)
       throw unavailable(endpoint.id, error)
     } finally {
-      slot.connecting = undefined
+      server.connecting = undefined
     }
   }
 
-  const connected = async (endpoint: McpEndpoint): Promise<{ slot: Slot; connection: Connection }> => {
+  const connected = async (endpoint: McpEndpoint): Promise<{ server: ServerState; connection: Connection }> => {
     if (isClosed) throw new AppError('mcp-server-unavailable', { message: 'the server is shutting down' })
-    const slot = slotOf(endpoint)
-    if (slot.connection?.isOpen() === true) return { slot, connection: slot.connection }
-    const waitMs = slot.retryAtMs - clock.monotonicMs()
-    if (slot.connecting === undefined && waitMs > 0) {
-      const message = `${endpoint.id} has failed ${slot.failures} times and is left alone for a while`
+    const server = serverOf(endpoint)
+    if (server.connection?.isOpen() === true) return { server, connection: server.connection }
+    const waitMs = server.retryAtMs - clock.monotonicMs()
+    if (server.connecting === undefined && waitMs > 0) {
+      const message = `MCP server ${endpoint.id} failed ${server.failures} times in a row; retry after the backoff`
       throw new AppError('mcp-server-unavailable', { message, retryAfterMs: Math.ceil(waitMs) })
     }
-    slot.connecting ??= connect(slot, endpoint)
-    return { slot, connection: await slot.connecting }
+    server.connecting ??= connect(server, endpoint)
+    return { server, connection: await server.connecting }
   }
 
-  /** The server is ended when it has not answered several times: it is made anew at the next call. */
-  const judge = (slot: Slot, endpoint: McpEndpoint, outcome: McpOutcome) => {
+  /** Closes the connection after several timeouts in a row; a later call reconnects after the backoff. */
+  const recordOutcome = (server: ServerState, endpoint: McpEndpoint, outcome: McpOutcome) => {
     const hasAnswered = outcome.ok || (outcome.error.kind !== 'timeout' && outcome.error.kind !== 'aborted')
-    if (hasAnswered && slot.connection !== undefined) slot.failures = 0
-    slot.unanswered = !outcome.ok && outcome.error.kind === 'timeout' ? slot.unanswered + 1 : 0
-    if (slot.unanswered < MAX_UNANSWERED || slot.connection === undefined) return
-    void end({ ...slot, connecting: undefined })
-    slot.connection = undefined
-    failed(slot, endpoint.id, new Error(`${MAX_UNANSWERED} calls in a row were not answered`))
+    if (hasAnswered && server.connection !== undefined) server.failures = 0
+    server.timeoutsInARow = !outcome.ok && outcome.error.kind === 'timeout' ? server.timeoutsInARow + 1 : 0
+    if (server.timeoutsInARow < MAX_TIMEOUTS || server.connection === undefined) return
+    void closeServer({ ...server, connecting: undefined })
+    server.connection = undefined
+    recordFailure(server, endpoint.id, new Error(`${MAX_TIMEOUTS} calls in a row timed out`))
   }
 
   const send = async (connection: Connection, call: McpCall): Promise<McpOutcome> => {
     const { tool, signal, timeoutMs = callTimeoutMs, traceparent } = call
     const timeout = Math.max(1, Math.min(timeoutMs, callTimeoutMs))
-    const { failureOf, outcomeOf } = await outcomes()
+    const { failureOf, outcomeOf } = await loadCallOutcome()
     try {
       const meta = traceparent === undefined ? {} : { _meta: { traceparent } }
       const params = { name: tool, arguments: { ...call.arguments }, ...meta }
@@ -125,7 +125,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     }
   }
 
-  const listed = async (connection: Connection, id: string) => {
+  const listTools = async (connection: Connection, id: string) => {
     try {
       return await connection.tools()
     } catch (error) {
@@ -136,40 +136,40 @@ export function createMcpClient(options: McpClientOptions): McpClient {
   return {
     async tools(endpoint) {
       const { connection } = await connected(endpoint)
-      return listed(connection, endpoint.id)
+      return listTools(connection, endpoint.id)
     },
     async call(endpoint, call) {
-      const { slot, connection } = await connected(endpoint)
-      const tools = await listed(connection, endpoint.id)
+      const { server, connection } = await connected(endpoint)
+      const tools = await listTools(connection, endpoint.id)
       if (!tools.some(({ name }) => name === call.tool)) throw new AppError('mcp-tool-not-found')
-      if (slot.pending >= MAX_PENDING) {
-        const { failure } = await outcomes()
-        return failure('rate_limited', `${MAX_PENDING} calls of this server are under way`)
+      if (server.pending >= MAX_PENDING) {
+        const { failure } = await loadCallOutcome()
+        return failure('rate_limited', `${MAX_PENDING} calls to this server are already in progress`)
       }
-      slot.pending += 1
+      server.pending += 1
       try {
         const outcome = await send(connection, call)
-        judge(slot, endpoint, outcome)
+        recordOutcome(server, endpoint, outcome)
         return outcome
       } finally {
-        slot.pending -= 1
+        server.pending -= 1
       }
     },
     status(id): McpStatus {
-      const slot = slots.get(id)
-      if (slot?.connection?.isOpen() === true) return 'connected'
-      return (slot?.failures ?? 0) > 0 ? 'failed' : 'disconnected'
+      const server = servers.get(id)
+      if (server?.connection?.isOpen() === true) return 'connected'
+      return (server?.failures ?? 0) > 0 ? 'failed' : 'disconnected'
     },
     async disconnect(id) {
-      const slot = slots.get(id)
-      slots.delete(id)
-      if (slot !== undefined) await end(slot)
+      const server = servers.get(id)
+      servers.delete(id)
+      if (server !== undefined) await closeServer(server)
     },
     async close() {
       isClosed = true
-      for (const slot of slots.values()) void end(slot)
-      slots.clear()
-      await Promise.all(endings)
+      for (const server of servers.values()) void closeServer(server)
+      servers.clear()
+      await Promise.all(closing)
     },
   }
 }
@@ -183,11 +183,11 @@ const unavailable = (id: string, cause: unknown) =>
         cause,
       })
 
-const MOST_OF_REASON = 500
+const MAX_REASON_LENGTH = 500
 
-/** What failed, in a few words: the server may have chosen them, and a schema lists all that it missed. */
+/** Shortens the message: the server may have written it, and a schema error lists every mismatch. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error).slice(0, MOST_OF_REASON)
-  if (error.name === 'ZodError') return 'the answer is not a message of MCP'
-  return error.message.slice(0, MOST_OF_REASON)
+  if (!(error instanceof Error)) return String(error).slice(0, MAX_REASON_LENGTH)
+  if (error.name === 'ZodError') return 'the response is not a valid MCP message'
+  return error.message.slice(0, MAX_REASON_LENGTH)
 }

@@ -6,14 +6,14 @@ describe('parseHeaders', () => {
     ['{"Authorization":"Bearer a","X-B":""}', { Authorization: 'Bearer a', 'X-B': '' }],
     ['Authorization: Bearer a:b', { Authorization: 'Bearer a:b' }],
     ['X-Key:  spaced  ', { 'X-Key': 'spaced' }],
-  ])('reads %s', (secret, headers) => {
+  ])('parses %s', (secret, headers) => {
     expect(parseHeaders(secret)).toEqual(headers)
   })
 
   it.each([
     ...['', '{}', '[]', '{', '{"a":1}', '{"a b":"c"}', '{"a":"b\\nc"}', 'no header', 'a: b\nc: d', 'a b: c'],
     ...['{"a":null}', 'a: b\r\nc: d', ': x', '{"":"x"}'],
-  ])('refuses %j without repeating it', (secret) => {
+  ])('rejects %j without echoing it', (secret) => {
     expect(() => parseHeaders(secret)).toThrow('headersRef')
   })
 })

@@ -11,35 +11,35 @@ export interface StdioTransportOptions {
   readonly env: Readonly<Record<string, string>>
   readonly cwd?: string | undefined
   readonly timers: Timers
-  /** Longest message. Bytes. */
+  /** Maximum length of one message. */
   readonly maxMessageBytes: number
-  /** What the server may write between two answers that were asked for. Bytes. */
-  readonly maxUnaskedBytes: number
-  /** What may wait for the server to read it. Bytes. */
+  /** Maximum output between two expected responses. */
+  readonly maxUnsolicitedBytes: number
+  /** Maximum input the server may leave unread. */
   readonly maxUnreadBytes: number
-  /** How long the process group may end by itself. Milliseconds. */
+  /** Time between SIGTERM and SIGKILL. */
   readonly graceMs: number
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
-/** What a server may write between two answers besides bytes: lines that are no message, and messages. */
-const MAX_NONSENSE = 100
-const MAX_UNASKED = 10_000
-const UNASKED = 'the server writes more than it was asked for'
+/** Maximum invalid lines and messages between two expected responses. */
+const MAX_INVALID_LINES = 100
+const MAX_UNSOLICITED = 10_000
+const TOO_MUCH_OUTPUT = 'the server wrote too much output that was not requested'
 
-/** Messages a client has to see that nobody has asked for. */
-const NOTICED = new Set(['notifications/tools/list_changed'])
+/** Notifications passed on to the SDK; all others are dropped. */
+const HANDLED_NOTIFICATIONS = new Set(['notifications/tools/list_changed'])
 
 /**
- * The standard input and output of a process in a group of its own. Nothing of it is kept beyond the bounds, whatever it
- * writes; closing ends the whole group.
+ * Runs the server as a process in its own group and speaks MCP over stdin and stdout. Memory use is bounded whatever
+ * the process writes. Closing kills the whole group.
  */
 export function createStdioTransport(options: StdioTransportOptions): Transport {
   const { timers, graceMs, maxUnreadBytes } = options
-  const asked = new Set<unknown>()
+  const pendingIds = new Set<unknown>()
   let child: Child | undefined
-  let unasked = { bytes: 0, messages: 0, nonsense: 0 }
+  let unsolicited = { bytes: 0, messages: 0, invalidLines: 0 }
   let ending: Promise<void> | undefined
 
   const fail = (error: Error) => {
@@ -49,14 +49,15 @@ export function createStdioTransport(options: StdioTransportOptions): Transport 
 
   const onLine = (line: string) => {
     const message = parseMessage(line)
-    if (message === undefined) unasked.nonsense += 1
-    else unasked.messages += 1
-    if (unasked.nonsense > MAX_NONSENSE) throw new Error('the server writes what is no message')
-    if (unasked.messages > MAX_UNASKED) throw new Error(UNASKED)
+    if (message === undefined) unsolicited.invalidLines += 1
+    else unsolicited.messages += 1
+    if (unsolicited.invalidLines > MAX_INVALID_LINES)
+      throw new Error('the server wrote too many lines that are not MCP messages')
+    if (unsolicited.messages > MAX_UNSOLICITED) throw new Error(TOO_MUCH_OUTPUT)
     if (message === undefined) return
-    const isAnswer = !('method' in message) && 'id' in message && asked.delete(message.id)
-    if (isAnswer) unasked = { bytes: 0, messages: 0, nonsense: 0 }
-    if (isAnswer || ('method' in message && ('id' in message || NOTICED.has(message.method)))) {
+    const isAnswer = !('method' in message) && 'id' in message && pendingIds.delete(message.id)
+    if (isAnswer) unsolicited = { bytes: 0, messages: 0, invalidLines: 0 }
+    if (isAnswer || ('method' in message && ('id' in message || HANDLED_NOTIFICATIONS.has(message.method)))) {
       transport.onmessage?.(message)
     }
   }
@@ -64,22 +65,22 @@ export function createStdioTransport(options: StdioTransportOptions): Transport 
 
   const onOutput = (chunk: Buffer) => {
     if (ending !== undefined) return
-    unasked.bytes += chunk.length
+    unsolicited.bytes += chunk.length
     try {
       lines.push(chunk)
     } catch (error) {
       return fail(error as Error)
     }
-    if (unasked.bytes > options.maxUnaskedBytes) fail(new Error(UNASKED))
+    if (unsolicited.bytes > options.maxUnsolicitedBytes) fail(new Error(TOO_MUCH_OUTPUT))
   }
 
-  const end = (started: Child) =>
+  const terminate = (started: Child) =>
     new Promise<void>((resolve) => {
       const killAll = () => signalGroup(started, 'SIGKILL')
       const cancel = timers.after(graceMs, killAll)
       const finish = () => {
         cancel()
-        // Whoever is left of the group; its number is free for others only after the last of them.
+        // Kills the rest of the group. Its id cannot be reused while one of its processes is alive.
         killAll()
         resolve()
       }
@@ -107,21 +108,22 @@ export function createStdioTransport(options: StdioTransportOptions): Transport 
         started.stdin.on('error', fail)
         started.stdout.on('data', onOutput)
         started.stdout.on('error', fail)
-        // It must be read, or the process blocks; there is nobody to show it to.
+        // Drained so that the process does not block; the output is discarded.
         started.stderr.on('error', fail).resume()
       }),
     async send(message: JSONRPCMessage) {
-      if (child === undefined || ending !== undefined || !child.stdin.writable) throw new Error('the server has ended')
+      if (child === undefined || ending !== undefined || !child.stdin.writable)
+        throw new Error('the server process has exited')
       if (child.stdin.writableLength > maxUnreadBytes) {
-        fail(new Error('the server does not read what it is sent'))
-        throw new Error('the server does not read what it is sent')
+        fail(new Error('the server does not read its input'))
+        throw new Error('the server does not read its input')
       }
-      if ('method' in message && 'id' in message) asked.add(message.id)
+      if ('method' in message && 'id' in message) pendingIds.add(message.id)
       child.stdin.write(`${JSON.stringify(message)}\n`)
     },
     async close() {
       const isFirst = ending === undefined
-      ending ??= child?.pid === undefined ? Promise.resolve() : end(child)
+      ending ??= child?.pid === undefined ? Promise.resolve() : terminate(child)
       if (isFirst) transport.onclose?.()
       await ending
     },
@@ -135,7 +137,7 @@ function signalGroup({ pid }: Child, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal)
   } catch {
-    // Nobody of the group is left.
+    // The group has no processes left.
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Timers } from '@perdure/ports'
 
-/** Something that must happen within a time, again and again. */
+/** A reusable timeout for something that must happen within a fixed time. */
 export interface Deadline {
-  /** Starts the time, unless it is running. */
+  /** Starts the timer, unless it is already running. */
   start(): void
-  /** It has happened: stops the time. */
+  /** Stops the timer. */
   clear(): void
 }
 

@@ -1,4 +1,4 @@
-/** One dispatched block as the HTML standard's parser sees it; written apart from the code under test. */
+/** One event as the parser of the HTML standard dispatches it; independent of the code under test. */
 interface Dispatched {
   readonly type: string
   readonly data: string

@@ -24,7 +24,7 @@ interface Session {
   readToEnd(): Promise<void>
 }
 
-/** A client that joins what it gets over many connections, as a browser does with Last-Event-ID. */
+/** A client that concatenates events over many connections, like a browser with Last-Event-ID. */
 function createSession(open: (lastEventId?: string) => Promise<Response>): Session {
   const seen: string[] = []
   let client: Client | undefined
@@ -63,8 +63,8 @@ function createSession(open: (lastEventId?: string) => Promise<Response>): Sessi
   }
 }
 
-describe('the stream of a run', () => {
-  it('joins over any reconnects to the log, without a repeat and without a hole', async () => {
+describe('a run stream', () => {
+  it('yields the log without repeats or holes over any reconnects', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async (steps) => {
         const log = await createRunLog()

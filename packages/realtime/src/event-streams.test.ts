@@ -10,7 +10,7 @@ const refusalOf = (promise: Promise<unknown>) =>
   )
 
 describe('openRunStream', () => {
-  it('answers with the headers of an event stream', async () => {
+  it('answers with event stream headers', async () => {
     const { open } = await createRunLog()
 
     const response = await open()
@@ -23,7 +23,7 @@ describe('openRunStream', () => {
     })
   })
 
-  it('gives the client a cursor before anything has happened', async () => {
+  it('sends a cursor before the first event', async () => {
     const { open } = await createRunLog()
     const client = createClient(await open())
 
@@ -33,7 +33,7 @@ describe('openRunStream', () => {
     expect(client.events).toEqual([{ type: 'message', data: '', lastEventId: 'e1.0' }])
   })
 
-  it('shows the events of the run as envelopes and ends after the last one', async () => {
+  it('sends the events of the run as envelopes and ends after the last one', async () => {
     const { open, append, appendElsewhere, complete } = await createRunLog()
     await append('run.started')
     await appendElsewhere()
@@ -58,7 +58,7 @@ describe('openRunStream', () => {
     })
   })
 
-  it('goes on after the cursor of a client that reconnects', async () => {
+  it('resumes after the cursor of a reconnecting client', async () => {
     const { open, append, complete } = await createRunLog()
     await append('a', 'b', 'c')
     await complete()
@@ -70,7 +70,7 @@ describe('openRunStream', () => {
     expect(typesOf(client.events.slice(1))).toEqual(['c', 'run.completed'])
   })
 
-  it('answers 204 to a client that has everything of a run that has ended', async () => {
+  it('answers 204 if the run has ended and the client has all of its events', async () => {
     const { open, append, complete, appendElsewhere, streams } = await createRunLog()
     await append('a')
     await complete()
@@ -82,24 +82,27 @@ describe('openRunStream', () => {
     expect(streams.size()).toBe(1)
   })
 
-  it.each(['other.1', 'e1.99', 'nonsense'])('tells a gap for the cursor %s, then what is available', async (cursor) => {
-    const { open, append, complete } = await createRunLog()
-    await append('a')
-    await complete()
+  it.each(['other.1', 'e1.99', 'nonsense'])(
+    'reports a gap for the cursor %s, then sends what is available',
+    async (cursor) => {
+      const { open, append, complete } = await createRunLog()
+      await append('a')
+      await complete()
 
-    const client = createClient(await open(cursor), cursor)
-    await client.readToEnd()
+      const client = createClient(await open(cursor), cursor)
+      await client.readToEnd()
 
-    expect(typesOf(client.events)).toEqual(['message', 'replay-gap', 'a', 'run.completed'])
-    expect(JSON.parse(client.events[1]?.data ?? '')).toEqual({
-      subject: SUBJECT,
-      type: 'replay-gap',
-      payload: { firstAvailable: 'e1.1', lastEventId: cursor },
-      runId: RUN_ID,
-    })
-  })
+      expect(typesOf(client.events)).toEqual(['message', 'replay-gap', 'a', 'run.completed'])
+      expect(JSON.parse(client.events[1]?.data ?? '')).toEqual({
+        subject: SUBJECT,
+        type: 'replay-gap',
+        payload: { firstAvailable: 'e1.1', lastEventId: cursor },
+        runId: RUN_ID,
+      })
+    },
+  )
 
-  it('tells a gap to a client whose cursor retention has passed, and lets its cursor pass it', async () => {
+  it('reports a gap to a client whose cursor is older than retention, and moves its cursor past it', async () => {
     const { storage, append } = await createRunLog()
     await append('a', 'b', 'c', 'd')
     const { open } = await createRunLog({ events: trimmed(storage.events, 2), runs: storage.runs })
@@ -116,7 +119,7 @@ describe('openRunStream', () => {
     await client.close()
   })
 
-  it('ends when the run has ended and its last event is beyond retention', async () => {
+  it('ends if the run has ended and its last event is older than retention', async () => {
     const log = await createRunLog()
     await log.append('a')
     await log.complete()
@@ -129,7 +132,7 @@ describe('openRunStream', () => {
     expect((await open(client.lastEventId)).status).toBe(204)
   })
 
-  it('cannot be made to write blocks by a cursor', async () => {
+  it('does not let a cursor inject blocks', async () => {
     const { open } = await createRunLog()
     const client = createClient(await open('e1.0\nevent: forged\ndata: x\n\n'))
 
@@ -139,7 +142,7 @@ describe('openRunStream', () => {
     await client.close()
   })
 
-  it('hides runs that do not exist or may not be seen', async () => {
+  it('answers run-not-found for missing and invisible runs', async () => {
     const { streams } = await createRunLog()
 
     for (const request of [
@@ -150,7 +153,7 @@ describe('openRunStream', () => {
     }
   })
 
-  it('opens no more streams than it may, and says when to try again', async () => {
+  it('refuses streams over the limit, with Retry-After', async () => {
     const { open, streams } = await createRunLog({ maxStreams: 1 })
     const client = createClient(await open())
     expect(streams.size()).toBe(1)
@@ -162,7 +165,7 @@ describe('openRunStream', () => {
     await (await open()).body?.cancel()
   })
 
-  it('keeps an idle stream alive with comments', async () => {
+  it('sends heartbeat comments on an idle stream', async () => {
     const { open, clock } = await createRunLog()
     const client = createClient(await open())
     await client.read()
@@ -177,7 +180,7 @@ describe('openRunStream', () => {
     await client.close()
   })
 
-  it('reads no further than a client that does not read lets it', async () => {
+  it('stops reading the log while the client does not read', async () => {
     const log = await createRunLog()
     let reads = 0
     const events = {
@@ -201,7 +204,7 @@ describe('openRunStream', () => {
     await response.body?.cancel()
   })
 
-  it('cuts off a client that takes nothing of what waits for it, but not one that takes it slowly', async () => {
+  it('disconnects a client that reads nothing, but not one that reads slowly', async () => {
     const log = await createRunLog()
     for (let page = 0; page < 20; page++) await log.append(...Array.from({ length: 200 }, () => 'text.delta'))
     const stuck = await log.open()
@@ -215,12 +218,12 @@ describe('openRunStream', () => {
     }
 
     expect(log.streams.size()).toBe(1)
-    await expect(stuck.body?.getReader().read()).rejects.toThrow('took nothing')
+    await expect(stuck.body?.getReader().read()).rejects.toThrow('stopped reading')
     expect(slow.events.length).toBeGreaterThan(1_000)
     await slow.close()
   })
 
-  it('leaves an idle client of an idle stream alone', async () => {
+  it('keeps an idle stream open', async () => {
     const { open, clock, streams } = await createRunLog()
     const response = await open()
     await settled()
@@ -232,7 +235,7 @@ describe('openRunStream', () => {
     await response.body?.cancel()
   })
 
-  it('ends when the token of its reader is lost', async () => {
+  it('ends when the token is lost', async () => {
     const lost: (() => void)[] = []
     const { streams, append } = await createRunLog({
       watchCredential: (_tokenId, onLost) => {
@@ -252,7 +255,7 @@ describe('openRunStream', () => {
     expect(streams.size()).toBe(0)
   })
 
-  it('ends its stream when the log cannot be read', async () => {
+  it('ends the stream if the log cannot be read', async () => {
     const log = await createRunLog()
     let isBroken = false
     const events = {
@@ -273,7 +276,7 @@ describe('openRunStream', () => {
 })
 
 describe('closeAll', () => {
-  it('ends every stream at a whole block, and opens no more', async () => {
+  it('ends every stream after a complete block and refuses new ones', async () => {
     const { open, append, streams } = await createRunLog()
     await append('a')
     const clients = [createClient(await open()), createClient(await open())]

@@ -1,7 +1,6 @@
 import {
+  type AuthorizedSubject,
   type EventFeed,
-  type Followed,
-  isTerminal,
   type Recording,
   type RenderEnvelope,
   runSubject,
@@ -16,7 +15,7 @@ import {
   type Timers,
   type Visibility,
 } from '@perdure/ports'
-import { formatSubject } from '@perdure/protocol'
+import { formatSubject, isTerminal } from '@perdure/protocol'
 import { followEvents } from './follow.ts'
 import { openSource } from './open-source.ts'
 import { renderReplayBlocks } from './replay-stream.ts'
@@ -32,20 +31,20 @@ export interface EventStreamsDeps {
   readonly timers: Timers
   readonly logger: Logger
   readonly watchCredential: WatchCredential
-  /** Streams open at once at most. */
+  /** Maximum streams open at once. */
   readonly maxStreams: number
   readonly heartbeatMs: number
-  /** How long a reader may take nothing while blocks wait for it. */
+  /** A client that reads nothing for this long while blocks are waiting is disconnected. */
   readonly stallMs: number
 }
 
 export interface OpenStreamRequest {
   readonly visibility: Visibility
-  /** Of who asks; the stream ends when it is lost. */
+  /** The caller's token; the stream ends when the token is revoked, expires or loses its scopes. */
   readonly tokenId?: string | undefined
-  /** The last event the client has. */
+  /** Id of the last event the client received. */
   readonly lastEventId?: string | undefined
-  /** Cuts off a reader that takes nothing; without it, its stream fails. */
+  /** Disconnects a client that stops reading. If omitted, its stream fails instead. */
   readonly hangUp?: (() => void) | undefined
 }
 
@@ -53,22 +52,26 @@ export interface OpenReplayStreamRequest extends Pick<OpenStreamRequest, 'tokenI
   readonly speed: number | undefined
 }
 
-/** Server-Sent Events. */
+/** Opens Server-Sent Events streams. */
 export interface EventStreams {
   /**
-   * The events of a run, from its first one without a cursor, until the one that ends it; 204 when the run has ended and
-   * the client has everything.
+   * Streams the events of a run until its last one. Without a cursor it starts at the first event. Answers 204 if the
+   * run has ended and the client has all of its events.
    *
-   * @throws AppError `run-not-found`; `overloaded` when too many streams are open
+   * @throws AppError `run-not-found`; `overloaded` if too many streams are open
    */
   openRunStream(request: OpenStreamRequest & { readonly runId: string }): Promise<Response>
-  /** The events of a session, without a cursor those to come. @throws AppError `session-not-found`, `overloaded` */
+  /**
+   * Streams the events of a session; without a cursor, new events only.
+   *
+   * @throws AppError `session-not-found`, `overloaded`
+   */
   openSessionStream(request: OpenStreamRequest & { readonly sessionId: string }): Promise<Response>
-  /** The recorded events, paced by `speed` where it is given. @throws AppError `overloaded` */
+  /** Streams the recorded events, paced by `speed` if given. @throws AppError `overloaded` */
   openReplayStream(recording: Recording, request: OpenReplayStreamRequest): Response
-  /** Ends every stream after what is already on its way, and opens no more. */
+  /** Ends every stream after the blocks already buffered, and refuses new streams. */
   closeAll(): Promise<void>
-  /** Open streams. */
+  /** Number of open streams. */
   size(): number
 }
 
@@ -92,7 +95,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     open.add(end)
   }
 
-  /** A response that streams the blocks until they end, its reader leaves, its token is lost, or all streams are closed. */
+  /** Streams the blocks until they end, the client disconnects, its token is lost, or all streams are closed. */
   const stream200 = ({ tokenId, hangUp }: Reader, blocksOf: BlocksOf): Response => {
     const ending = new AbortController()
     const end = () => ending.abort()
@@ -110,7 +113,7 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
     return new Response(body, { headers: HEADERS })
   }
 
-  const follow = async (followed: Followed, request: OpenStreamRequest, runId?: string) => {
+  const follow = async (followed: AuthorizedSubject, request: OpenStreamRequest, runId?: string) => {
     const { lastEventId } = request
     const { source, start } = await openSource(events, followed, lastEventId)
     const { isComplete, stream } = followed
@@ -126,18 +129,18 @@ export function createEventStreams(deps: EventStreamsDeps): EventStreams {
 
   return {
     async openRunStream({ runId, visibility, ...request }) {
-      // The run is read before its events: one that ends in between is still found ended by its last event.
+      // Read the run before its events: if it ends in between, its last event still ends the stream.
       const run = await runs.find(runId, visibility)
       if (run === undefined) throw new AppError('run-not-found')
       const isComplete = isTerminal(run.status)
-      const followed: Followed = { subject: runSubject(run), stream: { runId }, startsAt: 'first', isComplete }
+      const followed: AuthorizedSubject = { subject: runSubject(run), stream: { runId }, startsAt: 'first', isComplete }
       return follow(followed, { visibility, ...request }, runId)
     },
 
     async openSessionStream({ sessionId, visibility, ...request }) {
       if ((await sessions.find(sessionId, visibility)) === undefined) throw new AppError('session-not-found')
       const subject = formatSubject('session', { sessionId })
-      const followed: Followed = { subject, stream: { sessionId }, startsAt: 'head', isComplete: false }
+      const followed: AuthorizedSubject = { subject, stream: { sessionId }, startsAt: 'head', isComplete: false }
       return follow(followed, { visibility, ...request })
     },
 

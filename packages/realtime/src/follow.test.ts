@@ -7,7 +7,7 @@ import { createRunLog, SOURCE, settled } from './run-log.fixture.ts'
 const many = (count: number) => Array.from({ length: count }, () => 'text.delta')
 
 describe('followEvents', () => {
-  it('reads a complete log of several pages to its end', async () => {
+  it('reads a complete log of several pages and ends', async () => {
     const { feed, append } = await createRunLog()
     await append(...many(450))
     const options = { after: 5, isComplete: true, signal: new AbortController().signal }
@@ -19,7 +19,7 @@ describe('followEvents', () => {
     expect(positions).toEqual(Array.from({ length: 445 }, (_, index) => index + 6))
   })
 
-  it('ends a complete log with what is committed, though memory does not know of it yet', async () => {
+  it('reads a complete log from storage, including events not yet published', async () => {
     const { storage, hub, render, append } = await createRunLog()
     await append('a', 'b')
     const feed = createEventFeed({ events: storage.events, hub: { ...hub, recent: () => [] }, render })
@@ -31,7 +31,7 @@ describe('followEvents', () => {
     expect(types).toEqual(['a', 'b'])
   })
 
-  it('waits for what is appended', async () => {
+  it('waits for new events', async () => {
     const { feed, append } = await createRunLog()
     const options = { after: 0, isComplete: false, signal: new AbortController().signal }
     const events = followEvents(feed, SOURCE, options)
@@ -47,7 +47,7 @@ describe('followEvents', () => {
     await events.return()
   })
 
-  it('misses nothing that is appended while it reads', async () => {
+  it('misses no event appended during a read', async () => {
     const { storage, hub, render, append } = await createRunLog()
     const appendedDuringRead: EventLog = {
       ...storage.events,
@@ -68,7 +68,7 @@ describe('followEvents', () => {
     await events.return()
   })
 
-  it('watches nothing any more when it is aborted, left or done', async () => {
+  it('stops watching when it is aborted, left or finished', async () => {
     const { feed, append } = await createRunLog()
     await append('a')
     let watching = 0

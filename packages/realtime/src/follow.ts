@@ -3,70 +3,70 @@ import type { DeliveredEvent, EventFeed, EventSource } from '@perdure/core'
 export interface FollowOptions {
   /** Exclusive position to start from. */
   readonly after: number
-  /** Whether nothing will be appended any more: the iteration then ends with the log instead of waiting. */
+  /** Whether the log is complete; the iteration then ends at its end instead of waiting for more. */
   readonly isComplete: boolean
-  /** Ends the iteration, also while it waits. */
+  /** Ends the iteration, even while it is waiting. */
   readonly signal: AbortSignal
 }
 
 const PAGE_LIMIT = 200
 
 /**
- * Every event of a source after a position, in order, each once: first what the log holds, then what is appended. Comes
- * in pages, none of them empty, and reads only as fast as it is iterated.
+ * Yields every event of a source after a position, once and in order: first those in the log, then new ones as they are
+ * appended. Yields non-empty pages and reads only as fast as it is iterated.
  */
 export async function* followEvents(
   feed: EventFeed,
   source: EventSource,
   { after, isComplete, signal }: FollowOptions,
 ): AsyncGenerator<readonly DeliveredEvent[], void, void> {
-  const bell = createBell()
-  // Whoever says that all is written has seen a commit that need not be published yet.
+  const appended = createSignal()
+  // The last commit may not be published to the feed yet, so a complete log is read from storage.
   const read = isComplete ? feed.readLog : feed.read
-  const watcher = { wake: bell.ring }
+  const watcher = { wake: appended.notify }
   feed.watch(source, watcher)
-  signal.addEventListener('abort', bell.ring)
+  signal.addEventListener('abort', appended.notify)
   try {
     let position = after
     while (!signal.aborted) {
-      // Silenced before the read: what is appended during the read rings again and is not missed.
-      bell.silence()
+      // Reset before the read, so that an event appended during the read is not missed.
+      appended.reset()
       const { events, hasMore } = await read(source, { after: position, limit: PAGE_LIMIT })
       const newest = events.at(-1)
       if (newest !== undefined && !signal.aborted) yield events
       position = newest?.position ?? position
       if (hasMore) continue
       if (isComplete) return
-      await bell.rung()
+      await appended.wait()
     }
   } finally {
     feed.unwatch(source, watcher)
-    signal.removeEventListener('abort', bell.ring)
+    signal.removeEventListener('abort', appended.notify)
   }
 }
 
-interface Bell {
-  ring(): void
-  silence(): void
-  /** Resolves once it has been rung since it was last silenced. */
-  rung(): Promise<void>
+interface Signal {
+  notify(): void
+  reset(): void
+  /** Resolves once `notify` has been called since the last `reset`. */
+  wait(): Promise<void>
 }
 
-function createBell(): Bell {
-  let isRung = false
-  let notify: (() => void) | undefined
+function createSignal(): Signal {
+  let isNotified = false
+  let resolveWait: (() => void) | undefined
   return {
-    ring() {
-      isRung = true
-      notify?.()
+    notify() {
+      isNotified = true
+      resolveWait?.()
     },
-    silence() {
-      isRung = false
+    reset() {
+      isNotified = false
     },
-    async rung() {
-      if (isRung) return
+    async wait() {
+      if (isNotified) return
       await new Promise<void>((resolve) => {
-        notify = resolve
+        resolveWait = resolve
       })
     },
   }

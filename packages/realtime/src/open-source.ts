@@ -1,21 +1,21 @@
-import type { EventSource, Followed } from '@perdure/core'
+import type { AuthorizedSubject, EventSource } from '@perdure/core'
 import type { EventLog, LogHead } from '@perdure/ports'
 import { findStartingPoint, type StartingPoint } from './starting-point.ts'
 
-/** A subject that is about to be read. */
-export interface Opened {
+/** A subject with the position to read it from. */
+export interface OpenedSource {
   readonly source: EventSource
   readonly start: StartingPoint
-  /** The log as it was then. */
+  /** Head of the log when the subject was opened. */
   readonly head: LogHead
 }
 
-/** Finds out where a reader of the subject starts. */
+/** Determines where a reader of the subject starts. */
 export async function openSource(
   events: EventLog,
-  { subject, stream, startsAt }: Followed,
+  { subject, stream, startsAt }: AuthorizedSubject,
   lastEventId: string | undefined,
-): Promise<Opened> {
+): Promise<OpenedSource> {
   const head = await events.head()
   const firstAfter = async (after: number) => (await events.read(stream, { after, limit: 1 }))[0]
   const start = await findStartingPoint(head, { lastEventId, startsAt }, firstAfter)

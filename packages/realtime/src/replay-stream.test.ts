@@ -19,7 +19,7 @@ async function record(count: number, everyMs: number) {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('renderReplayBlocks', () => {
-  it('shows everything recorded, across pages, in order', async () => {
+  it('yields all recorded events in order, across pages', async () => {
     const { events } = await record(450, 0)
     const blocks = renderReplayBlocks(
       { events, timers: createManualClock(), render: createRenderEnvelope({ meter: noMeter, policy: 'redact' }) },
@@ -36,7 +36,7 @@ describe('renderReplayBlocks', () => {
     expect(payloads).toEqual(Array.from({ length: 450 }, (_, n) => String(n)))
   })
 
-  it('paces the events by the speed', async () => {
+  it('paces the events by speed', async () => {
     const { events } = await record(3, 1_000)
     const clock = createManualClock()
     const blocks = renderReplayBlocks(
@@ -65,7 +65,7 @@ describe('renderReplayBlocks', () => {
     expect(seen).toHaveLength(3)
   })
 
-  it('ends when its reader leaves during a pause', async () => {
+  it('ends if the reader leaves during a pause', async () => {
     const { events } = await record(2, 60_000)
     const leaving = new AbortController()
     const blocks = renderReplayBlocks(

@@ -9,11 +9,11 @@ export interface ReplayStreamDeps {
 }
 
 const PAGE_LIMIT = 200
-const LONGEST_PAUSE_MS = 60_000
+const MAX_PAUSE_MS = 60_000
 
 /**
- * The blocks of a replay, oldest event first, up to what was recorded when it began. With a speed, two events are as far
- * apart as they were, divided by it; without one they follow at once.
+ * Yields the blocks of a replay, oldest event first, up to the newest event when the replay began. With `speed`, the
+ * original time between events is divided by it; without it, events follow immediately.
  */
 export async function* renderReplayBlocks(
   { events, timers, render }: ReplayStreamDeps,
@@ -40,7 +40,7 @@ export async function* renderReplayBlocks(
 function pause(timers: Timers, ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0) return Promise.resolve()
   return new Promise((resolve) => {
-    const cancel = timers.after(Math.min(ms, LONGEST_PAUSE_MS), resolve)
+    const cancel = timers.after(Math.min(ms, MAX_PAUSE_MS), resolve)
     signal.addEventListener('abort', () => {
       cancel()
       resolve()

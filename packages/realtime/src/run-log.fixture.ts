@@ -14,7 +14,7 @@ const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error:
 export const CACHE = { maxEvents: 1_000, ttlMs: 300_000, maxSubjectBytes: 2 ** 21, maxBytes: 2 ** 26 }
 export const SOURCE = { stream: { runId: RUN_ID }, subject: SUBJECT, epoch: 'e1' }
 
-/** One running run in in-memory storage, what appends to its log, and streams over it. */
+/** A run in in-memory storage, a function that appends to its log, and streams over it. */
 export async function createRunLog(over: Partial<EventStreamsDeps> = {}) {
   const storage = createInMemoryStorage({ epoch: 'e1' })
   const clock: ManualClock = createManualClock()
@@ -40,7 +40,7 @@ export async function createRunLog(over: Partial<EventStreamsDeps> = {}) {
 
   return {
     ...{ storage, clock, hub, feed, render, unitOfWork, streams, append },
-    /** Events of another run, so that positions are not those of one stream. */
+    /** Appends events of another run, so that the positions of the stream are not consecutive. */
     async appendElsewhere() {
       await unitOfWork.commit([{ type: 'event.append', events: [anEvent({ runId: 'run_other' })] }])
     },
@@ -55,7 +55,7 @@ export async function createRunLog(over: Partial<EventStreamsDeps> = {}) {
   }
 }
 
-/** The log as it looks when retention has removed what is not after `trimmedThrough`. */
+/** The log after retention has removed everything up to `trimmedThrough`. */
 export const trimmed = (log: EventLog, trimmedThrough: number): EventLog => ({
   ...log,
   read: (stream, { after, limit }) => log.read(stream, { after: Math.max(after, trimmedThrough), limit }),
@@ -63,9 +63,9 @@ export const trimmed = (log: EventLog, trimmedThrough: number): EventLog => ({
 })
 
 export interface Client extends EventSourceParser {
-  /** Takes the next chunk; false when the stream has ended. */
+  /** Reads the next chunk; returns false at the end of the stream. */
   read(): Promise<boolean>
-  /** Takes chunks until there are so many events in all. */
+  /** Reads chunks until this many events have arrived in total. */
   readUntil(count: number): Promise<void>
   readToEnd(): Promise<void>
   close(): Promise<void>
@@ -95,5 +95,5 @@ export function createClient(response: Response, lastEventId?: string): Client {
   return client
 }
 
-/** Lets every promise that is ready run. */
+/** Runs all pending microtasks. */
 export const settled = () => new Promise<void>((resolve) => setImmediate(resolve))

@@ -23,7 +23,7 @@ describe('openSessionStream', () => {
     return { ...log, commit, open }
   }
 
-  it('is live only without a cursor, and goes on after one', async () => {
+  it('sends only new events without a cursor, and resumes with one', async () => {
     const { open, commit } = await openChat()
     const client = createClient(await open())
     await client.read()
@@ -51,7 +51,7 @@ describe('openSessionStream', () => {
     await client.close()
   })
 
-  it('ends with the session, so that a later one of the same id is not told to who followed the first', async () => {
+  it('ends with the session and does not deliver events of a later session with the same id', async () => {
     const { open, commit } = await openChat()
     const client = createClient(await open())
     await client.read()
@@ -61,7 +61,7 @@ describe('openSessionStream', () => {
     expect(typesOf(client.events)).toEqual(['message', 'session.deleted'])
   })
 
-  it('hides sessions that do not exist or may not be seen', async () => {
+  it('answers session-not-found for missing and invisible sessions', async () => {
     const { streams } = await openChat()
 
     for (const request of [

@@ -13,17 +13,17 @@ const head = { epoch: 'e1', position: 20, trimmedThrough: 0 }
 const retained = { ...head, trimmedThrough: 10 }
 
 describe('findStartingPoint', () => {
-  it('starts with what comes where that is asked for', async () => {
+  it('starts at the head if startsAt is head', async () => {
     const live = await findStartingPoint(head, { lastEventId: undefined, startsAt: 'head' }, at(5, 6))
 
     expect(live).toEqual({ after: 20, cursor: 'e1.20' })
   })
 
-  it('starts before the first event without a cursor', async () => {
+  it('starts before the first event if startsAt is first', async () => {
     expect(await fromFirst(head, undefined, at(5, 6))).toEqual({ after: 0, cursor: 'e1.0' })
   })
 
-  it('gives a cursor that is no gap when it comes back', async () => {
+  it('returns a cursor that can be resumed without a gap', async () => {
     for (const positions of [[], [12, 15]]) {
       const { cursor, after } = await fromFirst(retained, undefined, at(...positions))
 
@@ -31,18 +31,18 @@ describe('findStartingPoint', () => {
     }
   })
 
-  it('skips nothing that retention has left in place', async () => {
+  it('skips no event that retention has kept', async () => {
     expect(await fromFirst(retained, undefined, at(4, 12))).toEqual({ after: 3, cursor: 'e1.3' })
   })
 
-  it('goes on after the cursor', async () => {
+  it('resumes after the cursor', async () => {
     expect(await fromFirst(head, 'e1.7', at(5, 9))).toEqual({ after: 7, cursor: 'e1.7' })
     expect(await fromFirst(head, 'e1.20', at())).toEqual({ after: 20, cursor: 'e1.20' })
     expect(await fromFirst(retained, 'e1.10', at(12))).toEqual({ after: 10, cursor: 'e1.10' })
   })
 
   it.each(['other.7', 'e1.21', 'e1', 'e1.-1', 'nonsense', '', 'e1.7\nid: e1.9'])(
-    'tells a gap for the cursor %j and starts over',
+    'reports a gap for the cursor %j and starts over',
     async (lastEventId) => {
       expect(await fromFirst(head, lastEventId, at(5, 9))).toEqual({
         ...{ after: 0, cursor: 'e1.0' },
@@ -51,7 +51,7 @@ describe('findStartingPoint', () => {
     },
   )
 
-  it('tells a gap for a cursor that retention has passed and goes on with what is left', async () => {
+  it('reports a gap for a cursor older than retention and continues with what is left', async () => {
     expect(await fromFirst(retained, 'e1.9', at(12))).toEqual({
       ...{ after: 10, cursor: 'e1.10' },
       gap: { firstAvailable: 'e1.12', lastEventId: 'e1.9' },
@@ -63,7 +63,7 @@ describe('findStartingPoint', () => {
     expect(await fromFirst(retained, 'e1.6', at(4, 8, 12))).toMatchObject({ after: 7 })
   })
 
-  it('echoes no more of a cursor than it needs', async () => {
+  it('truncates the cursor it echoes', async () => {
     const { gap } = await fromFirst(head, 'x'.repeat(10_000), at())
 
     expect(gap?.lastEventId).toHaveLength(128)

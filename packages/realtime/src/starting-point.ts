@@ -1,42 +1,43 @@
 import { formatEventId, parseEventId } from '@perdure/core'
 import type { LogHead, StoredEvent } from '@perdure/ports'
 
-/** What a reader is told when its cursor does not say where it left off. */
+/** Reported to a reader whose cursor cannot be resumed. */
 interface Gap {
-  /** Id of the oldest event that can still be read; null when there is none. */
+  /** Id of the oldest event still available; null if there is none. */
   readonly firstAvailable: string | null
-  /** The cursor it came with, cut to a sane length. */
+  /** The cursor the reader sent, truncated. */
   readonly lastEventId: string
 }
 
 export interface StartingPoint {
   /** Exclusive position to read from. */
   readonly after: number
-  /** Event id a reader owns before the first event; reconnecting with it repeats and loses nothing. */
+  /** Cursor of the reader before its first event; reconnecting with it repeats and loses nothing. */
   readonly cursor: string
   readonly gap?: Gap
 }
 
-/** The oldest event of the stream after a position. */
+/** Reads the oldest event of the stream after a position. */
 export type FirstAfter = (position: number) => Promise<StoredEvent | undefined>
 
-/** Where a reader without a cursor starts: at the first event of the stream, or with what comes from now on. */
+/** Where a reader without a cursor starts: at the first event of the stream, or at the head of the log. */
 export type StartsAt = 'first' | 'head'
 
-export interface Reading {
+export interface StartOptions {
   readonly lastEventId: string | undefined
   readonly startsAt: StartsAt
 }
 
-const MAX_ECHO = 128
+const MAX_ECHOED_CURSOR = 128
 
 /**
- * Where a reader starts: with a cursor right after it, without one where `startsAt` says. A cursor that is malformed, of
- * another database, ahead of the log or older than retention is a gap, followed by what is available.
+ * Determines where a reader starts: right after its cursor, or at `startsAt` without one. A cursor that is malformed,
+ * from another database, ahead of the log or older than retention is reported as a gap; the reader then gets what is
+ * available.
  */
 export async function findStartingPoint(
   head: LogHead,
-  { lastEventId, startsAt }: Reading,
+  { lastEventId, startsAt }: StartOptions,
   firstAfter: FirstAfter,
 ): Promise<StartingPoint> {
   const { epoch, trimmedThrough } = head
@@ -56,10 +57,10 @@ export async function findStartingPoint(
   return {
     after,
     cursor: formatEventId({ epoch, position: after }),
-    gap: { firstAvailable, lastEventId: lastEventId.slice(0, MAX_ECHO) },
+    gap: { firstAvailable, lastEventId: lastEventId.slice(0, MAX_ECHOED_CURSOR) },
   }
 }
 
-/** The newest position that lies before `first` and is, if possible, not older than retention. */
+/** The retention limit, or the position right before `first` if that is lower. */
 const positionBefore = (first: StoredEvent | undefined, trimmedThrough: number): number =>
   first === undefined ? trimmedThrough : Math.min(trimmedThrough, first.position - 1)

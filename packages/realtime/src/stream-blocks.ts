@@ -1,25 +1,24 @@
 import { type DeliveredEvent, type EventSource, formatEventId, parseEventId } from '@perdure/core'
 import { toJsonText } from '@perdure/ports'
-import { REPLAY_GAP } from '@perdure/protocol'
+import { REPLAY_GAP, RUN_ENDING_EVENTS } from '@perdure/protocol'
 import { endsStream } from './ends-stream.ts'
 import { formatBlock, formatEventBlock } from './sse/block.ts'
 import type { StartingPoint } from './starting-point.ts'
 
 export interface StreamBlocks {
   readonly source: EventSource
-  /** Where the stream is that of one run: it ends with it. */
+  /** Set for the stream of a single run, which ends with the run. */
   readonly runId: string | undefined
   readonly start: StartingPoint
-  /** The cursor the reader came with. */
+  /** The cursor the reader sent. */
   readonly lastEventId: string | undefined
 }
 
 const RETRY_MS = 1_000
-/** So that a reader that leaves room gets little more than that. */
+/** Approximate chunk size: bounds the overshoot when the reader has little room left. */
 const CHUNK_LENGTH = 32_768
-const LAST_EVENTS = new Set(['run.completed', 'run.failed', 'run.aborted'])
 
-/** The blocks of a stream: a cursor, the gap if there is one, the events; of a run or session up to the one that ends it. */
+/** Yields a cursor, the gap if there is one, then the events, up to the last event of the run or session. */
 export async function* renderStreamBlocks(
   { source, runId, start, lastEventId }: StreamBlocks,
   pages: AsyncIterable<readonly DeliveredEvent[]>,
@@ -27,7 +26,7 @@ export async function* renderStreamBlocks(
   const { epoch, stream } = source
   yield formatBlock({ retryMs: RETRY_MS, id: primingId(start, lastEventId), data: '' })
   if (start.gap !== undefined) yield gapBlock(start, { subject: source.subject, epoch, runId })
-  const isLast = (type: string) => (runId !== undefined && LAST_EVENTS.has(type)) || endsStream(stream, type)
+  const isLast = (type: string) => (runId !== undefined && RUN_ENDING_EVENTS.includes(type)) || endsStream(stream, type)
   for await (const events of pages) {
     let chunk = ''
     for (const { position, type, envelope } of events) {
@@ -41,17 +40,17 @@ export async function* renderStreamBlocks(
   }
 }
 
-/** With a gap the reader keeps its own cursor, so that losing the connection before the gap is told does not hide it. */
+/** Before a gap the reader keeps its own cursor: if the connection is lost first, the gap is reported again. */
 const primingId = ({ cursor, gap }: StartingPoint, lastEventId: string | undefined): string =>
   gap !== undefined && lastEventId !== undefined && parseEventId(lastEventId) !== undefined ? lastEventId : cursor
 
-/** Moves the reader's cursor past the gap, never back. */
+/** Moves the reader's cursor past the gap, never backwards. */
 function gapBlock(
   { cursor, gap }: StartingPoint,
   { subject, epoch, runId }: { readonly subject: string; readonly epoch: string; readonly runId: string | undefined },
 ): string {
-  const came = parseEventId(gap?.lastEventId ?? '')
-  const isBack = came?.epoch === epoch && came.position > (parseEventId(cursor)?.position ?? 0)
+  const clientCursor = parseEventId(gap?.lastEventId ?? '')
+  const isBehindClient = clientCursor?.epoch === epoch && clientCursor.position > (parseEventId(cursor)?.position ?? 0)
   const data = toJsonText({ subject, type: REPLAY_GAP, payload: gap, runId })
-  return formatBlock({ ...(isBack ? {} : { id: cursor }), event: REPLAY_GAP, data })
+  return formatBlock({ ...(isBehindClient ? {} : { id: cursor }), event: REPLAY_GAP, data })
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { html, prose, trusted } from './html.ts'
 
 describe('html', () => {
-  it('escapes what is put in, and nothing that is HTML already', () => {
+  it('escapes interpolated text, but not interpolated Html', () => {
     const bold = html`<b>${'a<b>&"\''}</b>`
 
     expect(bold.markup).toBe('<b>a&#60;b&#62;&#38;&#34;&#39;</b>')
@@ -14,7 +14,7 @@ describe('html', () => {
 })
 
 describe('prose', () => {
-  it('shows code between backticks, escaped as all else', () => {
+  it('renders text in backticks as escaped code', () => {
     expect(html`${prose('Needs `<a>` & more.')}`.markup).toBe('Needs <code>&#60;a&#62;</code> &#38; more.')
   })
 })

@@ -1,19 +1,19 @@
-/** Text that may stand in an HTML page as it is. */
+/** Markup that is safe to insert into a page unescaped. */
 export interface Html {
   readonly markup: string
 }
 
 type HtmlValue = string | number | Html | readonly Html[] | undefined
 
-/** A piece of HTML. What is put in is text and gets escaped, unless it is HTML already; `undefined` is nothing. */
+/** Builds HTML. Interpolated text is escaped, `Html` is inserted as is, and `undefined` yields nothing. */
 export const html = (parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html => ({
   markup: parts.map((part, index) => (index === 0 ? part : markupOf(values[index - 1]) + part)).join(''),
 })
 
-/** For what is known to be harmless where it stands: a derived style or script. */
+/** Marks text as safe markup. Only for derived styles and scripts. */
 export const trusted = (markup: string): Html => ({ markup })
 
-/** Text in which `code` stands between backticks. */
+/** Converts text with `code` in backticks to HTML. */
 export const prose = (text: string): readonly Html[] =>
   text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
 

@@ -1,4 +1,4 @@
-/** What the page reads of the OpenAPI document. */
+/** The part of the OpenAPI document that the page uses. */
 export interface OpenApiView {
   readonly info: { readonly title: string; readonly version: string; readonly summary: string }
   readonly servers: readonly { readonly url: string }[]
@@ -56,7 +56,7 @@ export interface JsonSchema {
   readonly maxItems?: number
 }
 
-/** A parameter as it is described, or where it is described. */
+/** Resolves a parameter that may be a reference. */
 export const parameterOf = (
   parameter: OperationView['parameters'][number],
   { components }: Pick<OpenApiView, 'components'>,

@@ -3,14 +3,14 @@ import type { ContentView, OpenApiView, OperationView, ParameterView, ResponseVi
 import { parameterOf } from './open-api-view.ts'
 import { schemaText, shortSchemaText } from './schema-text.ts'
 
-export interface OperationPlace {
+export interface OperationEntry {
   readonly method: string
   readonly path: string
   readonly operation: OperationView
 }
 
-/** One operation, closed: who may call it, what it takes, what it answers. */
-export function operationSection({ method, path, operation }: OperationPlace, document: OpenApiView): Html {
+/** Renders one operation, collapsed: required scope, parameters, body, responses. */
+export function operationSection({ method, path, operation }: OperationEntry, document: OpenApiView): Html {
   const { operationId, summary, description, requestBody } = operation
   const parameters = operation.parameters.map((parameter) => parameterOf(parameter, document))
   return html`<details class="operation" id="${operationId}" data-method="${method.toUpperCase()}" data-path="${path}">
@@ -19,7 +19,7 @@ export function operationSection({ method, path, operation }: OperationPlace, do
 <p>${prose(description)} <span class="id"><code>${operationId}</code></span></p>
 ${parameters.length === 0 ? undefined : parameterTable(parameters)}
 ${requestBody === undefined ? undefined : html`<h4>Body</h4>${contentBlocks(requestBody.content)}`}
-<h4>Answers</h4>
+<h4>Responses</h4>
 ${successes(operation).map(answerBlock)}
 <h4>Errors</h4>
 ${errorList(operation)}
@@ -29,14 +29,14 @@ ${errorList(operation)}
 }
 
 const stateOf = (operation: OperationView): Html | undefined =>
-  operation['x-perdure-refused'] === true ? html` <em>501 by contract</em>` : undefined
+  operation['x-perdure-refused'] === true ? html` <em>not implemented: always 501</em>` : undefined
 
 const parameterTable = (parameters: readonly ParameterView[]): Html => html`<h4>Parameters</h4>
-<div class="wide"><table><thead><tr><th scope="col">Name</th><th scope="col">In</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+<div class="wide"><table><thead><tr><th scope="col">Name</th><th scope="col">In</th><th scope="col">Type</th><th scope="col">Description</th></tr></thead>
 <tbody>${parameters.map(parameterRow)}</tbody></table></div>`
 
-const parameterRow = ({ name, in: place, required, schema, description }: ParameterView): Html =>
-  html`<tr><th scope="row"><code>${name}</code></th><td>${place}${required === true ? ', required' : undefined}</td><td><code>${shortSchemaText(schema)}</code></td><td>${prose(description ?? '')}</td></tr>`
+const parameterRow = ({ name, in: location, required, schema, description }: ParameterView): Html =>
+  html`<tr><th scope="row"><code>${name}</code></th><td>${location}${required === true ? ', required' : undefined}</td><td><code>${shortSchemaText(schema)}</code></td><td>${prose(description ?? '')}</td></tr>`
 
 const contentBlocks = (content: ContentView): readonly Html[] =>
   Object.entries(content).map(([mediaType, { schema }]) =>
@@ -60,6 +60,6 @@ const errorList = ({ responses }: OperationView): Html =>
 
 const errorLink = (error: string): Html => html`<a href="#error-${error}"><code>${error}</code></a> `
 
-/** The identifiers a refusal of this status may carry; none where the answer is no refusal. */
+/** The error codes of a response; empty if it is not an error response. */
 const errorsOf = ({ content }: ResponseView): readonly string[] =>
   (content?.['application/json']?.schema.properties?.error?.enum ?? []) as readonly string[]

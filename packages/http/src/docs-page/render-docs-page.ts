@@ -1,16 +1,16 @@
 import type { ErrorSpec } from '@perdure/protocol'
 import { type Html, html, prose, trusted } from './html.ts'
 import type { OpenApiView } from './open-api-view.ts'
-import { type OperationPlace, operationSection } from './operation-section.ts'
+import { type OperationEntry, operationSection } from './operation-section.ts'
 import { PAGE_SCRIPT, PAGE_SCRIPT_HASH, PAGE_STYLE, PAGE_STYLE_HASH } from './page-assets.ts'
 
 type Errors = Readonly<Record<string, ErrorSpec>>
 
-/** Said here, so that no browser asks the server for one. */
+/** Inlined, so that browsers do not request /favicon.ico. */
 const PAGE_ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><text y='13' font-size='13'>⚓</text></svg>"
 
-/** Runs this style and this script and nothing else, speaks to this server and nobody else. */
+/** Allows only the inlined style and script, and requests to this server. */
 const POLICY = [
   "default-src 'none'",
   `script-src '${PAGE_SCRIPT_HASH}'`,
@@ -31,8 +31,8 @@ export const DOCS_PAGE_HEADERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * An OpenAPI document, as `buildOpenApi` makes it, as one page of HTML: a list that can be read as it is, to which its script
- * adds search and trying out.
+ * Renders an OpenAPI document from `buildOpenApi` as one HTML page. It is readable without JavaScript; its script adds
+ * search and "Try it".
  */
 export function renderDocsPage(openApi: object, errors: Errors): string {
   const document = openApi as OpenApiView
@@ -52,13 +52,13 @@ export function renderDocsPage(openApi: object, errors: Errors): string {
 <a class="skip" href="#operations">Skip to the operations</a>
 <header>
 <h1>${title} <small>${version}</small></h1>
-<p>${summary} Paths stand below <code>${document.servers[0]?.url}</code>. Documents for machines: <a href="openapi.json">OpenAPI</a>, <a href="asyncapi.json">AsyncAPI</a>.</p>
+<p>${summary} Paths are relative to <code>${document.servers[0]?.url}</code>. Machine-readable: <a href="openapi.json">OpenAPI</a>, <a href="asyncapi.json">AsyncAPI</a>.</p>
 <div class="controls" id="controls" hidden>
 <label>Search <input id="search" type="search" autocomplete="off" spellcheck="false" placeholder="run, /sessions, agent-busy" aria-keyshortcuts="/"></label>
 <label>Token <input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="kept in this page only"></label>
 <output id="count" aria-live="polite"></output>
 </div>
-<noscript><p>Searching and trying out need JavaScript; everything else is here.</p></noscript>
+<noscript><p>Search and “Try it” need JavaScript. Everything else works without it.</p></noscript>
 </header>
 <div class="columns">
 <nav aria-label="Groups"><ul>${groups.map(groupLink)}<li><a href="#errors">errors</a></li></ul></nav>
@@ -76,35 +76,35 @@ ${errorSection(errors)}
 interface Group {
   readonly name: string
   readonly description: string
-  readonly places: readonly OperationPlace[]
+  readonly entries: readonly OperationEntry[]
 }
 
 function groupsOf({ tags, paths }: OpenApiView): readonly Group[] {
-  const places = Object.entries(paths).flatMap(([path, methods]) =>
+  const entries = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   )
   return tags.map(({ name, description }) => ({
     name,
     description,
-    places: places.filter(({ operation }) => operation.tags.includes(name)),
+    entries: entries.filter(({ operation }) => operation.tags.includes(name)),
   }))
 }
 
-const groupLink = ({ name, places }: Group): Html =>
-  html`<li><a href="#group-${name}">${name}</a> <small>${places.length}</small></li>`
+const groupLink = ({ name, entries }: Group): Html =>
+  html`<li><a href="#group-${name}">${name}</a> <small>${entries.length}</small></li>`
 
-const groupSection = ({ name, description, places }: Group, document: OpenApiView): Html =>
+const groupSection = ({ name, description, entries }: Group, document: OpenApiView): Html =>
   html`<section class="group" id="group-${name}" aria-labelledby="heading-${name}">
 <h2 id="heading-${name}">${name}</h2>
 <p>${prose(description)}</p>
-${places.map((place) => operationSection(place, document))}
+${entries.map((entry) => operationSection(entry, document))}
 </section>
 `
 
 const errorSection = (errors: Errors): Html => html`<section id="errors" aria-labelledby="heading-errors">
 <h2 id="heading-errors">errors</h2>
-<p>A refusal answers <code>{ error, message, hint?, requestId }</code>. <code>error</code> is one of these and never changes; <code>message</code> and <code>hint</code> are for people.</p>
-<div class="wide"><table><thead><tr><th scope="col">Error</th><th scope="col">Status</th><th scope="col">Meaning</th><th scope="col">Same request later?</th></tr></thead>
+<p>An error response is <code>{ error, message, hint?, requestId }</code>. Branch on <code>error</code>: codes are permanent. The wording of <code>message</code> and <code>hint</code> may change.</p>
+<div class="wide"><table><thead><tr><th scope="col">Error</th><th scope="col">Status</th><th scope="col">Meaning</th><th scope="col">Retry</th></tr></thead>
 <tbody>${Object.entries(errors).map(errorRow)}</tbody></table></div>
 </section>
 `

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { schemaText, shortSchemaText } from './schema-text.ts'
 
 describe('schemaText', () => {
-  it('writes an object as a type, optional members with a mark, limits behind', () => {
+  it('formats an object as a type with optional marks and limits', () => {
     const text = schemaText({
       type: 'object',
       required: ['name'],
@@ -29,11 +29,11 @@ describe('schemaText', () => {
     [{ type: 'object', properties: {} }, '{}'],
     [{ type: 'object', additionalProperties: { type: 'string' } }, '{\n  [name]: string\n}'],
     [{ $ref: '#/$defs/Tree' }, 'Tree'],
-  ])('writes %j', (schema, expected) => {
+  ])('formats %j', (schema, expected) => {
     expect(schemaText(schema)).toBe(expected)
   })
 
-  it('indents what is nested', () => {
+  it('indents nested objects', () => {
     const inner = { type: 'object', required: ['b'], properties: { b: { type: 'boolean' } } }
 
     expect(schemaText({ type: 'object', required: ['a'], properties: { a: inner } })).toBe(
@@ -43,7 +43,7 @@ describe('schemaText', () => {
 })
 
 describe('shortSchemaText', () => {
-  it('takes one line, limits behind', () => {
+  it('formats type and limits on one line', () => {
     expect(shortSchemaText({ type: 'string', pattern: '^a$' })).toBe('string, matches ^a$')
     expect(shortSchemaText({ type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: 200 })).toBe(
       'integer, at most 200',

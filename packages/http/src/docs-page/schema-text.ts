@@ -1,9 +1,9 @@
 import type { JsonSchema } from './open-api-view.ts'
 
-/** A JSON Schema as people write types: `{ name: string, env?: "live" | "test" }`, limits as comments behind. */
+/** Formats a JSON Schema like a TypeScript type, with limits in comments: `{ name: string, env?: "live" | "test" }`. */
 export const schemaText = (schema: JsonSchema): string => typeText(schema, '')
 
-/** Its type in one line, for a cell of a table. */
+/** Formats the schema on one line, for a table cell. */
 export const shortSchemaText = (schema: JsonSchema): string =>
   [typeText(schema, '').replace(/\s+/g, ' '), limitsOf(schema)].filter((text) => text !== '').join(', ')
 
@@ -57,7 +57,7 @@ function limitsOf(schema: JsonSchema): string {
     .join(', ')
 }
 
-/** JSON Schema has the ends of the safe integers for "any integer"; that is no limit worth reading. */
+/** Omits the bounds of the safe integers: they stand for "any integer". */
 function range(low: number | undefined, high: number | undefined, unit: string): string | undefined {
   const from = low === Number.MIN_SAFE_INTEGER ? undefined : low
   const to = high === Number.MAX_SAFE_INTEGER ? undefined : high

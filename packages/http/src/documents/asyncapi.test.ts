@@ -48,7 +48,7 @@ const messageNames = ({ messages }: Channel) =>
   Object.values(messages).map(({ $ref }) => (resolve($ref) as Message).name)
 
 describe('the AsyncAPI document', () => {
-  it('is valid by the schema of AsyncAPI 3.0.0', () => {
+  it('is valid against the AsyncAPI 3.0.0 schema', () => {
     const validate = validator()
 
     const isValid = validate(document)
@@ -58,12 +58,12 @@ describe('the AsyncAPI document', () => {
     expect(validate({ ...document, asyncapi: '3.0.0', channels: { broken: { address: 1 } } })).toBe(false)
   })
 
-  it('has no error by redocly lint', async () => {
+  it('passes redocly lint without errors', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'perdure-asyncapi-'))
     const file = join(folder, 'asyncapi.json')
     await writeFile(file, JSON.stringify(document))
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
-    const redocly = join(import.meta.dirname, '../../../node_modules/.bin/redocly')
+    const redocly = join(import.meta.dirname, '../../../../node_modules/.bin/redocly')
 
     const options = { cwd: folder, env, maxBuffer: 16_777_216 }
     const { stdout } = await promisify(execFile)(redocly, ['lint', file, '--format=json'], options)
@@ -72,14 +72,14 @@ describe('the AsyncAPI document', () => {
     expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ totals: { errors: 0 } })
   })
 
-  it('has no dangling reference', () => {
+  it('has no dangling references', () => {
     const pointers = [...JSON.stringify(document).matchAll(/"\$ref":"(#[^"]+)"/g)].map(([, pointer = '']) => pointer)
 
     expect(pointers.length).toBeGreaterThan(100)
     expect(pointers.filter((pointer) => resolve(pointer) === undefined)).toEqual([])
   })
 
-  it.each(Object.entries(SUBJECTS))('has the subject %s with the events it carries', (name, { pattern }) => {
+  it.each(Object.entries(SUBJECTS))('has the subject %s with its events', (name, { pattern }) => {
     const channel = document.channels[name]
     const types = Object.entries<EventSpec>(EVENTS).filter(([, { subjects }]) => subjects.some((one) => one === name))
     const ofAgents = AGENT_EVENT_SUBJECTS.some((one) => one === name) ? ['agentEvent'] : []
@@ -100,7 +100,7 @@ describe('the AsyncAPI document', () => {
     expect(document.channels.sessionsEventsStream?.address).toBe('/sessions/{sessionId}/events')
   })
 
-  it('describes a real event, and no other by its message', () => {
+  it('validates a real event against its own message only', () => {
     const ajv = new Ajv({ strict: false })
     addFormats.default(ajv)
     ajv.addSchema({ $id: 'document', components: document.components })

@@ -31,8 +31,8 @@ export interface AsyncApiOptions {
 type Json = Readonly<Record<string, unknown>>
 
 /**
- * The AsyncAPI 3.0 document of what is pushed: the WebSocket with its methods, every subject with the events it carries, and
- * the streams of Server-Sent Events. Written from the side of the server: it receives requests and sends events.
+ * Builds the AsyncAPI 3.0 document: the WebSocket with its methods, every subject with its events, and the Server-Sent
+ * Events streams. It is written from the server's side, which receives requests and sends events.
  */
 export function buildAsyncApi({ basePath, version }: AsyncApiOptions): Json {
   return {
@@ -56,7 +56,7 @@ export function buildAsyncApi({ basePath, version }: AsyncApiOptions): Json {
           type: 'httpApiKey',
           in: 'header',
           name: 'Sec-WebSocket-Protocol',
-          description: `${TICKET_PREFIX}<value>, offered beside ${SUBPROTOCOL}: how a page authenticates a WebSocket.`,
+          description: `${TICKET_PREFIX}<value>, offered together with ${SUBPROTOCOL}. Lets a page authenticate a WebSocket.`,
         },
       },
     },
@@ -86,7 +86,7 @@ const SUBJECT_ROWS = Object.entries(SUBJECTS) as [SubjectName, (typeof SUBJECTS)
 const SOCKET: Json = {
   address: '/ws',
   title: 'WebSocket',
-  description: `Speaks ${SUBPROTOCOL}: JSON-RPC 2.0 from client to server, never a batch, and pushed frames.`,
+  description: `Speaks ${SUBPROTOCOL}: JSON-RPC 2.0 requests from the client, without batches, and frames pushed by the server.`,
   servers: [serverRef('websocket')],
   messages: Object.fromEntries(
     METHODS.flatMap(([method]) => [
@@ -168,13 +168,13 @@ function eventMessages(): Json {
     ...Object.fromEntries(rows),
     agentEvent: {
       name: 'agentEvent',
-      summary: 'Any other type that an agent emits.',
+      summary: 'Any other event type that an agent emits.',
       contentType: 'application/json',
       payload: envelopeOf({ type: { type: 'string', pattern: EVENT_TYPE.source } }),
     },
     replayGap: {
       name: REPLAY_GAP,
-      summary: 'Events after the cursor are no longer available; comes before those that are.',
+      summary: 'Events after the cursor are no longer available. Sent before the events that still are.',
       contentType: 'application/json',
       payload: {
         allOf: [
@@ -186,7 +186,7 @@ function eventMessages(): Json {
   }
 }
 
-/** Names of the messages that a subject carries. */
+/** Names of the messages on a subject. */
 function carriedBy(subject: SubjectName): string[] {
   const types = EVENT_ROWS.filter(([, { subjects }]) => subjects.includes(subject)).map(([type]) => nameOf(type))
   return [...types, ...(AGENT_EVENT_SUBJECTS.includes(subject) ? ['agentEvent'] : []), 'replayGap']
@@ -206,7 +206,7 @@ function subjectChannels(): Json {
     {
       address: pattern,
       summary,
-      description: `Subscribed to over the WebSocket, where frames also have v, kind and subscriptionId. Needs the scope ${scopesOfSubject(
+      description: `Subscribe over the WebSocket; frames also carry v, kind and subscriptionId. Requires the scope ${scopesOfSubject(
         name,
       )
         .map((scope) => `\`${scope}\``)
@@ -231,7 +231,7 @@ function subjectOperations(): Json {
   return Object.fromEntries(operations)
 }
 
-/** The operations that are followed with GET, with the subject whose events they show. */
+/** GET operations that stream events, with the subject of those events. */
 const STREAMS = OPERATIONS.filter(
   ({ method, responses }) => method === 'GET' && responses[200]?.stream === 'event-stream',
 ).map((operation) => ({
@@ -248,7 +248,7 @@ function streamChannels(): Json {
       {
         address,
         summary,
-        description: 'Server-Sent Events: id, event and the envelope as data; resumes after Last-Event-ID.',
+        description: 'Server-Sent Events with id, event, and the envelope as data. Last-Event-ID resumes the stream.',
         servers: [serverRef('event-stream')],
         ...parametersOf(address),
         messages: messagesOf(subject),
@@ -268,7 +268,7 @@ function upperFirst(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** As JSON Schema draft 7, which AsyncAPI takes without saying so; checks that it cannot say are left out. */
+/** JSON Schema draft 7, AsyncAPI's default dialect, without checks that it cannot express. */
 function schemaOf(schema: GenericSchema, typeMode: 'input' | 'output' = 'output'): Json {
   const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-07', typeMode, errorMode: 'ignore' })
   return rest

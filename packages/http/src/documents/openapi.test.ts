@@ -30,10 +30,10 @@ const paths = document.paths as Readonly<Record<string, Readonly<Record<string, 
 const objectOf = (method: string, path: string): OperationObject | undefined =>
   paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
 
-const ROOT = join(import.meta.dirname, '../../..')
+const ROOT = join(import.meta.dirname, '../../../..')
 
 describe('the OpenAPI document', () => {
-  it('has no error by redocly lint', async () => {
+  it('passes redocly lint without errors', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'perdure-openapi-'))
     const file = join(folder, 'openapi.json')
     await writeFile(file, JSON.stringify(document))
@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ totals: { errors: 0 } })
   })
 
-  it('bounds every integer that a client sends to what a number can say exactly', () => {
+  it('limits every integer input to the safe integer range', () => {
     const integers: unknown[] = []
     const collect = (node: unknown): void => {
       if (typeof node !== 'object' || node === null) return
@@ -81,7 +81,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('says what every parameter in a path or a query means, and of every group what it is about', () => {
+  it('describes every path and query parameter and every group', () => {
     const objects = Object.values(paths).flatMap((methods) => Object.values(methods))
     const named = objects.flatMap(({ parameters }) => parameters.filter(({ name }) => name !== undefined))
     const { tags } = document as { readonly tags?: readonly { readonly description?: string }[] }
@@ -91,7 +91,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(PARAMETER_MEANINGS).filter((name) => !named.some((one) => one.name === name))).toEqual([])
   })
 
-  it('declares every path parameter, and the headers of the operations that read them', () => {
+  it('declares every path parameter and the headers that an operation reads', () => {
     const run = objectOf('POST', '/agents/:agentId/run')
     const events = objectOf('GET', '/runs/:runId/events')
 

@@ -9,7 +9,7 @@ import {
 } from '@perdure/protocol'
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
-import { honoursPrefer } from './operation-traits.ts'
+import { honoursPrefer } from '../operation-traits.ts'
 
 export interface OpenApiOptions {
   readonly basePath: string
@@ -18,7 +18,7 @@ export interface OpenApiOptions {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The OpenAPI 3.1 document of the operations. */
+/** Builds the OpenAPI 3.1 document of the operations. */
 export function buildOpenApi(operations: readonly Operation[], { basePath, version }: OpenApiOptions): Json {
   return {
     openapi: '3.1.1',
@@ -44,27 +44,27 @@ const COMPONENTS: Json = {
     IdempotencyKey: {
       name: 'Idempotency-Key',
       in: 'header',
-      description: 'Makes a repeated request take effect once: 1 to 255 visible ASCII characters, such as a UUID.',
+      description: 'Makes a retried request take effect only once. 1 to 255 visible ASCII characters, such as a UUID.',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     },
     Prefer: {
       name: 'Prefer',
       in: 'header',
-      description: 'respond-async answers 202 at once; wait=N answers 202 after N seconds without an outcome.',
+      description: 'respond-async answers 202 immediately; wait=N answers 202 if there is no outcome after N seconds.',
       schema: { type: 'string' },
       example: 'wait=10',
     },
     LastEventId: {
       name: 'Last-Event-ID',
       in: 'header',
-      description: 'The last event a reconnecting event stream has.',
+      description: 'Id of the last event the client received; the stream resumes after it.',
       schema: { type: 'string' },
     },
   },
   headers: {
-    Location: { description: 'Path of what was created or started.', schema: { type: 'string' } },
-    RetryAfter: { description: 'Seconds to wait before the request is sent again.', schema: { type: 'integer' } },
-    RequestId: { description: 'Id of the request in the log of the server.', schema: { type: 'string' } },
+    Location: { description: 'Path of the created resource or started run.', schema: { type: 'string' } },
+    RetryAfter: { description: 'Seconds to wait before retrying the request.', schema: { type: 'integer' } },
+    RequestId: { description: 'Id of the request in the server log.', schema: { type: 'string' } },
   },
 }
 
@@ -85,7 +85,7 @@ function operationObject(operation: Operation): Json {
     operationId: id,
     tags: [tagOf(operation)],
     summary,
-    description: describeScope(operation) + describeSight(operation),
+    description: describeScope(operation) + describeVisibility(operation),
     ...(scope === null ? { security: [] } : {}),
     ...(refused === true ? { 'x-perdure-refused': true } : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation), ...headerParameters(operation)],
@@ -94,19 +94,19 @@ function operationObject(operation: Operation): Json {
   }
 }
 
-const describeSight = ({ sight }: Operation): string => {
+const describeVisibility = ({ sight }: Operation): string => {
   if (sight === undefined) return ''
   const scopes = sight.map((one) => `\`${one}\``).join(', ')
-  return ` Acts on runs that the caller owns or that one of ${scopes} covers; any other answers as if it did not exist.`
+  return ` Applies to runs that the caller owns or that one of ${scopes} covers. Other runs answer as if they did not exist.`
 }
 
 function describeScope({ scope }: Operation): string {
-  if (scope === null) return 'Needs no token.'
-  if (scope === 'principal') return 'Needs any valid token.'
-  if (typeof scope === 'string') return `Needs the scope \`${scope}\`.`
-  if ('anyOf' in scope) return `Needs one of the scopes ${scope.anyOf.map((one) => `\`${one}\``).join(', ')}.`
-  if ('rawScope' in scope) return `Needs the scope \`${scope.scope}\`, for raw events \`${scope.rawScope}\`.`
-  return `Needs the scope \`${scope.scope}\` when \`${scope.whenConfig}\` is set.`
+  if (scope === null) return 'Requires no token.'
+  if (scope === 'principal') return 'Requires a valid token.'
+  if (typeof scope === 'string') return `Requires the scope \`${scope}\`.`
+  if ('anyOf' in scope) return `Requires one of the scopes ${scope.anyOf.map((one) => `\`${one}\``).join(', ')}.`
+  if ('rawScope' in scope) return `Requires the scope \`${scope.scope}\`, or \`${scope.rawScope}\` for raw events.`
+  return `Requires the scope \`${scope.scope}\` if \`${scope.whenConfig}\` is set.`
 }
 
 const pathParameters = ({ path }: Operation): Json[] =>
@@ -176,7 +176,7 @@ function success({ description, schema, stream, location }: ResponseSpec): Json 
   return { description, headers, ...(Object.keys(content).length === 0 ? {} : { content }) }
 }
 
-/** Errors of one status share a response; its schema lists their codes. */
+/** Errors with the same status share one response; its schema lists their codes. */
 function failures(operation: Operation): Json {
   const byStatus: Record<string, ErrorCode[]> = {}
   for (const code of errorsOf(operation)) {
@@ -211,7 +211,7 @@ const envelopeSchema = (codes: readonly ErrorCode[]): Json => ({
   },
 })
 
-/** The JSON Schema of what travels; checks that JSON Schema cannot say are left out. */
+/** JSON Schema of the wire format, without checks that JSON Schema cannot express. */
 function schemaOf(schema: GenericSchema): Json {
   const { $schema: _, ...rest } = toJsonSchema(schema, {
     target: 'draft-2020-12',

@@ -7,12 +7,12 @@ describe('acceptsEventStream', () => {
     'application/json, Text/Event-Stream',
     'text/event-stream;q=0.5',
     'text/event-stream ; x=1',
-  ])('says yes to %s', (header) => {
+  ])('accepts %s', (header) => {
     expect(acceptsEventStream(header)).toBe(true)
   })
 
   it.each([undefined, '', '*/*', 'text/*', 'application/json', 'text/event-stream;q=0', 'text/event-streams'])(
-    'says no to %s',
+    'rejects %s',
     (header) => {
       expect(acceptsEventStream(header)).toBe(false)
     },

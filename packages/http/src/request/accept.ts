@@ -1,4 +1,4 @@
-/** Whether an Accept header names `text/event-stream`; a wildcard does not ask for a stream. */
+/** Whether an Accept header names `text/event-stream` explicitly; wildcards do not count. */
 export function acceptsEventStream(header: string | undefined): boolean {
   if (header === undefined) return false
   return header.split(',').some((range) => {

@@ -13,8 +13,8 @@ function clientOf(trustProxy: TrustProxy, remoteAddress: string | undefined, hea
 const addressOf = (trustProxy: TrustProxy, remoteAddress: string, forwarded?: string) =>
   clientOf(trustProxy, remoteAddress, forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded }).address
 
-describe('the address of a client', () => {
-  it('is the address of an IPv4 socket, mapped or not', () => {
+describe('the client address', () => {
+  it('is the socket address for IPv4, mapped or not', () => {
     expect(addressOf(0, '192.0.2.7')).toBe('192.0.2.7')
     expect(addressOf(0, '::ffff:192.0.2.7')).toBe('192.0.2.7')
   })
@@ -25,54 +25,64 @@ describe('the address of a client', () => {
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('counts the IPv6 address %s as the network %s', (address, network) => {
+  ])('maps the IPv6 address %s to the network %s', (address, network) => {
     expect(addressOf(0, address)).toBe(network)
   })
 
-  it('is one client when the socket is not known', () => {
+  it('is "unknown" without a socket', () => {
     expect(clientOf(0, undefined).address).toBe('unknown')
   })
 
   it.each<[string, TrustProxy, string | undefined, string]>([
-    ['believes nobody unless told to', 0, '203.0.113.9', '10.0.0.1'],
-    ['believes nobody by an empty list', [], '203.0.113.9', '10.0.0.1'],
-    ['takes the newest entry behind one proxy', 1, 'spoofed, 198.51.100.1, 203.0.113.9', '203.0.113.9'],
-    ['counts two hops from the right', 2, 'spoofed, 198.51.100.1, 203.0.113.9', '198.51.100.1'],
-    ['stops at the oldest entry when there are too few', 5, '198.51.100.1, 203.0.113.9', '198.51.100.1'],
-    ['takes the socket when nothing was forwarded', 1, undefined, '10.0.0.1'],
-    ['takes the socket when the entry is no address', 1, '203.0.113.9, unknown', '10.0.0.1'],
-    ['takes the socket when the entry is empty', 1, ' , ', '10.0.0.1'],
-    ['counts an IPv6 client by its network', 1, '2001:db8:1:2:3::4', '2001:db8:1:2::/64'],
-    ['leaves a port aside', 1, '203.0.113.9:4711', '203.0.113.9'],
-    ['leaves the port of an IPv6 address aside', 1, '[2001:db8:1:2:3::4]:4711', '2001:db8:1:2::/64'],
-    ['passes proxies of known ranges', ['10.0.0.0/8'], 'spoofed, 203.0.113.9, 10.9.9.9', '203.0.113.9'],
-    ['passes a single known address', ['10.0.0.1'], '203.0.113.9, 10.9.9.9', '10.9.9.9'],
-    ['does not believe a socket beyond the ranges', ['192.168.0.0/16'], '203.0.113.9', '10.0.0.1'],
-    ['takes the oldest when all of them are proxies', ['10.0.0.0/8'], '10.1.1.1, 10.9.9.9', '10.1.1.1'],
-    ['takes the socket when a proxy names no address', ['10.0.0.0/8'], '203.0.113.9, nobody, 10.9.9.9', '10.0.0.1'],
-    ['knows a mapped address in a range', ['10.0.0.0/8'], '203.0.113.9, ::ffff:10.9.9.9', '203.0.113.9'],
+    ['ignores X-Forwarded-For by default', 0, '203.0.113.9', '10.0.0.1'],
+    ['ignores X-Forwarded-For with an empty list', [], '203.0.113.9', '10.0.0.1'],
+    ['is the last entry behind one proxy', 1, 'spoofed, 198.51.100.1, 203.0.113.9', '203.0.113.9'],
+    ['is the second entry from the right behind two proxies', 2, 'spoofed, 198.51.100.1, 203.0.113.9', '198.51.100.1'],
+    ['is the first entry if there are fewer entries than hops', 5, '198.51.100.1, 203.0.113.9', '198.51.100.1'],
+    ['is the socket address without X-Forwarded-For', 1, undefined, '10.0.0.1'],
+    ['is the socket address if the entry is not an IP address', 1, '203.0.113.9, unknown', '10.0.0.1'],
+    ['is the socket address if the entry is empty', 1, ' , ', '10.0.0.1'],
+    ['is the network of a forwarded IPv6 address', 1, '2001:db8:1:2:3::4', '2001:db8:1:2::/64'],
+    ['excludes the port of an IPv4 entry', 1, '203.0.113.9:4711', '203.0.113.9'],
+    ['excludes the port of an IPv6 entry', 1, '[2001:db8:1:2:3::4]:4711', '2001:db8:1:2::/64'],
+    ['skips proxies in trusted ranges', ['10.0.0.0/8'], 'spoofed, 203.0.113.9, 10.9.9.9', '203.0.113.9'],
+    ['skips a single trusted address', ['10.0.0.1'], '203.0.113.9, 10.9.9.9', '10.9.9.9'],
+    ['is the socket address if that is outside the trusted ranges', ['192.168.0.0/16'], '203.0.113.9', '10.0.0.1'],
+    ['is the first entry if all entries are trusted proxies', ['10.0.0.0/8'], '10.1.1.1, 10.9.9.9', '10.1.1.1'],
+    [
+      'is the socket address if a trusted proxy forwarded an invalid entry',
+      ['10.0.0.0/8'],
+      '203.0.113.9, nobody, 10.9.9.9',
+      '10.0.0.1',
+    ],
+    [
+      'matches an IPv4-mapped address against an IPv4 range',
+      ['10.0.0.0/8'],
+      '203.0.113.9, ::ffff:10.9.9.9',
+      '203.0.113.9',
+    ],
   ])('%s', (_, trustProxy, forwarded, expected) => {
     expect(addressOf(trustProxy, '10.0.0.1', forwarded)).toBe(expected)
   })
 
-  it('passes proxies of IPv6 ranges', () => {
+  it('skips proxies in trusted IPv6 ranges', () => {
     expect(addressOf(['fd00::/8'], 'fd00::1', '203.0.113.9, fd12::1')).toBe('203.0.113.9')
   })
 
-  it.each(['300.1.1.1', '10.0.0.0/33', 'fd00::/129', 'gg::1', '::1::/64'])('refuses the range %s', (range) => {
+  it.each(['300.1.1.1', '10.0.0.0/33', 'fd00::/129', 'gg::1', '::1::/64'])('rejects the range %s', (range) => {
     expect(() => createClientOf([range])).toThrow(range)
   })
 })
 
-describe('whether a client spoke TLS', () => {
+describe('isSecure of a client', () => {
   const forwarded = { 'X-Forwarded-For': '203.0.113.9', 'X-Forwarded-Proto': 'https' }
 
-  it('is what a trusted proxy says', () => {
+  it('follows X-Forwarded-Proto of a trusted proxy', () => {
     expect(clientOf(1, '10.0.0.1', forwarded).isSecure).toBe(true)
     expect(clientOf(1, '10.0.0.1', { ...forwarded, 'X-Forwarded-Proto': 'http' }).isSecure).toBe(false)
   })
 
-  it('is not what anybody else says', () => {
+  it('ignores X-Forwarded-Proto of an untrusted sender', () => {
     expect(clientOf(0, '10.0.0.1', forwarded).isSecure).toBe(false)
     expect(clientOf(['192.168.0.0/16'], '10.0.0.1', forwarded).isSecure).toBe(false)
   })

@@ -3,33 +3,34 @@ import { StartError } from '@perdure/ports'
 import type { HttpEnv } from './http-env.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** Who sent a request, as far as proxies in front may be believed. */
+/** The client of a request, as seen through trusted proxies. */
 export interface Client {
-  /** Who counts as one client: an IPv4 address, or the /64 of an IPv6 one. */
+  /** Identifies the client: an IPv4 address, or the /64 network of an IPv6 address. */
   readonly address: string
-  /** Whether it spoke TLS. */
+  /** Whether the client used TLS. */
   readonly isSecure: boolean
 }
 
-/** How many proxies are in front, or the ranges of their addresses. */
+/** The number of proxies in front of the server, or their address ranges. */
 type TrustProxy = number | readonly string[]
 
-/** How to tell the client of a request. The headers of proxies count only where proxies are trusted. */
+/** Finds the client of a request. Proxy headers count only if the proxy is trusted. */
 export type ClientOf = (env: HttpEnv, head: Pick<RequestHead, 'header' | 'isSecure'>) => Client
 
 /**
- * X-Forwarded-For is read from the right: past so many hops, or past the addresses of known proxies. What is no address
- * there is worth nothing, and the socket counts.
+ * Reads X-Forwarded-For from the right, skipping the given number of hops or the addresses of known proxies. If the
+ * entry is not an IP address, the socket address is used.
  *
- * @throws StartError `config-invalid` when a range is none
+ * @throws StartError `config-invalid` if a range is malformed
  */
 export function createClientOf(trustProxy: TrustProxy): ClientOf {
-  const behind = typeof trustProxy === 'number' ? hopsBefore(trustProxy) : untrustedBefore(rangesOf(trustProxy))
+  const findClientAddress =
+    typeof trustProxy === 'number' ? byHopCount(trustProxy) : byTrustedRanges(rangesOf(trustProxy))
 
   return (env, head) => {
     const socket = env.incoming?.socket?.remoteAddress ?? 'unknown'
     const forwarded = head.header('x-forwarded-for')
-    const address = forwarded === undefined ? socket : behind(socket, hopsOf(forwarded))
+    const address = forwarded === undefined ? socket : findClientAddress(socket, hopsOf(forwarded))
     const isProxied = address !== socket
     const isSecure = head.isSecure || (isProxied && head.header('x-forwarded-proto') === 'https')
     return { address: networkOf(address), isSecure }
@@ -39,18 +40,18 @@ export function createClientOf(trustProxy: TrustProxy): ClientOf {
 const hopsOf = (forwarded: string): readonly string[] =>
   forwarded.split(',').flatMap((text) => withoutPort(text.trim()) || [])
 
-type Behind = (socket: string, forwarded: readonly string[]) => string
+type FindClientAddress = (socket: string, forwarded: readonly string[]) => string
 
-const hopsBefore =
-  (hops: number): Behind =>
+const byHopCount =
+  (hops: number): FindClientAddress =>
   (socket, forwarded) => {
     const chain = [...forwarded, socket]
     const address = chain[Math.max(0, chain.length - 1 - hops)] ?? socket
     return isIP(address) === 0 ? socket : address
   }
 
-const untrustedBefore =
-  (trusted: BlockList): Behind =>
+const byTrustedRanges =
+  (trusted: BlockList): FindClientAddress =>
   (socket, forwarded) => {
     const chain = [...forwarded, socket]
     let at = chain.length - 1
@@ -67,8 +68,8 @@ function rangesOf(ranges: readonly string[]): BlockList {
     const bits = prefix === undefined ? (version === 4 ? 32 : 128) : Number(prefix)
     if (version === 0 || bits > (version === 4 ? 32 : 128)) {
       throw new StartError('config-invalid', {
-        message: `server.trustProxy: ${range} is no range of addresses`,
-        hint: 'write ranges like 10.0.0.0/8 or fd00::/8, or the number of proxies in front',
+        message: `server.trustProxy: ${range} is not an address range`,
+        hint: 'use ranges like 10.0.0.0/8 or fd00::/8, or the number of proxies in front of the server',
       })
     }
     list.addSubnet(network, bits, version === 4 ? 'ipv4' : 'ipv6')
@@ -82,7 +83,7 @@ function isWithin(list: BlockList, address: string): boolean {
   return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Some proxies name the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (text: string): string =>
   /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text
 

@@ -1,31 +1,31 @@
-/** What the listener knows of a request beyond the request itself. */
+/** The listener's view of a request, which supplements the request itself. */
 export interface HttpEnv {
   readonly incoming?: {
     readonly socket?: { readonly remoteAddress?: string | undefined }
-    /** Names and values in turn, as received. */
+    /** Alternating names and values, as received. */
     readonly rawHeaders?: readonly string[]
-    /** By their names in lower case. */
+    /** Keyed by lower-case name. */
     readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
-    /** Bytes of the body that are there to be read. */
+    /** Buffered bytes of the body. */
     readonly readableLength?: number
-    /** Takes these bytes. */
+    /** Reads the buffered bytes. */
     read?(): unknown
   }
   readonly outgoing?: { destroy(): unknown }
 }
 
-const SINGLE = new Set(['authorization', 'host', 'content-type', 'idempotency-key', 'origin'])
-const SINGLE_LENGTHS = new Set([...SINGLE].map(({ length }) => length))
+const NOT_REPEATABLE = new Set(['authorization', 'host', 'content-type', 'idempotency-key', 'origin'])
+const NOT_REPEATABLE_LENGTHS = new Set([...NOT_REPEATABLE].map(({ length }) => length))
 
-/** A header that was sent more than once and must not be. */
+/** Name of a header that must not repeat but was sent more than once. */
 export function repeatedHeader({ incoming }: HttpEnv): string | undefined {
   const seen: string[] = []
   const rawHeaders = incoming?.rawHeaders ?? []
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const sent = rawHeaders[index] ?? ''
-    if (!SINGLE_LENGTHS.has(sent.length)) continue
+    if (!NOT_REPEATABLE_LENGTHS.has(sent.length)) continue
     const name = sent.toLowerCase()
-    if (!SINGLE.has(name)) continue
+    if (!NOT_REPEATABLE.has(name)) continue
     if (seen.includes(name)) return name
     seen.push(name)
   }

@@ -1,8 +1,8 @@
 const MAX_DIGITS = 40
 
 /**
- * Why a JSON number would not arrive as it was written. Up to 2^53-1 every integer does. Beyond, plain integers are
- * refused, and of the forms with a fraction or exponent those that a double does not hold digit for digit.
+ * Explains why a JSON number would lose precision. Values up to 2^53-1 are accepted. Beyond that, integers are
+ * rejected, and so are numbers with a fraction or exponent that a double does not preserve digit for digit.
  */
 export function numberProblem(text: string): string | undefined {
   const value = Number(text)
@@ -14,7 +14,7 @@ export function numberProblem(text: string): string | undefined {
     : undefined
 }
 
-/** The significant digits, without the zeros at either end; not of a text that is longer than a double ever needs. */
+/** Significant digits without leading and trailing zeros; `undefined` if the text is longer than any double needs. */
 function digitsOf(text: string): string | undefined {
   if (text.length > MAX_DIGITS) return undefined
   const [mantissa = ''] = text.toLowerCase().split('e', 1)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parsePrefer } from './prefer.ts'
 
 describe('parsePrefer', () => {
-  it('waits for the outcome when nothing is preferred', () => {
+  it('waits for the outcome by default', () => {
     expect(parsePrefer(undefined)).toEqual({ answer: 'outcome', waitMs: undefined, applied: '' })
   })
 
@@ -14,7 +14,7 @@ describe('parsePrefer', () => {
     ['respond-async, wait=5', { answer: 'outcome', waitMs: 5_000, applied: 'respond-async, wait=5' }],
     ['Wait="7"; x=1, RESPOND-ASYNC', { answer: 'outcome', waitMs: 7_000, applied: 'respond-async, wait=7' }],
     ['wait=1, wait=9', { answer: 'outcome', waitMs: 1_000, applied: 'wait=1' }],
-  ])('reads %s', (header, expected) => {
+  ])('parses %s', (header, expected) => {
     expect(parsePrefer(header)).toEqual(expected)
   })
 

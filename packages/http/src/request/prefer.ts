@@ -1,10 +1,10 @@
-/** What a client prefers of an operation that takes its time. */
+/** The preferences of a client for a long-running operation. */
 export interface Preferences {
-  /** `accepted`: answer at once; `outcome`: wait for it. */
+  /** `accepted` answers immediately; `outcome` waits for the outcome. */
   readonly answer: 'outcome' | 'accepted'
-  /** How long to wait for the outcome. Milliseconds. */
+  /** Maximum wait for the outcome. */
   readonly waitMs: number | undefined
-  /** Value of Preference-Applied; empty when nothing was preferred. */
+  /** Value of Preference-Applied; empty if no preference was applied. */
   readonly applied: string
 }
 
@@ -12,8 +12,8 @@ const MAX_WAIT_SECONDS = 600
 const NO_PREFERENCES: Preferences = { answer: 'outcome', waitMs: undefined, applied: '' }
 
 /**
- * Reads a Prefer header. `wait` goes before `respond-async`: the answer is 202 only when the time is up. A longer wait
- * than ten minutes is ten minutes; unknown and malformed preferences are ignored, and the first of two counts.
+ * Parses a Prefer header. `wait` takes precedence over `respond-async`: the answer is 202 only after the wait. A wait
+ * is capped at ten minutes. Unknown and malformed preferences are ignored; of duplicates, the first counts.
  *
  * @see RFC 7240
  */

@@ -1,11 +1,11 @@
 import { AppError } from '@perdure/ports'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import type { HttpEnv } from './http-env.ts'
 
 /**
- * The bytes of a request's body, never more of them than the limit, whether or not the length was announced.
+ * Reads a request body. The limit applies with and without a Content-Length.
  *
- * @throws AppError `body-too-large`; `invalid-json` when the body breaks off
+ * @throws AppError `body-too-large`; `invalid-json` if the body is incomplete
  */
 export async function readBody(
   { request, head, env }: Pick<Exchange, 'request' | 'head' | 'env'>,
@@ -13,16 +13,16 @@ export async function readBody(
 ): Promise<Uint8Array> {
   const announced = head.header('content-length')
   if (Number(announced ?? 0) > limitBytes) throw tooLarge(limitBytes)
-  // The parser of HTTP holds the body to its announced length.
+  // The HTTP parser enforces the announced length.
   if (announced !== undefined) {
-    return takeWhole(env, Number(announced)) ?? new Uint8Array(await request.arrayBuffer().catch(brokenOff))
+    return readBuffered(env, Number(announced)) ?? new Uint8Array(await request.arrayBuffer().catch(throwBrokenOff))
   }
   if (request.body === null) return new Uint8Array()
   const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
   for (;;) {
-    const { done, value } = await reader.read().catch(brokenOff)
+    const { done, value } = await reader.read().catch(throwBrokenOff)
     if (done) return concat(chunks, size)
     size += value.byteLength
     if (size > limitBytes) {
@@ -33,15 +33,15 @@ export async function readBody(
   }
 }
 
-/** The body where all of it has come in already, as it has with most requests; a stream costs more than what it carries. */
-function takeWhole({ incoming }: HttpEnv, length: number): Uint8Array | undefined {
+/** Returns the body if it is already buffered, as with most requests, to save the cost of a stream. */
+function readBuffered({ incoming }: HttpEnv, length: number): Uint8Array | undefined {
   if (length === 0) return new Uint8Array()
   const bytes = incoming?.readableLength === length ? incoming.read?.() : undefined
   return bytes instanceof Uint8Array ? bytes : undefined
 }
 
-function brokenOff(cause: unknown): never {
-  throw new AppError('invalid-json', { message: 'the body broke off', cause })
+function throwBrokenOff(cause: unknown): never {
+  throw new AppError('invalid-json', { message: 'the body is incomplete', cause })
 }
 
 const tooLarge = (limitBytes: number) =>

@@ -1,19 +1,19 @@
 import type { HttpEnv } from './http-env.ts'
 import type { HttpRequest } from './http-request.ts'
 
-/** What a request says before its body. */
+/** A request without its body. */
 export interface RequestHead {
   readonly method: string
   readonly path: string // without dot segments, still escaped
-  readonly search: string // with its question mark; empty without a query
-  /** Who the client takes this server for. */
+  readonly search: string // with the question mark; empty without a query
+  /** The Host header, or the authority of the URL. */
   readonly host: string
   readonly isSecure: boolean // by its URL
-  /** By its name in lower case. */
+  /** @param name in lower case */
   header(name: string): string | undefined
 }
 
-/** Reads the head where the listener has parsed it already, else from the request. */
+/** Reads the headers that the listener has parsed, or those of the request without a listener. */
 export function readHead({ method, url, headers }: HttpRequest, { incoming }: HttpEnv): RequestHead {
   const authorityAt = url.indexOf('://') + 3
   const pathAt = url.indexOf('/', authorityAt)

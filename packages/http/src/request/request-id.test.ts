@@ -8,7 +8,7 @@ describe('requestIdOf', () => {
   })
 
   it.each([undefined, undefined, '', 'has space', 'é', 'a\r\nb', 'x'.repeat(129)])(
-    'makes one instead of %j',
+    'replaces %j with a new id',
     (sent) => {
       expect(requestIdOf(sent, createSequenceIds())).toMatch(/^req_[0-9a-f]{32}$/)
     },

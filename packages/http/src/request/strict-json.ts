@@ -4,10 +4,10 @@ import { numberProblem } from './number-problem.ts'
 const MAX_DEPTH = 64
 
 /**
- * Parses one JSON document of bytes that come from outside. Accepts what `JSON.parse` accepts, less a byte order mark,
- * duplicate member names, the name `__proto__`, nesting deeper than 64, numbers that would change and lone surrogates.
+ * Parses untrusted bytes as one JSON document. Accepts what `JSON.parse` accepts, except a byte order mark, duplicate
+ * member names, the name `__proto__`, nesting deeper than 64, numbers that would lose precision, and lone surrogates.
  *
- * @throws AppError `invalid-json` that says what is wrong and at which character
+ * @throws AppError `invalid-json` with the problem and its character position
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes)
@@ -25,7 +25,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** An object or array that is not closed yet. `names` are the members of an object. */
+/** An open object or array. `names` holds the members of an object. */
 interface Open {
   readonly names: Set<string> | undefined
 }
@@ -50,7 +50,7 @@ const CLOSE_BRACE = 0x7d
 
 const isSpace = (code: number) => code === SPACE || code === 0x0a || code === 0x0d || code === 0x09
 
-/** A walk over the text, without recursion. */
+/** The state of the scan, which does not recurse. */
 interface Walk {
   readonly text: string
   readonly open: Open[]
@@ -141,15 +141,15 @@ function scanValue(walk: Walk): Expected {
 
 function scanName(walk: Walk): Expected {
   const start = walk.at
-  if (walk.text.charCodeAt(start) !== QUOTE) fail(walk, 'a member name was expected')
+  if (walk.text.charCodeAt(start) !== QUOTE) fail(walk, 'expected a member name')
   const quoted = scanString(walk)
   const name = quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
   const names = walk.open.at(-1)?.names
-  if (name === '__proto__') fail(walk, 'the member name "__proto__" is forbidden', start)
+  if (name === '__proto__') fail(walk, 'member name "__proto__" is not allowed', start)
   if (names?.has(name)) fail(walk, `duplicate member ${JSON.stringify(name.slice(0, 64))}`, start)
   names?.add(name)
   skipWhitespace(walk)
-  if (!takeCode(walk, COLON)) fail(walk, '":" was expected')
+  if (!takeCode(walk, COLON)) fail(walk, 'expected ":"')
   return 'value'
 }
 
@@ -162,7 +162,7 @@ function scanNext(walk: Walk): Expected {
   const isObject = walk.open.at(-1)?.names !== undefined
   if (takeCode(walk, COMMA)) return isObject ? 'name' : 'value'
   if (takeCode(walk, isObject ? CLOSE_BRACE : CLOSE_BRACKET)) return close(walk)
-  return fail(walk, `"," or "${isObject ? '}' : ']'}" was expected`)
+  return fail(walk, `expected "," or "${isObject ? '}' : ']'}"`)
 }
 
 const STEPS: Readonly<Record<Expected, (walk: Walk) => Expected>> = {

@@ -6,10 +6,10 @@ const MAX_ISSUES = 5
 const MAX_LENGTH = 200
 
 /**
- * The value as its schema makes it; without a schema it must be an object without members.
+ * Validates a value and returns the schema's output. Without a schema, the value must be an empty object.
  *
- * @param root what the value is called in the message: `body` or `query`
- * @throws AppError `validation-failed` that names the path of each member at fault
+ * @param root name of the value in messages: `body` or `query`
+ * @throws AppError `validation-failed` with the path of each invalid member
  */
 export function validate(schema: GenericSchema = NOTHING, value: unknown, root: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -28,6 +28,6 @@ function describe(issue: BaseIssue<unknown>, root: string): string {
 
 function messageOf({ type, expected, received, message }: BaseIssue<unknown>): string {
   if (type !== 'strict_object') return message
-  if (expected === 'never') return 'is not a known member'
+  if (expected === 'never') return 'unknown member'
   return received === 'undefined' ? 'is missing' : message
 }

@@ -1,10 +1,10 @@
 import type { AppError, Clock } from '@perdure/ports'
-import { type Exchange, isAnonymous } from './exchange.ts'
-import type { AnswerNote } from './http-app-deps.ts'
+import { type Exchange, isAnonymous } from '../exchange.ts'
+import type { AnswerNote } from '../http-app-deps.ts'
 
 const MAX_TARGET = 256
 
-/** What may be recorded of a request; never its body, its query or its credentials. */
+/** The loggable part of a request; never its body, query or credentials. */
 export function noteOf(
   exchange: Exchange,
   { status, error }: { readonly status: number; readonly error: AppError | undefined },

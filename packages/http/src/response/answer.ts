@@ -1,16 +1,16 @@
 import type { Reply } from '@perdure/core'
 import { AppError, EVERY_ROW, fromJsonText } from '@perdure/ports'
-import { acceptsEventStream } from './accept.ts'
-import { type Exchange, hangUpOf } from './exchange.ts'
-import type { Answer } from './handlers.ts'
-import type { OpenRunStream } from './http-app-deps.ts'
-import { isStreamingStart } from './operation-traits.ts'
+import { type Exchange, hangUpOf } from '../exchange.ts'
+import type { Answer } from '../handlers.ts'
+import type { OpenRunStream } from '../http-app-deps.ts'
+import { isStreamingStart } from '../operation-traits.ts'
+import { acceptsEventStream } from '../request/accept.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { isResponse, type Outgoing, type TextAnswer, textAnswer } from './text-answer.ts'
 
 /**
- * What is sent for an answer, fresh or recalled. A run that was started by this request, or by an earlier one with the
- * same key, is shown as the stream of its events where the operation offers one and the client accepts it.
+ * Converts an answer, new or replayed, to a response. The response is a run's event stream if this request, or an
+ * earlier one with the same key, started the run, the operation offers streaming, and the client accepts it.
  */
 export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStream: OpenRunStream): Promise<Outgoing> {
   const { head, route, headers, principal, requestId } = exchange
@@ -20,7 +20,7 @@ export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStre
   const { location, replayed, runId, status } = answer
   if (location !== undefined) headers.set('Location', location)
   if (replayed === true) headers.set('Idempotency-Replayed', 'true')
-  if (replayed === true && status === 404) return toTextAnswer(refusedAnew(answer, requestId))
+  if (replayed === true && status === 404) return toTextAnswer(withRequestId(answer, requestId))
   const mayStream = route !== undefined && isStreamingStart(route.mounted.operation)
   if (mayStream && runId !== undefined && acceptsEventStream(head.header('accept'))) {
     return streamOrLinks(answer, () =>
@@ -30,13 +30,16 @@ export async function toOutgoing(exchange: Exchange, answer: Answer, openRunStre
   return toTextAnswer(answer)
 }
 
-/** No refusal is remembered but the one that stands for an answer that was deleted; it is one of this request. */
-const refusedAnew = ({ json, ...answer }: Reply, requestId: string): Reply => ({
+/**
+ * The only stored refusal is the 404 that replaces an answer whose content was deleted; it must carry the id of this
+ * request.
+ */
+const withRequestId = ({ json, ...answer }: Reply, requestId: string): Reply => ({
   ...answer,
   body: { ...(json === undefined ? {} : (fromJsonText(json) as object)), requestId },
 })
 
-/** The run is accepted whatever happens: without room for one more stream the client gets the links to follow later. */
+/** The run is already accepted, so if no stream is available the client gets the links to follow it later. */
 async function streamOrLinks(accepted: Reply, open: () => Promise<Response>): Promise<Outgoing> {
   try {
     return await open()
@@ -52,7 +55,7 @@ function toTextAnswer({ status, body, json, contentType }: Reply): TextAnswer {
   return textAnswer(text, status, { 'Content-Type': contentType ?? 'application/json; charset=utf-8' })
 }
 
-/** Adds what every answer carries. A HEAD request gets the head alone. */
+/** Adds the headers of every response. Drops the body for HEAD. */
 export async function finish(exchange: Exchange, outgoing: Outgoing): Promise<Outgoing> {
   const { head, headers: extra, requestId } = exchange
   const isHead = head.method === 'HEAD'
@@ -63,7 +66,7 @@ export async function finish(exchange: Exchange, outgoing: Outgoing): Promise<Ou
     headers['X-Request-Id'] = requestId
     return { status, headers, text: isHead ? null : outgoing.text }
   }
-  // In place: a copy would turn its text into a stream.
+  // Modified in place: copying a Response turns its text into a stream.
   const { headers } = outgoing
   for (const [name, value] of extra) headers.set(name, value)
   headers.set('X-Request-Id', requestId)

@@ -1,4 +1,4 @@
-/** Text as a body, produced while it is read; whoever stops reading ends it. */
+/** Encodes text chunks as a body, on demand. Cancelling the body ends the source. */
 export function toByteStream(chunks: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]()
   const encoder = new TextEncoder()

@@ -3,15 +3,15 @@ import type { Principal, WatchCredential } from '@perdure/core'
 const EXPORTS = /^(?:application\/x-ndjson|text\/csv)\b/
 
 /**
- * Ends an export that streams when the token it was opened with is lost; other answers stay as they are. Event streams
- * watch the token themselves.
+ * Ends a streamed export when its token is revoked, expires or loses its scopes. Other responses are returned
+ * unchanged; event streams watch the token themselves.
  */
 export function endWithCredential(
   response: Response,
   { tokenId }: Principal,
   watchCredential: WatchCredential,
 ): Response {
-  // To look at the body would turn a text into a stream.
+  // Checked before `body` is read: reading it turns a text response into a stream.
   if (tokenId === undefined || !EXPORTS.test(response.headers.get('content-type') ?? '')) return response
   const { body, status, headers } = response
   if (body === null) return response
@@ -21,7 +21,7 @@ export function endWithCredential(
   )
 }
 
-/** The same bytes, pulled one by one, until `watch` says to end. */
+/** Passes the source through, chunk by chunk on demand, until `watch` calls `end`. */
 function endedBy(source: ReadableStream<Uint8Array>, watch: (end: () => void) => () => void) {
   const reader = source.getReader()
   let unwatch = () => {}

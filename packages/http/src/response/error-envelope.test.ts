@@ -1,7 +1,7 @@
 import { AppError } from '@perdure/ports'
 import { ERRORS, type ErrorCode } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
-import { bodyOf, createTestApp, get } from './app.fixture.ts'
+import { bodyOf, createTestApp, get } from '../app.fixture.ts'
 import { toAppError, toEnvelope, toErrorAnswer } from './error-envelope.ts'
 
 describe('the error envelope', () => {
@@ -16,7 +16,7 @@ describe('the error envelope', () => {
     expect(toEnvelope(new AppError('agent-busy', { hint: 'later' }), 'r1').hint).toBe('later')
   })
 
-  it('names an error by its code, else by its kind, else as unknown', () => {
+  it('uses code, or else kind, or else "unknown" as the error', () => {
     const named = (code?: string, kind?: string) =>
       toEnvelope(Object.assign(new AppError('unknown'), { code, kind }), 'r1').error
 
@@ -29,11 +29,11 @@ describe('the error envelope', () => {
     [1, '1'],
     [1_000, '1'],
     [1_001, '2'],
-  ])('rounds a retry after %d ms up to whole seconds', (retryAfterMs, seconds) => {
+  ])('rounds retryAfterMs %d up to whole seconds', (retryAfterMs, seconds) => {
     expect(toErrorAnswer(new AppError('agent-busy', { retryAfterMs }), 'r1').headers['Retry-After']).toBe(seconds)
   })
 
-  it('tells the caller nothing of a foreign error', async () => {
+  it('hides the details of an unexpected error from the caller', async () => {
     const secret = new Error('password is hunter2')
     const startRun = () => Promise.reject(secret)
     const readHealth = { document: startRun, live: () => ({ status: 'ok' }) as const, ready: startRun }

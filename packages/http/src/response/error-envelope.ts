@@ -2,7 +2,7 @@ import { AppError } from '@perdure/ports'
 import { ERRORS, type ErrorCode } from '@perdure/protocol'
 import { type TextAnswer, textAnswer } from './text-answer.ts'
 
-/** The body of every refusal. */
+/** The body of every error response. */
 export interface ErrorEnvelope {
   readonly error: string
   readonly message: string
@@ -10,7 +10,7 @@ export interface ErrorEnvelope {
   readonly requestId: string
 }
 
-/** A foreign error says nothing to the caller; the log has its details. */
+/** Any other error becomes `internal-error`, without details for the caller; the log has them. */
 export const toAppError = (thrown: unknown): AppError =>
   thrown instanceof AppError ? thrown : new AppError('internal-error', { cause: thrown })
 
@@ -19,7 +19,7 @@ export function toEnvelope(error: AppError, requestId: string): ErrorEnvelope {
   return { error: error.code || error.kind || 'unknown', message, hint: error.hint, requestId }
 }
 
-/** Of errors whose origin cannot say when it will be over. */
+/** Default Retry-After of errors whose source cannot tell how long they last. */
 const RETRY_AFTER_MS: Partial<Record<ErrorCode, number>> = {
   SQLITE_BUSY: 1_000,
   'storage-full': 30_000,
@@ -33,7 +33,7 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   'scope-denied': 'Bearer realm="perdure", error="insufficient_scope"',
 }
 
-/** The envelope with its status and the headers that belong to the error. */
+/** The error response, with `WWW-Authenticate` and `Retry-After` where the error calls for them. */
 export function toErrorAnswer(error: AppError, requestId: string): TextAnswer {
   const challenge = CHALLENGES[error.id]
   const retryAfterMs = error.retryAfterMs ?? RETRY_AFTER_MS[error.id]

@@ -1,4 +1,4 @@
-/** A response of lines that are made as fast as they are read; a failure on the way cuts it off. */
+/** A response that produces its lines on demand. An error while streaming aborts it. */
 export function ndjsonResponse(lines: AsyncGenerator<string, void, void>): Response {
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>(

@@ -1,7 +1,7 @@
 import { OPERATIONS } from '@perdure/protocol'
 import { describe, expect, it } from 'vitest'
-import { createTestApp, get, ORIGIN, post } from './app.fixture.ts'
-import { toRequest } from './operation-request.fixture.ts'
+import { createTestApp, get, ORIGIN, post } from '../app.fixture.ts'
+import { toRequest } from '../operation-request.fixture.ts'
 
 function expectGuarded({ headers }: Response) {
   expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -15,9 +15,9 @@ function expectGuarded({ headers }: Response) {
   expect(headers.get('ratelimit')).toMatch(/./)
 }
 
-describe('every answer', () => {
+describe('SECURITY_HEADERS', () => {
   it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
-    'of %s tells browsers that it is data',
+    'marks the response of %s as data',
     async (_, operation) => {
       const { app } = createTestApp()
 
@@ -30,9 +30,9 @@ describe('every answer', () => {
   it.each([
     ['an unknown path', get('/nowhere')],
     ['a wrong method', new Request(`${ORIGIN}/v1/agents`, { method: 'PATCH' })],
-    ['a body that is no JSON', post('/agents/echo/run', '{')],
-    ['an origin that is not listed', post('/agents/echo/run', {}, { Origin: 'https://evil.example' })],
-  ])('to %s does so too', async (_, request) => {
+    ['a body that is not JSON', post('/agents/echo/run', '{')],
+    ['an origin that is not allowed', post('/agents/echo/run', {}, { Origin: 'https://evil.example' })],
+  ])('marks the error response to %s as data', async (_, request) => {
     const response = await createTestApp().app.fetch(request)
 
     expectGuarded(response)

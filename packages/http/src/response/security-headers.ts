@@ -1,4 +1,4 @@
-/** What every answer tells browsers, unless it says otherwise itself: data, for nobody's frame, not to be kept. */
+/** Default headers of every response: not sniffable, not cacheable, not framable. A response may override them. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',

@@ -22,7 +22,7 @@ describe('/agents', () => {
     expect(second.nextCursor).toBeNull()
   })
 
-  it('describes an agent and what it is doing', async () => {
+  it('returns an agent and its state', async () => {
     const { app } = createTestApp()
     await app.fetch(post('/agents/hold/stream', {}))
 
@@ -34,7 +34,7 @@ describe('/agents', () => {
     expect(await refusalOf(await app.fetch(get('/agents/none')))).toEqual({ status: 404, error: 'agent-not-found' })
   })
 
-  it('runs an agent and answers its outcome', async () => {
+  it('runs an agent and answers with its outcome', async () => {
     const { app } = createTestApp()
 
     const response = await app.fetch(post('/agents/echo/run', { input: { text: 'hi' } }))
@@ -46,7 +46,7 @@ describe('/agents', () => {
     expect(parse(RunOutcome, await bodyOf(response))).toMatchObject({ status: 'completed', result: { text: 'hi' } })
   })
 
-  it('answers 202 at once when the client prefers that', async () => {
+  it('answers 202 immediately if the client prefers respond-async', async () => {
     const { app } = createTestApp()
 
     const response = await app.fetch(post('/agents/hold/run', {}, { Prefer: 'respond-async' }))
@@ -57,7 +57,7 @@ describe('/agents', () => {
     expect(response.headers.get('location')).toBe(links.self)
   })
 
-  it('answers 202 when the time is up that the client waits', async () => {
+  it('answers 202 when the preferred wait is over', async () => {
     const { app, clock } = createTestApp()
     const answer = app.fetch(post('/agents/hold/run', {}, { Prefer: 'respond-async, wait=5' }))
     await settled()
@@ -68,7 +68,7 @@ describe('/agents', () => {
     expect((await answer).headers.get('preference-applied')).toBe('respond-async, wait=5')
   })
 
-  it('answers 200 when the outcome comes in time', async () => {
+  it('answers 200 if the outcome arrives within the preferred wait', async () => {
     const { app } = createTestApp()
 
     const response = await app.fetch(post('/agents/echo/run', {}, { Prefer: 'wait=5' }))
@@ -77,7 +77,7 @@ describe('/agents', () => {
     expect(response.headers.get('preference-applied')).toBe('wait=5')
   })
 
-  it('says when a busy agent may be tried again', async () => {
+  it('answers agent-busy with Retry-After', async () => {
     const { app } = createTestApp()
     await app.fetch(post('/agents/hold/stream', {}))
 
@@ -87,7 +87,7 @@ describe('/agents', () => {
     expect(await refusalOf(response)).toEqual({ status: 409, error: 'agent-busy' })
   })
 
-  it('starts a run and says where to follow it', async () => {
+  it('starts a run and returns links to follow it', async () => {
     const { app, streams } = createTestApp()
 
     const response = await app.fetch(post('/agents/echo/stream', {}))
@@ -97,7 +97,7 @@ describe('/agents', () => {
     expect(streams).toEqual([])
   })
 
-  it('starts a run and shows its events to a client that accepts a stream', async () => {
+  it('starts a run and streams its events if the client accepts a stream', async () => {
     const { app, streams } = createTestApp()
 
     const response = await app.fetch(post('/agents/echo/stream', {}, SSE))
@@ -109,7 +109,7 @@ describe('/agents', () => {
     expect(streams).toEqual([{ runId, visibility: 'every-row', lastEventId: undefined }])
   })
 
-  it('answers the links of the accepted run when no stream is free', async () => {
+  it('returns the links of the accepted run if no stream is available', async () => {
     const { app } = createTestApp({
       deps: { openRunStream: () => Promise.reject(new AppError('overloaded', { retryAfterMs: 1_000 })) },
     })
@@ -120,7 +120,7 @@ describe('/agents', () => {
     expect(parse(RunOutcome, await bodyOf(response)).runId).toMatch(/^run_/)
   })
 
-  it('attaches a repeated streaming start to the run of the first', async () => {
+  it('attaches a repeated streaming start to the run of the first request', async () => {
     const { app, streams } = createTestApp()
     const start = (headers: Record<string, string>) =>
       app.fetch(post('/agents/echo/stream', { input: 1 }, { 'Idempotency-Key': 'k', ...headers }))

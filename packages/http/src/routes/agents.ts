@@ -2,7 +2,7 @@ import type { agentOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 
-/** `/agents`: what is registered, what it is doing, runs of it. */
+/** `/agents`: registered agents, their state, starting and aborting runs. */
 export const agentRoutes = ({
   readAgents,
   startRun,

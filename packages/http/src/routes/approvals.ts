@@ -2,7 +2,7 @@ import type { approvalOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 
-/** `/approvals`: the inbox of decisions that runs wait for. */
+/** `/approvals`: the decisions that runs wait for. */
 export const approvalRoutes = ({
   readApprovals,
   resolveApproval,

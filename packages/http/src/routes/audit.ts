@@ -1,9 +1,9 @@
 import type { auditOperations } from '@perdure/protocol'
-import { toByteStream } from '../byte-stream.ts'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
+import { toByteStream } from '../response/byte-stream.ts'
 
-/** `/audit`: what was done, and whether the record of it is intact. */
+/** `/audit`: the audit log, its export and its verification. */
 export const auditRoutes = ({
   listAudit,
   exportAudit,

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, post, refusalOf } from '../app.fixture.ts'
 
 describe('/consolidator', () => {
-  it('shows the queue, dead letters and the budget of the day', async () => {
+  it('returns the queue, the dead letters and the daily budget', async () => {
     const { app } = createTestApp()
     const response = await app.fetch(post('/consolidator/run', { phase: 'merge' }))
 
@@ -18,7 +18,7 @@ describe('/consolidator', () => {
     })
   })
 
-  it('queues nothing for a session that is not there, or a phase that is none', async () => {
+  it('rejects an unknown session and an unknown phase', async () => {
     const { app } = createTestApp()
 
     expect(await refusalOf(await app.fetch(post('/consolidator/run', { sessionId: 'none' })))).toEqual({
@@ -28,7 +28,7 @@ describe('/consolidator', () => {
     expect((await app.fetch(post('/consolidator/run', { phase: 'dream' }))).status).toBe(400)
   })
 
-  it('lists dead letters and queues one again', async () => {
+  it('lists dead letters and requeues one', async () => {
     const { app, storage, clock } = createTestApp()
     const now = clock.now()
     await storage.unitOfWork.commit([

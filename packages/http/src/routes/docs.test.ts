@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, createTestApp, get, refusalOf } from '../app.fixture.ts'
 
 describe('/openapi.json', () => {
-  it('is the document of this server, for anyone', async () => {
+  it('returns the document of this server without a token', async () => {
     const { app } = createTestApp({ config: { basePath: '/v1' } })
 
     const response = await app.fetch(get('/openapi.json'))
@@ -17,7 +17,7 @@ describe('/openapi.json', () => {
     })
   })
 
-  it('is not there when documents are switched off', async () => {
+  it('answers 404 when docs are disabled', async () => {
     const { app } = createTestApp({ config: { docsEnabled: false } })
 
     expect(await refusalOf(await app.fetch(get('/openapi.json')))).toEqual({ status: 404, error: 'route-not-found' })
@@ -25,7 +25,7 @@ describe('/openapi.json', () => {
 })
 
 describe('/asyncapi.json', () => {
-  it('is the document of this server, for anyone', async () => {
+  it('returns the document of this server without a token', async () => {
     const { app } = createTestApp({ config: { basePath: '/v1' } })
 
     const response = await app.fetch(get('/asyncapi.json'))
@@ -38,7 +38,7 @@ describe('/asyncapi.json', () => {
     })
   })
 
-  it('is not there when documents are switched off', async () => {
+  it('answers 404 when docs are disabled', async () => {
     const { app } = createTestApp({ config: { docsEnabled: false } })
 
     expect(await refusalOf(await app.fetch(get('/asyncapi.json')))).toEqual({ status: 404, error: 'route-not-found' })
@@ -52,7 +52,7 @@ describe('/docs', () => {
     return { response, text: await response.text() }
   }
 
-  it('is one page of HTML with every operation and every error, for anyone', async () => {
+  it('returns one HTML page with every operation and error, without a token', async () => {
     const { response, text } = await read()
 
     expect(response.status).toBe(200)
@@ -64,7 +64,7 @@ describe('/docs', () => {
     for (const error of Object.keys(ERRORS)) expect(text).toContain(`<tr id="error-${error}">`)
   })
 
-  it('links only to what is on the page and beside it', async () => {
+  it('links only to its own anchors and the two documents', async () => {
     const { text } = await read()
     const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
     const links = [...text.matchAll(/ href="([^"]+)"/g)].map(([, link = '']) => link)
@@ -73,7 +73,7 @@ describe('/docs', () => {
     expect(links.filter((link) => !/^(#|data:image|(openapi|asyncapi)\.json$)/.test(link))).toEqual([])
   })
 
-  it('allows the one style and the one script that stand in it, and calls to this server', async () => {
+  it('allows only its inlined style and script, and requests to this server', async () => {
     const { response, text } = await read()
     const hashOf = (tag: string) => {
       const [, content = ''] = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(text) ?? []
@@ -94,7 +94,7 @@ describe('/docs', () => {
     expect(text).not.toMatch(/ (style|on\w+)="|javascript:/)
   })
 
-  it('is not there when documents are switched off', async () => {
+  it('answers 404 when docs are disabled', async () => {
     const { app } = createTestApp({ config: { docsEnabled: false } })
 
     expect(await refusalOf(await app.fetch(get('/docs')))).toEqual({ status: 404, error: 'route-not-found' })

@@ -1,13 +1,13 @@
 import { type JsonText, toJsonText } from '@perdure/ports'
 import { type docsOperations, ERRORS, OPERATIONS } from '@perdure/protocol'
-import { buildAsyncApi } from '../asyncapi.ts'
 import { DOCS_PAGE_HEADERS, renderDocsPage } from '../docs-page/render-docs-page.ts'
+import { buildAsyncApi } from '../documents/asyncapi.ts'
+import { buildOpenApi } from '../documents/openapi.ts'
 import type { Handlers } from '../handlers.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
-import { buildOpenApi } from '../openapi.ts'
-import { textAnswer } from '../text-answer.ts'
+import { textAnswer } from '../response/text-answer.ts'
 
-/** `/openapi.json`, `/asyncapi.json` and `/docs`: built on first use, then served as they are. */
+/** `/openapi.json`, `/asyncapi.json` and `/docs`: built on first use, then cached. */
 export function docsRoutes({
   config,
   version,

@@ -14,7 +14,7 @@ const send = (method: string, path: string, body?: unknown) =>
 const idsIn = (body: Record<string, unknown>) => parse(listOf(Fact), body).items.map(({ id }) => id)
 
 describe('/memory/facts', () => {
-  it('writes a fact and says where it is', async () => {
+  it('creates a fact and returns its location', async () => {
     const { app } = createTestApp()
 
     const response = await app.fetch(post('/memory/facts', { text: 'the harbour opens at six', tags: ['hours'] }))
@@ -26,7 +26,7 @@ describe('/memory/facts', () => {
     expect(parse(Fact, await bodyOf(await app.fetch(get(`/memory/facts/${fact.id}`))))).toEqual(fact)
   })
 
-  it('writes once under one key', async () => {
+  it('creates a fact only once per idempotency key', async () => {
     const { app } = createTestApp()
     const create = () => app.fetch(post('/memory/facts', { text: 'once' }, { 'Idempotency-Key': 'k' }))
 
@@ -38,7 +38,7 @@ describe('/memory/facts', () => {
     expect(idsIn(await bodyOf(await app.fetch(get('/memory/facts'))))).toHaveLength(1)
   })
 
-  it('changes and deletes a fact', async () => {
+  it('updates and deletes a fact', async () => {
     const { app } = createTestApp()
     const { id } = await bodyOf(await app.fetch(post('/memory/facts', { text: 'one' })))
 
@@ -51,7 +51,7 @@ describe('/memory/facts', () => {
     })
   })
 
-  it('lists by namespace and tag, in pages', async () => {
+  it('lists facts by namespace and tag, in pages', async () => {
     const { app } = createTestApp()
     for (const [text, namespace, tag] of [
       ['a', 'work', 'x'],
@@ -76,7 +76,7 @@ describe('/memory/facts', () => {
     [{ text: 'x', tags: [''] }, 'tags'],
     [{ text: 'x', expiresAt: '2020-01-01T00:00:00.000Z' }, 'expiresAt'],
     [{ text: 'x', color: 'red' }, 'color'],
-  ])('names what is wrong with %j', async (body, member) => {
+  ])('rejects %j and names the invalid member', async (body, member) => {
     const { app } = createTestApp()
 
     const response = await app.fetch(post('/memory/facts', body))
@@ -88,7 +88,7 @@ describe('/memory/facts', () => {
     })
   })
 
-  it('shows and changes only one’s own with a grant of one’s own', async () => {
+  it('gives an :own grant access only to facts of its owner', async () => {
     let principal = { subject: 'bob', scopes: ['memory:*'] }
     const { app } = createTestApp({ deps: { authenticate: async () => principal } })
     const { id } = await bodyOf(await app.fetch(post('/memory/facts', { text: 'bob likes tea' })))
@@ -103,7 +103,7 @@ describe('/memory/facts', () => {
     }
   })
 
-  it('demands its scopes', async () => {
+  it('requires its scopes', async () => {
     const { app } = createTestApp(as('alice', 'memory:read'))
 
     expect(await refusalOf(await app.fetch(post('/memory/facts', { text: 'x' })))).toEqual({
@@ -115,7 +115,7 @@ describe('/memory/facts', () => {
 })
 
 describe('/memory/search', () => {
-  it('answers facts with their scores, best first', async () => {
+  it('returns facts with their scores, best first', async () => {
     const { app } = createTestApp()
     for (const text of ['the harbour opens', 'the harbour master sleeps', 'nothing']) {
       await app.fetch(post('/memory/facts', { text }))
@@ -132,7 +132,7 @@ describe('/memory/search', () => {
 })
 
 describe('/memory/blocks', () => {
-  it('makes, changes, lists and deletes a block', async () => {
+  it('creates, updates, lists and deletes a block', async () => {
     const { app } = createTestApp()
     const put = (body: unknown) => app.fetch(send('PUT', '/memory/blocks/persona', body))
 
@@ -150,7 +150,7 @@ describe('/memory/blocks', () => {
 })
 
 describe('/memory/conflicts', () => {
-  it('lists what disagrees and takes the decision', async () => {
+  it('lists conflicts and resolves one', async () => {
     const { app } = createTestApp()
     for (const colour of ['blue', 'green']) {
       await app.fetch(post('/memory/facts', { text: `her favourite colour of all is ${colour}` }))

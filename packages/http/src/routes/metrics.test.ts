@@ -6,7 +6,7 @@ const as =
   async () => ({ subject: 'scraper', scopes })
 
 describe('/metrics', () => {
-  it('answers text in the exposition format to anyone when nobody protected it', async () => {
+  it('returns the exposition format without a token by default', async () => {
     const authenticate = () => Promise.reject(new Error('was asked who it is'))
     const { app } = createTestApp({ config: { metricsRequireAuth: false }, deps: { authenticate } })
 
@@ -17,7 +17,7 @@ describe('/metrics', () => {
     expect(await response.text()).toBe('svc_up 1\n')
   })
 
-  it('demands its scope when it is protected', async () => {
+  it('requires its scope if metrics.requireAuth is set', async () => {
     const config = { metricsRequireAuth: true }
     const refused = createTestApp({ config, deps: { authenticate: as('agents:read') } })
     const allowed = createTestApp({ config, deps: { authenticate: as('admin:metrics:read') } })
@@ -26,7 +26,7 @@ describe('/metrics', () => {
     expect((await allowed.app.fetch(get('/metrics'))).status).toBe(200)
   })
 
-  it('is not there when metrics are switched off', async () => {
+  it('answers 404 when metrics are disabled', async () => {
     const { app } = createTestApp({ config: { metricsEnabled: false } })
 
     expect(await refusalOf(await app.fetch(get('/metrics')))).toEqual({ status: 404, error: 'route-not-found' })

@@ -1,9 +1,9 @@
 import type { metricOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
-import { textAnswer } from '../text-answer.ts'
+import { textAnswer } from '../response/text-answer.ts'
 
-/** `/metrics`: what a scraper reads. */
+/** `/metrics`: the metrics for a scraper. */
 export const metricRoutes = ({ readMetrics }: Pick<UseCases, 'readMetrics'>): Handlers<typeof metricOperations> => ({
   async getMetrics() {
     const { contentType, text } = await readMetrics()

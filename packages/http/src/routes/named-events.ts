@@ -2,7 +2,7 @@ import type { namedEventOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 
-/** `/events`: named events from outside. */
+/** `/events`: emitting named events. */
 export const namedEventRoutes = ({
   emitEvent,
 }: Pick<UseCases, 'emitEvent'>): Handlers<typeof namedEventOperations> => ({

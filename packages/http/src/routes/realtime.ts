@@ -3,14 +3,14 @@ import type { realtimeOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 
-/** `/session/ws-ticket`, `/ws`: the way to a WebSocket. An upgrade itself does not come by here. */
+/** `/session/ws-ticket` and `/ws`. WebSocket upgrades are handled separately, by `admitUpgrade`. */
 export const realtimeRoutes = ({
   issueTicket,
 }: Pick<UseCases, 'issueTicket'>): Handlers<typeof realtimeOperations> => ({
   createWsTicket: ({ principal, origin, key }) => issueTicket({ principal, origin, key }),
   openWebSocket() {
     throw new AppError('validation-failed', {
-      message: 'this route is a WebSocket',
+      message: 'this route accepts only WebSocket upgrades',
       hint: 'send the headers Upgrade: websocket and Sec-WebSocket-Protocol: svc.protocol.v1',
     })
   },

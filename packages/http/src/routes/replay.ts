@@ -13,13 +13,13 @@ interface ReplayCall<Params> {
   readonly hangUp: (() => void) | undefined
 }
 
-type Of = Parameters<UseCases['replay']['open']>[0]['of']
+type ReplayTarget = Parameters<UseCases['replay']['open']>[0]['of']
 
-/** The one handler of both replays: a page of what is recorded, or a stream of all of it. */
+/** The handler of run and session replays: one page of recorded events, or a stream of all of them. */
 export const replayWith =
   <Params>(
     { replay, openReplayStream }: Pick<UseCases, 'replay' | 'openReplayStream'>,
-    ofParams: (params: Params) => Of,
+    ofParams: (params: Params) => ReplayTarget,
   ) =>
   async ({ params, body, principal, key, acceptsEventStream, hangUp }: ReplayCall<Params>): Promise<Answer> => {
     const { raw = false, limit = 50, cursor, order = 'asc', speed } = body

@@ -23,7 +23,7 @@ describe('/runs', () => {
     expect((await list('?since=2999-01-01T00:00:00.000Z')).items).toEqual([])
   })
 
-  it('shows a run and its outcome', async () => {
+  it('returns a run and its outcome', async () => {
     const { app, runId } = await createAppWithRun()
 
     expect(parse(Run, await bodyOf(await app.fetch(get(`/runs/${runId}`))))).toMatchObject({
@@ -39,7 +39,7 @@ describe('/runs', () => {
     expect(await refusalOf(await app.fetch(get('/runs/run_none')))).toEqual({ status: 404, error: 'run-not-found' })
   })
 
-  it('shows the events of a run as a page, oldest first', async () => {
+  it('returns the events of a run as a page, oldest first', async () => {
     const { app, runId, streams } = await createAppWithRun()
 
     const page = parse(listOf(EventEnvelope), await bodyOf(await app.fetch(get(`/runs/${runId}/events?limit=2`))))
@@ -48,7 +48,7 @@ describe('/runs', () => {
     expect(streams).toEqual([])
   })
 
-  it('shows the events of a run as a stream from the cursor of the client', async () => {
+  it("streams the events of a run from the client's cursor", async () => {
     const { app, runId, streams } = await createAppWithRun()
 
     const response = await app.fetch(get(`/runs/${runId}/events`, SSE))
@@ -66,7 +66,7 @@ describe('/runs', () => {
     ])
   })
 
-  it('aborts a run, once and for all', async () => {
+  it('aborts a run only once', async () => {
     const { app, runId } = await createAppWithRun()
     const held = await bodyOf(await app.fetch(post('/agents/hold/stream', {})))
     const abort = (id: unknown) => app.fetch(post(`/runs/${id}/abort`, { reason: 'enough' }))

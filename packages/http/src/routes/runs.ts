@@ -3,7 +3,7 @@ import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 import { replayWith } from './replay.ts'
 
-/** `/runs`: what has run, its outcome, its events, its end. */
+/** `/runs`: runs, their outcomes and events, resuming, replaying and aborting them. */
 export const runRoutes = ({
   readRuns,
   abortRun,

@@ -8,7 +8,7 @@ const send = (method: string, path: string, body?: unknown, headers = {}) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
 
-/** An app whose caller is named by the header `X-Who` and holds these scopes. */
+/** An app whose caller holds these scopes; `as` sets the caller's subject. */
 function createAppFor(scopes: readonly string[]) {
   const authenticate = async () => ({ subject: who, scopes })
   let who = 'alice'
@@ -23,7 +23,7 @@ function createAppFor(scopes: readonly string[]) {
 }
 
 describe('/sessions', () => {
-  it('answers a key whose answer went with its session under the id of the request that asks', async () => {
+  it("answers a key whose stored answer was deleted with its session under the new request's id", async () => {
     const { app } = createTestApp()
     const run = (id: string) =>
       post('/agents/echo/run', { sessionId: 'chat', input: 1 }, { 'Idempotency-Key': 'k', 'X-Request-Id': id })
@@ -36,7 +36,7 @@ describe('/sessions', () => {
     expect(await bodyOf(again)).toMatchObject({ error: 'session-not-found', requestId: 'second' })
   })
 
-  it('creates, reads, changes and deletes', async () => {
+  it('creates, reads, updates and deletes a session', async () => {
     const { app } = createTestApp()
 
     const created = await app.fetch(post('/sessions', { id: 'chat', title: 'Ships', metadata: { a: '1' } }))
@@ -53,7 +53,7 @@ describe('/sessions', () => {
     expect(await refusalOf(await app.fetch(get('/sessions/chat')))).toEqual({ status: 404, error: 'session-not-found' })
   })
 
-  it('answers a creation again under its key, and refuses another one under it', async () => {
+  it('replays a create under its key and refuses a different one', async () => {
     const { app } = createTestApp()
     const key = { 'Idempotency-Key': 'k' }
     const first = await bodyOf(await app.fetch(post('/sessions', { title: 'a' }, key)))
@@ -71,10 +71,10 @@ describe('/sessions', () => {
   it.each([
     ['an id outside the grammar', { id: '../x' }, 'body.id'],
     ['an unknown member', { owner: 'bob' }, 'body.owner'],
-    ['too long a title', { title: 'x'.repeat(513) }, 'body.title'],
-    ['metadata that are no texts', { metadata: { a: 1 } }, 'body.metadata.a'],
+    ['a title that is too long', { title: 'x'.repeat(513) }, 'body.title'],
+    ['metadata that is not text', { metadata: { a: 1 } }, 'body.metadata.a'],
     ['too many metadata', { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [i, ''])) }, 'metadata'],
-  ])('refuses %s by its path', async (_, body, path) => {
+  ])('rejects %s and names its path', async (_, body, path) => {
     const { app } = createTestApp()
 
     const response = await app.fetch(post('/sessions', body))
@@ -83,7 +83,7 @@ describe('/sessions', () => {
     expect(await bodyOf(response)).toMatchObject({ error: 'validation-failed', message: expect.stringContaining(path) })
   })
 
-  it('shows and gives `own` grants what belongs to them, and answers the rest as if it were not there', async () => {
+  it('gives :own grants their own sessions and answers 404 for all others', async () => {
     const scopes = ['sessions:read:own', 'sessions:write:own', 'sessions:export:own']
     const { as } = createAppFor(scopes)
     await as('alice').fetch(post('/sessions', { id: 'hers' }))
@@ -106,7 +106,7 @@ describe('/sessions', () => {
     expect((await as('alice').fetch(get('/sessions/hers'))).status).toBe(200)
   })
 
-  it('lets a grant of one id do that one alone', async () => {
+  it('limits a grant for one id to that session', async () => {
     const { as } = createAppFor(['sessions:read:mine', 'sessions:write'])
     await as('alice').fetch(post('/sessions', { id: 'mine' }))
     await as('alice').fetch(post('/sessions', { id: 'other' }))
@@ -120,7 +120,7 @@ describe('/sessions', () => {
     expect((await as('alice').fetch(send('POST', '/sessions/mine/export'))).status).toBe(403)
   })
 
-  it('streams an export as lines that close with a checksum', async () => {
+  it('streams an export as lines that end with a checksum', async () => {
     const { app } = createTestApp()
     await app.fetch(post('/agents/echo/run', { input: 'hi', sessionId: 'chat' }))
 

@@ -1,7 +1,7 @@
 import type { sessionOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
-import { ndjsonResponse } from '../ndjson.ts'
+import { ndjsonResponse } from '../response/ndjson.ts'
 import { replayWith } from './replay.ts'
 
 type Deps = Pick<
@@ -16,7 +16,7 @@ type Deps = Pick<
   | 'openSessionStream'
 >
 
-/** `/sessions`: conversations, their transcripts, their runs, what they have recorded, and what happens in them. */
+/** `/sessions`: sessions with their transcripts, runs, exports, replays and events. */
 export const sessionRoutes = (deps: Deps): Handlers<typeof sessionOperations> => ({
   listSessions: async ({ query, visibility }) => ({
     status: 200,

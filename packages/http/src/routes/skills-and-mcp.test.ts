@@ -4,7 +4,7 @@ import { bodyOf, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixt
 const remove = (path: string) => new Request(`${ORIGIN}/v1${path}`, { method: 'DELETE' })
 
 describe('/skills', () => {
-  it('lists, shows, installs and removes', async () => {
+  it('lists, returns, installs and removes skills', async () => {
     const { app } = createTestApp()
 
     const installed = await app.fetch(post('/skills/install', { source: 'team/doc' }))
@@ -35,7 +35,7 @@ describe('/skills', () => {
 describe('/mcp/servers', () => {
   const web = { id: 'web', transport: 'http', url: 'https://mcp.example/mcp' }
 
-  it('binds, lists, calls and removes', async () => {
+  it('binds, lists, calls and removes MCP servers', async () => {
     const { app } = createTestApp()
 
     expect((await app.fetch(post('/mcp/servers', web))).status).toBe(201)
@@ -54,8 +54,8 @@ describe('/mcp/servers', () => {
     ['a process', { id: 'sh', transport: 'stdio', command: 'sh' }, 400, 'validation-failed'],
     ['a process by another name', { ...web, command: 'sh' }, 400, 'validation-failed'],
     ['a naked secret', { ...web, headersRef: 'Bearer abc' }, 400, 'validation-failed'],
-    ['a host that is not listed', { ...web, url: 'https://other.example/' }, 403, 'mcp-host-denied'],
-    ['a secret that is not listed', { ...web, headersRef: 'env:PEPPER' }, 403, 'mcp-headers-denied'],
+    ['a host that is not allowed', { ...web, url: 'https://other.example/' }, 403, 'mcp-host-denied'],
+    ['a secret that is not allowed', { ...web, headersRef: 'env:PEPPER' }, 403, 'mcp-headers-denied'],
   ])('refuses to bind %s', async (_, server, status, error) => {
     const { app } = createTestApp()
 

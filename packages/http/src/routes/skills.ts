@@ -2,7 +2,7 @@ import type { skillOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 
-/** `/skills`: what is there, what it says, installing and removing. */
+/** `/skills`: listing, reading, installing and removing skills. */
 export const skillRoutes = ({
   readSkills,
   manageSkills,

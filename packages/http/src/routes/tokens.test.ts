@@ -20,7 +20,7 @@ async function setUp(options: AppOptions = {}) {
 const CI = { name: 'ci', scopes: ['agents:read'] }
 
 describe('/tokens', () => {
-  it('mints a token that works at once, shows it once, and says where it is', async () => {
+  it('mints a token that works immediately, shows it once and returns its location', async () => {
     const { send, read } = await setUp()
 
     const response = await send('/tokens', { ...CI, subject: 'alice', env: 'test' })
@@ -48,7 +48,7 @@ describe('/tokens', () => {
     expect(JSON.stringify(items)).not.toMatch(/digest|perdure_/)
   })
 
-  it('refuses more than the caller has with a code of its own', async () => {
+  it("refuses scopes beyond the caller's with scope-escalation-denied", async () => {
     const { mint, app } = await setUp()
     const { token } = await mint({ scopes: ['tokens:create', 'agents:read:echo'] })
 
@@ -60,11 +60,11 @@ describe('/tokens', () => {
   it.each<[string, object]>([
     ['no scopes', { scopes: [] }],
     ['an unknown scope', { scopes: ['agents:fly'] }],
-    ['an expiry that is over', { expiresAt: '2020-01-01T00:00:00.000Z' }],
-    ['an expiry that is no instant', { expiresAt: 'soon' }],
+    ['an expiry in the past', { expiresAt: '2020-01-01T00:00:00.000Z' }],
+    ['an expiry that is not a date', { expiresAt: 'soon' }],
     ['a subject with a space', { subject: 'a b' }],
-    ['a member that only the server sets', { createdBy: 'me' }],
-  ])('refuses %s', async (_, over) => {
+    ['a member that only the server may set', { createdBy: 'me' }],
+  ])('rejects %s', async (_, over) => {
     const { send, storage } = await setUp()
 
     expect(await refusalOf(await send('/tokens', { ...CI, ...over }))).toEqual({
@@ -74,7 +74,7 @@ describe('/tokens', () => {
     expect((await storage.tokens.list({ limit: 9, order: 'asc' })).items).toHaveLength(1)
   })
 
-  it('gives the same token again under the same key, and stores it sealed', async () => {
+  it('returns the same token under the same key and stores it sealed', async () => {
     const { send, storage, token: admin } = await setUp()
     const keyed = { 'Idempotency-Key': 'mint-1' }
 
@@ -84,7 +84,7 @@ describe('/tokens', () => {
     expect(new Set(texts).size).toBe(1)
     const { token } = JSON.parse(texts[0] ?? '{}') as { token: string }
     expect((await storage.tokens.list({ limit: 9, order: 'asc' })).items).toHaveLength(2)
-    // Whatever the storage shows of it, and another app on it that knows the key.
+    // Another app on the same storage that has the pepper can unseal it.
     const again = await createTestApp({ auth: 'token', on: { storage, clock: createTestApp().clock } }).app.fetch(
       post('/tokens', CI, { ...bearer(admin), ...keyed }),
     )
@@ -96,7 +96,7 @@ describe('/tokens', () => {
     })
   })
 
-  it('rotates a token, with a grace for the old one', async () => {
+  it('rotates a token with a grace period for the old one', async () => {
     const { send, mint, read, clock } = await setUp()
     const old = await mint({ subject: 'alice' })
 
@@ -118,7 +118,7 @@ describe('/tokens', () => {
     })
   })
 
-  it('keeps what was asked under a key across a rotation of the caller', async () => {
+  it("replays an answer under its key after the caller's token was rotated", async () => {
     const { send, mint, app, storage } = await setUp()
     const old = await mint({ subject: 'alice', scopes: ['agents:invoke'] })
     const run = (token: string) =>
@@ -133,7 +133,7 @@ describe('/tokens', () => {
     expect((await storage.runs.list({}, { limit: 9, order: 'asc' }, 'every-row')).items).toHaveLength(1)
   })
 
-  it('revokes a token for the next request, again without harm', async () => {
+  it('revokes a token immediately and is safe to repeat', async () => {
     const { mint, remove, read } = await setUp()
     const { id, token } = await mint()
 
@@ -144,7 +144,7 @@ describe('/tokens', () => {
     expect(await refusalOf(await remove('/tokens/tok_x'))).toEqual({ status: 404, error: 'token-not-found' })
   })
 
-  it('lets no request through that comes after a revocation, however many race it', async () => {
+  it('admits no request after a revocation, even under concurrency', async () => {
     const { mint, remove, read } = await setUp({ config: { perIpRequests: 10_000 } })
     const { id, token } = await mint()
     let isRevoked = false
@@ -163,7 +163,7 @@ describe('/tokens', () => {
     await Promise.all(Array.from({ length: 100 }, async () => late.push((await read('/agents', token)).status)))
 
     expect(late.length).toBeGreaterThanOrEqual(100)
-    // From the eleventh on the address is locked out.
+    // From the eleventh failure on, the address is locked out.
     expect(late.filter((status) => status !== 401 && status !== 429)).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import type { tokenOperations } from '@perdure/protocol'
 import type { Handlers } from '../handlers.ts'
 import type { UseCases } from '../http-app-deps.ts'
 
-/** `/tokens`: who may do what. */
+/** `/tokens`: minting, rotating and revoking tokens. */
 export const tokenRoutes = ({ tokens }: Pick<UseCases, 'tokens'>): Handlers<typeof tokenOperations> => ({
   listTokens: async ({ query }) => ({ status: 200, body: await tokens.list(query) }),
   getOwnToken: async ({ principal }) => ({ status: 200, body: await tokens.self(principal) }),

@@ -5,8 +5,8 @@ const BEAT = { id: 'beat', kind: 'interval', intervalMs: 60_000, target: { agent
 
 const remove = (path: string) => new Request(`${ORIGIN}/v1${path}`, { method: 'DELETE' })
 
-describe('the routes of triggers', () => {
-  it('create, show, list, disable, enable, fire and delete a trigger', async () => {
+describe('/triggers', () => {
+  it('creates, returns, lists, disables, enables, fires and deletes a trigger', async () => {
     const { app } = createTestApp()
 
     const created = await app.fetch(post('/triggers', BEAT))
@@ -40,7 +40,7 @@ describe('the routes of triggers', () => {
     expect(await refusalOf(await app.fetch(get('/triggers/beat')))).toEqual({ status: 404, error: 'trigger-not-found' })
   })
 
-  it('remember what they did under a key', async () => {
+  it('replays answers under the same key', async () => {
     const { app } = createTestApp()
     const headers = { 'Idempotency-Key': 'k' }
     const create = () => app.fetch(post('/triggers', BEAT, headers))
@@ -55,14 +55,14 @@ describe('the routes of triggers', () => {
     expect((await bodyOf(await app.fetch(get('/triggers/beat/fires')))).items).toHaveLength(1)
   })
 
-  it('prune what is disabled', async () => {
+  it('prunes disabled triggers', async () => {
     const { app } = createTestApp()
     await app.fetch(post('/triggers', { ...BEAT, enabled: false }))
 
     expect(await bodyOf(await app.fetch(post('/triggers/prune', {})))).toEqual({ pruned: ['beat'] })
   })
 
-  it('say which fires an event has set off', async () => {
+  it('returns the fires that an event caused', async () => {
     const { app } = createTestApp()
     await app.fetch(post('/triggers', { id: 'paid', kind: 'event', event: 'order.paid', target: { agentId: 'echo' } }))
 
@@ -82,7 +82,7 @@ describe('the routes of triggers', () => {
     ['target', { ...BEAT, target: { agentId: 'echo', workflowId: 'steps' } }],
     ['expiresAt', { ...BEAT, expiresAt: '2024-12-31T00:00:00.000Z' }],
     ['kind', { ...BEAT, kind: 'daily' }],
-  ])('refuse a definition and name %s', async (member, definition) => {
+  ])('rejects a definition with an invalid %s', async (member, definition) => {
     const { app } = createTestApp()
 
     const response = await app.fetch(post('/triggers', definition))

@@ -4,7 +4,7 @@ import type { UseCases } from '../http-app-deps.ts'
 
 type Deps = Pick<UseCases, 'readTriggers' | 'createTrigger' | 'manageTriggers' | 'fireByHand'>
 
-/** `/triggers`: what starts runs by itself, its history, its administration. */
+/** `/triggers`: triggers, their administration and their fires. */
 export const triggerRoutes = ({
   readTriggers,
   createTrigger,

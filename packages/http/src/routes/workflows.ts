@@ -4,7 +4,7 @@ import type { UseCases } from '../http-app-deps.ts'
 
 type Deps = Pick<UseCases, 'readWorkflows' | 'startRun' | 'threads' | 'resumeWorkflow' | 'deleteThread'>
 
-/** `/workflows`: what is registered, its threads, what they wait for. */
+/** `/workflows`: registered workflows, their threads and checkpoints. */
 export const workflowRoutes = ({
   readWorkflows,
   startRun,

@@ -1,6 +1,6 @@
 import type { CreateStage } from './stage.ts'
 
-/** Lets nothing be done that could not be recorded. */
+/** Refuses a request that could not be audited. */
 export const createAudit: CreateStage =
   ({ admit }) =>
   ({ route }) => {

@@ -9,13 +9,13 @@ async function createSecuredApp(options: AppOptions = {}) {
 }
 
 describe('authentication', () => {
-  it('lets a valid token in', async () => {
+  it('accepts a valid token', async () => {
     const { app, token } = await createSecuredApp()
 
     expect((await app.fetch(get('/agents', bearer(token)))).status).toBe(200)
   })
 
-  it('asks for a token where there is none', async () => {
+  it('answers auth-required without a token', async () => {
     const { app } = await createSecuredApp()
 
     const response = await app.fetch(get('/agents'))
@@ -25,7 +25,7 @@ describe('authentication', () => {
     expect(await bodyOf(response)).toMatchObject({ error: 'auth-required', requestId: expect.any(String) })
   })
 
-  it('tells invalid, expired and revoked tokens apart', async () => {
+  it('distinguishes invalid, expired and revoked tokens', async () => {
     const { app, token, record, manage, clock } = await createSecuredApp()
     const refusal = async (text: string) => {
       const response = await app.fetch(get('/agents', bearer(text)))
@@ -40,7 +40,7 @@ describe('authentication', () => {
     expect(await refusal(token)).toBe('auth-revoked')
   })
 
-  it('asks for nothing where anyone may', async () => {
+  it('requires no token for public operations', async () => {
     const { app } = await createSecuredApp()
 
     expect((await app.fetch(get('/health/live', bearer('nonsense')))).status).toBe(200)
@@ -55,7 +55,7 @@ describe('the lockout', () => {
     for (let n = 0; n < times; n++) await app.fetch(get('/agents', bearer('nonsense')), env('192.0.2.1'))
   }
 
-  it('refuses the eleventh failing attempt of an address, and says for how long', async () => {
+  it('refuses the eleventh failed attempt of an address, with Retry-After', async () => {
     const made = await createSecuredApp()
     await failTimes(made, 9)
     const tenth = await made.app.fetch(get('/agents', bearer('nonsense')), env('192.0.2.1'))
@@ -70,7 +70,7 @@ describe('the lockout', () => {
     expect((await made.app.fetch(get('/agents', bearer('nonsense')), env('192.0.2.1'))).status).toBe(401)
   })
 
-  it('lets a valid token from a locked address in, unless it is to be strict', async () => {
+  it('accepts a valid token from a locked-out address, unless blockValid is set', async () => {
     const kind = await createSecuredApp()
     const strict = await createSecuredApp({ blockValid: true })
     await failTimes(kind, 100)
@@ -90,7 +90,7 @@ describe('the lockout', () => {
     expect((await app.fetch(get('/agents', bearer(token)), env('192.0.2.1'))).status).toBe(200)
   })
 
-  it('counts a hundred attempts at once one by one', async () => {
+  it('counts a hundred concurrent attempts individually', async () => {
     const { app } = await createSecuredApp()
 
     const statuses = await Promise.all(
@@ -102,8 +102,8 @@ describe('the lockout', () => {
   })
 })
 
-describe('a token in the address', () => {
-  it('counts for nothing and stands in no log line', async () => {
+describe('a token in the URL', () => {
+  it('is ignored and never logged', async () => {
     const { app, token, lines } = await createSecuredApp()
 
     for (const name of ['access_token', 'token', 'authorization']) {

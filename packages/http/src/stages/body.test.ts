@@ -3,7 +3,7 @@ import { bodyOf, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixt
 
 const RUN = '/agents/echo/run'
 
-/** A body in chunks whose length is not announced. */
+/** A chunked body without Content-Length. */
 function chunked(chunks: readonly string[]): Request {
   const encoder = new TextEncoder()
   const body = new ReadableStream({
@@ -16,20 +16,20 @@ function chunked(chunks: readonly string[]): Request {
   return new Request(`${ORIGIN}/v1${RUN}`, { method: 'POST', body, headers, duplex: 'half' })
 }
 
-describe('the body', () => {
-  it('is an empty object when it is missing', async () => {
+describe('the request body', () => {
+  it('defaults to an empty object', async () => {
     const { app } = createTestApp()
 
     expect(await bodyOf(await app.fetch(post(RUN)))).toMatchObject({ status: 'completed', result: null })
   })
 
-  it('is put together from its chunks', async () => {
+  it('is assembled from its chunks', async () => {
     const { app } = createTestApp()
 
     expect(await bodyOf(await app.fetch(chunked(['{"inp', 'ut":', '"ä"}'])))).toMatchObject({ result: 'ä' })
   })
 
-  it('is refused over the limit, announced or not', async () => {
+  it('is rejected over the limit, with or without Content-Length', async () => {
     const { app } = createTestApp()
     const tooLarge = { status: 413, error: 'body-too-large' }
     const ofLength = (length: number) => `{"input":"${'x'.repeat(length - 12)}"}`
@@ -42,7 +42,7 @@ describe('the body', () => {
     )
   })
 
-  it('may say that it is UTF-8', async () => {
+  it('may declare UTF-8', async () => {
     const { app } = createTestApp()
     const headers = { 'Content-Type': 'application/json; charset=UTF-8', 'Content-Encoding': 'identity' }
 
@@ -55,7 +55,7 @@ describe('the body', () => {
     { 'Content-Type': 'application/jsonp' },
     { 'Content-Type': '' },
     { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
-  ])('is refused as %j', async (headers) => {
+  ])('is rejected with headers %j', async (headers) => {
     const { app } = createTestApp()
 
     expect(await refusalOf(await app.fetch(post(RUN, '{}', headers)))).toEqual({
@@ -64,7 +64,7 @@ describe('the body', () => {
     })
   })
 
-  it('must be strict JSON', async () => {
+  it('is rejected if it is not strict JSON', async () => {
     const { app } = createTestApp()
 
     expect(await bodyOf(await app.fetch(post(RUN, '{"input":1,"input":2}')))).toMatchObject({
@@ -73,24 +73,27 @@ describe('the body', () => {
     })
   })
 
-  it.each(['1e400', '12345678901234567890', '"\\ud800"'])('must not hold %s, which would change', async (input) => {
-    const { app } = createTestApp()
+  it.each(['1e400', '12345678901234567890', '"\\ud800"'])(
+    'is rejected if it contains %s, which cannot be represented exactly',
+    async (input) => {
+      const { app } = createTestApp()
 
-    expect(await bodyOf(await app.fetch(post(RUN, `{"input":${input}}`)))).toMatchObject({
-      error: 'invalid-json',
-      message: expect.stringMatching(/ at character \d+$/),
-    })
-  })
+      expect(await bodyOf(await app.fetch(post(RUN, `{"input":${input}}`)))).toMatchObject({
+        error: 'invalid-json',
+        message: expect.stringMatching(/ at character \d+$/),
+      })
+    },
+  )
 
   it.each([
     [{ sessionId: '../x' }, 'body.sessionId: '],
     [{ metadata: { team: 7 } }, 'body.metadata.team: '],
-    [{ inputs: 1 }, 'body.inputs: is not a known member'],
-    [{ constructor: 1 }, 'body.constructor: is not a known member'],
+    [{ inputs: 1 }, 'body.inputs: unknown member'],
+    [{ constructor: 1 }, 'body.constructor: unknown member'],
     [{ timeoutMs: 0.5 }, 'body.timeoutMs: '],
     [[], 'body: must be an object'],
     [null, 'body: must be an object'],
-  ])('names the member at fault in %j', async (body, message) => {
+  ])('is rejected with the invalid member named: %j', async (body, message) => {
     const { app } = createTestApp()
 
     const refusal = await bodyOf(await app.fetch(post(RUN, body)))
@@ -98,7 +101,7 @@ describe('the body', () => {
     expect(refusal).toMatchObject({ error: 'validation-failed', message: expect.stringContaining(message) })
   })
 
-  it('does not echo a long value', async () => {
+  it('is not echoed at length in the message', async () => {
     const { app } = createTestApp()
 
     const { message } = await bodyOf(await app.fetch(post(RUN, { timeoutMs: 'x'.repeat(900) })))
@@ -107,18 +110,18 @@ describe('the body', () => {
   })
 })
 
-describe('the query', () => {
+describe('the query string', () => {
   it.each([
     ['/runs?limit=0', 'query.limit: '],
     ['/runs?limit=ten', 'query.limit: '],
     ['/runs?order=up', 'query.order: '],
     ['/runs?since=yesterday', 'query.since: '],
     ['/runs?since=2026-02-30T00:00:00.000Z', 'query.since: '],
-    ['/runs?stauts=failed', 'query.stauts: is not a known member'],
-    ['/runs?__proto__=1', 'query.__proto__: is not a known member'],
-    ['/runs?limit=1&limit=2', 'query.limit: given more than once'],
-    ['/agents/echo?x=1', 'query.x: is not a known member'],
-  ])('is refused as %s', async (path, message) => {
+    ['/runs?stauts=failed', 'query.stauts: unknown member'],
+    ['/runs?__proto__=1', 'query.__proto__: unknown member'],
+    ['/runs?limit=1&limit=2', 'query.limit: sent more than once'],
+    ['/agents/echo?x=1', 'query.x: unknown member'],
+  ])('is rejected in %s', async (path, message) => {
     const { app } = createTestApp()
 
     const refusal = await bodyOf(await app.fetch(get(path)))

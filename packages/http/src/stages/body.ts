@@ -1,11 +1,11 @@
 import { AppError } from '@perdure/ports'
-import { readBody } from '../read-body.ts'
-import type { RequestHead } from '../request-head.ts'
-import { parseStrictJson } from '../strict-json.ts'
-import { validate } from '../validate.ts'
+import { readBody } from '../request/read-body.ts'
+import type { RequestHead } from '../request/request-head.ts'
+import { parseStrictJson } from '../request/strict-json.ts'
+import { validate } from '../request/validate.ts'
 import type { CreateStage } from './stage.ts'
 
-/** Reads and validates what the client sent: the query, then the body. A missing body is an empty object. */
+/** Validates the query, then reads and validates the body. A missing body counts as an empty object. */
 export const createBody: CreateStage =
   ({ config }) =>
   async (exchange) => {
@@ -26,7 +26,7 @@ function readQuery(search: string): Record<string, string> {
   const entries = [...new URLSearchParams(search)]
   const names = new Set<string>()
   for (const [name] of entries) {
-    if (names.has(name)) throw new AppError('validation-failed', { message: `query.${name}: given more than once` })
+    if (names.has(name)) throw new AppError('validation-failed', { message: `query.${name}: sent more than once` })
     names.add(name)
   }
   return Object.fromEntries(entries)

@@ -10,7 +10,7 @@ const preflight = (origin: string, path = '/agents/echo/run') =>
   })
 
 describe('CORS', () => {
-  it('says nothing to a request without an origin', async () => {
+  it('sends no CORS headers to a request without an origin', async () => {
     const { app } = createTestApp(listed)
 
     const response = await app.fetch(post('/agents/echo/run', {}))
@@ -20,7 +20,7 @@ describe('CORS', () => {
     expect(response.headers.has('access-control-allow-origin')).toBe(false)
   })
 
-  it('lets a listed origin call and read the headers it needs', async () => {
+  it('lets an allowed origin call and read the exposed headers', async () => {
     const { app } = createTestApp(listed)
 
     const { status, headers } = await app.fetch(post('/agents/echo/run', {}, { Origin: APP }))
@@ -43,7 +43,7 @@ describe('CORS', () => {
     },
   )
 
-  it('answers a safe request from elsewhere without letting the page read it', async () => {
+  it('answers a safe request from another origin without letting the page read it', async () => {
     const { app } = createTestApp()
 
     const response = await app.fetch(get('/agents', { Origin: 'https://evil.example' }))
@@ -52,14 +52,14 @@ describe('CORS', () => {
     expect(response.headers.has('access-control-allow-origin')).toBe(false)
   })
 
-  it('lets a page of this very server call', async () => {
+  it('lets a page of this server call', async () => {
     const { app } = createTestApp()
     const headers = { Origin: 'http://perdure.local:8080', Host: 'perdure.local:8080' }
 
     expect((await app.fetch(post('/agents/echo/run', {}, headers))).status).toBe(200)
   })
 
-  it('lets every origin call when the list says so', async () => {
+  it('lets every origin call if allowOrigins contains *', async () => {
     const { app } = createTestApp({ config: { allowOrigins: ['*'] } })
 
     const response = await app.fetch(post('/agents/echo/run', {}, { Origin: 'https://any.example' }))
@@ -68,7 +68,7 @@ describe('CORS', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  it('answers the preflight of a listed origin with the methods of the path', async () => {
+  it('answers the preflight of an allowed origin with the methods of the path', async () => {
     const { app } = createTestApp(listed)
 
     const { status, headers } = await app.fetch(preflight(APP))

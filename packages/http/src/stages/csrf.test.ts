@@ -4,13 +4,13 @@ import { type AppOptions, createTestApp, get, ORIGIN, post, refusalOf } from '..
 const DENIED = { status: 403, error: 'csrf-denied' }
 const abort = (headers: Record<string, string> = {}) => post('/agents/echo/abort', {}, headers)
 
-describe('without authentication', () => {
+describe('CSRF without authentication', () => {
   const open = (allowOrigins: string[] = []) => createTestApp({ config: { authKind: 'none', allowOrigins } }).app
 
   it.each<[string, Record<string, string>]>([
-    ['a client that is no browser', {}],
+    ['a client that is not a browser', {}],
     ['a page of this server', { 'Sec-Fetch-Site': 'same-origin', Origin: ORIGIN }],
-    ['an address that somebody typed', { 'Sec-Fetch-Site': 'none' }],
+    ['a typed address', { 'Sec-Fetch-Site': 'none' }],
   ])('answers %s', async (_, headers) => {
     expect((await open().fetch(get('/agents', headers))).status).toBe(200)
     expect((await open().fetch(abort(headers))).status).toBe(202)
@@ -18,32 +18,32 @@ describe('without authentication', () => {
 
   it.each<[string, Record<string, string>]>([
     ['a page of another site', { 'Sec-Fetch-Site': 'cross-site' }],
-    ['a page of another host of this site', { 'Sec-Fetch-Site': 'same-site' }],
-    ['something unheard of', { 'Sec-Fetch-Site': 'else' }],
-  ])('refuses %s, reads too', async (_, headers) => {
+    ['a page of another host of the same site', { 'Sec-Fetch-Site': 'same-site' }],
+    ['an unknown Sec-Fetch-Site value', { 'Sec-Fetch-Site': 'else' }],
+  ])('refuses %s, including reads', async (_, headers) => {
     expect(await refusalOf(await open().fetch(get('/agents', headers)))).toEqual(DENIED)
     expect(await refusalOf(await open().fetch(abort(headers)))).toEqual(DENIED)
   })
 
   it.each(['https://evil.example', 'null', 'http://127.0.0.1:9999'])(
-    'refuses reads of the origin %s',
+    'refuses reads from the origin %s',
     async (Origin) => {
       expect(await refusalOf(await open().fetch(get('/agents', { Origin })))).toEqual(DENIED)
     },
   )
 
-  it('answers a listed origin, but does not take any origin for a listed one', async () => {
+  it('answers an allowed origin, but does not treat * as allowing one', async () => {
     const headers = { Origin: 'https://app.example', 'Sec-Fetch-Site': 'cross-site' }
 
     expect((await open(['https://app.example']).fetch(abort(headers))).status).toBe(202)
     expect(await refusalOf(await open(['*']).fetch(abort(headers)))).toEqual(DENIED)
   })
 
-  it('leaves what anyone may read to anyone', async () => {
+  it('does not restrict public operations', async () => {
     expect((await open().fetch(get('/health/live', { 'Sec-Fetch-Site': 'cross-site' }))).status).toBe(200)
   })
 
-  it('does nothing when it refuses', async () => {
+  it('has no side effects when it refuses', async () => {
     const { app, storage } = createTestApp({ config: { authKind: 'none' } })
 
     await app.fetch(post('/agents/echo/run', {}, { 'Sec-Fetch-Site': 'cross-site', 'Idempotency-Key': 'k' }))
@@ -52,15 +52,15 @@ describe('without authentication', () => {
   })
 })
 
-describe('with a bearer token', () => {
-  it('asks nothing: no browser sends one by itself', async () => {
+describe('CSRF with a bearer token', () => {
+  it('is not checked, because browsers do not send one on their own', async () => {
     const { app } = createTestApp()
 
     expect((await app.fetch(abort({ 'Sec-Fetch-Site': 'cross-site' }))).status).toBe(202)
   })
 })
 
-describe('with a cookie', () => {
+describe('CSRF with a cookie', () => {
   const principal = (browserSession: string) => ({ subject: 'alice', scopes: ['admin:*'], browserSession })
 
   function open(session = 'one', { config, deps }: AppOptions = {}) {
@@ -68,7 +68,7 @@ describe('with a cookie', () => {
     return createTestApp({ config: { ...config }, deps: { ...deps, authenticate } })
   }
 
-  /** The value that a page of this browser session was handed out. */
+  /** Fetches the CSRF cookie and value of this browser session. */
   async function valueFor(made: ReturnType<typeof open>) {
     const response = await made.app.fetch(get('/agents'))
     const cookie = response.headers.get('set-cookie') ?? ''
@@ -78,7 +78,7 @@ describe('with a cookie', () => {
   const submit = (cookie: string, sent: string, headers: Record<string, string> = {}) =>
     abort({ Cookie: `perdure-csrf=${cookie}`, 'X-CSRF-Token': sent, ...headers })
 
-  it('hands out a value on a read, and takes it back twice on a change', async () => {
+  it('sets a value on a read and accepts it in cookie and header on a write', async () => {
     const made = open()
     const { cookie, value } = await valueFor(made)
 
@@ -89,7 +89,7 @@ describe('with a cookie', () => {
     )
   })
 
-  it('wants both, and the same', async () => {
+  it('requires cookie and header to be present and equal', async () => {
     const made = open()
     const { value } = await valueFor(made)
     const { value: other } = await valueFor(made)
@@ -106,7 +106,7 @@ describe('with a cookie', () => {
     }
   })
 
-  it('takes no pair that an attacker has chosen, nor one of another browser session', async () => {
+  it('rejects a value chosen by an attacker or issued to another browser session', async () => {
     const made = open('one')
     const { value: foreign } = await valueFor(open('two'))
 
@@ -116,9 +116,9 @@ describe('with a cookie', () => {
   })
 
   it.each<[string, Record<string, string>]>([
-    ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
-    ['another host of this site', { 'Sec-Fetch-Site': 'same-site' }],
-  ])('refuses %s although it submits twice', async (_, headers) => {
+    ['a request from another site', { 'Sec-Fetch-Site': 'cross-site' }],
+    ['a request from another host of the same site', { 'Sec-Fetch-Site': 'same-site' }],
+  ])('refuses %s even with a valid double submit', async (_, headers) => {
     const made = open()
     const { value } = await valueFor(made)
 
@@ -140,7 +140,7 @@ describe('with a cookie', () => {
     expect(await refusalOf(await made.app.fetch(abort(tossed), env))).toEqual(DENIED)
   })
 
-  it('can be switched off', async () => {
+  it('can be disabled', async () => {
     expect((await open('one', { config: { csrfEnabled: false } }).app.fetch(abort())).status).toBe(202)
   })
 })

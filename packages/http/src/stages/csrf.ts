@@ -1,22 +1,22 @@
 import { AppError } from '@perdure/ports'
 import type { Exchange } from '../exchange.ts'
 import type { HttpAppDeps } from '../http-app-deps.ts'
-import { ruleOf } from '../operation-traits.ts'
-import { isFromOwnSite, isSameOrigin } from '../same-origin.ts'
+import { scopeRuleOf } from '../operation-traits.ts'
+import { isFromOwnSite, isSameOrigin } from '../request/same-origin.ts'
 import type { CreateStage } from './stage.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Refuses what a page of another site makes a browser send, where the browser alone is credential enough: without
- * authentication every such request, with a cookie those that change something. A bearer token is never sent by itself.
+ * Refuses cross-site browser requests that need no credential beyond the browser itself: every request without
+ * authentication, and unsafe requests authenticated by a cookie. Browsers never send a bearer token on their own.
  */
 export const createCsrf: CreateStage = (deps) => {
   const { config } = deps
 
   return (exchange) => {
     const { route, principal } = exchange
-    if (route === undefined || ruleOf(route.mounted.operation, config) === null) return undefined
+    if (route === undefined || scopeRuleOf(route.mounted.operation, config) === null) return undefined
     const session = principal.browserSession
     if (config.authKind === 'none') refuseCrossSite(exchange, config.allowOrigins)
     else if (session !== undefined && config.csrfEnabled) checkSession(deps, exchange, session)
@@ -24,26 +24,28 @@ export const createCsrf: CreateStage = (deps) => {
   }
 }
 
-/** What only reads hands out the value where the page has none; what changes something must bring it. */
+/** A safe request sets the CSRF cookie if it is missing or invalid; an unsafe request must submit its value. */
 function checkSession(deps: HttpAppDeps, exchange: Exchange, session: string): void {
-  const isValid = submitsTwice(deps, exchange, session)
+  const isValid = hasValidDoubleSubmit(deps, exchange, session)
   if (SAFE.has(exchange.head.method)) {
     if (!isValid) exchange.headers.set('Set-Cookie', cookieOf(exchange, deps.csrfTokens.issue(session)))
     return
   }
   refuseCrossSite(exchange, deps.config.allowOrigins)
   if (isValid) return
-  throw new AppError('csrf-denied', { hint: `send the value of the cookie ${nameOf(exchange)} as ${HEADER}` })
+  throw new AppError('csrf-denied', {
+    hint: `send the value of the cookie ${cookieNameOf(exchange)} in the header ${HEADER}`,
+  })
 }
 
 function refuseCrossSite(exchange: Exchange, allowOrigins: readonly string[]): void {
   if (!isCrossSite(exchange, allowOrigins)) return
   throw new AppError('csrf-denied', {
-    hint: 'call from a page of this server, or list its origin in server.cors.allowOrigins',
+    hint: 'call from a page of this server, or add the origin to server.cors.allowOrigins',
   })
 }
 
-/** By what browsers say of themselves; other clients say nothing. Any origin (`*`) is not one that was chosen. */
+/** Judged by browser headers, so false for other clients. An origin allowed only by `*` is still cross-site. */
 function isCrossSite({ head }: Exchange, allowOrigins: readonly string[]): boolean {
   const origin = head.header('origin')
   if (origin === undefined) return !isFromOwnSite(head)
@@ -52,19 +54,19 @@ function isCrossSite({ head }: Exchange, allowOrigins: readonly string[]): boole
 
 const HEADER = 'X-CSRF-Token'
 
-/** Over TLS the prefix keeps other hosts of the domain from setting it. */
-const nameOf = ({ isSecure }: Exchange): string => (isSecure ? '__Host-perdure-csrf' : 'perdure-csrf')
+/** Over TLS, the prefix prevents other hosts of the domain from setting the cookie. */
+const cookieNameOf = ({ isSecure }: Exchange): string => (isSecure ? '__Host-perdure-csrf' : 'perdure-csrf')
 
-/** Pages read it, so it is not HttpOnly. */
+/** Not HttpOnly, because pages must read it. */
 const cookieOf = (exchange: Exchange, value: string): string =>
-  `${nameOf(exchange)}=${value}; Path=/; SameSite=Strict${exchange.isSecure ? '; Secure' : ''}`
+  `${cookieNameOf(exchange)}=${value}; Path=/; SameSite=Strict${exchange.isSecure ? '; Secure' : ''}`
 
-function submitsTwice({ csrfTokens }: HttpAppDeps, exchange: Exchange, session: string): boolean {
+function hasValidDoubleSubmit({ csrfTokens }: HttpAppDeps, exchange: Exchange, session: string): boolean {
   const { header, method } = exchange.head
-  const name = `${nameOf(exchange)}=`
+  const name = `${cookieNameOf(exchange)}=`
   const cookies = (header('cookie') ?? '').split(/;\s*/).filter((cookie) => cookie.startsWith(name))
   const [cookie] = cookies
-  // Of two cookies one was set by somebody else.
+  // A second cookie of this name was not set by this server.
   if (cookies.length !== 1 || cookie === undefined) return false
   const sent = SAFE.has(method) ? cookie.slice(name.length) : (header(HEADER.toLowerCase()) ?? '')
   return csrfTokens.verify(session, cookie.slice(name.length), sent)

@@ -5,7 +5,7 @@ const noAuth = { authKind: 'none', host: '192.168.1.5', allowedHosts: ['perdure.
 
 describe('the host check', () => {
   it.each(['localhost:8080', '127.0.0.1', '[::1]:8080', '192.168.1.5:80', 'Perdure.Example', 'perdure.example:443'])(
-    'answers for %s without authentication',
+    'accepts %s without authentication',
     async (host) => {
       const { app } = createTestApp({ config: noAuth })
 
@@ -22,7 +22,7 @@ describe('the host check', () => {
     },
   )
 
-  it('does not ask with token authentication', async () => {
+  it('accepts any host with token authentication', async () => {
     const { app } = createTestApp()
 
     expect((await app.fetch(get('/agents', { host: 'anything.example' }))).status).toBe(200)

@@ -4,8 +4,8 @@ import type { CreateStage } from './stage.ts'
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Without authentication only who names this server as itself is answered, so that a page of another site cannot reach
- * it through a host name that resolves to the loopback address.
+ * Without authentication, checks the Host header: otherwise a page of another site could reach this server through a
+ * host name that resolves to the loopback address (DNS rebinding).
  */
 export const createHost: CreateStage = ({ config }) => {
   const { authKind, host, allowedHosts } = config

@@ -9,7 +9,7 @@ const keyed = (body: unknown, key = 'k1', headers: Record<string, string> = {}) 
   post(RUN, body, { 'Idempotency-Key': key, ...headers })
 
 describe('idempotency', () => {
-  it('answers a repeated key with what was answered first', async () => {
+  it('replays the first answer for a repeated key', async () => {
     const { app, storage } = createTestApp()
     const first = await app.fetch(keyed({ input: { a: 1, b: 2 } }))
 
@@ -23,7 +23,7 @@ describe('idempotency', () => {
     expect((await storage.runs.list({}, { limit: 10, order: 'asc' }, EVERY_ROW)).items).toHaveLength(1)
   })
 
-  it('repeats the location of what was started', async () => {
+  it('replays the Location header', async () => {
     const { app } = createTestApp()
     const prefer = { Prefer: 'respond-async' }
     const first = await app.fetch(keyed({}, 'k2', prefer))
@@ -36,7 +36,7 @@ describe('idempotency', () => {
     expect(second.headers.get('location')).toBe(first.headers.get('location'))
   })
 
-  it('takes a missing body and an empty object for the same request', async () => {
+  it('treats a missing body and an empty object as the same request', async () => {
     const { app } = createTestApp()
     await app.fetch(keyed(undefined))
 
@@ -53,7 +53,7 @@ describe('idempotency', () => {
     })
   })
 
-  it('refuses the key while the first request executes, and says when to come back', async () => {
+  it('refuses the key while the first request is executing, with Retry-After', async () => {
     const { app } = createTestApp()
     const hold = () => post('/agents/hold/run', {}, { 'Idempotency-Key': 'k3' })
     void app.fetch(hold())
@@ -66,7 +66,7 @@ describe('idempotency', () => {
   })
 
   it.each(['/agents/ech%6F/run', '/agents/%65%63%68%6f/run', '/./agents/x/../echo/run'])(
-    'knows the request by its operation and parameters when its path is written %s',
+    'recognizes the same request if its path is written %s',
     async (path) => {
       const { app, storage } = createTestApp()
       await app.fetch(keyed({ input: 1 }))
@@ -80,7 +80,7 @@ describe('idempotency', () => {
     },
   )
 
-  it('keeps the same key of different operations and parameters apart', async () => {
+  it('separates keys by operation and parameters', async () => {
     const { app } = createTestApp()
     await app.fetch(keyed({}))
 
@@ -92,7 +92,7 @@ describe('idempotency', () => {
     }
   })
 
-  it('keeps the keys of different callers apart', async () => {
+  it('separates keys by caller', async () => {
     let subject = 'alice'
     const { app } = createTestApp({ deps: { authenticate: async () => ({ subject, scopes: ['admin:*'] }) } })
     await app.fetch(keyed({ input: 1 }))
@@ -101,7 +101,7 @@ describe('idempotency', () => {
     expect((await app.fetch(keyed({ input: 2 }))).status).toBe(200)
   })
 
-  it('warns of a missing key, or demands it', async () => {
+  it('reports a missing key, or requires it', async () => {
     const warning = await createTestApp().app.fetch(post(RUN, {}))
     const enforcing = await createTestApp({ config: { requireKey: 'enforce' } }).app.fetch(post(RUN, {}))
 
@@ -110,13 +110,13 @@ describe('idempotency', () => {
     expect(await refusalOf(enforcing)).toEqual({ status: 400, error: 'idempotency-key-required' })
   })
 
-  it.each(['', 'has space', 'x'.repeat(256)])('refuses the key %j', async (key) => {
+  it.each(['', 'has space', 'x'.repeat(256)])('rejects the key %j', async (key) => {
     const { app } = createTestApp()
 
     expect(await refusalOf(await app.fetch(keyed({}, key)))).toEqual({ status: 400, error: 'idempotency-key-invalid' })
   })
 
-  it('never occupies a key for an operation without an implementation', async () => {
+  it('does not occupy a key for an operation without an implementation', async () => {
     const { app } = createTestApp()
     const send = (body: unknown) => app.fetch(post('/workflows/steps/fork', body, { 'Idempotency-Key': 'k4' }))
 
@@ -125,7 +125,7 @@ describe('idempotency', () => {
     expect(await refusalOf(await send({ threadId: 'thr-2' }))).toEqual({ status: 501, error: 'not-implemented' })
   })
 
-  it('answers as the first a request that is refused because the first took effect in between', async () => {
+  it('replays the first answer to a request refused because the first took effect meanwhile', async () => {
     const { app, deps } = racing()
     const start = () => post('/agents/hold/run', {}, { 'Idempotency-Key': 'k9', Prefer: 'respond-async' })
     const first = await app.fetch(start())
@@ -144,13 +144,15 @@ describe('idempotency', () => {
   })
 })
 
-/** An app whose look at a key comes too early as often as `misses` says. */
+/** An app whose key lookup misses `misses` times, as if it ran too early. */
 function racing() {
   const deps = { misses: 0 }
   const clock = createManualClock()
   const storage = createInMemoryStorage()
   const find: IdempotencyStore['find'] = async (id, now) =>
     deps.misses-- > 0 ? undefined : storage.idempotency.find(id, now)
-  const { app } = createTestApp({ on: { storage: { ...storage, idempotency: { find } }, clock } })
+  const { app } = createTestApp({
+    on: { storage: { ...storage, idempotency: { ...storage.idempotency, find } }, clock },
+  })
   return { app, deps }
 }

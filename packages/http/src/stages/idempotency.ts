@@ -3,7 +3,7 @@ import { AppError } from '@perdure/ports'
 import { startsRun } from '../operation-traits.ts'
 import type { CreateStage } from './stage.ts'
 
-/** Recognizes a request that was sent before by its Idempotency-Key, and answers it again. */
+/** Answers a repeated request with the answer stored under its Idempotency-Key. */
 export const createIdempotency: CreateStage =
   ({ config, keyRequest, recall }) =>
   (exchange) => {
@@ -27,11 +27,11 @@ export const createIdempotency: CreateStage =
       contentOf: route.params.sessionId ?? route.params.runId ?? route.params.approvalId,
     }
     const { operation } = route.mounted
-    const meet = (request: KeyedRequest) => {
+    const lookUp = (request: KeyedRequest) => {
       const key: KeyedRequest = operation.sealed === true ? { ...request, sealed: true } : request
       exchange.key = key
-      return startsRun(operation) ? recall.known(key) : recall(key)
+      return startsRun(operation) ? recall.fromCache(key) : recall(key)
     }
     const request = keyRequest(identity, parseIdempotencyKey(header))
-    return request instanceof Promise ? request.then(meet) : meet(request)
+    return request instanceof Promise ? request.then(lookUp) : lookUp(request)
   }

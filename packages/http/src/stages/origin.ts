@@ -1,6 +1,6 @@
 import { AppError } from '@perdure/ports'
 import type { Answer } from '../handlers.ts'
-import { isSameOrigin } from '../same-origin.ts'
+import { isSameOrigin } from '../request/same-origin.ts'
 import type { CreateStage } from './stage.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -8,7 +8,7 @@ const ALLOWED_HEADERS =
   'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, traceparent, X-Request-Id'
 const MAX_AGE_SECONDS = '600'
 
-/** Which pages of other origins may call: those that may read the answer. Answers their preflights. */
+/** Refuses unsafe requests from origins that are not allowed, and answers preflights. */
 export const createOrigin: CreateStage =
   () =>
   ({ head, headers, methods }) => {

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, createTestApp, get, ORIGIN, post, refusalOf } from '../app.fixture.ts'
-import type { HttpEnv } from '../http-env.ts'
+import type { HttpEnv } from '../request/http-env.ts'
 
 const env = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } })
 const two = { config: { perIpRequests: 2 } }
 
 describe('the rate limit', () => {
-  it('shows the policy and what remains on every answer', async () => {
+  it('sends the policy and the remaining quota with every response', async () => {
     const { app } = createTestApp({ config: { perIpRequests: 60 } })
 
     const { headers } = await app.fetch(get('/nowhere'))
@@ -20,10 +20,15 @@ describe('the rate limit', () => {
     ['a repeated header', get('/agents'), {}, { incoming: { rawHeaders: ['Host', 'a', 'Host', 'b'] } }],
     ['a host that is not allowed', get('/agents', { Host: 'evil.example' }), { config: { authKind: 'none' } }, {}],
     ['an origin that is not allowed', post('/agents/echo/run', {}, { Origin: 'https://evil.example' }), {}, {}],
-    ['a preflight', new Request(`${ORIGIN}/v1/agents`, { method: 'OPTIONS', headers: { Origin: ORIGIN } }), {}, {}],
+    [
+      'a preflight method',
+      new Request(`${ORIGIN}/v1/agents`, { method: 'OPTIONS', headers: { Origin: ORIGIN } }),
+      {},
+      {},
+    ],
     ['a wrong method', new Request(`${ORIGIN}/v1/agents`, { method: 'PATCH' }), {}, {}],
-    ['a body that is no JSON', post('/agents/echo/run', '{'), {}, {}],
-  ])('counts %s too', async (_, request, { config }, sentBy) => {
+    ['a body that is not JSON', post('/agents/echo/run', '{'), {}, {}],
+  ])('counts a request with %s', async (_, request, { config }, sentBy) => {
     const { app } = createTestApp({ config: { perIpRequests: 2, allowOrigins: [ORIGIN], ...config } })
 
     const { headers } = await app.fetch(request, sentBy)
@@ -33,7 +38,7 @@ describe('the rate limit', () => {
     expect((await app.fetch(get('/agents'))).headers.get('ratelimit')).toBe('"per-ip";r=0;t=60')
   })
 
-  it('refuses before it looks at the rest of the request', async () => {
+  it('refuses before it checks the rest of the request', async () => {
     const { app } = createTestApp({ config: { perIpRequests: 1 } })
     const repeated = { incoming: { rawHeaders: ['Host', 'a', 'Host', 'b'] } }
     await app.fetch(get('/agents'), repeated)
@@ -44,7 +49,7 @@ describe('the rate limit', () => {
     })
   })
 
-  it('lets a page of a listed origin read the refusal', async () => {
+  it('lets a page of an allowed origin read the error', async () => {
     const { app } = createTestApp({ config: { perIpRequests: 1, allowOrigins: [ORIGIN] } })
     await app.fetch(get('/agents', { Origin: ORIGIN }))
 
@@ -54,7 +59,7 @@ describe('the rate limit', () => {
     expect(headers.get('access-control-allow-origin')).toBe(ORIGIN)
   })
 
-  it('refuses what is over the limit and says when to come back', async () => {
+  it('refuses requests over the limit with Retry-After', async () => {
     const { app, clock } = createTestApp(two)
     await app.fetch(get('/agents'))
     clock.advance(20_500)
@@ -70,7 +75,7 @@ describe('the rate limit', () => {
     expect((await app.fetch(get('/agents'))).status).toBe(200)
   })
 
-  it('counts each client address apart', async () => {
+  it('counts each client address separately', async () => {
     const { app } = createTestApp({ config: { perIpRequests: 1 } })
     const statusFor = async (address: string) => (await app.fetch(get('/agents'), env(address))).status
 
@@ -81,7 +86,7 @@ describe('the rate limit', () => {
     expect(await statusFor('2001:db8::2')).toBe(429)
   })
 
-  it('counts probes and scrapes in a bucket of their own', async () => {
+  it('counts probes and scrapes separately', async () => {
     const { app } = createTestApp(two)
     const statusOf = async (path: string) => (await app.fetch(get(path))).status
     await statusOf('/agents')
@@ -93,7 +98,7 @@ describe('the rate limit', () => {
     expect(await statusOf('/healthy')).toBe(429)
   })
 
-  it('lets in at most the limit in every minute, refuses nothing that fits, and keeps its word', async () => {
+  it('admits exactly the limit per minute, and its Retry-After is accurate', async () => {
     const pauses = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 45_000 })), { maxLength: 40 })
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), pauses, async (perIpRequests, pausesMs) => {

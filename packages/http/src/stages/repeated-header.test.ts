@@ -3,8 +3,8 @@ import { bodyOf, createTestApp, get } from '../app.fixture.ts'
 
 const sent = (...rawHeaders: string[]) => ({ incoming: { rawHeaders } })
 
-describe('a header that is sent twice', () => {
-  it('is refused where it could be read in two ways', async () => {
+describe('a repeated header', () => {
+  it('is rejected if it is ambiguous', async () => {
     const { app } = createTestApp()
 
     const response = await app.fetch(get('/agents'), sent('Host', 'a', 'host', 'b'))
@@ -17,7 +17,7 @@ describe('a header that is sent twice', () => {
     })
   })
 
-  it('is taken where lists are meant', async () => {
+  it('is accepted if it may be a list', async () => {
     const { app } = createTestApp()
 
     expect((await app.fetch(get('/agents'), sent('Accept', 'a', 'Accept', 'b'))).status).toBe(200)

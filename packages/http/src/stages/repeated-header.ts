@@ -1,8 +1,8 @@
 import { AppError } from '@perdure/ports'
-import { repeatedHeader } from '../http-env.ts'
+import { repeatedHeader } from '../request/http-env.ts'
 import type { CreateStage } from './stage.ts'
 
-/** Refuses a header that is sent twice and would be read in two ways. */
+/** Refuses a duplicate header that different readers could interpret differently. */
 export const createRepeatedHeader: CreateStage =
   () =>
   ({ env }) => {

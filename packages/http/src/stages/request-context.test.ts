@@ -4,7 +4,7 @@ import { createTestApp, get, post } from '../app.fixture.ts'
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
 describe('the request context', () => {
-  it('keeps a request id that fits and makes one for others', async () => {
+  it('keeps a well-formed request id and replaces others', async () => {
     const { app } = createTestApp()
 
     const kept = await app.fetch(get('/health/live', { 'X-Request-Id': 'a.B-c_1' }))

@@ -1,13 +1,13 @@
 import { noTracer, type RequestOrigin } from '@perdure/ports'
-import { createClientOf } from '../client.ts'
 import type { Exchange } from '../exchange.ts'
-import { requestIdOf } from '../request-id.ts'
-import { startRequestSpan } from '../request-span.ts'
+import { createClientOf } from '../request/client.ts'
+import { requestIdOf } from '../request/request-id.ts'
+import { startRequestSpan } from '../telemetry/request-span.ts'
 import type { CreateStage } from './stage.ts'
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** Who asks, under which id and trace. */
+/** Sets the request id, client address, origin and trace of the request. */
 export const createRequestContext: CreateStage = ({ ids, config, tracer = noTracer }) => {
   const clientOf = createClientOf(config.trustProxy)
 

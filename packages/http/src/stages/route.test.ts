@@ -5,7 +5,7 @@ const send = (method: string, path: string) => new Request(`${ORIGIN}${path}`, {
 
 describe('routing', () => {
   it.each(['/v1/nowhere', '/v1', '/', '/agents', '/v1/agents/', '/v1/agents//state', '/v1/agents/a/b/c'])(
-    'knows no route %s',
+    'answers route-not-found for %s',
     async (path) => {
       const { app } = createTestApp()
 
@@ -16,7 +16,7 @@ describe('routing', () => {
     },
   )
 
-  it('says which methods a path has', async () => {
+  it('lists the allowed methods of a path for a wrong method', async () => {
     const { app } = createTestApp()
 
     const response = await app.fetch(send('DELETE', '/v1/agents/echo'))
@@ -25,7 +25,7 @@ describe('routing', () => {
     expect(await refusalOf(response)).toEqual({ status: 405, error: 'method-not-allowed' })
   })
 
-  it('answers OPTIONS with the methods, and 404 where there is no path', async () => {
+  it('answers OPTIONS with the allowed methods, or 404 for an unknown path', async () => {
     const { app } = createTestApp()
 
     const response = await app.fetch(send('OPTIONS', '/v1/agents/echo/run'))

@@ -1,7 +1,7 @@
 import { AppError } from '@perdure/ports'
 import type { CreateStage } from './stage.ts'
 
-/** Refuses what no operation answers; says which methods a path has. */
+/** Refuses requests without a route. For a wrong method, lists the allowed methods. */
 export const createRoute: CreateStage = () => (exchange) => {
   const { head, route, headers } = exchange
   if (route !== undefined) return undefined

@@ -9,7 +9,7 @@ const holding =
 const appFor = (...scopes: string[]) => createTestApp({ deps: { authenticate: holding(...scopes) } })
 
 describe('authorization', () => {
-  it('names the scope that is missing', async () => {
+  it('names the missing scope', async () => {
     const { app } = appFor('agents:read', 'agents:invoke:other')
 
     const response = await app.fetch(post('/agents/echo/run', {}))
@@ -22,7 +22,7 @@ describe('authorization', () => {
     })
   })
 
-  it('names a scope that a token can hold, also where rows of several kinds would do', async () => {
+  it('names a grantable scope even if one of several would suffice', async () => {
     const { app } = appFor('agents:read')
 
     expect(await bodyOf(await app.fetch(get('/approvals')))).toMatchObject({
@@ -33,7 +33,7 @@ describe('authorization', () => {
     })
   })
 
-  it('hides what the caller may not see', async () => {
+  it('hides rows the caller may not see', async () => {
     const test = appFor('agents:invoke', 'runs:read:own')
     const { runId } = await bodyOf(await test.app.fetch(post('/agents/echo/run', {})))
 
@@ -44,7 +44,7 @@ describe('authorization', () => {
     })
   })
 
-  it('demands more for raw traces than for sanitized ones', async () => {
+  it('requires a stronger scope for raw traces than for sanitized ones', async () => {
     const { app } = appFor('traces:read:sanitized')
 
     expect((await app.fetch(post('/runs/r1/replay', {}))).status).toBe(404)
@@ -54,7 +54,7 @@ describe('authorization', () => {
     })
   })
 
-  it('decides before the key is looked at, and after the body was', async () => {
+  it('runs after body validation and before idempotency', async () => {
     const { app } = appFor()
     const headers = { 'Idempotency-Key': 'not valid' }
 
@@ -62,7 +62,7 @@ describe('authorization', () => {
     expect((await app.fetch(post('/agents/echo/run', '{', headers))).status).toBe(400)
   })
 
-  it('never lets a refused request occupy its key', async () => {
+  it('does not let a refused request occupy its key', async () => {
     const scopes: string[] = []
     const { app } = createTestApp({ deps: { authenticate: async () => ({ subject: 'alice', scopes }) } })
     const send = () => app.fetch(post('/agents/echo/run', { input: 1 }, { 'Idempotency-Key': 'k' }))

@@ -2,11 +2,11 @@ import { authorizeOperation } from '@perdure/core'
 import type { ScopeRule } from '@perdure/protocol'
 import type { Exchange } from '../exchange.ts'
 import type { HttpConfig } from '../http-app-deps.ts'
-import { ruleOf } from '../operation-traits.ts'
+import { scopeRuleOf } from '../operation-traits.ts'
 import type { Route } from '../router.ts'
 import type { CreateStage } from './stage.ts'
 
-/** Decides whether the caller may do this, and which rows it then sees. */
+/** Checks the caller's scopes and determines which rows it may see. */
 export const createScope: CreateStage =
   ({ config }) =>
   (exchange) => {
@@ -18,9 +18,9 @@ export const createScope: CreateStage =
     return undefined
   }
 
-/** Asking for raw traces demands more than asking for sanitized ones. */
+/** Raw traces require a stronger scope than sanitized ones. */
 function demandOf({ mounted }: Route, { body }: Exchange, config: HttpConfig): ScopeRule {
-  const rule = ruleOf(mounted.operation, config)
+  const rule = scopeRuleOf(mounted.operation, config)
   if (typeof rule !== 'object' || rule === null || !('rawScope' in rule)) return rule
   const isRaw = typeof body === 'object' && body !== null && 'raw' in body && body.raw === true
   return { ...rule, scope: isRaw ? rule.rawScope : rule.scope }

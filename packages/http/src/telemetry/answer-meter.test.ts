@@ -1,7 +1,7 @@
 import { createInMemoryMeter } from '@perdure/in-memory'
 import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { type AppOptions, createTestApp, get, ORIGIN, post } from './app.fixture.ts'
+import { type AppOptions, createTestApp, get, ORIGIN, post } from '../app.fixture.ts'
 
 function metered({ config, deps }: AppOptions = {}) {
   const meter = createInMemoryMeter()
@@ -11,8 +11,8 @@ function metered({ config, deps }: AppOptions = {}) {
   return { app, moved }
 }
 
-describe('the metrics of requests', () => {
-  it('name the route and never the path', async () => {
+describe('createAnswerMeter', () => {
+  it('labels requests with the route, never the path', async () => {
     const { app, moved } = metered()
 
     await app.fetch(get('/agents/echo'))
@@ -27,7 +27,7 @@ describe('the metrics of requests', () => {
     })
   })
 
-  it('have one route for every path that is none, and one method for every foreign one', async () => {
+  it('uses one label for all unmatched paths and one for all unknown methods', async () => {
     const { app, moved } = metered()
 
     for (const method of ['PROPFIND', 'MKCOL']) await app.fetch(new Request(`${ORIGIN}/v1/${method}`, { method }))
@@ -37,7 +37,7 @@ describe('the metrics of requests', () => {
     })
   })
 
-  it('count refused credentials by code, and no missing scope', async () => {
+  it('counts authentication failures by code, but not missing scopes', async () => {
     const refuse = (id: 'auth-expired' | 'scope-denied') =>
       metered({ deps: { authenticate: () => Promise.reject(new AppError(id)) } })
     const expired = refuse('auth-expired')
@@ -49,7 +49,7 @@ describe('the metrics of requests', () => {
     expect(denied.moved('svc_auth')).toEqual({})
   })
 
-  it('count what is over the rate limit', async () => {
+  it('counts requests over the rate limit', async () => {
     const { app, moved } = metered({ config: { perIpRequests: 1 } })
 
     for (let n = 0; n < 3; n++) await app.fetch(get('/agents'))
@@ -58,12 +58,12 @@ describe('the metrics of requests', () => {
   })
 })
 
-describe('the metric of idempotent requests', () => {
+describe('the idempotency metric', () => {
   const OUTCOME = 'svc_idempotency_requests_total'
   const run = (key?: string, input: unknown = 1) =>
     post('/agents/echo/run', { input }, key === undefined ? {} : { 'Idempotency-Key': key })
 
-  it('tells what became of each key', async () => {
+  it('counts the outcome of each key', async () => {
     const { app, moved } = metered()
     const requests = [run(), run('a'), run('a'), run('a', 2), run('not valid'), post('/agents/hold/stream', {})]
 
@@ -79,7 +79,7 @@ describe('the metric of idempotent requests', () => {
     })
   })
 
-  it('tells of a key that is still executing', async () => {
+  it('counts a key that is still executing as in-flight', async () => {
     const { app, moved } = metered()
     const held = () => post('/agents/hold/run', {}, { 'Idempotency-Key': 'k' })
     app.fetch(held()).catch(() => undefined)
@@ -90,7 +90,7 @@ describe('the metric of idempotent requests', () => {
     expect(moved(OUTCOME)).toEqual({ [`${OUTCOME}{outcome="in-flight"}`]: 1 })
   })
 
-  it('counts a refused missing key and no request that was refused before', async () => {
+  it('counts a refused missing key, but no request refused earlier', async () => {
     const { app, moved } = metered({ config: { requireKey: 'enforce' } })
 
     await app.fetch(run())

@@ -1,5 +1,5 @@
 import type { AppError, Clock, Meter } from '@perdure/ports'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from '../exchange.ts'
 
 export interface AnswerMeterDeps {
   readonly meter: Meter
@@ -7,12 +7,12 @@ export interface AnswerMeterDeps {
   readonly config: { readonly basePath: string }
 }
 
-/** Moves the metrics of requests, once for each answer. */
+/** Updates the request metrics, once per response. */
 export type AnswerMeter = (exchange: Exchange, status: number, error: AppError | undefined) => void
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** The method, or `other`: whoever sends one does not make a new label of it. */
+/** The method, or `other`, so that clients cannot create new label values. */
 export const methodLabel = (method: string): string => (METHODS.has(method) ? method : 'other')
 
 export function createAnswerMeter({ meter, clock, config }: AnswerMeterDeps): AnswerMeter {
@@ -31,7 +31,7 @@ export function createAnswerMeter({ meter, clock, config }: AnswerMeterDeps): An
   }
 }
 
-/** What became of the key; `undefined` for a request that was refused before its key was looked at. */
+/** Outcome of the idempotency key; `undefined` if the request was refused before the key was read. */
 function idempotencyOutcomeOf({ key, headers }: Exchange, error: AppError | undefined): string | undefined {
   switch (error?.id) {
     case 'idempotency-conflict':

@@ -1,6 +1,6 @@
 import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createTestApp, get } from './app.fixture.ts'
+import { createTestApp, get } from '../app.fixture.ts'
 
 const alice = { authenticate: async () => ({ subject: 'alice', scopes: ['admin:*'] }) }
 
@@ -31,7 +31,7 @@ describe('the request log', () => {
     })
   })
 
-  it('names the token and the trace, and counts the bytes of the body', async () => {
+  it('includes the token id, the trace id and the body length', async () => {
     const authenticate = async () => ({ subject: 'alice', tokenId: 'tok_1', scopes: ['admin:*'] })
     const { app, lines } = createTestApp({ deps: { authenticate } })
     const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
@@ -43,7 +43,7 @@ describe('the request log', () => {
     expect(lines).toMatchObject([{ level: 'info', message: 'request', fields: expected }])
   })
 
-  it('is at the level of whose fault the answer is', async () => {
+  it('uses the level info, warn or error by status', async () => {
     const broken = { document: () => Promise.reject(new Error('bug')), live: () => ({ status: 'ok' }) as const }
     const readHealth = { ...broken, ready: async () => ({ status: 'ready' }) as const }
     const { app, lines } = createTestApp({ deps: { readHealth } })
@@ -58,7 +58,7 @@ describe('the request log', () => {
     ])
   })
 
-  it('names no route where there is none', async () => {
+  it('has a null route for unmatched paths', async () => {
     const { app, lines, notes } = createTestApp()
 
     await app.fetch(get('/nowhere/hunter2'))
@@ -67,7 +67,7 @@ describe('the request log', () => {
     expect(notes).toMatchObject([{ operationId: undefined, route: undefined, target: undefined, status: 404 }])
   })
 
-  it('reports an error that the operation does not declare', async () => {
+  it('reports an error the operation does not declare', async () => {
     const refuse = () => Promise.reject(new AppError('skill-exists'))
     const readHealth = { document: refuse, live: () => ({ status: 'ok' }) as const, ready: refuse }
     const { app, lines } = createTestApp({ deps: { readHealth } })
@@ -79,10 +79,10 @@ describe('the request log', () => {
   })
 })
 
-describe('the note of an answer', () => {
+describe('the answer note', () => {
   const env = { incoming: { socket: { remoteAddress: '192.0.2.1' } } }
 
-  it('says who did what to what, and what came of it', async () => {
+  it('records the principal, operation, target and outcome', async () => {
     const { app, notes } = createTestApp({ deps: alice })
 
     await app.fetch(get('/agents/echo', { 'X-Request-Id': 'r1' }), env)
@@ -103,7 +103,7 @@ describe('the note of an answer', () => {
     expect(notes[1]).toMatchObject({ target: 'steps', status: 404, error: 'thread-not-found' })
   })
 
-  it('is given for what was refused too, with whom it was refused', async () => {
+  it('is also written for refused requests, with their principal', async () => {
     const denied = createTestApp({ deps: { authenticate: async () => ({ subject: 'bob', scopes: [] }) } })
     const failed = createTestApp({ auth: 'token' })
     const limited = createTestApp({ config: { perIpRequests: 1 } })

@@ -1,20 +1,20 @@
 import { traceIdOf } from '@perdure/core'
 import type { AppError, LogFields, Logger } from '@perdure/ports'
 import { errorsOf } from '@perdure/protocol'
+import { type Exchange, isAnonymous } from '../exchange.ts'
+import type { HttpAppDeps } from '../http-app-deps.ts'
 import { createAnswerMeter } from './answer-meter.ts'
-import { type Exchange, isAnonymous } from './exchange.ts'
-import type { HttpAppDeps } from './http-app-deps.ts'
 import { endRequestSpan } from './request-span.ts'
 
-/** What became of a request. */
+/** The response to a request. */
 export interface Outcome {
   readonly status: number
-  /** Of the body, where that is known before it is sent. */
+  /** Body length, if known before it is sent. */
   readonly bytes?: number | undefined
 }
 
 export interface Reporter {
-  /** One line per answer, the metrics, and the end of its span. */
+  /** Writes the log line, updates the metrics and ends the span of a request. */
   answered(exchange: Exchange, outcome: Outcome, error: AppError | undefined): void
 }
 
@@ -48,7 +48,7 @@ export function createReporter(deps: HttpAppDeps): Reporter {
   }
 }
 
-/** The level tells whose fault it is: `warn` for the caller's and for what passes, `error` for ours, with its cause. */
+/** Logs `internal-error` with its cause at level `error`, other error responses at `warn`, the rest at `info`. */
 function logLine(
   logger: Logger,
   fields: LogFields,

@@ -1,14 +1,14 @@
 import { type AppError, noSpan, type Span, type Tracer } from '@perdure/ports'
+import type { Exchange } from '../exchange.ts'
 import { methodLabel } from './answer-meter.ts'
-import type { Exchange } from './exchange.ts'
 
-/** The span of a request, below the one that it names. */
+/** Starts the span of a request, as a child of its traceparent. */
 export function startRequestSpan(
   tracer: Tracer,
   exchange: Exchange,
   { basePath }: { readonly basePath: string },
 ): Span {
-  if (!tracer.isOn) return noSpan
+  if (!tracer.isEnabled) return noSpan
   const { head, route, requestId, isSecure, traceparent } = exchange
   const method = methodLabel(head.method)
   const attributes = {
@@ -20,7 +20,7 @@ export function startRequestSpan(
   return tracer.start('request', attributes, traceparent)
 }
 
-/** What the request was answered. What the caller has done wrong is no error of the server's span. */
+/** Ends the span. Only a 5xx marks it as failed: a 4xx is the caller's error. */
 export function endRequestSpan(span: Span, status: number, error: AppError | undefined): void {
   if (span === noSpan) return
   const attributes = { 'http.response.status_code': status }

@@ -5,31 +5,31 @@ import { HEARTBEAT } from './block.ts'
 export interface BlockStreamDeps {
   readonly timers: Timers
   readonly heartbeatMs: number
-  /** How long a reader may take nothing while blocks wait for it; then the stream is cut off. */
+  /** A client that reads nothing for this long while blocks are waiting is disconnected. */
   readonly stallMs: number
   readonly logger: Logger
 }
 
 export interface BlockSource {
-  /** One block or several in a row at a time. */
+  /** Each item is one or more whole blocks. */
   readonly blocks: AsyncGenerator<string, void, void>
-  /** Called once, when the stream has ended for whatever reason. Must wake `blocks` if they wait. */
+  /** Called once when the stream has ended for any reason. Must wake `blocks` if it is waiting. */
   readonly onEnd: () => void
-  /** Cuts off a reader that takes nothing; without it, its stream fails. */
+  /** Disconnects a client that stops reading. If omitted, its stream fails instead. */
   readonly hangUp?: (() => void) | undefined
 }
 
 export interface BlockStream {
   readonly body: ReadableStream<Uint8Array>
-  /** Ends the stream after the blocks that are already in it. */
+  /** Ends the stream after the blocks already buffered. */
   readonly end: () => void
 }
 
 const BUFFERED_BYTES = 65_536
 
 /**
- * Bytes of an event stream. Takes the next block only when its reader has room, so that a slow reader holds one buffer;
- * one that takes nothing is cut off. Sends heartbeats while it waits.
+ * Creates the body of an event stream. Pulls the next block only when the buffer has room, so that a slow client costs
+ * at most one buffer. Disconnects a client that stops reading, and sends heartbeats while there are no blocks.
  */
 export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd, hangUp }: BlockSource): BlockStream {
   const { timers, heartbeatMs, stallMs, logger } = deps
@@ -45,7 +45,7 @@ export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd, hangUp
     cancelHeartbeat()
     stall.clear()
     onEnd()
-    blocks.return().catch((error: unknown) => logger.error('event stream not released', error))
+    blocks.return().catch((error: unknown) => logger.error('failed to release an event stream', error))
   }
   const end = () => {
     if (isOpen) close()
@@ -61,7 +61,7 @@ export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd, hangUp
     {
       start(controller) {
         close = () => controller.close()
-        cut = hangUp ?? (() => controller.error(new Error('the reader took nothing for too long')))
+        cut = hangUp ?? (() => controller.error(new Error('the client stopped reading')))
         const beat = () => {
           if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(HEARTBEAT))
           cancelHeartbeat = timers.after(heartbeatMs, beat)
@@ -78,7 +78,7 @@ export function createBlockStream(deps: BlockStreamDeps, { blocks, onEnd, hangUp
             if ((controller.desiredSize ?? 0) <= 0) stall.start()
           }
         } catch (error) {
-          logger.error('event stream broken off', error)
+          logger.error('event stream failed', error)
           end()
         }
       },

@@ -5,7 +5,7 @@ export interface Block {
   readonly data: string
 }
 
-/** One block of an event stream, its blank line included. */
+/** Formats one block of an event stream, including the blank line. */
 export function formatBlock({ id, event, retryMs, data }: Block): string {
   let text = ''
   if (retryMs !== undefined) text += `retry: ${retryMs}\n`
@@ -15,9 +15,9 @@ export function formatBlock({ id, event, retryMs, data }: Block): string {
   return `${text}\n`
 }
 
-/** A comment: keeps the connection alive and reaches no listener. */
+/** A comment, which keeps the connection alive and triggers no listener. */
 export const HEARTBEAT = ': heartbeat\n\n'
 
-/** The block of an event whose data is one line already. */
+/** Formats an event whose data is a single line. */
 export const formatEventBlock = (id: string, event: string, data: string): string =>
   `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`

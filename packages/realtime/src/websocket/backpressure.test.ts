@@ -7,7 +7,7 @@ const SUBJECT = 'agent:echo/events'
 const THROTTLED = { code: 4006, reason: 'flow.throttled' }
 const KIB = toJsonText('x'.repeat(1_000))
 
-/** A client that has subscribed and takes nothing more. */
+/** A client that subscribes and then stops reading. */
 async function setUp(options?: WorldOptions) {
   const world = createWorld(options)
   const { connection, socket } = world.connect()
@@ -25,8 +25,8 @@ async function setUp(options?: WorldOptions) {
   return { ...world, connection, socket, publish, received }
 }
 
-describe('a client that takes nothing', () => {
-  it('is sent no more than a little, and is closed 4006 after 10 s', async () => {
+describe('a WebSocket client that reads nothing', () => {
+  it('is sent a bounded amount and closed with 4006 after 10 s', async () => {
     const { publish, socket, clock } = await setUp()
     await publish(1_000)
     expect(socket.unsentBytes()).toBeLessThan(70_000)
@@ -38,7 +38,7 @@ describe('a client that takes nothing', () => {
     expect(socket.closed).toEqual(THROTTLED)
   })
 
-  it('is cut 5 s after the code it does not take, so that nothing is kept for it', async () => {
+  it('is terminated 5 s after a close frame it does not read', async () => {
     const { publish, socket, clock } = await setUp()
     await publish(1_000)
     clock.advance(10_000)
@@ -50,7 +50,7 @@ describe('a client that takes nothing', () => {
     expect(socket.isTerminated).toBe(true)
   })
 
-  it('is not cut when it is gone by then', async () => {
+  it('is not terminated if it has already disconnected', async () => {
     const { connection, publish, socket, clock } = await setUp()
     await publish(1_000)
     clock.advance(10_000)
@@ -61,7 +61,7 @@ describe('a client that takes nothing', () => {
     expect(socket.isTerminated).toBe(false)
   })
 
-  it('is left alone as long as no event waits for it', async () => {
+  it('stays open while no event is waiting for it', async () => {
     const { publish, socket, clock } = await setUp()
     await publish(10)
 
@@ -70,7 +70,7 @@ describe('a client that takes nothing', () => {
     expect(socket.closed).toBeUndefined()
   })
 
-  it('is closed 4006 for answers that pile up over 1 MiB for 10 s', async () => {
+  it('is closed with 4006 if more than 1 MiB of responses is unsent for 10 s', async () => {
     const { connection, socket, clock } = await setUp({ limits: { maxMessages: 100_000 } })
     for (let sent = 0; sent < 12_000; sent++) request(connection, 'ping', { nonce: 'x'.repeat(64) })
     await settled()
@@ -83,7 +83,7 @@ describe('a client that takes nothing', () => {
     expect(socket.closed).toEqual(THROTTLED)
   })
 
-  it('is closed 4006 at once for more than 8 MiB', async () => {
+  it('is closed with 4006 immediately if more than 8 MiB is unsent', async () => {
     const { connection, socket } = await setUp({ limits: { maxMessages: 100_000, maxUnsentBurstBytes: 2 ** 20 } })
     for (let sent = 0; sent < 12_000; sent++) request(connection, 'ping', { nonce: 'x'.repeat(64) })
     await settled()
@@ -92,8 +92,8 @@ describe('a client that takes nothing', () => {
   })
 })
 
-describe('a slow client', () => {
-  it('gets everything in order, however long it takes, as long as it goes on taking', async () => {
+describe('a slow WebSocket client', () => {
+  it('gets every event in order as long as it keeps reading', async () => {
     const { publish, socket, clock, received } = await setUp()
     await publish(1_000)
 
@@ -111,7 +111,7 @@ describe('a slow client', () => {
     expect(positions).toEqual(Array.from({ length: 1_000 }, (_, n) => `e1.${n + 1}`))
   })
 
-  it('does not keep another one waiting', async () => {
+  it('does not delay other clients', async () => {
     const { publish, connect, received } = await setUp()
     const fast = connect()
     fast.socket.keepTaking()

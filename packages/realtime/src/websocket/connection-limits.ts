@@ -1,44 +1,44 @@
 import { AppError } from '@perdure/ports'
 import type { WebSocketLimits } from './web-socket-limits.ts'
 
-/** Counts who has and who is about to have a connection. */
-export interface Seats {
-  /** Holds a place for somebody whose credential is being looked at. @throws AppError `overloaded` */
-  wait(): void
-  /** Ends a wait. */
-  leave(): void
-  /** Gives a connection of a token its place. @throws AppError `overloaded` */
-  take(tokenId: string | undefined): void
-  /** Gives back what was taken. */
+/** Enforces the connection limits of the server and of each token. */
+export interface ConnectionLimits {
+  /** Reserves a connection while the credential is being verified. @throws AppError `overloaded` */
+  reserve(): void
+  cancelReservation(): void
+  /** Counts an opened connection. @throws AppError `overloaded` */
+  acquire(tokenId: string | undefined): void
   release(tokenId: string | undefined): void
 }
 
 const RETRY_AFTER_MS = 1_000
 
-export function createSeats({
+export function createConnectionLimits({
   maxConnections,
   maxConnectionsPerToken,
-}: Pick<WebSocketLimits, 'maxConnections' | 'maxConnectionsPerToken'>): Seats {
+}: Pick<WebSocketLimits, 'maxConnections' | 'maxConnectionsPerToken'>): ConnectionLimits {
   const byToken = new Map<string, number>()
-  let taken = 0
-  let waiting = 0
+  let acquired = 0
+  let reserved = 0
 
   return {
-    wait() {
-      if (taken + waiting >= maxConnections) throw full('the server has as many WebSockets as it may have')
-      waiting++
+    reserve() {
+      if (acquired + reserved >= maxConnections)
+        throw limitReached(`the server has reached its limit of ${maxConnections} WebSockets`)
+      reserved++
     },
-    leave() {
-      waiting--
+    cancelReservation() {
+      reserved--
     },
-    take(tokenId) {
+    acquire(tokenId) {
       const count = tokenId === undefined ? 0 : (byToken.get(tokenId) ?? 0)
-      if (count >= maxConnectionsPerToken) throw full('the token has as many WebSockets as it may have')
+      if (count >= maxConnectionsPerToken)
+        throw limitReached(`the token has reached its limit of ${maxConnectionsPerToken} WebSockets`)
       if (tokenId !== undefined) byToken.set(tokenId, count + 1)
-      taken++
+      acquired++
     },
     release(tokenId) {
-      taken--
+      acquired--
       if (tokenId === undefined) return
       const left = (byToken.get(tokenId) ?? 1) - 1
       if (left === 0) byToken.delete(tokenId)
@@ -47,5 +47,5 @@ export function createSeats({
   }
 }
 
-const full = (message: string) =>
-  new AppError('overloaded', { message, hint: 'close one, or try again later', retryAfterMs: RETRY_AFTER_MS })
+const limitReached = (message: string) =>
+  new AppError('overloaded', { message, hint: 'close another WebSocket or retry later', retryAfterMs: RETRY_AFTER_MS })

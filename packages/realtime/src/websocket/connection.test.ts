@@ -10,8 +10,8 @@ const publish = (world: ReturnType<typeof createWorld>, count: number) =>
     { type: 'event.append', events: Array.from({ length: count }, () => anEvent({ topic: TOPIC })) },
   ])
 
-describe('a connection that ends', () => {
-  it('keeps nothing in memory of what it followed', async () => {
+describe('a closed connection', () => {
+  it('releases its subscriptions from memory', async () => {
     const world = createWorld()
     const { connection, call } = await connected(world)
     await call('subscription.subscribe', subscribe)
@@ -23,7 +23,7 @@ describe('a connection that ends', () => {
     expect(world.hub.stats().events).toBe(0)
   })
 
-  it('writes no frame past a WebSocket that has said goodbye', async () => {
+  it('writes no frame after the close frame', async () => {
     const world = createWorld()
     const { socket, call } = await connected(world)
     await call('subscription.subscribe', subscribe)
@@ -37,9 +37,9 @@ describe('a connection that ends', () => {
 
 describe('an idle connection', () => {
   const UNUSED = { cancelTimer: undefined, unanswered: undefined, behind: undefined }
-  const UNWATCHED = { tooMuch: undefined, noProgress: undefined, unwatchToken: undefined }
+  const UNWATCHED = { unsentDeadline: undefined, progressDeadline: undefined, unwatchToken: undefined }
 
-  it('holds nothing of what it was busy with, and what it follows only once for all', async () => {
+  it('keeps no delivery state and shares its event sources with other connections', async () => {
     const world = createWorld()
     const clients = await Promise.all([connected(world), connected(world)])
     for (const { call } of clients) await call('subscription.subscribe', subscribe)
@@ -53,7 +53,7 @@ describe('an idle connection', () => {
     expect(first?.wake).toBe(second?.wake)
   })
 
-  it('shares nothing with who followed the log of before', async () => {
+  it('does not share an event source of an earlier log', async () => {
     let epoch = 'e1'
     const world = createWorld({
       eventsOf: ({ events }) => ({ ...events, head: async () => ({ ...(await events.head()), epoch }) }),
@@ -66,7 +66,7 @@ describe('an idle connection', () => {
     expect(after.record.subscriptions.map(({ source }) => source.epoch)).toEqual(['e2'])
   })
 
-  it('has no function of its own', async () => {
+  it('has no closures of its own', async () => {
     const records = (await Promise.all([connected(createWorld()), connected(createWorld())])).map(
       ({ record }) => record,
     )

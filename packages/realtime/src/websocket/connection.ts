@@ -1,33 +1,33 @@
-import { noneTaken, type Principal, type Taken, type Watcher } from '@perdure/core'
+import { emptyWindow, type Principal, type Watcher, type WindowState } from '@perdure/core'
 import type { Deadline } from '../deadline.ts'
-import type { Addressee } from './page-frames.ts'
+import type { FrameRecipient } from './page-frames.ts'
 import type { ReadFrame } from './rpc.ts'
 
 export type OnWritten = (error?: Error | null) => void
 
-/** The part of a WebSocket that a connection uses. */
+/** The subset of a WebSocket that a connection uses. */
 export interface Socket {
   readonly readyState: number
   readonly OPEN: number
-  /** Bytes that wait for the client. */
+  /** Bytes not yet sent to the client. */
   readonly bufferedAmount: number
   send(data: string | Uint8Array, onWritten?: OnWritten): void
   close(code: number, reason: string): void
   ping(): void
-  /** Ends it without a closing handshake. */
+  /** Destroys the connection without a closing handshake. */
   terminate(): void
 }
 
-/** The stream below it, which takes what is framed already. */
+/** The stream below the WebSocket, for data that is already framed. */
 export interface Wire {
   write(bytes: Uint8Array, onWritten: OnWritten): unknown
 }
 
-/** What is known of a client when its WebSocket is accepted. */
+/** An accepted WebSocket and its client. */
 export interface Accepted {
   readonly connectionId: string
   readonly principal: Principal
-  /** Of the request that opened it. */
+  /** Id of the upgrade request. */
   readonly requestId: string
   readonly clientAddress: string
   readonly socket: Socket
@@ -35,47 +35,47 @@ export interface Accepted {
 }
 
 /** One subscription of a connection: a position in the log, not a queue. */
-export interface Subscription extends Addressee, Watcher {
+export interface Subscription extends FrameRecipient, Watcher {
   readonly connection: Connection
   position: number
 }
 
 /**
- * All that the server remembers of one accepted WebSocket, and no function of its own: thousands are open and idle at a
- * time, and what works on them is made once. What most of them never need is made when it is needed.
+ * The state of one accepted WebSocket. It has no closures, and fields that most connections never need are created on
+ * demand, because thousands of connections are open and idle at a time.
  */
 export interface Connection extends Accepted {
   isOpen: boolean
   isInitialized: boolean
-  /** Messages in a row that were not JSON. */
-  unparsable: number
+  /** Consecutive messages that were not JSON. */
+  unparsableInARow: number
   missedPongs: number
-  /** Of the first call, later of the closing handshake. */
+  /** Cancels the timeout of `initialize`, and later that of the closing handshake. */
   cancelTimer: (() => void) | undefined
-  /** Ends what looks whether its token is still good. */
+  /** Stops watching the token. */
   unwatchToken: (() => void) | undefined
-  /** When its last messages came. */
-  readonly received: Taken
-  /** What it asks and has no answer to, in order; `undefined` while nobody answers. */
+  /** When its last messages arrived, for the rate limit. */
+  readonly received: WindowState
+  /** Received frames not yet answered, in order; `undefined` while idle. */
   unanswered: ReadFrame[] | undefined
 
-  /** Replaced, not changed: most have one or none. */
+  /** Replaced rather than mutated: most connections have none or one. */
   subscriptions: readonly Subscription[]
-  /** How many ids of subscriptions it has had. */
-  named: number
-  /** Those for which there may be events, in the order of their turns. */
+  /** Number of the last subscription id issued to it. */
+  lastSubscriptionNumber: number
+  /** Subscriptions that may have unsent events, in the order they are served. */
   behind: Set<Subscription> | undefined
   isPumping: boolean
 
-  /** Runs while more is unsent than may be for long. */
-  tooMuch: Deadline | undefined
-  /** Runs while events wait for room. */
-  noProgress: Deadline | undefined
+  /** Runs while more than `maxUnsentBytes` are unsent. */
+  unsentDeadline: Deadline | undefined
+  /** Runs while events wait for the client to read. */
+  progressDeadline: Deadline | undefined
 }
 
 const NONE: readonly Subscription[] = []
 
-/** Every field from the start, so that all connections have one shape. */
+/** Sets every field, so that all connections share one hidden class. */
 export const newConnection = (accepted: Accepted): Connection => ({
   connectionId: accepted.connectionId,
   principal: accepted.principal,
@@ -85,16 +85,16 @@ export const newConnection = (accepted: Accepted): Connection => ({
   wire: accepted.wire,
   isOpen: true,
   isInitialized: false,
-  unparsable: 0,
+  unparsableInARow: 0,
   missedPongs: 0,
   cancelTimer: undefined,
   unwatchToken: undefined,
-  received: noneTaken(),
+  received: emptyWindow(),
   unanswered: undefined,
   subscriptions: NONE,
-  named: 0,
+  lastSubscriptionNumber: 0,
   behind: undefined,
   isPumping: false,
-  tooMuch: undefined,
-  noProgress: undefined,
+  unsentDeadline: undefined,
+  progressDeadline: undefined,
 })

@@ -26,7 +26,7 @@ export const LIMITS: WebSocketLimits = {
 }
 const CACHE: HotCacheLimits = { maxEvents: 1_000, ttlMs: 300_000, maxSubjectBytes: 2 ** 21, maxBytes: 2 ** 26 }
 
-/** A frame as loosely typed as a client sees it. */
+/** A loosely typed frame. */
 export interface Frame {
   readonly id?: number | string | null
   readonly kind?: string
@@ -39,18 +39,18 @@ export interface Frame {
   readonly error?: { readonly code: number }
 }
 
-/** The client's end of a connection: takes bytes only when it is told to. */
+/** The client's end of a connection, which reads only on demand. */
 export interface FakeSocket extends Socket, Wire {
   unsentBytes(): number
   readonly frames: readonly Frame[]
   readonly pings: number
   readonly closed: { readonly code: number; readonly reason: string } | undefined
   readonly isTerminated: boolean
-  /** From now on the client is closing. */
+  /** Puts the client into the closing state. */
   startClosing(): void
-  /** Takes what was sent, up to so many frames. */
+  /** Reads up to this many sent frames. */
   take(frames?: number): void
-  /** From now on takes everything at once. */
+  /** Reads everything immediately from now on. */
   keepTaking(): void
 }
 
@@ -72,7 +72,7 @@ export function createFakeSocket(): FakeSocket {
     }
   }
 
-  /** Node tells of a write when all of it is gone. */
+  /** Node calls back for a write once all of it has been flushed. */
   const accept = (messages: readonly string[], onWritten?: OnWritten) => {
     for (const [index, text] of messages.entries()) {
       unsent += text.length
@@ -125,7 +125,7 @@ export function createFakeSocket(): FakeSocket {
   }
 }
 
-/** The text messages in unmasked frames, each of them in one. @see RFC 6455, section 5.2 */
+/** Decodes unmasked text messages of one frame each. @see RFC 6455, section 5.2 */
 export function messagesOf(bytes: Uint8Array): readonly string[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const messages: string[] = []
@@ -148,7 +148,7 @@ export interface WorldOptions {
   readonly clock?: ManualClock
   readonly cache?: Partial<HotCacheLimits>
   readonly limits?: Partial<WebSocketLimits>
-  /** The log as the connections see it. */
+  /** The event log used by the connections. */
   readonly eventsOf?: (storage: Storage) => EventLog
   readonly abortRun?: MethodDeps['abortRun']
   readonly audit?: Pick<RecordedCallsDeps, 'admit' | 'onAnswer'>
@@ -193,7 +193,7 @@ export function createWorld(options: WorldOptions = {}) {
   return { ...{ storage, clock, hub, unitOfWork, connect }, rendered: () => rendered }
 }
 
-/** One connection and what happens on it. */
+/** One connection with bound handlers. */
 const handle = (connections: Connections, connection: Connection) => ({
   receive: (data: string) => connections.receive(connection, data),
   receiveBinary: () => connections.receiveBinary(connection),
@@ -204,18 +204,18 @@ const handle = (connections: Connections, connection: Connection) => ({
 
 type Handle = ReturnType<typeof handle>
 
-/** Lets every promise that is ready run. */
+/** Runs all pending microtasks. */
 export const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 let lastId = 0
-/** Sends a request and gives the id it has. */
+/** Sends a request and returns its id. */
 export function request(connection: Handle, method: string, params?: object): number {
   const id = ++lastId
   connection.receive(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
   return id
 }
 
-/** A client that takes everything at once, initialized. */
+/** An initialized client that reads everything immediately. */
 export async function connected(world: ReturnType<typeof createWorld>, principal?: Principal) {
   const { connection, socket, record } = world.connect(principal)
   socket.keepTaking()

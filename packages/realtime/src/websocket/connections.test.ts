@@ -13,8 +13,8 @@ const publish = (world: ReturnType<typeof createWorld>, count: number, payload =
     { type: 'event.append', events: Array.from({ length: count }, () => anEvent({ topic: TOPIC, payload })) },
   ])
 
-describe('a request', () => {
-  it('is answered only after initialize', async () => {
+describe('a JSON-RPC request', () => {
+  it('is refused before initialize', async () => {
     const { connection, socket } = createWorld().connect()
     socket.keepTaking()
 
@@ -26,7 +26,7 @@ describe('a request', () => {
     expect(socket.frames.map(({ error }) => error?.code)).toEqual([-32005, -32005, undefined, -32005, undefined])
   })
 
-  it('learns at initialize who it is and what it may do', async () => {
+  it('receives its principal and limits from initialize', async () => {
     const { socket } = await connected(createWorld())
 
     expect(socket.frames[0]?.result).toEqual({
@@ -53,7 +53,7 @@ describe('a request', () => {
     ['{"jsonrpc":"2.0","id":7,"method":"ping","params":{"unknown":1}}', 7, -32602],
     ['{', null, -32700],
     ['', null, -32700],
-  ])('%s is answered for id %j with %d, and the connection stays', async (text, id, expected) => {
+  ])('is answered for %s with id %j and code %d, and the connection stays open', async (text, id, expected) => {
     const { connection, socket, call } = await connected(createWorld())
 
     connection.receive(text)
@@ -63,7 +63,7 @@ describe('a request', () => {
     expect((await call('ping', { nonce: 'n' })).result).toEqual({ nonce: 'n', at: '2025-01-01T00:00:00.000Z' })
   })
 
-  it('closes 4008 at the third one in a row that is not JSON', async () => {
+  it('closes the connection with 4008 if it is the third in a row that is not JSON', async () => {
     const { connection, socket } = await connected(createWorld())
     for (const text of ['{', '{', '[]', '{', '{']) connection.receive(text)
     await settled()
@@ -75,7 +75,7 @@ describe('a request', () => {
     expect(socket.closed).toEqual(code('protocol.violation', 4008))
   })
 
-  it('that is JSON makes up for two before it that were not', async () => {
+  it('resets the count of invalid messages if it is valid JSON', async () => {
     const { connection, socket } = await connected(createWorld())
     for (const text of ['{', '{', '{"jsonrpc":"2.0","id":7,"method":"ping"}', '{', '{']) connection.receive(text)
     await settled()
@@ -83,7 +83,7 @@ describe('a request', () => {
     expect(socket.closed).toBeUndefined()
   })
 
-  it('closes 4008 for a binary message, and for none within 10 s', async () => {
+  it('closes the connection with 4008 if it is binary or missing for 10 s', async () => {
     const world = createWorld()
     const { connection, socket } = await connected(world)
     const silent = world.connect()
@@ -97,7 +97,7 @@ describe('a request', () => {
     expect(silent.socket.closed).toEqual(code('protocol.violation', 4008))
   })
 
-  it('closes 4005 for more messages than it may send in 10 s', async () => {
+  it('closes the connection with 4005 if it exceeds the message limit in 10 s', async () => {
     const world = createWorld()
     const { connection, socket } = await connected(world)
     for (let sent = 1; sent < 100; sent++) request(connection, 'ping')
@@ -113,8 +113,8 @@ describe('a request', () => {
   })
 })
 
-describe('a heartbeat', () => {
-  it('ends a connection that has missed two pongs', async () => {
+describe('the WebSocket heartbeat', () => {
+  it('terminates a connection that has missed two pongs', async () => {
     const { connection, socket } = await connected(createWorld())
 
     connection.beat()
@@ -128,8 +128,8 @@ describe('a heartbeat', () => {
   })
 })
 
-describe('a subscription', () => {
-  it('is answered before its first event, and starts at the first event of a run', async () => {
+describe('a WebSocket subscription', () => {
+  it('gets its response before its first event, and starts at the first event of a run', async () => {
     const world = createWorld()
     const run = aRun({ id: 'run_a', status: 'running' })
     const events = ['run.started', 'text.delta'].map((type) => anEvent({ runId: 'run_a', type }))
@@ -149,7 +149,7 @@ describe('a subscription', () => {
     ])
   })
 
-  it('goes on after a cursor, under either name', async () => {
+  it('resumes after lastEventId or sinceEventId', async () => {
     const world = createWorld()
     await publish(world, 3)
     const { call, socket } = await connected(world)
@@ -162,7 +162,7 @@ describe('a subscription', () => {
     expect(socket.frames.filter(({ kind }) => kind === 'event').map(({ eventId }) => eventId)).toEqual(['e1.2', 'e1.3'])
   })
 
-  it.each(['other.1', 'e1.99'])('tells a gap for the cursor %s before what is available', async (lastEventId) => {
+  it.each(['other.1', 'e1.99'])('reports a gap for the cursor %s before what is available', async (lastEventId) => {
     const world = createWorld()
     await publish(world, 2)
     const { call, socket } = await connected(world)
@@ -183,13 +183,13 @@ describe('a subscription', () => {
     [{ ...subscribe, lastEventId: 'nonsense' }, -32602],
     [{ ...subscribe, lastEventId: 'e1.1', sinceEventId: 'e1.2' }, -32602],
     [{ subject: 'agent:echo/runs/run_none/events' }, -32010],
-  ])('to %j is refused with %d', async (params, expected) => {
+  ])('is refused for params %j with code %d', async (params, expected) => {
     const { call } = await connected(createWorld())
 
     expect((await call('subscription.subscribe', params)).error?.code).toBe(expected)
   })
 
-  it('is refused without its scope, and beyond the limit of the connection', async () => {
+  it('is refused without its scope and over the connection limit', async () => {
     const world = createWorld()
     const { call } = await connected(world, { subject: 'alice', scopes: ['sessions:read'] })
     expect((await call('subscription.subscribe', subscribe)).error?.code).toBe(-32003)
@@ -199,7 +199,7 @@ describe('a subscription', () => {
     expect((await many.call('subscription.subscribe', subscribe)).error?.code).toBe(-32004)
   })
 
-  it('can be ended by its own connection only', async () => {
+  it('can be ended only by its own connection', async () => {
     const world = createWorld()
     const [alice, bob] = [await connected(world), await connected(world)]
     const { result } = await alice.call('subscription.subscribe', subscribe)
@@ -215,7 +215,7 @@ describe('a subscription', () => {
     expect((await alice.call('subscription.unsubscribe', { subscriptionId })).error?.code).toBe(-32011)
   })
 
-  it('ends with its session, so that a later one of the same id is not told to who followed the first', async () => {
+  it('ends with its session and does not deliver events of a later session with the same id', async () => {
     const world = createWorld()
     const { socket, call } = await connected(world)
     const { result } = await call('subscription.subscribe', { subject: 'session:chat/events' })
@@ -229,7 +229,7 @@ describe('a subscription', () => {
     expect((await call('subscription.unsubscribe', { subscriptionId })).error?.code).toBe(-32011)
   })
 
-  it('counts nothing of a later session of the same id as replayed', async () => {
+  it('does not count events of a later session with the same id as replayed', async () => {
     const world = createWorld()
     const { socket, call } = await connected(world)
     const append = (...types: readonly string[]) =>
@@ -250,7 +250,7 @@ describe('a subscription', () => {
     expect(await subscribeAfter(position + 1)).toMatchObject({ recovered: true, replayedCount: 2 })
   })
 
-  it('shares one rendering of an event with every other of its subject', async () => {
+  it('shares one rendering of an event with all subscriptions to its subject', async () => {
     const world = createWorld()
     const clients = await Promise.all(Array.from({ length: 5 }, () => connected(world)))
     for (const { call } of clients) await call('subscription.subscribe', subscribe)

@@ -26,23 +26,23 @@ export interface ConnectionsDeps extends Omit<MethodDeps, 'delivery' | 'clock'>,
   readonly stallMs: number
 }
 
-/** What happens on the accepted WebSockets of one server. */
+/** Handles messages, heartbeats and closing of a server's WebSockets. */
 export interface Connections {
   open(accepted: Accepted): Connection
   receive(connection: Connection, data: string): void
   receiveBinary(connection: Connection): void
   pong(connection: Connection): void
-  /** Pings; ends a connection that has missed two pongs. */
+  /** Sends a ping, or terminates a connection that has missed two pongs. */
   beat(connection: Connection): void
   close(connection: Connection, name: CloseName, data?: object): void
-  /** The socket is gone: releases what the connection holds. */
+  /** Call when the socket has closed; releases what the connection holds. */
   closed(connection: Connection): void
 }
 
 const MAX_UNPARSABLE = 3
 const MAX_MISSED_PONGS = 2
-const INITIALIZE_WITHIN_MS = 10_000
-const CLOSES_WITHIN_MS = 5_000
+const INITIALIZE_TIMEOUT_MS = 10_000
+const CLOSE_TIMEOUT_MS = 5_000
 const INTERNAL_ERROR = 1011
 
 export function createConnections(deps: ConnectionsDeps): Connections {
@@ -61,10 +61,10 @@ export function createConnections(deps: ConnectionsDeps): Connections {
     outbox.close(connection)
   }
 
-  /** What a client does not take, the code included, is not kept for it. */
+  /** Terminates the socket if the client does not complete the closing handshake, to free the unsent data. */
   const hangUp = (connection: Connection, code: number, reason: string) => {
     connection.socket.close(code, reason)
-    connection.cancelTimer = timers.after(CLOSES_WITHIN_MS, () => connection.socket.terminate())
+    connection.cancelTimer = timers.after(CLOSE_TIMEOUT_MS, () => connection.socket.terminate())
   }
 
   const close = (connection: Connection, name: CloseName, data?: object) => {
@@ -77,7 +77,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
 
   const fail = (connection: Connection, error: unknown) => {
     if (!connection.isOpen) return
-    logger.error('WebSocket broken off', error, { connectionId: connection.connectionId })
+    logger.error('WebSocket connection failed', error, { connectionId: connection.connectionId })
     release(connection)
     hangUp(connection, INTERNAL_ERROR, '')
   }
@@ -113,22 +113,22 @@ export function createConnections(deps: ConnectionsDeps): Connections {
 
   const refuseFrame = (connection: Connection, refusal: RpcRefusal) => {
     refuse(connection, refusal)
-    connection.unparsable = refusal.name === 'parse-error' ? connection.unparsable + 1 : 0
-    if (connection.unparsable >= MAX_UNPARSABLE) close(connection, 'protocol.violation')
+    connection.unparsableInARow = refusal.name === 'parse-error' ? connection.unparsableInARow + 1 : 0
+    if (connection.unparsableInARow >= MAX_UNPARSABLE) close(connection, 'protocol.violation')
   }
 
   const answer = (connection: Connection, frame: ReadFrame): Promise<void> | void => {
     if (!connection.isOpen) return
     if ('refusal' in frame) return refuseFrame(connection, frame.refusal)
-    connection.unparsable = 0
+    connection.unparsableInARow = 0
     const { isInitialized } = connection
     const { id, method } = frame.request
     if ((method === 'initialize') !== isInitialized) return call(connection, frame.request)
-    const message = isInitialized ? 'the connection is initialized already' : 'initialize comes first'
+    const message = isInitialized ? 'the connection is already initialized' : 'call initialize first'
     refuse(connection, { id, name: 'protocol-violation', message })
   }
 
-  /** Messages are answered in the order in which they came, those included that come meanwhile. */
+  /** Answers messages in the order they arrived, including those that arrive while it runs. */
   const answerAll = async (connection: Connection, unanswered: ReadFrame[]) => {
     connection.unanswered = unanswered
     try {
@@ -143,7 +143,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   return {
     open(accepted) {
       const connection = newConnection(accepted)
-      connection.cancelTimer = timers.after(INITIALIZE_WITHIN_MS, () => close(connection, 'protocol.violation'))
+      connection.cancelTimer = timers.after(INITIALIZE_TIMEOUT_MS, () => close(connection, 'protocol.violation'))
       return connection
     },
     receive(connection, data) {

@@ -1,32 +1,32 @@
-import { couldFollow, type Principal, type Tickets } from '@perdure/core'
+import { canFollowAny, type Principal, type Tickets } from '@perdure/core'
 import { AppError } from '@perdure/ports'
 import { type CloseName, type ErrorCode, TICKET_PREFIX } from '@perdure/protocol'
 
-/** What an upgrade request shows of who asks. */
-export interface Shown {
+/** The credentials of an upgrade request. */
+export interface PresentedCredentials {
   readonly authorization: string | undefined
-  /** The subprotocols that were offered. */
+  /** Offered subprotocols; a ticket is one of them. */
   readonly protocols: readonly string[]
   readonly origin: string | undefined
   readonly clientAddress: string
 }
 
 export interface CredentialDeps {
-  /** Turns the Authorization header into a principal. @throws AppError */
+  /** Authenticates the Authorization header. @throws AppError */
   readonly authenticate: (authorization: string | undefined, clientAddress: string) => Promise<Principal>
   readonly tickets: Pick<Tickets, 'redeem'>
 }
 
-export interface TurnedAway {
+export interface RefusedUpgrade {
   readonly closeAs: CloseName
   readonly error: AppError
-  /** Missing where the credential is not good. */
+  /** Missing if the credential is invalid. */
   readonly principal?: Principal
 }
 
-export type Admission = { readonly principal: Principal } | TurnedAway
+export type Admission = { readonly principal: Principal } | RefusedUpgrade
 
-const CLOSES: Partial<Record<ErrorCode, CloseName>> = {
+const CLOSE_NAMES: Partial<Record<ErrorCode, CloseName>> = {
   'auth-required': 'auth.required',
   'auth-invalid': 'auth.invalid',
   'auth-expired': 'auth.invalid',
@@ -34,24 +34,27 @@ const CLOSES: Partial<Record<ErrorCode, CloseName>> = {
 }
 
 /**
- * Who asks, or the code with which a socket is closed that may not stay: a browser learns that only after the handshake.
+ * Authenticates an upgrade. A rejected credential yields a close code rather than an HTTP error, because a browser can
+ * read only a close code, after the handshake.
  *
- * @throws AppError what is not about the credential, such as `auth-locked-out`
+ * @throws AppError for any other refusal, such as `auth-locked-out`
  */
-export async function admit(deps: CredentialDeps, shown: Shown): Promise<Admission> {
+export async function admit(deps: CredentialDeps, shown: PresentedCredentials): Promise<Admission> {
   try {
     const principal = await identify(deps, shown)
-    if (couldFollow(principal)) return { principal }
-    const error = new AppError('scope-denied', { hint: 'no scope of the token allows any subscription' })
+    if (canFollowAny(principal)) return { principal }
+    const error = new AppError('scope-denied', {
+      hint: 'use a token with a scope that allows a subscription, such as agents:read',
+    })
     return { closeAs: 'auth.scope_denied', error, principal }
   } catch (error) {
-    const closeAs = error instanceof AppError ? CLOSES[error.id] : undefined
+    const closeAs = error instanceof AppError ? CLOSE_NAMES[error.id] : undefined
     if (closeAs === undefined) throw error
     return { closeAs, error: error as AppError }
   }
 }
 
-function identify({ authenticate, tickets }: CredentialDeps, shown: Shown): Promise<Principal> {
+function identify({ authenticate, tickets }: CredentialDeps, shown: PresentedCredentials): Promise<Principal> {
   const { authorization, protocols, origin, clientAddress } = shown
   if (authorization !== undefined) return authenticate(authorization, clientAddress)
   const [ticket, ...more] = protocols.filter((protocol) => protocol.startsWith(TICKET_PREFIX))

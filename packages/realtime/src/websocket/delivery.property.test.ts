@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const SUBJECT = 'agent:echo/events'
 const positionOf = (eventId: string | undefined) => Number(eventId?.split('.')[1])
 
-/** A server, and one client that joins what it gets over many connections. */
+/** A server, and one client that concatenates events over many connections. */
 function createModel() {
   const clock = createManualClock()
   let trimmedThrough = 0
@@ -47,7 +47,7 @@ function createModel() {
   let world = open()
   let socket: FakeSocket | undefined
   let taken = 0
-  /** What the client has been told: where it starts, gaps, positions. */
+  /** What the client received: starting position, gaps and event positions. */
   let told: number[] = []
   let expected: number[] = []
   let lastEventId: string | undefined
@@ -73,7 +73,7 @@ function createModel() {
     await world.unitOfWork.commit([{ type: 'event.append', events }])
   }
 
-  /** Closes the connection: what was told on it must be the beginning of what had to be told. */
+  /** Closes the connection and checks that it received a prefix of what was due. */
   const leave = () => {
     collect()
     socket = undefined
@@ -140,7 +140,7 @@ function createModel() {
       await publish(SUBJECT, 3)
       await connect()
     },
-    /** As a client that has stored only an older cursor. */
+    /** Acts like a client that has stored only an older cursor. */
     async resumeAnywhere(back: number) {
       leave()
       const { epoch, position } = await world.storage.events.head()
@@ -162,8 +162,8 @@ function createModel() {
   }
 }
 
-describe('what a subscriber is told', () => {
-  it('is what was published without what a gap covers, in order and once', async () => {
+describe('WebSocket delivery', () => {
+  it('sends every published event that no gap covers, once and in order', async () => {
     const total = { gaps: 0, events: 0 }
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25, size: 'max' }), async (steps) => {

@@ -7,7 +7,7 @@ export interface DeliveryDeps {
   readonly feed: EventFeed
   readonly outbox: Outbox
   readonly framesOf: FramesOf
-  /** The log could not be read. */
+  /** Called when the log cannot be read. */
   readonly onFailed: (connection: Connection, error: unknown) => void
 }
 
@@ -18,32 +18,32 @@ export interface Follow {
   readonly after: number
 }
 
-/** The subscriptions of each connection: each a position in the log, none a queue. One ends with what it follows. */
+/** Delivers events to subscriptions. A subscription is a position in the log, not a queue. */
 export interface Delivery {
   /**
-   * An id that no subscription of the connection has had. Those of other connections have it too, so that what they are
-   * sent is the same.
+   * A subscription id that is new on this connection. Connections use the same ids, so that they can share encoded
+   * frames.
    */
   nextId(connection: Connection): string
   follow(connection: Connection, follow: Follow): void
-  /** False when there is no such subscription. */
+  /** Returns false if there is no such subscription. */
   unfollow(connection: Connection, subscriptionId: string): boolean
-  /** Goes on where there was no room. */
+  /** Continues a delivery that had stopped because the client was not reading. */
   resume(connection: Connection): void
   /** Ends all subscriptions. */
   close(connection: Connection): void
 }
 
-/** Events of one subscription in a row, so that a busy one does not keep the others waiting. */
-const TURN = 64
+/** Keeps a busy subscription from delaying the others on its connection. */
+const MAX_EVENTS_PER_TURN = 64
 
 const MAX_SHARED_SOURCES = 1_000
 
 export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDeps): Delivery {
   const sources = createBoundedMap<string, EventSource>(MAX_SHARED_SOURCES)
 
-  /** One object for the many who follow the same subject. */
-  const share = (source: EventSource): EventSource => {
+  /** Shares one object among all subscriptions to a subject. */
+  const shareSource = (source: EventSource): EventSource => {
     const known = sources.get(source.subject)
     if (known?.epoch === source.epoch) return known
     sources.set(source.subject, source)
@@ -67,22 +67,22 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
     if (page.hasMore) addBehind(subscription)
   }
 
-  const take = (subscription: Subscription, page: FeedPage) => {
+  const sendIfSubscribed = (subscription: Subscription, page: FeedPage) => {
     if (subscription.connection.subscriptions.includes(subscription)) send(subscription, page)
   }
 
   /**
-   * Serves whoever is behind, turn by turn, as long as the client takes it and the events are in memory. The read of the
-   * log that it has to wait for, if any.
+   * Serves the subscriptions that are behind in turn, while the client keeps reading and the events are in memory.
+   * Returns the storage read it has to wait for, if any.
    */
   const serve = (connection: Connection, behind: Set<Subscription>): Promise<void> | undefined => {
     for (const subscription of behind) {
       if (!outbox.hasRoom(connection)) return undefined
-      outbox.progress(connection)
+      outbox.madeProgress(connection)
       behind.delete(subscription)
-      const page = feed.read(subscription.source, { after: subscription.position, limit: TURN })
-      if (page instanceof Promise) return page.then((read) => take(subscription, read))
-      take(subscription, page)
+      const page = feed.read(subscription.source, { after: subscription.position, limit: MAX_EVENTS_PER_TURN })
+      if (page instanceof Promise) return page.then((read) => sendIfSubscribed(subscription, read))
+      sendIfSubscribed(subscription, page)
     }
     return undefined
   }
@@ -93,16 +93,16 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
     connection.isPumping = true
     try {
       const reading = serve(connection, behind)
-      if (reading !== undefined) return void waitFor(connection, reading)
+      if (reading !== undefined) return void pumpAfter(connection, reading)
       connection.isPumping = false
-      if (behind.size > 0) outbox.wait(connection)
+      if (behind.size > 0) outbox.expectProgress(connection)
       else connection.behind = undefined
     } catch (error) {
       fail(connection, error)
     }
   }
 
-  const waitFor = async (connection: Connection, reading: Promise<void>) => {
+  const pumpAfter = async (connection: Connection, reading: Promise<void>) => {
     try {
       await reading
     } catch (error) {
@@ -122,25 +122,25 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
     pump(subscription.connection)
   }
 
-  const end = (subscription: Subscription) => {
+  const stopWatching = (subscription: Subscription) => {
     const { connection, source } = subscription
     feed.unwatch(source, subscription)
     connection.behind?.delete(subscription)
-    if ((connection.behind?.size ?? 0) === 0) outbox.progress(connection)
+    if ((connection.behind?.size ?? 0) === 0) outbox.madeProgress(connection)
   }
 
   const unfollow = (connection: Connection, subscriptionId: string) => {
     const subscription = connection.subscriptions.find(({ id }) => id === subscriptionId)
     if (subscription === undefined) return false
     connection.subscriptions = connection.subscriptions.filter((one) => one !== subscription)
-    end(subscription)
+    stopWatching(subscription)
     return true
   }
 
   return {
-    nextId: (connection) => `sub_${++connection.named}`,
+    nextId: (connection) => `sub_${++connection.lastSubscriptionNumber}`,
     follow(connection, { subscriptionId, source: opened, after }) {
-      const source = share(opened)
+      const source = shareSource(opened)
       const subscription: Subscription = { id: subscriptionId, source, connection, position: after, wake }
       connection.subscriptions = connection.subscriptions.concat(subscription)
       feed.watch(source, subscription)
@@ -151,7 +151,7 @@ export function createDelivery({ feed, outbox, framesOf, onFailed }: DeliveryDep
     close(connection) {
       const { subscriptions } = connection
       connection.subscriptions = []
-      for (const subscription of subscriptions) end(subscription)
+      for (const subscription of subscriptions) stopWatching(subscription)
     },
   }
 }

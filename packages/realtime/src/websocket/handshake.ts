@@ -6,19 +6,20 @@ const KEY = /^[+/0-9a-z]{22}==$/i
 const VERSION = '13'
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 
-/** The subprotocols that a request offers. @throws AppError `validation-failed` when it cannot become a WebSocket of ours */
+/** Checks the upgrade request and returns the subprotocols it offers. @throws AppError `validation-failed` */
 export function readHandshake({ method, headers }: IncomingMessage): readonly string[] {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') {
-    throw refuse('this route is a WebSocket', 'send GET with Upgrade: websocket')
+    throw refuse('this route accepts only WebSocket upgrades', 'send GET with Upgrade: websocket')
   }
-  if (!KEY.test(headers['sec-websocket-key'] ?? '')) throw refuse('header sec-websocket-key: is no 16 bytes in base64')
+  if (!KEY.test(headers['sec-websocket-key'] ?? ''))
+    throw refuse('header sec-websocket-key: must be 16 bytes in base64')
   if (headers['sec-websocket-version'] !== VERSION) throw refuse(`header sec-websocket-version: must be ${VERSION}`)
   const offered = headers['sec-websocket-protocol']?.split(',').map((protocol) => protocol.trim()) ?? []
   if (!offered.every((protocol) => TOKEN.test(protocol)) || new Set(offered).size < offered.length) {
-    throw refuse('header sec-websocket-protocol: is no list of different subprotocols')
+    throw refuse('header sec-websocket-protocol: must be a list of distinct subprotocols')
   }
   if (!offered.includes(SUBPROTOCOL)) {
-    throw refuse('header sec-websocket-protocol: the subprotocol is missing', `offer ${SUBPROTOCOL}`)
+    throw refuse(`header sec-websocket-protocol: ${SUBPROTOCOL} is missing`, `offer ${SUBPROTOCOL}`)
   }
   return offered
 }

@@ -27,14 +27,14 @@ export interface MethodDeps {
   readonly delivery: Pick<Delivery, 'nextId' | 'follow' | 'unfollow'>
 }
 
-/** What a method answers, and what follows its answer on the wire. */
-export interface Outcome {
+/** The result of a method, and what to send after it. */
+export interface MethodResult {
   readonly result: object
   readonly after?: (send: (frame: string) => void) => void
 }
 
-/** A refusal that has a code of the protocol but none of the server's errors. */
-export interface Refused {
+/** A refusal that has a JSON-RPC code but no server error code. */
+export interface MethodRefusal {
   readonly refused: RpcErrorName
   readonly message: string
 }
@@ -42,11 +42,18 @@ export interface Refused {
 type ParamsOf<Method extends RpcMethod> = InferOutput<(typeof RPC_METHODS)[Method]['params']>
 
 type Methods = {
-  readonly [Method in RpcMethod]: (caller: Connection, params: ParamsOf<Method>) => Promise<Outcome | Refused>
+  readonly [Method in RpcMethod]: (
+    caller: Connection,
+    params: ParamsOf<Method>,
+  ) => Promise<MethodResult | MethodRefusal>
 }
 
-/** What each method of the protocol does. @throws AppError of the use case that refuses */
-export type CallMethod = (caller: Connection, method: RpcMethod, params: unknown) => Promise<Outcome | Refused>
+/** Executes a protocol method. @throws AppError if the use case refuses */
+export type CallMethod = (
+  caller: Connection,
+  method: RpcMethod,
+  params: unknown,
+) => Promise<MethodResult | MethodRefusal>
 
 export function createMethods(deps: MethodDeps): CallMethod {
   const { limits, version, clock, delivery } = deps
@@ -70,12 +77,15 @@ export function createMethods(deps: MethodDeps): CallMethod {
     'subscription.unsubscribe': async (caller, { subscriptionId }) =>
       delivery.unfollow(caller, subscriptionId)
         ? { result: { unsubscribed: true } }
-        : { refused: 'subscription-not-found', message: 'this connection has no such subscription' },
+        : {
+            refused: 'subscription-not-found',
+            message: `this connection has no subscription ${subscriptionId.slice(0, 64)}`,
+          },
     'run.cancel': (caller, params) => cancelRun(deps, caller, params),
     ping: async (_, { nonce }) => ({ result: { nonce, at: new Date(clock.now()).toISOString() } }),
   }
   return (caller, method, params) => {
-    const call = methods[method] as (caller: Connection, params: unknown) => Promise<Outcome | Refused>
+    const call = methods[method] as (caller: Connection, params: unknown) => Promise<MethodResult | MethodRefusal>
     return call(caller, params)
   }
 }
@@ -84,11 +94,14 @@ async function subscribe(
   { authorizeSubject, events, limits, delivery }: MethodDeps,
   caller: Connection,
   params: ParamsOf<'subscription.subscribe'>,
-): Promise<Outcome | Refused> {
+): Promise<MethodResult | MethodRefusal> {
   const { subject } = params
   const lastEventId = cursorOf(params)
   if (caller.subscriptions.length >= limits.maxSubscriptions) {
-    return { refused: 'rate-limited', message: `a connection has at most ${limits.maxSubscriptions} subscriptions` }
+    return {
+      refused: 'rate-limited',
+      message: `this connection already has ${limits.maxSubscriptions} subscriptions, the maximum`,
+    }
   }
   const followed = await authorizeSubject(caller.principal, subject)
   const { source, start, head } = await openSource(events, followed, lastEventId)
@@ -106,7 +119,7 @@ async function subscribe(
     },
     after(send) {
       if (gap !== undefined) {
-        const message = 'events after the cursor are no longer available, or it is not a cursor of this log'
+        const message = 'events after the cursor are no longer available, or the cursor is from another log'
         send(toJsonText({ kind: 'error', code: REPLAY_GAP, message, subject, subscriptionId, data: gap }))
       }
       delivery.follow(caller, { subscriptionId, source, after })
@@ -114,7 +127,7 @@ async function subscribe(
   }
 }
 
-/** How many events a reader gets before it is where the log was. What ends its stream is the last one of them. */
+/** Counts the events a reader gets before it reaches the head; the event that ends its stream is the last of them. */
 async function countReplayed(
   events: EventLog,
   stream: EventStream,
@@ -122,7 +135,7 @@ async function countReplayed(
 ): Promise<number> {
   const count = await events.count(stream, range)
   if (count <= 1) return count
-  // The end of a session takes all that came before with it, so none lies further on.
+  // Deleting a session deletes its earlier events, so if the deletion comes first, the rest belong to a later session.
   const [first] = await events.read(stream, { after: range.after, limit: 1 })
   return first !== undefined && endsStream(stream, first.type) ? 1 : count
 }
@@ -132,13 +145,13 @@ function cursorOf({ lastEventId, sinceEventId }: ParamsOf<'subscription.subscrib
   const cursor = lastEventId ?? sinceEventId
   if (sinceEventId !== undefined && sinceEventId !== cursor) {
     throw new AppError('validation-failed', {
-      message: 'sinceEventId: differs from lastEventId, which it is an alias of',
+      message: 'sinceEventId: must equal lastEventId, of which it is an alias',
     })
   }
   if (cursor !== undefined && parseEventId(cursor) === undefined) {
     throw new AppError('validation-failed', {
-      message: 'lastEventId: is no event id',
-      hint: 'give it as it was received',
+      message: 'lastEventId: is not an event id',
+      hint: 'send the event id exactly as it was received',
     })
   }
   return cursor
@@ -148,12 +161,12 @@ async function cancelRun(
   { abortRun, runs }: MethodDeps,
   { principal }: Connection,
   { runId, reason }: ParamsOf<'run.cancel'>,
-): Promise<Outcome> {
+): Promise<MethodResult> {
   const visibility = authorizeOperation(principal, runOperations.abortRun, { runId })
   try {
     await abortRun({ runId, reason, principal, visibility })
   } catch (error) {
-    // It has ended in another way: nothing is left to cancel, and its status says so.
+    // The run has already ended; the status in the result says how.
     if (!(error instanceof AppError && error.id === 'run-not-active')) throw error
   }
   const run = await runs.find(runId, EVERY_ROW)

@@ -7,75 +7,75 @@ export interface OutboxDeps {
   readonly timers: Timers
   readonly stallMs: number
   readonly limits: Pick<WebSocketLimits, 'maxUnsentBytes' | 'maxUnsentBurstBytes'>
-  /** Bytes have left; there may be room again. */
+  /** Called after a write, when there may be room again. */
   readonly onRoom: (connection: Connection) => void
-  /** The client reads too slowly. */
+  /** Called when the client reads too slowly. */
   readonly onStalled: (connection: Connection) => void
 }
 
-/** The one way of bytes to a client, which watches what the client does not take. */
+/** Sends everything to the clients and detects those that read too slowly. */
 export interface Outbox {
   send(connection: Connection, message: string): void
-  /** Sends frames that are ready for the wire, whole ones only. */
+  /** Sends encoded frames; each must be complete. */
   sendFrames(connection: Connection, frames: Uint8Array): void
-  /** Whether another event may be sent now. */
+  /** Whether more events may be sent now. */
   hasRoom(connection: Connection): boolean
-  /** Events wait for room: progress is due. */
-  wait(connection: Connection): void
-  /** There is room, or nothing waits any more. */
-  progress(connection: Connection): void
-  /** Watches no more. */
+  /** Call when events are waiting for room: the client must make progress before the deadline. */
+  expectProgress(connection: Connection): void
+  /** Call when there is room again, or nothing is waiting. */
+  madeProgress(connection: Connection): void
+  /** Stops all deadlines of the connection. */
   close(connection: Connection): void
 }
 
-/** So that a slow client costs little memory, with one block of frames more, and a fast one is never waited for. */
-const PACED_BYTES = 49_152
+/** A slow client costs this plus one block of frames; a fast client never reaches it. */
+const MAX_PACED_BYTES = 49_152
 
 export function createOutbox({ timers, stallMs, limits, onRoom, onStalled }: OutboxDeps): Outbox {
   const { maxUnsentBytes, maxUnsentBurstBytes } = limits
 
-  // Most clients take all that comes: what watches the others is made when it is first needed.
-  const startTime = (connection: Connection, deadline: Deadline | undefined) => {
+  // Created on first use: most clients never fall behind.
+  const startDeadline = (connection: Connection, deadline: Deadline | undefined) => {
     const started = deadline ?? createDeadline(timers, stallMs, () => onStalled(connection))
     started.start()
     return started
   }
 
-  const written = (connection: Connection) => {
+  const onWritten = (connection: Connection) => {
     if (!connection.isOpen) return
-    if (connection.socket.bufferedAmount <= maxUnsentBytes) connection.tooMuch?.clear()
+    if (connection.socket.bufferedAmount <= maxUnsentBytes) connection.unsentDeadline?.clear()
     onRoom(connection)
   }
 
-  const look = (connection: Connection) => {
+  const checkUnsent = (connection: Connection) => {
     const unsent = connection.socket.bufferedAmount
     if (unsent > maxUnsentBurstBytes) onStalled(connection)
-    else if (unsent > maxUnsentBytes) connection.tooMuch = startTime(connection, connection.tooMuch)
+    else if (unsent > maxUnsentBytes) connection.unsentDeadline = startDeadline(connection, connection.unsentDeadline)
   }
 
   return {
     send(connection, message) {
       if (!connection.isOpen) return
-      connection.socket.send(message, () => written(connection))
-      look(connection)
+      connection.socket.send(message, () => onWritten(connection))
+      checkUnsent(connection)
     },
     sendFrames(connection, frames) {
       const { isOpen, socket, wire } = connection
       if (!isOpen) return
-      // Without compression a frame is written at once and whole, so those of ws and these never mix. After a close frame
-      // none may follow: ws then only counts them.
-      if (socket.readyState === socket.OPEN) wire.write(frames, () => written(connection))
-      else socket.send(frames, () => written(connection))
-      look(connection)
+      // Without compression, ws writes each frame at once and whole, so its frames and these never interleave. No frame
+      // may follow a close frame: once ws is closing, use its `send`, which only adds the data to `bufferedAmount`.
+      if (socket.readyState === socket.OPEN) wire.write(frames, () => onWritten(connection))
+      else socket.send(frames, () => onWritten(connection))
+      checkUnsent(connection)
     },
-    hasRoom: ({ isOpen, socket }) => isOpen && socket.bufferedAmount < PACED_BYTES,
-    wait(connection) {
-      if (connection.isOpen) connection.noProgress = startTime(connection, connection.noProgress)
+    hasRoom: ({ isOpen, socket }) => isOpen && socket.bufferedAmount < MAX_PACED_BYTES,
+    expectProgress(connection) {
+      if (connection.isOpen) connection.progressDeadline = startDeadline(connection, connection.progressDeadline)
     },
-    progress: ({ noProgress }) => noProgress?.clear(),
-    close({ tooMuch, noProgress }) {
-      tooMuch?.clear()
-      noProgress?.clear()
+    madeProgress: ({ progressDeadline }) => progressDeadline?.clear(),
+    close({ unsentDeadline, progressDeadline }) {
+      unsentDeadline?.clear()
+      progressDeadline?.clear()
     },
   }
 }

@@ -14,9 +14,9 @@ const anEvent = (position: number, { type = 'note.said', text = 'x' } = {}): Del
 const pageOf = (...events: readonly DeliveredEvent[]): FeedPage => ({ events, hasMore: false })
 const many = (count: number, text: string) => Array.from({ length: count }, (_, n) => anEvent(n + 1, { text }))
 
-describe('the frames of a page', () => {
-  // One below, at and above where the form of the length changes, counted in bytes.
-  it.each([0, 1, 60, 125, 126, 127, 1_000, 65_535, 65_536, 70_000])('hold a payload of %i characters', (length) => {
+describe('createFramesOf', () => {
+  // One below, at and above the sizes at which the length encoding changes, in bytes.
+  it.each([0, 1, 60, 125, 126, 127, 1_000, 65_535, 65_536, 70_000])('encodes a payload of %i characters', (length) => {
     for (const character of ['x', 'é', '語', '😀']) {
       const text = character.repeat(length)
       const blocks = createFramesOf()(pageOf(anEvent(1, { text })), { id: 'sub_1', source: TOPIC })
@@ -27,7 +27,7 @@ describe('the frames of a page', () => {
     }
   })
 
-  it('are one message for each event, in order, in blocks that a slow client can take', () => {
+  it('encodes one message per event, in order, in small blocks', () => {
     const blocks = createFramesOf()(pageOf(...many(64, 'x'.repeat(1_000))), { id: 'sub_1', source: TOPIC })
 
     const ids = blocks.map(({ bytes }) => messagesOf(bytes).map((message) => JSON.parse(message).eventId))
@@ -37,7 +37,7 @@ describe('the frames of a page', () => {
     expect(blocks.length).toBeLessThan(6)
   })
 
-  it('are made once for all subscriptions of one id, and for each id', () => {
+  it('encodes a page once per subscription id', () => {
     const framesOf = createFramesOf()
     const page = pageOf(...many(3, 'x'))
 
@@ -52,7 +52,7 @@ describe('the frames of a page', () => {
     expect(framesOf(pageOf(...many(3, 'x')), { id: 'sub_1', source: TOPIC })).not.toBe(first)
   })
 
-  it('end with the event that ends what is followed', () => {
+  it('stops at the event that ends the stream', () => {
     const page = pageOf(anEvent(1), anEvent(2, { type: 'session.deleted' }), anEvent(3))
 
     const blocks = createFramesOf()(page, { id: 'sub_1', source: SESSION })
@@ -63,7 +63,7 @@ describe('the frames of a page', () => {
     expect(elsewhere.flatMap(({ bytes }) => messagesOf(bytes))).toHaveLength(3)
   })
 
-  it('are none for a page without events', () => {
+  it('returns no frames for a page without events', () => {
     expect(createFramesOf()(pageOf(), { id: 'sub_1', source: TOPIC })).toEqual([])
   })
 })

@@ -1,31 +1,30 @@
 import type { DeliveredEvent, EventSource, FeedPage } from '@perdure/core'
 import { endsStream } from '../ends-stream.ts'
 
-/** Frames in a row, ready for the wire, of events in a row. */
+/** Encoded frames of consecutive events. */
 export interface FrameBlock {
   readonly bytes: Uint8Array
-  /** Position of its last event. */
+  /** Position of the block's last event. */
   readonly through: number
-  /** Nothing comes after it: its last event ends what is followed. */
+  /** Whether the block's last event ends the stream. */
   readonly isLast: boolean
 }
 
-/** Whom the frames are for: what stands in them beside the envelope. */
-export interface Addressee {
+/** The recipient-specific part of a frame. */
+export interface FrameRecipient {
   readonly id: string
   readonly source: EventSource
 }
 
-/** The frames of a page, made once for all subscriptions of one id that read it. */
-export type FramesOf = (page: FeedPage, addressee: Addressee) => readonly FrameBlock[]
+/** Encodes a page into frames, once for all subscriptions with the same id. */
+export type FramesOf = (page: FeedPage, addressee: FrameRecipient) => readonly FrameBlock[]
 
-/** Forms of one page that are kept: most clients have few subscriptions, so their ids are few. */
-const MAX_FORMS = 4
-/** A slow client holds little more than one block; a fast one takes a page in a few. */
+/** Cached encodings per page. Most clients have few subscriptions, so few ids are in use. */
+const MAX_VARIANTS = 4
+/** Small enough that a slow client buffers little, large enough that a page needs only a few writes. */
 const BLOCK_BYTES = 16_384
 
 export function createFramesOf(): FramesOf {
-  /** As long as the feed shares the page. */
   const framed = new WeakMap<FeedPage, Map<string, readonly FrameBlock[]>>()
 
   return (page, addressee) => {
@@ -34,12 +33,12 @@ export function createFramesOf(): FramesOf {
     const blocks = toBlocks(page.events, addressee)
     const forms = framed.get(page)
     if (forms === undefined) framed.set(page, new Map([[addressee.id, blocks]]))
-    else if (forms.size < MAX_FORMS) forms.set(addressee.id, blocks)
+    else if (forms.size < MAX_VARIANTS) forms.set(addressee.id, blocks)
     return blocks
   }
 }
 
-function toBlocks(events: readonly DeliveredEvent[], { id, source }: Addressee): readonly FrameBlock[] {
+function toBlocks(events: readonly DeliveredEvent[], { id, source }: FrameRecipient): readonly FrameBlock[] {
   const head = `{"v":"1","kind":"event","subscriptionId":${JSON.stringify(id)},`
   const blocks: FrameBlock[] = []
   let frames: Buffer[] = []
@@ -62,7 +61,7 @@ const TEXT_IN_ONE_FRAME = 0x81
 const SHORT = 126
 const MEDIUM = 65_536
 
-/** A text message of a server, which is not masked. */
+/** Encodes an unmasked text message in a single frame (RFC 6455, section 5.2). */
 function toFrame(text: string): Buffer {
   const length = Buffer.byteLength(text)
   const start = length < SHORT ? 2 : length < MEDIUM ? 4 : 10

@@ -7,21 +7,21 @@ import type { CallMethod } from './methods.ts'
 export interface RecordedCallsDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly basePath: string
-  /** Whether a call could be recorded. @throws AppError `audit-unavailable` */
+  /** Checks that the call can be audited. @throws AppError `audit-unavailable` */
   readonly admit?: AdmitRequest | undefined
   readonly onAnswer?: RecordAnswer | undefined
 }
 
-/** The methods that do something, and the operation each of them is. */
-const DEEDS: Partial<Record<RpcMethod, Operation>> = { 'run.cancel': runOperations.abortRun }
+/** Methods with side effects, and the REST operation each corresponds to. */
+const RECORDED_METHODS: Partial<Record<RpcMethod, Operation>> = { 'run.cancel': runOperations.abortRun }
 
 const MAX_TARGET = 256
 
-/** Records what is done over a WebSocket as the same operation over HTTP is, with its method and the path of the WebSocket. */
+/** Audits these methods like their REST operations, under the JSON-RPC method name and the WebSocket path. */
 export function withRecords(callMethod: CallMethod, deps: RecordedCallsDeps): CallMethod {
-  const callRecorded = async (deed: Deed) => {
-    const { caller, method, operation, params } = deed
-    const record = startRecord(deps, deed)
+  const callRecorded = async (call: RecordedCall) => {
+    const { caller, method, operation, params } = call
+    const record = startRecord(deps, call)
     const work = async () => {
       await deps.admit?.({ isPrivileged: operation.privileged === true, isPublic: false })
       return callMethod(caller, method, params)
@@ -35,20 +35,23 @@ export function withRecords(callMethod: CallMethod, deps: RecordedCallsDeps): Ca
   }
 
   return (caller, method, params) => {
-    const operation = DEEDS[method]
+    const operation = RECORDED_METHODS[method]
     if (operation === undefined) return callMethod(caller, method, params)
     return callRecorded({ caller, method, operation, params })
   }
 }
 
-interface Deed {
+interface RecordedCall {
   readonly caller: Connection
   readonly method: RpcMethod
   readonly operation: Operation
   readonly params: unknown
 }
 
-function startRecord({ clock, basePath, onAnswer }: RecordedCallsDeps, { caller, method, operation, params }: Deed) {
+function startRecord(
+  { clock, basePath, onAnswer }: RecordedCallsDeps,
+  { caller, method, operation, params }: RecordedCall,
+) {
   const { principal, requestId, clientAddress } = caller
   const startedMs = clock.monotonicMs()
   const route = `${basePath}/ws`

@@ -30,8 +30,8 @@ const message = fc.oneof(
     .map((value) => JSON.stringify(value)),
 )
 
-describe('messages of any kind', () => {
-  it('get one answer each, with the id that could be read or null, and a code of the protocol', async () => {
+describe('a random message', () => {
+  it('gets one response, with its id or null and a known error code', async () => {
     const world = createWorld({ limits: { maxMessages: 1_000_000, maxSubscriptions: 1_000_000 } })
     const closes = new Set<number>()
     let client = await connected(world)

@@ -11,7 +11,7 @@ import * as v from 'valibot'
 
 export type RpcId = string | number
 
-/** A request that follows the protocol. */
+/** A valid request. */
 export interface RpcRequest {
   readonly id: RpcId
   readonly method: RpcMethod
@@ -19,7 +19,7 @@ export interface RpcRequest {
 }
 
 export interface RpcRefusal {
-  /** `null` when none could be read. */
+  /** `null` if the message had no readable id. */
   readonly id: RpcId | null
   readonly name: RpcErrorName
   readonly message: string
@@ -27,15 +27,15 @@ export interface RpcRefusal {
 
 export type ReadFrame = { readonly request: RpcRequest } | { readonly refusal: RpcRefusal }
 
-/** Reads one message of a client. */
+/** Parses and validates one client message. */
 export function readFrame(text: string): ReadFrame {
   const json = parseJson(text)
   if (json === undefined) return refusal(null, 'parse-error', 'the message is not JSON')
-  if (Array.isArray(json.value)) return refusal(null, 'invalid-request', 'batches are not taken')
+  if (Array.isArray(json.value)) return refusal(null, 'invalid-request', 'batches are not supported')
   const frame = v.safeParse(ClientFrame, json.value)
   if (!frame.success) return refusal(idOf(json.value), 'invalid-request', problemOf(frame.issues[0]))
   const { id, method, params = {} } = frame.output
-  if (!isMethod(method)) return refusal(id, 'method-not-found', `there is no method ${method.slice(0, 64)}`)
+  if (!isMethod(method)) return refusal(id, 'method-not-found', `unknown method ${method.slice(0, 64)}`)
   const parsed = v.safeParse(RPC_METHODS[method].params, params)
   if (!parsed.success) return refusal(id, 'invalid-params', problemOf(parsed.issues[0]))
   return { request: { id, method, params: parsed.output } }
@@ -54,7 +54,7 @@ const NAMES: Partial<Record<ErrorCode, RpcErrorName>> = {
   'rate-limit-exceeded': 'rate-limited',
 }
 
-/** What a client is told of a use case that refused; anything else is the server's own fault. */
+/** Maps a refusal to a JSON-RPC error; any other error becomes `internal-error`. */
 export function refusalOf(id: RpcId, error: unknown): RpcRefusal {
   const name = error instanceof AppError ? NAMES[error.id] : undefined
   if (name === undefined || !(error instanceof AppError)) {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { ANYONE, connected, createWorld } from './connections.fixture.ts'
 
 describe('run.cancel', () => {
-  it('aborts within the scopes of the caller, and says what has become of the run', async () => {
+  it("aborts within the caller's scopes and returns the status of the run", async () => {
     const asked: unknown[] = []
     const world = createWorld({
       async abortRun(given) {
@@ -29,7 +29,7 @@ describe('run.cancel', () => {
     expect((await reader.call('run.cancel', { runId: 'run_a' })).error?.code).toBe(-32003)
   })
 
-  it('is recorded like an abort over HTTP, done or refused, and other methods are not', async () => {
+  it('is audited like an abort over HTTP, successful or refused, unlike other methods', async () => {
     const recorded: unknown[] = []
     const world = createWorld({
       abortRun: async () => ({ status: 200 }),
@@ -54,7 +54,7 @@ describe('run.cancel', () => {
     ])
   })
 
-  it('does nothing that could not be recorded', async () => {
+  it('does nothing if it cannot be audited', async () => {
     const asked: unknown[] = []
     const { call } = await connected(
       createWorld({
@@ -70,7 +70,7 @@ describe('run.cancel', () => {
     expect(asked).toEqual([])
   })
 
-  it('does not find a run that is not there', async () => {
+  it('is refused for a run that does not exist', async () => {
     const { call } = await connected(createWorld())
 
     expect((await call('run.cancel', { runId: 'run_none' })).error?.code).toBe(-32010)

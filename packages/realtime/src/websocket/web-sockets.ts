@@ -5,19 +5,19 @@ import { AppError, type IdGenerator } from '@perdure/ports'
 import { CLOSE_CODES, type CloseName, SUBPROTOCOL } from '@perdure/protocol'
 import type { RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Connection } from './connection.ts'
+import { createConnectionLimits } from './connection-limits.ts'
 import { type ConnectionsDeps, createConnections } from './connections.ts'
 import { type Admission, admit, type CredentialDeps } from './credentials.ts'
 import { readHandshake } from './handshake.ts'
-import { createSeats } from './seats.ts'
 
 export interface WebSocketsDeps extends ConnectionsDeps, CredentialDeps {
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly watchCredential: WatchCredential
-  /** Whether the server takes new connections. */
+  /** Whether the server accepts new connections. */
   readonly isReady: () => boolean
 }
 
-/** A request that asks for a WebSocket; its path, host, origin and rate are found good. */
+/** An upgrade request whose path, host, origin and rate limit have been checked. */
 export interface Upgrade {
   readonly incoming: IncomingMessage
   readonly socket: Duplex
@@ -29,29 +29,29 @@ export interface Upgrade {
 /** The WebSockets of one server. */
 export interface WebSockets {
   /**
-   * Opens a WebSocket and says for whom. With a credential that is not good it is opened and closed at once with the code
-   * that says so.
+   * Opens a WebSocket and returns its principal. If the credential is rejected, the WebSocket is opened and closed at
+   * once with the matching close code.
    *
    * @throws AppError before anything is written: `validation-failed`, `overloaded`, `server-draining`, `auth-locked-out`
    */
   accept(upgrade: Upgrade): Promise<Admission>
-  /** Closes every connection with `server.shutdown`, opens no more, and resolves when all are gone. */
+  /** Closes every connection with `server.shutdown`, refuses new ones, and resolves when all have closed. */
   closeAll(): Promise<void>
-  /** Cuts what has not gone. */
+  /** Destroys the connections that are still open. */
   terminateAll(): void
-  /** Open connections. */
+  /** Number of open connections. */
   size(): number
-  /** Subscriptions of all connections. */
+  /** Number of subscriptions on all connections. */
   subscriptions(): number
 }
 
 const MAX_FRAGMENTS = 64
-const REFUSED_LIVES_MS = 1_000
+const REFUSED_CLOSE_TIMEOUT_MS = 1_000
 const MAX_REFUSED = 64
 const RETRY_AFTER_MS = 1_000
-const RETRY_SPREAD_MS = 5_000
+const MAX_RECONNECT_DELAY_MS = 5_000
 
-const LOSSES: Readonly<Record<CredentialLoss, CloseName>> = {
+const CLOSE_NAMES: Readonly<Record<CredentialLoss, CloseName>> = {
   revoked: 'auth.revoked',
   expired: 'auth.invalid',
   'scopes-lost': 'auth.scope_denied',
@@ -61,11 +61,11 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   const { timers, logger, limits, ids, watchCredential, isReady } = deps
   const newConnectionId = () => `con_${Buffer.from(ids.randomBytes(16)).toString('hex')}`
   const connections = createConnections(deps)
-  let handshakes: Promise<WebSocketServer> | undefined
-  const seats = createSeats(limits)
+  let loadingServer: Promise<WebSocketServer> | undefined
+  const connectionLimits = createConnectionLimits(limits)
   const open = new Map<WebSocket, Connection>()
   const refused = new Set<WebSocket>()
-  const emptied: (() => void)[] = []
+  const emptyWaiters: (() => void)[] = []
   let isClosed = false
   let cancelBeat = () => {}
 
@@ -74,22 +74,22 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     cancelBeat = timers.after(limits.heartbeatMs, beat)
   }
 
-  const forget = (socket: WebSocket) => {
+  const remove = (socket: WebSocket) => {
     const connection = open.get(socket)
-    if (connection !== undefined) leave(connection)
+    if (connection !== undefined) release(connection)
     open.delete(socket)
     refused.delete(socket)
     if (open.size === 0) cancelBeat()
-    if (open.size + refused.size === 0) for (const resolve of emptied.splice(0)) resolve()
+    if (open.size + refused.size === 0) for (const resolve of emptyWaiters.splice(0)) resolve()
   }
 
-  const leave = (connection: Connection) => {
+  const release = (connection: Connection) => {
     connections.closed(connection)
     connection.unwatchToken?.()
-    seats.release(connection.principal.tokenId)
+    connectionLimits.release(connection.principal.tokenId)
   }
 
-  // Of all sockets, on which they are called: what only one socket calls would cost more than all it knows.
+  // Shared listeners that find their socket in `this`: a closure per socket would outweigh the rest of its state.
 
   function onMessage(this: WebSocket, data: RawData, isBinary: boolean) {
     const connection = open.get(this)
@@ -104,13 +104,13 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
   }
 
   function onClose(this: WebSocket) {
-    forget(this)
+    remove(this)
   }
 
-  // What a client sends wrong is its own affair; ws closes with the code for it.
+  // Client protocol errors are not server errors; ws closes the socket with the right code.
   const onError = (error: Error) => logger.debug('WebSocket error', { message: error.message })
 
-  const loadHandshakes = async () => {
+  const loadServer = async () => {
     const { WebSocketServer } = await import('ws')
     return new WebSocketServer({
       ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
@@ -119,8 +119,8 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     })
   }
 
-  /** Nothing when the client is gone: ws has ended what was left of its connection. */
-  const shake = (server: WebSocketServer, { incoming, socket, head }: Upgrade): WebSocket | undefined => {
+  /** Returns `undefined` if the client has disconnected; ws then destroys the connection. */
+  const completeHandshake = (server: WebSocketServer, { incoming, socket, head }: Upgrade): WebSocket | undefined => {
     let opened: WebSocket | undefined
     server.handleUpgrade(incoming, socket, head, (webSocket) => {
       webSocket.on('error', onError)
@@ -130,11 +130,11 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     return opened
   }
 
-  /** Never registered, reads nothing, and gone within a second. */
-  const turnAway = (socket: WebSocket, closeAs: CloseName) => {
+  /** Closes a socket that was never registered and reads nothing; it is terminated after a second. */
+  const closeRefused = (socket: WebSocket, closeAs: CloseName) => {
     refused.add(socket)
     socket.close(CLOSE_CODES[closeAs].code, closeAs)
-    const cancel = timers.after(REFUSED_LIVES_MS, () => socket.terminate())
+    const cancel = timers.after(REFUSED_CLOSE_TIMEOUT_MS, () => socket.terminate())
     socket.once('close', cancel)
   }
 
@@ -150,52 +150,54 @@ export function createWebSockets(deps: WebSocketsDeps): WebSockets {
     socket.on('message', onMessage)
     socket.on('pong', onPong)
     if (principal.tokenId === undefined) return
-    connection.unwatchToken = watchCredential(principal.tokenId, (loss) => connections.close(connection, LOSSES[loss]))
+    connection.unwatchToken = watchCredential(principal.tokenId, (loss) =>
+      connections.close(connection, CLOSE_NAMES[loss]),
+    )
   }
 
-  const enter = async (upgrade: Upgrade, protocols: readonly string[]): Promise<Admission> => {
-    // Of no use before somebody comes.
-    handshakes ??= loadHandshakes()
-    const server = await handshakes
+  const authenticateAndOpen = async (upgrade: Upgrade, protocols: readonly string[]): Promise<Admission> => {
+    // Loaded with the first upgrade.
+    loadingServer ??= loadServer()
+    const server = await loadingServer
     const { authorization, origin } = upgrade.incoming.headers
     const admission = await admit(deps, { authorization, protocols, origin, clientAddress: upgrade.clientAddress })
-    refuseWhenClosed()
+    refuseWhenDraining()
     if ('closeAs' in admission) {
       if (refused.size >= MAX_REFUSED) throw admission.error
-      const socket = shake(server, upgrade)
-      if (socket !== undefined) turnAway(socket, admission.closeAs)
+      const socket = completeHandshake(server, upgrade)
+      if (socket !== undefined) closeRefused(socket, admission.closeAs)
       return admission
     }
     const { principal } = admission
-    seats.take(principal.tokenId)
-    const socket = shake(server, upgrade)
-    if (socket === undefined) seats.release(principal.tokenId)
+    connectionLimits.acquire(principal.tokenId)
+    const socket = completeHandshake(server, upgrade)
+    if (socket === undefined) connectionLimits.release(principal.tokenId)
     else register(socket, { upgrade, principal })
     return admission
   }
 
-  const refuseWhenClosed = () => {
+  const refuseWhenDraining = () => {
     if (isClosed || !isReady()) throw new AppError('server-draining', { retryAfterMs: RETRY_AFTER_MS })
   }
 
   return {
     async accept(upgrade) {
-      refuseWhenClosed()
+      refuseWhenDraining()
       const protocols = readHandshake(upgrade.incoming)
-      seats.wait()
+      connectionLimits.reserve()
       try {
-        return await enter(upgrade, protocols)
+        return await authenticateAndOpen(upgrade, protocols)
       } finally {
-        seats.leave()
+        connectionLimits.cancelReservation()
       }
     },
     async closeAll() {
       isClosed = true
       const [random = 0] = ids.randomBytes(1)
-      const retryAfterMs = Math.round((random / 255) * RETRY_SPREAD_MS)
+      const retryAfterMs = Math.round((random / 255) * MAX_RECONNECT_DELAY_MS)
       for (const connection of open.values()) connections.close(connection, 'server.shutdown', { retryAfterMs })
       if (open.size + refused.size === 0) return
-      await new Promise<void>((resolve) => emptied.push(resolve))
+      await new Promise<void>((resolve) => emptyWaiters.push(resolve))
     },
     terminateAll() {
       for (const socket of [...open.keys(), ...refused]) socket.terminate()

@@ -1,4 +1,4 @@
-/** An element with attributes and children; text stays text. */
+/** Creates an element with attributes and children; strings become text nodes. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Readonly<Record<string, string>> = {},

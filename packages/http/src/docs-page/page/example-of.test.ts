@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { exampleOf } from './example-of.ts'
 
 describe('exampleOf', () => {
-  it('has the required members of an object, or the first one where none is required', () => {
+  it('includes the required members of an object, or the first member if none is required', () => {
     const properties = { name: { type: 'string' }, scopes: { type: 'array', items: { type: 'string' } }, env: {} }
 
     expect(exampleOf({ properties, required: ['name', 'scopes'] })).toEqual({ name: '', scopes: [''] })
@@ -20,7 +20,7 @@ describe('exampleOf', () => {
     [{ type: 'number' }, 0],
     [{ type: 'array' }, []],
     [{ type: 'object' }, {}],
-  ])('starts %j from %j', (schema, expected) => {
+  ])('creates an example for %j: %j', (schema, expected) => {
     expect(exampleOf(schema)).toEqual(expected)
   })
 })

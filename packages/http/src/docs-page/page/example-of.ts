@@ -1,4 +1,4 @@
-/** The part of JSON Schema that an example needs. */
+/** The part of JSON Schema that `exampleOf` uses. */
 export interface ExampleSchema {
   readonly type?: string | readonly string[]
   readonly const?: unknown
@@ -12,7 +12,7 @@ export interface ExampleSchema {
   readonly minimum?: number
 }
 
-/** A value to start from: the required members, or the first one where none is. */
+/** A minimal example value. An object gets its required members, or its first member if none is required. */
 export function exampleOf(schema: ExampleSchema): unknown {
   if (schema.default !== undefined) return schema.default
   if ('const' in schema) return schema.const

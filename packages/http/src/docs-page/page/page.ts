@@ -1,14 +1,14 @@
-/** What the page can do beyond being read; `pnpm derive` bundles it into the page. */
-import { startSearch } from './search.ts'
-import { startTrying } from './try-it.ts'
+/** The script of the docs page: search and "Try it". `pnpm derive` bundles it. */
+import { enableSearch } from './search.ts'
+import { enableTryIt } from './try-it.ts'
 
 const controls = document.querySelector<HTMLElement>('#controls')
 if (controls !== null) controls.hidden = false
 
-startSearch()
-startTrying()
+enableSearch()
+enableTryIt()
 
-/** A link to an operation shows it opened. */
+/** Expands the operation that the URL fragment names. */
 const openTarget = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
   if (!(target instanceof HTMLDetailsElement)) return

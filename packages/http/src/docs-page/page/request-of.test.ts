@@ -6,7 +6,7 @@ const limit = { name: 'limit', in: 'query' } as const
 const key = { name: 'Idempotency-Key', in: 'header' } as const
 
 describe('requestOf', () => {
-  it('puts every value in its place and leaves out what is empty', () => {
+  it('inserts values into path, query and headers, and omits empty ones', () => {
     const values = [
       { ...agentId, value: 'a/b' },
       { ...limit, value: '' },
@@ -22,15 +22,15 @@ describe('requestOf', () => {
     })
   })
 
-  it('names the required value that is missing', () => {
+  it('throws an error that names a missing required value', () => {
     const values = [{ ...agentId, value: '' }]
 
-    expect(() => requestOf({ method: 'GET', path: '/agents/{agentId}', values }, '')).toThrow('agentId is missing')
+    expect(() => requestOf({ method: 'GET', path: '/agents/{agentId}', values }, '')).toThrow('agentId is required')
   })
 })
 
 describe('curlOf', () => {
-  it('is the same request, quoted for a shell, without the token', () => {
+  it('formats the request with shell quoting and without the token', () => {
     const body = '{\n  "text": "it\'s"\n}'
     const request = requestOf({ method: 'POST', path: '/x', values: [], body, accept: 'text/event-stream' }, 'http://h')
 

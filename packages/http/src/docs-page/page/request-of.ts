@@ -5,33 +5,33 @@ interface Value {
   readonly value: string
 }
 
-/** What a form holds. Empty fields are not sent. */
-export interface Filled {
+/** Values of a "Try it" form. Empty fields are not sent. */
+export interface FormValues {
   readonly method: string
-  /** As in the document: `/agents/{agentId}/run`. */
+  /** Path template from the document: `/agents/{agentId}/run`. */
   readonly path: string
   readonly values: readonly Value[]
   readonly body?: string | undefined
   readonly accept?: string | undefined
 }
 
-export interface Prepared {
+export interface PreparedRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
 }
 
-/** The request of a filled form. @throws Error that names the required field which is empty. */
-export function requestOf({ method, path, values, body, accept }: Filled, base: string): Prepared {
+/** Builds the request of a form. @throws Error that names an empty required field */
+export function requestOf({ method, path, values, body, accept }: FormValues, base: string): PreparedRequest {
   const missing = values.find(({ required, value }) => required === true && value === '')
-  if (missing !== undefined) throw new Error(`${missing.name} is missing`)
+  if (missing !== undefined) throw new Error(`${missing.name} is required`)
   const given = values.filter(({ value }) => value !== '')
-  const filled = path.replace(/\{(\w+)\}/g, (_, name) =>
+  const expandedPath = path.replace(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(given.find((value) => value.in === 'path' && value.name === name)?.value ?? ''),
   )
-  const sentAs = (place: Value['in']) =>
-    Object.fromEntries(given.filter((value) => value.in === place).map(({ name, value }) => [name, value]))
+  const sentAs = (location: Value['in']) =>
+    Object.fromEntries(given.filter((value) => value.in === location).map(({ name, value }) => [name, value]))
   const query = new URLSearchParams(sentAs('query'))
   const headers = {
     ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
@@ -39,11 +39,11 @@ export function requestOf({ method, path, values, body, accept }: Filled, base: 
     ...sentAs('header'),
   }
   const search = query.size === 0 ? '' : `?${query}`
-  return { method, url: `${base}${filled}${search}`, headers, ...(body === undefined ? {} : { body }) }
+  return { method, url: `${base}${expandedPath}${search}`, headers, ...(body === undefined ? {} : { body }) }
 }
 
-/** The same request for a shell; the token stays out of it. */
-export function curlOf({ method, url, headers, body }: Prepared, hasToken: boolean): string {
+/** Formats the request as a curl command, without the token. */
+export function curlOf({ method, url, headers, body }: PreparedRequest, hasToken: boolean): string {
   const lines = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
   if (hasToken) lines.unshift('-H "Authorization: Bearer $TOKEN"')
   if (headers.Accept === 'text/event-stream') lines.unshift('-N')

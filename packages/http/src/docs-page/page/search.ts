@@ -1,5 +1,5 @@
-/** Shows what has all the words of the search field; `/` goes there, Escape clears it. */
-export function startSearch(): void {
+/** Filters operations and errors by the words in the search field. `/` focuses the field, Escape clears it. */
+export function enableSearch(): void {
   const field = document.querySelector<HTMLInputElement>('#search')
   const count = document.querySelector<HTMLOutputElement>('#count')
   if (field === null || count === null) return
@@ -29,7 +29,7 @@ export function startSearch(): void {
   })
 }
 
-/** What is said of it, without the samples and schemas inside. */
+/** Searchable text, without examples and schemas. */
 const searchTextOf = (element: HTMLElement): string =>
   [element.id, ...[...element.querySelectorAll('summary, p, a, th, td')].map(({ textContent }) => textContent)]
     .join(' ')

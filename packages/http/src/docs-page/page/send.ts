@@ -1,26 +1,33 @@
 import { element } from './element.ts'
-import { curlOf, type Filled, type Prepared, requestOf } from './request-of.ts'
+import { curlOf, type FormValues, type PreparedRequest, requestOf } from './request-of.ts'
 
-/** What is shown of an answer at most, in characters. */
+/** Maximum characters of a response to show. */
 const MAX_SHOWN = 200_000
 
-/** Sends what a form holds and shows the answer as it arrives. Never throws: what fails is shown, too. */
-export async function send({ signal, ...filled }: Filled & { readonly signal: AbortSignal }, place: HTMLElement) {
-  place.replaceChildren()
+/** Sends the form and shows the response as it arrives. Never throws: errors are shown too. */
+export async function send({ signal, ...filled }: FormValues & { readonly signal: AbortSignal }, output: HTMLElement) {
+  output.replaceChildren()
   try {
     const prepared = requestOf(filled, new URL('.', location.href).href.replace(/\/$/, ''))
     const token = document.querySelector<HTMLInputElement>('#token')?.value.trim() ?? ''
-    place.append(element('pre', { tabindex: '0' }, curlOf(prepared, token !== '')))
-    await exchange({ ...prepared, token, signal }, place)
+    output.append(element('pre', { tabindex: '0' }, curlOf(prepared, token !== '')))
+    await exchange({ ...prepared, token, signal }, output)
   } catch (error) {
-    place.append(element('p', { role: 'alert' }, signal.aborted ? 'Stopped.' : String(error)))
+    output.append(element('p', { role: 'alert' }, signal.aborted ? 'Stopped.' : String(error)))
   }
 }
 
-/** The token goes along as a header; cookies never do. */
+/** Sends the token as a header, and never cookies. */
 async function exchange(
-  { url, method, headers, body, token, signal }: Prepared & { readonly token: string; readonly signal: AbortSignal },
-  place: HTMLElement,
+  {
+    url,
+    method,
+    headers,
+    body,
+    token,
+    signal,
+  }: PreparedRequest & { readonly token: string; readonly signal: AbortSignal },
+  output: HTMLElement,
 ): Promise<void> {
   const startedAt = performance.now()
   const response = await fetch(url, {
@@ -35,8 +42,8 @@ async function exchange(
   const took = Math.round(performance.now() - startedAt)
   const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`)
   const shown = element('pre', { tabindex: '0', class: 'received' })
-  place.append(
-    element('p', { class: response.ok ? 'ok' : 'refused' }, `${response.status} after ${took} ms`),
+  output.append(
+    element('p', { class: response.ok ? 'ok' : 'refused' }, `${response.status} in ${took} ms`),
     element('details', {}, element('summary', {}, 'Headers'), element('pre', {}, lines.join('\n'))),
     shown,
   )
@@ -50,7 +57,7 @@ async function showText(response: Response, shown: HTMLElement): Promise<void> {
     text += part.value
     shown.textContent = text.slice(0, MAX_SHOWN)
     if (text.length > MAX_SHOWN) {
-      shown.append('\n… cut here')
+      shown.append('\n… truncated')
       return reader?.cancel()
     }
   }

@@ -23,8 +23,8 @@ interface OpenApi {
   readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
 }
 
-/** Opening an operation adds a form to it that sends it. The document is fetched once, when the first one is opened. */
-export function startTrying(): void {
+/** Adds a request form to an operation when it is expanded. The document is fetched once, on first use. */
+export function enableTryIt(): void {
   let loading: Promise<OpenApi> | undefined
   for (const details of document.querySelectorAll<HTMLDetailsElement>('details.operation')) {
     const add = async () => {
@@ -35,7 +35,7 @@ export function startTrying(): void {
       } catch (error) {
         loading = undefined
         details.addEventListener('toggle', add)
-        details.append(element('p', { role: 'alert' }, `openapi.json cannot be read: ${String(error)}`))
+        details.append(element('p', { role: 'alert' }, `Could not load openapi.json: ${String(error)}`))
       }
     }
     details.addEventListener('toggle', add)
@@ -95,7 +95,7 @@ function bodyOf({ requestBody }: Operation): HTMLTextAreaElement | undefined {
   return area
 }
 
-/** Where an operation answers in several ways, which one. */
+/** Selects the media type, if the operation offers several. */
 function acceptOf({ responses }: Operation): HTMLSelectElement | undefined {
   const types = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))

@@ -1,7 +1,8 @@
 import { simulateReadableStream } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 
-// Stands for a model: asks for the weather once, then tells what it was told. A real one, with `npm i @ai-sdk/openai`:
+// A mock model: calls the weather tool once, then answers with its result.
+// For a real model, run `npm i @ai-sdk/openai` and write:
 //   import { openai } from '@ai-sdk/openai'
 //   export const model = openai('gpt-5-mini')
 export const model = new MockLanguageModelV4({

@@ -3,10 +3,10 @@ import { model } from './model.mjs'
 
 const City = jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })
 
-/** The tools of a run. `ctx.tool` records each call: its events, its outcome, its place in the metrics. */
+/** The tools of a run. `ctx.tool` emits the events of each call, records its outcome and counts it in the metrics. */
 const toolsOf = (ctx) => ({
   weather: tool({
-    description: 'The weather in a city.',
+    description: 'Returns the weather in a city.',
     inputSchema: City,
     async execute(args) {
       const outcome = await ctx.tool({ name: 'weather', args, execute: ({ city }) => ({ city, celsius: 4 }) })

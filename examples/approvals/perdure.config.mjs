@@ -2,16 +2,16 @@ export default {
   workflows: [
     {
       id: 'refund',
-      description: 'Pays money back; above 100 somebody has to agree.',
+      description: 'Pays a refund; amounts over 100 need an approval.',
       workflow: {
         id: 'refund',
         async execute({ order, amount }, ctx) {
           if (amount > 100) {
-            const title = `Pay ${amount} back for ${order}?`
-            const decision = await ctx.approval('agree', { title, payload: { order, amount } })
+            const title = `Refund ${amount} for ${order}?`
+            const decision = await ctx.approval('approve refund', { title, payload: { order, amount } })
             if (!decision.granted) return { order, paid: 0, because: decision.reason ?? 'denied' }
           }
-          // Executes once, whatever happens to the server; a bank would get the effectId to tell a repetition.
+          // Once its result is stored, this step is not called again. Give the bank effectId as the idempotency key.
           return ctx.step('pay', ({ effectId }) => ({ order, paid: amount, payment: effectId }))
         },
       },

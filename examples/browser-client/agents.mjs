@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 export const slowEcho = {
   id: 'slow-echo',
-  description: 'Says its input again, a word at a time.',
+  description: 'Streams its input, one word at a time.',
   agent: {
     id: 'slow-echo',
     async *run({ text }, { runId, signal }) {

@@ -13,12 +13,12 @@ export default {
   agents: [
     {
       id: 'note',
-      description: 'Takes a note; its input is kept in the transcript of the session.',
+      description: 'Takes a note; the session transcript stores it.',
       agent: { id: 'note', run: async () => ({ taken: true }) },
     },
     {
       id: 'digest',
-      description: 'Sums up the notes since the last digest.',
+      description: 'Summarizes the notes since the last digest.',
       concurrency: 'single',
       agent: {
         id: 'digest',
@@ -35,7 +35,7 @@ export default {
       kind: 'cron',
       cron: '0 8 * * MON-FRI',
       timezone: 'Europe/Berlin',
-      catchUp: 'latest', // one digest after a weekend without power, not three
+      catchUp: 'latest', // after three missed mornings, make one digest
       target: { agentId: 'digest', sessionId: INBOX },
     },
   ],

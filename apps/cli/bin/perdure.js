@@ -1,18 +1,19 @@
 #!/usr/bin/env node
-// Loads nothing before the check, and says it in syntax an old Node.js reads: the storage driver would crash it.
+// Checks the version before loading anything, in syntax that an old Node.js can parse: the storage driver would crash
+// there.
 const needed = [22, 18]
 const [major, minor] = process.versions.node.split('.').map(Number)
 
 if (major > needed[0] || (major === needed[0] && minor >= needed[1])) {
   import('../dist/compile-cache.js')
-    .then(({ keepCompiledCode }) => keepCompiledCode())
+    .then(({ useCompileCache }) => useCompileCache())
     .then(() => import('../dist/main.js'))
     .then(
       (cli) => cli.main(),
-      (error) => refuse('not-built', `the command cannot be loaded: ${error.message}`, 'build it first: pnpm build', 1),
+      (error) => refuse('not-built', `cannot load the command: ${error.message}`, 'run pnpm build', 1),
     )
 } else {
-  const message = `Node.js ${process.versions.node} cannot run perdure, it needs ${needed.join('.')} or newer`
+  const message = `Node.js ${process.versions.node} is too old: perdure needs ${needed.join('.')} or newer`
   refuse('node-too-old', message, 'install Node.js 24 LTS from https://nodejs.org and try again', 2)
 }
 

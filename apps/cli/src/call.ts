@@ -4,14 +4,14 @@ import type { CommandLine } from './command-line.ts'
 import type { LoadedConfig } from './config/load-config.ts'
 import type { Output } from './output/output.ts'
 
-/** What a command gets besides its arguments and flags. */
+/** What a command handler receives besides its arguments and flags. */
 export interface Call extends CommandContext {
   readonly out: Output
   readonly cli: CommandLine
-  /** Of the server that flags, environment or context name; made on first use. */
+  /** The client of the server selected by flags, environment or context; created on first use. */
   client(): PerdureClient
-  /** The address that `client` speaks to. */
+  /** The URL that `client` calls. */
   serverUrl(): string
-  /** The configuration, with its warnings told. @throws StartError `config-invalid` */
+  /** Loads the configuration and prints its warnings. @throws StartError `config-invalid` */
   config(): Promise<LoadedConfig>
 }

@@ -1,6 +1,6 @@
 import type { ExitName } from './exit-codes.ts'
 
-/** A refusal of the command line itself; what ports, core and storage refuse has errors of its own. */
+/** An error of the command line itself. Ports, core and storage throw errors of their own types. */
 export interface CliError extends Error {
   readonly kind: string
   readonly hint: string

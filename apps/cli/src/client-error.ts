@@ -1,5 +1,5 @@
 import type { PerdureError } from '@perdure/client'
 
-/** By its name: a command that needs no client has not loaded the class. */
+/** Compares the name instead of using `instanceof`, because commands without a client do not load the class. */
 export const isClientError = (thrown: unknown): thrown is PerdureError =>
   thrown instanceof Error && thrown.name === 'PerdureError'

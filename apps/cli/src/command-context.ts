@@ -1,8 +1,8 @@
 import type { Terminal } from './terminal.ts'
 
-/** What an action gets besides its arguments and flags. */
+/** The process around a command. */
 export interface CommandContext {
   readonly terminal: Terminal
-  /** Ends the command with another exit code than 0 without an error. */
+  /** Sets the exit code of a command that ends without an error. */
   finish(exitCode: number): void
 }

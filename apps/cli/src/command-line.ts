@@ -1,12 +1,12 @@
 import type { GenericSchema } from 'valibot'
 
-/** The command line itself, as the commands about commands see it. */
+/** The command line as seen by the commands about commands: help, schema and completion. */
 export interface CommandLine {
-  /** Words of every command, such as `runs list`. */
+  /** Path of every command, such as `runs list`. */
   readonly paths: readonly string[]
-  /** Of a command, a group or, without words, of all; `undefined` where there is none. */
+  /** Help of a command or group, or of the whole program without words; `undefined` if it does not exist. */
   helpOf(words: readonly string[]): string | undefined
-  /** Of what the command writes with `--json`; `undefined` where there is none. */
+  /** Schema of the `--json` output; `undefined` for an unknown command. */
   schemaOf(path: string): GenericSchema | undefined
   completion(shell: 'bash' | 'zsh' | 'fish' | 'pwsh'): string
 }

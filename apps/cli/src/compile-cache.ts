@@ -3,11 +3,11 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Keeps what V8 makes of the code for the next start, in the cache folder of the user; threads and processes that are started
- * from here use it too. Where there is none, nothing is kept. NODE_COMPILE_CACHE names another folder, and
- * NODE_DISABLE_COMPILE_CACHE keeps nothing.
+ * Caches compiled code in the cache folder of the user, for later starts and for child threads and processes. Does
+ * nothing if there is no such folder. NODE_COMPILE_CACHE names another folder; NODE_DISABLE_COMPILE_CACHE disables the
+ * cache.
  */
-export function keepCompiledCode(): void {
+export function useCompileCache(): void {
   const folder = process.env.NODE_COMPILE_CACHE ?? cacheFolder()
   if (folder === undefined || enableCompileCache(folder).directory === undefined) return
   process.env.NODE_COMPILE_CACHE = folder

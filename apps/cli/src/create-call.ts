@@ -4,36 +4,35 @@ import type { CommandContext } from './command-context.ts'
 import type { CommandLine } from './command-line.ts'
 import type { ConfigFlags, LoadedConfig } from './config/load-config.ts'
 import { loadForCommand } from './config/load-for-command.ts'
+import { parseDuration } from './duration.ts'
 import { createOutput, type OutputFlags } from './output/output.ts'
 import { type ServerFlags, serverAccess } from './server-access/server-access.ts'
-import { spanMs } from './span.ts'
 
 export type SharedFlags = OutputFlags & ServerFlags & ConfigFlags & { readonly timeout?: string | undefined }
 
-export interface MadeCall extends Call {
-  /** The configuration that the command has loaded so far; an error may come from a field of it. */
+export interface ClosableCall extends Call {
+  /** The configuration if the command has loaded it, so that an error report can point to a field. */
   loaded(): LoadedConfig | undefined
-  /** Ends the connections of the client, if there is one. */
+  /** Closes the connections of the client, if one was created. */
   close(): void
 }
 
-/** What a call knows of the command that it is for. */
-export interface CallMeans {
+export interface CallDeps {
   readonly cli: CommandLine
-  /** Of a command whose target is a server. */
+  /** `undefined` unless the target of the command is a server. */
   readonly createClient: typeof createClient | undefined
 }
 
-export function createCall(context: CommandContext, flags: SharedFlags, { cli, createClient }: CallMeans): MadeCall {
+export function createCall(context: CommandContext, flags: SharedFlags, { cli, createClient }: CallDeps): ClosableCall {
   const { terminal } = context
   let client: PerdureClient | undefined
   let loaded: LoadedConfig | undefined
 
   const makeClient = () => {
-    if (createClient === undefined) throw new Error('the target of this command is no server')
+    if (createClient === undefined) throw new Error('the target of this command is not a server')
     const { url, token } = serverAccess(terminal, flags)
-    const timeoutMs = flags.timeout === undefined ? undefined : spanMs('timeout', flags.timeout)
-    // A person, or a script that knows exit code 3, decides about another try.
+    const timeoutMs = flags.timeout === undefined ? undefined : parseDuration('timeout', flags.timeout)
+    // No automatic retries: the user, or a script that checks for exit code 3, decides.
     return createClient({ baseUrl: url, token, timeoutMs, maxRetries: 0 })
   }
 

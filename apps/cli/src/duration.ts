@@ -9,20 +9,20 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 }
 
-/** The milliseconds of `250ms`, `30s`, `5m`, `12h`, `30d` or `8w`. */
-export function spanMs(flag: string, text: string): number {
+/** Parses `250ms`, `30s`, `5m`, `12h`, `30d` or `8w` to milliseconds. */
+export function parseDuration(flag: string, text: string): number {
   const [, count, unit = ''] = /^(\d{1,9})(ms|[smhdw])$/.exec(text) ?? []
   const ms = Number(count) * (UNIT_MS[unit] ?? Number.NaN)
   if (ms > 0) return ms
-  throw usageError(`--${flag} is not a span of time`, 'write it like 30s, 5m, 12h or 30d')
+  throw usageError(`--${flag} is not a duration: ${text}`, 'write it like 30s, 5m, 12h or 30d')
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\dT/
 
 /** `--since 1h` or `--since 2027-01-31T00:00:00Z` as an ISO-8601 instant. */
-export function instantOf(flag: string, text: string, now: number): string {
-  if (!INSTANT.test(text)) return new Date(now - spanMs(flag, text)).toISOString()
+export function parseInstant(flag: string, text: string, now: number): string {
+  if (!INSTANT.test(text)) return new Date(now - parseDuration(flag, text)).toISOString()
   const at = Date.parse(text)
   if (!Number.isNaN(at)) return new Date(at).toISOString()
-  throw usageError(`--${flag} is not an ISO-8601 instant`, 'write it like 2027-01-31T00:00:00Z, or as a span like 1h')
+  throw usageError(`--${flag} is not an ISO-8601 instant: ${text}`, 'write it like 2027-01-31T00:00:00Z, or 1h')
 }

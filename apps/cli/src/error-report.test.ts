@@ -8,13 +8,13 @@ import { exitCodeOf } from './exit-code-of.ts'
 const weak = new StartError('pepper-weak', { message: 'too short', hint: 'make a longer one' })
 
 describe('reportText', () => {
-  it('shows kind, message and hint', () => {
+  it('prints kind, message, hint and docs', () => {
     expect(reportText(weak)).toBe(
       'error[pepper-weak]: too short\n  hint: make a longer one\n  docs: perdure help errors/pepper-weak\n',
     )
   })
 
-  it('shows why, when something lies beneath', () => {
+  it('prints the cause', () => {
     const error = new StartError('secret-unresolvable', { message: 'a', hint: 'b', cause: new Error('no permission') })
 
     expect(reportText(error)).toBe(
@@ -22,13 +22,13 @@ describe('reportText', () => {
     )
   })
 
-  it('shows where an error without an identifier comes from', () => {
+  it('prints the stack of an error without an identifier', () => {
     expect(reportText(new TypeError('boom'))).toMatch(/^error\[unknown\]: boom\n {4}at .*error-report\.test\.ts/)
   })
 })
 
 describe('reportOf', () => {
-  it('gives a document of identifier, message and hint', () => {
+  it('contains identifier, message, hint and docs', () => {
     expect(reportOf(weak)).toEqual({
       error: 'pepper-weak',
       kind: 'pepper-weak',
@@ -38,7 +38,7 @@ describe('reportOf', () => {
     })
   })
 
-  it('takes code before kind, and leaves out a hint that is not there', () => {
+  it('prefers code over kind and omits a missing hint', () => {
     expect(reportOf(Object.assign(new Error('a'), { code: 'c', kind: 'k' }))).toEqual({
       error: 'c',
       kind: 'c',
@@ -48,7 +48,7 @@ describe('reportOf', () => {
     expect(reportOf('thrown text')).toEqual({ error: 'unknown', kind: 'unknown', message: 'thrown text' })
   })
 
-  it('gives the identifier of a refused request', () => {
+  it('contains the error code of a refused request', () => {
     expect(reportOf(new AppError('token-not-found', { hint: 'list them' }))).toMatchObject({
       error: 'token-not-found',
       hint: 'list them',
@@ -56,8 +56,8 @@ describe('reportOf', () => {
   })
 })
 
-describe('the hint of an address without its base path', () => {
-  it('names the base path', () => {
+describe('reportOf with a server URL without base path', () => {
+  it('hints at the base path', () => {
     const error = new PerdureError('route-not-found', 'no such route')
 
     expect(reportOf(error, { serverUrl: 'http://127.0.0.1:9000' }).hint).toContain('like http://127.0.0.1:9000/v1')

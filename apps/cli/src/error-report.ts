@@ -4,34 +4,37 @@ import { CommanderError } from 'commander'
 import { isClientError } from './client-error.ts'
 import { fieldOf } from './config/field-of.ts'
 import type { LoadedConfig } from './config/load-config.ts'
-import { placeOfField } from './config/place-of-field.ts'
+import { locationOfField } from './config/location-of-field.ts'
 
-/** What stdout holds when a command with `--json` fails. `kind` repeats `error` for readers of start errors. */
+/**
+ * What a failed command with `--json` writes to stdout. `kind` repeats `error`, because start errors are known by their
+ * kind.
+ */
 export interface ErrorReport {
   readonly error: string
   readonly kind: string
   readonly message: string
   readonly hint?: string
-  /** The configuration field, and where it stands. */
+  /** The configuration field and its source location. */
   readonly at?: string
-  /** The page that explains the identifier, in docs/reference. */
+  /** Help topic that explains the identifier. */
   readonly docs?: string
   readonly requestId?: string
 }
 
-/** Where the command was when it failed. */
-export interface ErrorPlace {
+/** What the failed command was working with. */
+export interface ErrorContext {
   readonly config?: LoadedConfig | undefined
   readonly serverUrl?: string | undefined
   readonly isVerbose?: boolean
 }
 
-export function reportOf(error: unknown, place: ErrorPlace = {}): ErrorReport {
+export function reportOf(error: unknown, context: ErrorContext = {}): ErrorReport {
   if (error instanceof CommanderError) return usageReport(error)
   const kind = identifierOf(error)
-  const message = messageOf(error, place)
-  const hint = hintOf(error, place)
-  const at = error instanceof StartError ? placeText(error, place) : undefined
+  const message = messageOf(error, context)
+  const hint = hintOf(error, context)
+  const at = error instanceof StartError ? locationText(error, context) : undefined
   const requestId = isClientError(error) ? error.requestId : undefined
   return {
     error: kind,
@@ -44,9 +47,11 @@ export function reportOf(error: unknown, place: ErrorPlace = {}): ErrorReport {
   }
 }
 
-/** `error[<kind>]: message`, where, the hint, and the reason beneath; the stack of an error without an identifier. */
-export function reportText(error: unknown, place: ErrorPlace = {}): string {
-  const { kind, message, hint, at, docs, requestId } = reportOf(error, place)
+/**
+ * `error[<kind>]: message`, then location, hint, cause and docs. An error without an identifier also gets its stack.
+ */
+export function reportText(error: unknown, context: ErrorContext = {}): string {
+  const { kind, message, hint, at, docs, requestId } = reportOf(error, context)
   const lines = [`error[${kind}]: ${message}`]
   if (at !== undefined) lines.push(`  at ${at}`)
   if (hint !== undefined) lines.push(`  hint: ${hint}`)
@@ -54,43 +59,43 @@ export function reportText(error: unknown, place: ErrorPlace = {}): string {
   if (cause instanceof Error && !message.includes(cause.message)) lines.push(`  cause: ${cause.message}`)
   if (requestId !== undefined) lines.push(`  request: ${requestId}`)
   if (docs !== undefined) lines.push(`  docs: perdure help ${docs}`)
-  const isUnexpected = kind === 'unknown' || place.isVerbose === true
+  const isUnexpected = kind === 'unknown' || context.isVerbose === true
   if (isUnexpected && error instanceof Error && error.stack) lines.push(stackLines(error.stack))
   return `${lines.join('\n')}\n`
 }
 
-/** `unknown` is the lack of an identifier. */
+/** `unknown` stands for an error without an identifier. */
 const isDocumented = (kind: string): boolean =>
   kind !== 'unknown' && (Object.hasOwn(ERRORS, kind) || Object.hasOwn(START_ERRORS, kind))
 
-function messageOf(error: unknown, { serverUrl }: ErrorPlace): string {
+function messageOf(error: unknown, { serverUrl }: ErrorContext): string {
   if (isClientError(error) && error.error === 'network-failed') {
-    return `${serverUrl ?? 'the server'} cannot be reached, or the connection broke off`
+    return `cannot reach ${serverUrl ?? 'the server'}, or the connection was lost`
   }
   return error instanceof Error ? error.message : String(error)
 }
 
-function hintOf(error: unknown, { serverUrl = '' }: ErrorPlace): string | undefined {
+function hintOf(error: unknown, { serverUrl = '' }: ErrorContext): string | undefined {
   if (isClientError(error) && error.error === 'network-failed') {
-    return 'start it with perdure dev or perdure server, or name another one: --url, PERDURE_URL, perdure context use <name>'
+    return 'start it with perdure dev or perdure server, or select another one with --url, PERDURE_URL or perdure context use'
   }
   if (isClientError(error) && error.error === 'auth-required') {
-    return 'give a token: --token, PERDURE_TOKEN, or perdure context add; make one with perdure token create'
+    return 'pass a token with --token, PERDURE_TOKEN or perdure context add; create one with perdure token create'
   }
   if (isClientError(error) && error.error === 'route-not-found') {
     const base = URL.canParse(serverUrl) ? new URL('/v1', serverUrl).href : 'http://127.0.0.1:8080/v1'
-    return `give the address of the server with its base path (server.basePath, /v1 unless it is configured), like ${base}`
+    return `include the base path in the server URL (server.basePath, by default /v1), like ${base}`
   }
   const hint = (error as { hint?: unknown } | undefined)?.hint
   return typeof hint === 'string' ? hint : undefined
 }
 
 /** `auth.pepperRef (perdure.config.ts:7)`. */
-function placeText(error: StartError, { config }: ErrorPlace): string | undefined {
+function locationText(error: StartError, { config }: ErrorContext): string | undefined {
   const field = fieldOf(error)
   if (field === undefined) return undefined
-  const where = config === undefined ? undefined : placeOfField(config, field)
-  return where === undefined ? field : `${field} (${where})`
+  const location = config === undefined ? undefined : locationOfField(config, field)
+  return location === undefined ? field : `${field} (${location})`
 }
 
 function identifierOf(error: unknown): string {
@@ -101,10 +106,10 @@ function identifierOf(error: unknown): string {
   return typeof id === 'string' ? id : 'unknown'
 }
 
-/** commander writes `error: …` and puts its proposal on a second line. */
+/** commander writes `error: …` and puts its suggestion on a second line. */
 function usageReport({ message }: CommanderError): ErrorReport {
-  const [first = '', proposal] = message.replace(/^error: /, '').split('\n')
-  const hint = proposal?.replace(/^\((.*)\)$/, '$1') ?? 'see perdure --help'
+  const [first = '', suggestion] = message.replace(/^error: /, '').split('\n')
+  const hint = suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'run perdure --help'
   return { error: 'usage', kind: 'usage', message: first, hint }
 }
 

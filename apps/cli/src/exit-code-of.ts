@@ -14,7 +14,7 @@ const BY_STATUS: Readonly<Record<number, ExitName>> = {
   503: 'unreachable',
 }
 
-/** What goes wrong on the side of the client; it may have no status. */
+/** Errors raised by the client itself, which may have no HTTP status. */
 const BY_CLIENT_ERROR: Readonly<Record<string, ExitName>> = {
   'network-failed': 'unreachable',
   timeout: 'unreachable',
@@ -24,7 +24,6 @@ const BY_CLIENT_ERROR: Readonly<Record<string, ExitName>> = {
   'scope-denied': 'denied',
 }
 
-/** The exit code of a command that threw. */
 export function exitCodeOf(error: unknown): number {
   return EXIT_CODES[exitNameOf(error)].code
 }

@@ -8,7 +8,7 @@ describe('expiryOf', () => {
     ['12h', 43_200_000],
     ['30d', 2_592_000_000],
     ['2w', 1_209_600_000],
-  ])('counts %s from now', (expires, ms) => {
+  ])('adds %s to the current time', (expires, ms) => {
     expect(expiryOf({ expires }, 1_000)).toBe(1_000 + ms)
   })
 
@@ -17,13 +17,13 @@ describe('expiryOf', () => {
     expect(expiryOf({ expiresAt: '2027-01-31T02:00:00.000+02:00' }, 0)).toBe(Date.UTC(2027, 0, 31))
   })
 
-  it('reaches to the last day that is written with four digits of the year', () => {
+  it('accepts instants up to the end of the year 9999', () => {
     expect(expiryOf({ expiresAt: '9999-12-31T23:59:59.999Z' }, 0)).toBe(Date.UTC(9999, 11, 31, 23, 59, 59, 999))
     expect(expiryOf({ expiresAt: '2028-02-29T00:00:00Z' }, 0)).toBe(Date.UTC(2028, 1, 29))
     expect(expiryOf({ expires: '400000w' }, 0)).toBe(400_000 * 604_800_000)
   })
 
-  it('is open without a flag', () => {
+  it('is undefined without a flag', () => {
     expect(expiryOf({}, 0)).toBeUndefined()
   })
 
@@ -41,7 +41,7 @@ describe('expiryOf', () => {
     [{ expiresAt: '9999-12-31T23:59:59-01:00' }],
     [{ expires: '999999w' }],
     [{ expires: '1d', expiresAt: '2027-01-31T00:00:00Z' }],
-  ])('refuses %j', (flags) => {
+  ])('rejects %j', (flags) => {
     expect(() => expiryOf(flags, 0)).toThrow(expect.objectContaining({ kind: 'usage', exit: 'usage' }))
   })
 })

@@ -5,12 +5,12 @@ import { watchInterruptions } from './interruptions.ts'
 function setUp() {
   const events = new EventEmitter()
   const clock = { ms: 0 }
-  const deps = { monotonicMs: () => clock.ms, isAccountedFor: (error: unknown) => error instanceof RangeError }
+  const deps = { monotonicMs: () => clock.ms, isHandled: (error: unknown) => error instanceof RangeError }
   return { events, clock, interruptions: watchInterruptions(events, deps) }
 }
 
 describe('watchInterruptions', () => {
-  it('hands out signals and crashes in order, also those that came before anybody asked', async () => {
+  it('returns signals and crashes in order, including those that arrived earlier', async () => {
     const { events, clock, interruptions } = setUp()
     const error = new Error('boom')
     events.emit('SIGTERM')
@@ -26,7 +26,7 @@ describe('watchInterruptions', () => {
     ])
   })
 
-  it('passes over errors that are accounted for', async () => {
+  it('ignores handled errors', async () => {
     const { events, interruptions } = setUp()
     const error = new Error('boom')
     events.emit('unhandledRejection', new RangeError('known'))
@@ -36,7 +36,7 @@ describe('watchInterruptions', () => {
     expect(await interruptions.next()).toEqual({ type: 'crash', error })
   })
 
-  it('takes a signal that arrives twice at once for one request', async () => {
+  it('treats signals within 50 ms as one request', async () => {
     const { events, clock, interruptions } = setUp()
     events.emit('SIGINT')
     clock.ms = 49

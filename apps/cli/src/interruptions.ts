@@ -1,19 +1,21 @@
 import type { Interruption, Interruptions } from './terminal.ts'
 
-/** The part of `process` this needs. */
+/** The part of `process` that is needed here. */
 export interface ProcessEvents {
   on(event: string, listener: (value: unknown) => void): unknown
 }
 
-/** A terminal sends Ctrl-C to the whole process group, and npm or a start script sends it on: that is one request. */
+/**
+ * A terminal sends Ctrl-C to the whole process group, and npm or a start script forwards it again: count both as one.
+ */
 const SAME_REQUEST_MS = 50
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 export interface InterruptionDeps {
   monotonicMs(): number
-  /** Asked inside the listener, where the asynchronous context of the error still holds. */
-  isAccountedFor(error: unknown): boolean
+  /** Called inside the listener, while the async context of the error is still active. */
+  isHandled(error: unknown): boolean
 }
 
 export function watchInterruptions(events: ProcessEvents, deps: InterruptionDeps): Interruptions {
@@ -22,9 +24,9 @@ export function watchInterruptions(events: ProcessEvents, deps: InterruptionDeps
   let lastSignalMs = Number.NEGATIVE_INFINITY
 
   const push = (interruption: Interruption) => {
-    const taker = waiting.shift()
-    if (taker === undefined) queue.push(interruption)
-    else taker(interruption)
+    const waiter = waiting.shift()
+    if (waiter === undefined) queue.push(interruption)
+    else waiter(interruption)
   }
 
   for (const signal of SIGNALS) {
@@ -37,7 +39,7 @@ export function watchInterruptions(events: ProcessEvents, deps: InterruptionDeps
   }
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     events.on(event, (error) => {
-      if (!deps.isAccountedFor(error)) push({ type: 'crash', error })
+      if (!deps.isHandled(error)) push({ type: 'crash', error })
     })
   }
 

@@ -1,7 +1,7 @@
 import { allowClosedPipes, processTerminal } from './process-terminal.ts'
 import { runCli } from './run-cli.ts'
 
-/** Runs the command line of this process and ends the process with its exit code. */
+/** Runs the command line of this process, then exits with its exit code. */
 export async function main(): Promise<void> {
   allowClosedPipes()
   const exitCode = await runCli(process.argv.slice(2), processTerminal())

@@ -1,7 +1,10 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** With its parents. One at a time: a recursive `mkdir` never ends where the kernel refuses it with ENOENT, as in /proc. */
+/**
+ * Creates a folder and its parents, one at a time: a recursive `mkdir` never returns where the kernel answers ENOENT,
+ * as in /proc.
+ */
 export async function makeDirectory(path: string, mode?: number): Promise<void> {
   if (await isDirectory(path)) return
   await makeDirectory(dirname(path), mode)

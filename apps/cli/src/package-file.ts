@@ -1,2 +1,5 @@
-/** What lies in the folder of this package, `templates/…` say. This file is one folder below, as source and when it is built. */
+/**
+ * URL of a file in this package, such as `templates/…`. This module is one folder below the package root, in `src` and
+ * in `dist`.
+ */
 export const packageFile = (path: string): URL => new URL(`../${path}`, import.meta.url)

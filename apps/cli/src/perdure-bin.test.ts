@@ -17,23 +17,23 @@ describe('bin/perdure.js', () => {
   const dir = temporaryDir()
 
   const runAs = (version: string, ...args: string[]) => {
-    const disguise = join(dir(), 'disguise.cjs')
+    const preload = join(dir(), 'fake-version.cjs')
     const versions = `{ ...process.versions, node: ${JSON.stringify(version)} }`
-    writeFileSync(disguise, `Object.defineProperty(process, 'versions', { value: ${versions} })`)
-    return spawnSync(process.execPath, ['--require', disguise, BIN, ...args], { encoding: 'utf8' })
+    writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: ${versions} })`)
+    return spawnSync(process.execPath, ['--require', preload, BIN, ...args], { encoding: 'utf8' })
   }
 
-  it.each(['18.19.0', '20.20.2', '22.17.9'])('refuses Node %s with a sentence and exit code 2', (version) => {
+  it.each(['18.19.0', '20.20.2', '22.17.9'])('rejects Node.js %s with an error message and exit code 2', (version) => {
     const { status, stdout, stderr } = runAs(version, 'server')
 
     expect(status).toBe(2)
     expect(stdout).toBe('')
     expect(stderr).toMatch(
-      /^error\[node-too-old\]: Node\.js \S+ cannot run perdure, it needs 22\.18 or newer\n {2}hint: .+\n$/,
+      /^error\[node-too-old\]: Node\.js \S+ is too old: perdure needs 22\.18 or newer\n {2}hint: .+\n$/,
     )
   })
 
-  it('refuses as one JSON document with --json', () => {
+  it('writes one JSON document for an old Node.js with --json', () => {
     const { status, stdout } = runAs('20.20.2', 'server', '--json')
 
     expect(status).toBe(2)
@@ -44,7 +44,7 @@ describe('bin/perdure.js', () => {
     })
   })
 
-  it.skipIf(oldNode() === undefined)('is refused the same way by a real old Node, without a stack trace', () => {
+  it.skipIf(oldNode() === undefined)('rejects a real old Node.js the same way, without a stack trace', () => {
     const { status, stderr } = spawnSync(oldNode()!, [BIN, 'server'], { encoding: 'utf8' })
 
     expect(status).toBe(2)

@@ -2,7 +2,7 @@ import { cliError } from './cli-error.ts'
 import { watchInterruptions } from './interruptions.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A reader that has seen enough, as in `perdure token list | head`, is no failure. */
+/** Ignores EPIPE, so that `perdure token list | head` does not fail. */
 export function allowClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -11,7 +11,7 @@ export function allowClosedPipes(): void {
   }
 }
 
-/** The terminal of this process; what only some commands use of it is loaded when they do. */
+/** The terminal of this process. Modules that only some commands need are imported on first use. */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process
   return {
@@ -25,20 +25,19 @@ export function processTerminal(): Terminal {
     ask,
     readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
     readKeys,
-    watchInterruptions: (isAccountedFor) =>
-      watchInterruptions(process, { monotonicMs: () => performance.now(), isAccountedFor }),
+    watchInterruptions: (isHandled) => watchInterruptions(process, { monotonicMs: () => performance.now(), isHandled }),
   }
 }
 
-/** Asks on stderr; Ctrl-C and the end of the input are an interruption. */
+/** Prompts on stderr. Ctrl-C and the end of the input throw `interrupted`. */
 async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
-  const left = new Promise<never>((_, reject) => lines.once('close', reject))
+  const closed = new Promise<never>((_, reject) => lines.once('close', reject))
   try {
-    return await Promise.race([lines.question(question), left])
+    return await Promise.race([lines.question(question), closed])
   } catch {
-    throw cliError('interrupted', { message: 'interrupted', hint: 'nothing was done', exit: 'interrupted' })
+    throw cliError('interrupted', { message: 'interrupted', hint: 'run the command again', exit: 'interrupted' })
   } finally {
     lines.close()
   }

@@ -3,7 +3,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import type { Call } from './call.ts'
 import type { CommandContext } from './command-context.ts'
 import type { CommandLine } from './command-line.ts'
-import { createCall, type MadeCall, type SharedFlags } from './create-call.ts'
+import { type ClosableCall, createCall, type SharedFlags } from './create-call.ts'
 import type { CommandSpec, FlagSpec } from './manifest/command-spec.ts'
 import { COMMAND_GROUPS, COMMANDS } from './manifest/commands.ts'
 import { completionScript } from './manifest/completion.ts'
@@ -12,19 +12,22 @@ import { readVersion } from './version.ts'
 
 export interface ProgramDeps {
   readonly context: CommandContext
-  /** Hears of the call before its command runs. */
-  readonly onCall: (call: MadeCall) => void
-  /** Those that can be meant; all when missing. */
+  /** Called before the command runs. */
+  readonly onCall: (call: ClosableCall) => void
+  /** The commands to register. Default: all. */
   readonly commands?: readonly CommandSpec[]
 }
 
-/** The commands that begin with the first word; all when none does, for help and proposals. */
-export function commandsMeantBy([first]: readonly string[]): readonly CommandSpec[] {
-  const meant = COMMANDS.filter(({ path }) => path.split(' ', 1)[0] === first)
-  return meant.length > 0 ? meant : COMMANDS
+/**
+ * The commands that start with the first word, or all if none does, for help and suggestions. Registering fewer is
+ * faster.
+ */
+export function commandsMatching([first]: readonly string[]): readonly CommandSpec[] {
+  const matching = COMMANDS.filter(({ path }) => path.split(' ', 1)[0] === first)
+  return matching.length > 0 ? matching : COMMANDS
 }
 
-/** The command line of the manifest. */
+/** Builds the command line from the manifest. */
 export function createProgram(deps: ProgramDeps): Command {
   const { stdout, stderr } = deps.context.terminal
   const program = new Command('perdure')
@@ -59,8 +62,8 @@ function addCommand(program: Command, spec: CommandSpec, { context, onCall }: Pr
   command.action(async () => {
     const flags = command.opts()
     const { createClient } = spec.target === 'server' ? await import('@perdure/client') : {}
-    const means = { cli: commandLine(context), createClient }
-    const call = createCall(contextIn(context, flags.cwd), flags as SharedFlags, means)
+    const deps = { cli: commandLine(context), createClient }
+    const call = createCall(contextIn(context, flags.cwd), flags as SharedFlags, deps)
     onCall(call)
     await invoke(spec, call, { ...argumentsOf(spec, command.processedArgs), ...flags })
   })
@@ -90,7 +93,7 @@ function helpOf(program: Command, words: readonly string[]): string | undefined 
   return found === undefined ? undefined : text
 }
 
-/** The one place where what was parsed is handed to a handler that says what it expects. */
+/** Calls the handler. Only here do the parsed values lose their type; each handler declares the type it expects. */
 async function invoke(spec: CommandSpec, call: Call, values: Readonly<Record<string, unknown>>): Promise<void> {
   const handler = await spec.load()
   await handler(call, values as never)

@@ -21,7 +21,7 @@ describe('runCli', () => {
     expect((await run('--version')).exitCode).toBe(0)
   })
 
-  it('proposes the nearest command and exits 2', async () => {
+  it('suggests the nearest command and exits 2', async () => {
     const { exitCode, out, err } = await run('sevrer')
 
     expect(exitCode).toBe(2)
@@ -29,14 +29,14 @@ describe('runCli', () => {
     expect(err).toBe("error[usage]: unknown command 'sevrer'\n  hint: Did you mean server?\n")
   })
 
-  it('proposes the nearest flag and exits 2', async () => {
+  it('suggests the nearest flag and exits 2', async () => {
     const { exitCode, err } = await run('server', '--prot', '1')
 
     expect(exitCode).toBe(2)
     expect(err).toContain('Did you mean --port?')
   })
 
-  it('answers a usage error as one JSON document with --json', async () => {
+  it('writes a usage error as one JSON document with --json', async () => {
     const { exitCode, out } = await run('server', '--prot', '1', '--json')
 
     expect(exitCode).toBe(2)
@@ -48,14 +48,14 @@ describe('runCli', () => {
     })
   })
 
-  it.each([['-1'], ['65536'], ['80a'], ['1.5']])('refuses the port %s', async (port) => {
+  it.each([['-1'], ['65536'], ['80a'], ['1.5']])('rejects the port %s', async (port) => {
     const { exitCode, err } = await run('server', `--port=${port}`)
 
     expect(exitCode).toBe(2)
     expect(err).toContain('from 0 to 65535')
   })
 
-  it('refuses surplus arguments and a missing required flag', async () => {
+  it('rejects surplus arguments and a missing required flag', async () => {
     expect((await run('server', 'surplus')).exitCode).toBe(2)
     expect((await run('token', 'create', '--name', 'x')).err).toContain('--scopes')
   })
@@ -69,7 +69,7 @@ describe('runCli', () => {
   })
 
   it.each([[['--help']], [['help']], [['server', '--help']], [['help', 'token', 'create']]])(
-    'prints help on stdout when asked: %j',
+    'prints help on stdout for %j',
     async (args) => {
       const { exitCode, out, err } = await run(...args)
 
@@ -86,13 +86,13 @@ describe('runCli', () => {
       expect(out).toMatch(new RegExp(`^${code} +${meaning}$`, 'm'))
   })
 
-  it('explains the errors that reports refer to', async () => {
+  it('explains the errors that error reports refer to', async () => {
     expect((await run('help', 'errors/pepper-weak')).out).toContain(START_ERRORS['pepper-weak'])
     expect((await run('help', 'errors/storage-full')).out).toContain(`503; the same request may succeed later\n`)
   })
 
   it.each(['nonsense', 'errors/nonsense', 'errors/constructor', 'constructor'])(
-    'refuses help on what there is not: %s',
+    'exits 2 for the unknown help topic %s',
     async (word) => {
       expect(await run('help', word)).toMatchObject({ exitCode: 2, out: '' })
     },

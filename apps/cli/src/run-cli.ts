@@ -1,24 +1,24 @@
 import { CommanderError } from 'commander'
-import type { MadeCall } from './create-call.ts'
+import type { ClosableCall } from './create-call.ts'
 import { reportOf, reportText } from './error-report.ts'
 import { exitCodeOf } from './exit-code-of.ts'
 import { EXIT_CODES } from './exit-codes.ts'
-import { commandsMeantBy, createProgram } from './program.ts'
+import { commandsMatching, createProgram } from './program.ts'
 import { type Terminal, writeDocument } from './terminal.ts'
 
-/** Runs one command line, without the name of the program, and answers its exit code. Never throws. */
+/** Runs a command line, given without the program name, and returns its exit code. Never throws. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode: number = EXIT_CODES.ok.code
-  let call: MadeCall | undefined
+  let call: ClosableCall | undefined
   const finish = (code: number) => {
     exitCode = code
   }
   const words = readJsonFlags(args)
   const program = createProgram({
     context: { terminal, finish },
-    commands: commandsMeantBy(words),
-    onCall(made) {
-      call = made
+    commands: commandsMatching(words),
+    onCall(created) {
+      call = created
     },
   })
   try {
@@ -26,16 +26,19 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError && isHelpOrVersion(error)) return exitCodeOfHelp(error)
-    const place = { config: call?.loaded(), serverUrl: urlOf(call), isVerbose: args.includes('--verbose') }
-    terminal.stderr.write(reportText(error, place))
-    if (wantsJson(words)) writeDocument(terminal, reportOf(error, place))
+    const context = { config: call?.loaded(), serverUrl: urlOf(call), isVerbose: args.includes('--verbose') }
+    terminal.stderr.write(reportText(error, context))
+    if (wantsJson(words)) writeDocument(terminal, reportOf(error, context))
     return error instanceof CommanderError ? EXIT_CODES.usage.code : exitCodeOf(error)
   } finally {
     call?.close()
   }
 }
 
-/** A flag may have a value or none, but must not take the next word for it: `--json=id,status` becomes a flag of its own. */
+/**
+ * Turns `--json=id,status` into `--json-fields=…`. As an optional value of `--json`, commander would also accept the
+ * next word.
+ */
 function readJsonFlags(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--')
   return args.map((word, at) =>
@@ -52,7 +55,7 @@ const wantsJson = (words: readonly string[]): boolean =>
       (word === '--format' && /^(?:nd)?json$/.test(words[at + 1] ?? '')),
   )
 
-function urlOf(call: MadeCall | undefined): string | undefined {
+function urlOf(call: ClosableCall | undefined): string | undefined {
   try {
     return call?.serverUrl()
   } catch {
@@ -63,6 +66,6 @@ function urlOf(call: MadeCall | undefined): string | undefined {
 const isHelpOrVersion = ({ code }: CommanderError): boolean =>
   code === 'commander.helpDisplayed' || code === 'commander.help' || code === 'commander.version'
 
-/** Help that was asked for is a success; help in place of a missing command is not. */
+/** Requested help is a success; help printed because a command is missing is not. */
 const exitCodeOfHelp = ({ exitCode }: CommanderError): number =>
   exitCode === 0 ? EXIT_CODES.ok.code : EXIT_CODES.usage.code

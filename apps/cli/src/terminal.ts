@@ -1,30 +1,29 @@
-/** What a command may see and touch of the process it runs in. */
+/** The part of its process that a command uses. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** Whether somebody can answer a question. */
+  /** Whether a user can answer a prompt. */
   readonly isInteractive: boolean
-  /** Data: what a script reads. */
+  /** For data. */
   readonly stdout: TextSink
-  /** Talk: warnings, errors, logs. */
+  /** For notes, warnings, errors and logs. */
   readonly stderr: TextSink
   ask(question: string): Promise<string>
-  /** All of stdin, as text. */
+  /** Reads stdin to its end. */
   readInput(): Promise<string>
-  /** Takes single keys from whoever looks at it, Ctrl-C among them, until the answer is called. Only when it is interactive. */
+  /** Reports single key presses, including Ctrl-C, until the returned function is called. Only if `isInteractive`. */
   readKeys(onKey: (key: string) => void): () => void
   /**
-   * From here on signals and crashes do not end the process; they are handed out one by one. An error that
-   * `isAccountedFor` is no crash.
+   * From now on, signals and uncaught errors are queued instead of ending the process. Errors that `isHandled` are
+   * ignored.
    */
-  watchInterruptions(isAccountedFor: (error: unknown) => boolean): Interruptions
+  watchInterruptions(isHandled: (error: unknown) => boolean): Interruptions
 }
 
 export interface TextSink {
   write(text: string): unknown
-  /** Somebody looks at it. */
   readonly isTTY?: boolean | undefined
-  /** Width, where somebody looks at it. */
+  /** Width of the terminal. */
   readonly columns?: number | undefined
 }
 
@@ -33,10 +32,10 @@ export type Interruption =
   | { readonly type: 'crash'; readonly error: unknown }
 
 export interface Interruptions {
-  /** The next one, also when it came before the call. */
+  /** Returns the next interruption, queued or future. */
   next(): Promise<Interruption>
 }
 
-/** One JSON document on stdout. */
+/** Writes one JSON document to stdout. */
 export const writeDocument = ({ stdout }: Terminal, document: unknown): void =>
   void stdout.write(`${JSON.stringify(document)}\n`)

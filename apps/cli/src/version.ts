@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { packageFile } from './package-file.ts'
 
-/** Of this package; every `@perdure` package has the same. */
+/** The version of this package, which is also that of every other `@perdure` package. */
 export function readVersion(): string {
   const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as {
     version: string

@@ -1,27 +1,27 @@
 import type { Interruption, Terminal } from '../src/terminal.ts'
 
 export interface RecordingTerminal extends Terminal {
-  /** What was written so far. */
+  /** Everything written to stdout so far. */
   out(): string
   err(): string
-  /** Hands an interruption to the command. */
+  /** Sends an interruption to the command. */
   interrupt(interruption: Interruption): void
 }
 
 export interface TerminalState {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** What somebody answers; without it nobody can. */
+  /** Answer to every prompt; without it, the terminal is not interactive. */
   readonly answer?: string
-  /** What is on stdin. */
+  /** Content of stdin. */
   readonly input?: string
-  /** Of a terminal somebody looks at; without it stdout is a pipe. */
+  /** Width of the terminal; without it, stdout is a pipe. */
   readonly columns?: number
-  /** Sees each text as it comes on stdout. */
+  /** Called with each text written to stdout. */
   readonly onOut?: (text: string, terminal: RecordingTerminal) => void
 }
 
-/** A terminal that keeps what is written and is interrupted by calls. */
+/** A terminal that records its output; `interrupt` simulates signals and crashes. */
 export function recordingTerminal({
   cwd,
   env = {},
@@ -59,9 +59,9 @@ export function recordingTerminal({
     out: () => out.join(''),
     err: () => err.join(''),
     interrupt(interruption) {
-      const taker = waiting.shift()
-      if (taker === undefined) queue.push(interruption)
-      else taker(interruption)
+      const waiter = waiting.shift()
+      if (waiter === undefined) queue.push(interruption)
+      else waiter(interruption)
     },
   }
   return terminal

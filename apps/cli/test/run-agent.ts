@@ -1,7 +1,7 @@
 import type { AgentContext, AgentEvent, AgentRegistration } from '@perdure/core'
 import { createLogger } from '@perdure/platform-node'
 
-/** Runs an agent to its end, outside a server, and keeps what it yields. */
+/** Runs an agent without a server and collects the events it yields. */
 export async function runAgent(
   { agent }: AgentRegistration,
   input: unknown,

@@ -5,7 +5,7 @@ import { runCli } from '../src/run-cli.ts'
 import { recordingTerminal } from './recording-terminal.ts'
 import { temporaryDir } from './temporary-dir.ts'
 
-/** A server with these agents or workflows for all tests of the block, and commands that speak to it. */
+/** Starts a server for all tests of the block, and runs commands against it. */
 export function served(registered: Pick<ServerOptions, 'agents' | 'workflows'>) {
   const dir = temporaryDir()
   const server = { port: 0, rateLimit: { perIpRequests: 1_000 } }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 
-/** A fresh folder for each test of the file or block; call the answer for its path. */
+/** Creates an empty folder for each test of the file or block. The returned function gives its path. */
 export function temporaryDir(): () => string {
   let dir: string
   beforeEach(async () => {

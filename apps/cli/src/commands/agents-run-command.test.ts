@@ -24,9 +24,13 @@ describe('perdure agents run', () => {
     ['completes', 0, /· run\.completed\n✓ /],
     ['naps', 0, /· run\.completed\n✓ /],
     ['fails', 1, /✗ run_\w+ {2}failed/],
-    ['asks', 3, /waits for go on: perdure approvals approve \S+\n {2}not ended: perdure runs tail run_\w+ --follow\n/],
-    ['pauses', 3, /… run_\w+ {2}suspended\n {2}not ended: perdure runs tail run_\w+ --follow\n/],
-  ])('of one that %s exits %i, streamed or not', async (agent, exitCode, streamed) => {
+    [
+      'asks',
+      3,
+      /waiting for "go on": perdure approvals approve \S+\n {2}not finished: perdure runs tail run_\w+ --follow\n/,
+    ],
+    ['pauses', 3, /… run_\w+ {2}suspended\n {2}not finished: perdure runs tail run_\w+ --follow\n/],
+  ])('exits with the code of an agent that %s: %i, with and without --stream', async (agent, exitCode, streamed) => {
     const ran = await run(agent, '--stream')
 
     expect([(await run(agent)).exitCode, (await run(agent, '--json')).exitCode]).toEqual([exitCode, exitCode])
@@ -34,22 +38,22 @@ describe('perdure agents run', () => {
     expect(ran.err).toMatch(streamed)
   })
 
-  it('says what to do about one that waits, and shows its end when it is sent again with its key', async () => {
-    const again = ['asks', '--idempotency-key', 'mail-7']
-    const waiting = await run(...again)
+  it('prints how to approve a waiting run, and its result when repeated with the same key', async () => {
+    const request = ['asks', '--idempotency-key', 'mail-7']
+    const waiting = await run(...request)
     const [, approve = ''] = waiting.err.match(/perdure (approvals approve \S+)/) ?? []
     await perdure(...approve.split(' '))
 
     expect(waiting.out).toMatch(/^run_\w+ {2}suspended\n$/)
     const terminal = openTerminal()
-    const streamed = perdureOn(terminal, 'agents', 'run', ...again, '--stream')
+    const streamed = perdureOn(terminal, 'agents', 'run', ...request, '--stream')
     await expect.poll(terminal.err).toMatch(/run\.suspended[\s\S]+run\.resumed/)
     sending.resolve('sent')
     expect(await streamed).toMatchObject({ exitCode: 0, err: expect.stringContaining('completed') })
-    expect(await run(...again)).toMatchObject({ exitCode: 0, out: 'sent\n' })
+    expect(await run(...request)).toMatchObject({ exitCode: 0, out: 'sent\n' })
   })
 
-  it('that only starts it exits 0 whatever becomes of it', async () => {
+  it('exits 0 with --detach, whatever the outcome of the run', async () => {
     expect((await run('asks', '--detach')).exitCode).toBe(0)
     expect((await run('fails', '--detach')).exitCode).toBe(0)
   })

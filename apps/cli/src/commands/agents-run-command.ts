@@ -1,8 +1,8 @@
 import type { Call } from '../call.ts'
-import { spanMs } from '../span.ts'
+import { parseDuration } from '../duration.ts'
 import { followRun } from './follow-run.ts'
 import { readInput } from './read-input.ts'
-import { finishWith, showOutcome } from './run-result.ts'
+import { finishWithStatus, showOutcome } from './run-result.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 import { waitForOutcome } from './wait-for-outcome.ts'
 
@@ -22,7 +22,7 @@ export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promi
   const body = {
     ...(input === undefined ? {} : { input }),
     ...(session === undefined ? {} : { sessionId: session }),
-    ...(runTimeout === undefined ? {} : { timeoutMs: spanMs('run-timeout', runTimeout) }),
+    ...(runTimeout === undefined ? {} : { timeoutMs: parseDuration('run-timeout', runTimeout) }),
   }
   const { agents } = call.client()
   if (flags.detach) {
@@ -34,10 +34,10 @@ export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promi
     await followRun(call, { runId, subject })
     return
   }
-  // Started first, so that there is a run to cancel.
+  // Start without waiting, so that Ctrl-C has a run id to cancel.
   const { runId } = await agents.stream(agent, body, { idempotencyKey })
   const followed = await untilInterrupted(call, runId, () => waitForOutcome(call, runId))
   if (followed === undefined) return
   showOutcome(call, followed.result)
-  if (!followed.isInterrupted) finishWith(call, followed.result)
+  if (!followed.isInterrupted) finishWithStatus(call, followed.result)
 }

@@ -10,7 +10,7 @@ export interface ApiFlags {
   readonly idempotencyKey?: string
 }
 
-/** A stream that does not end by itself is followed, not called. */
+/** Without the operations whose streams never end: `events tail` follows those. */
 const CALLABLE = OPERATIONS.filter(({ id }) => id !== 'realtime.open-ws' && id !== 'sessions.events')
 
 export async function apiCommand(
@@ -48,21 +48,21 @@ function unknownOperation(id: string) {
     CALLABLE.map((one) => one.id),
   )
   return usageError(
-    `there is no operation ${id}`,
-    near === undefined ? 'list them with: perdure api' : `Did you mean ${near}?`,
+    `unknown operation ${id}`,
+    near === undefined ? 'run perdure api to list the operations' : `Did you mean ${near}?`,
   )
 }
 
 type Fields = Readonly<Record<string, string>>
 
-/** Path parameters in the order of the path; what is left belongs to the query or the body. */
+/** `params` are the path parameters in path order; `rest` goes into the query or the body. */
 function splitParams(
   { id, path }: Operation,
   fields: Fields,
 ): { readonly params: readonly string[]; readonly rest: Fields } {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const missing = names.filter((name) => !fields[name])
-  if (missing.length > 0) throw usageError(`${id} needs ${missing.join(', ')}`, `give -f ${missing[0]}=<value>`)
+  if (missing.length > 0) throw usageError(`${id}: missing ${missing.join(', ')}`, `add -f ${missing[0]}=<value>`)
   const rest = Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
   return { params: names.map((name) => fields[name] ?? ''), rest }
 }
@@ -75,15 +75,15 @@ async function inputOf(
   if (body === undefined && query === undefined) {
     const surplus = Object.keys(rest)
     if (surplus.length === 0 && input === undefined) return []
-    throw usageError(`${id} takes neither a body nor a query`, `leave out ${surplus.join(', ') || '--input'}`)
+    throw usageError(`${id} takes neither a body nor a query`, `remove ${surplus.join(', ') || '--input'}`)
   }
   if (query !== undefined) return [rest]
   const whole = await readInput(terminal, 'input', input)
-  if (whole !== undefined && !isPlainObject(whole)) throw usageError('--input is no JSON object', 'a body is an object')
+  if (whole !== undefined && !isPlainObject(whole)) throw usageError('--input is not a JSON object', 'pass an object')
   return [{ ...whole, ...Object.fromEntries(Object.entries(rest).map(([name, text]) => [name, memberOf(text)])) }]
 }
 
-/** `5` is a number and `true` a boolean; what is no JSON is text. */
+/** `5` becomes a number and `true` a boolean; text that is not valid JSON stays text. */
 function memberOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -94,13 +94,13 @@ function memberOf(text: string): unknown {
 
 type Method = (...values: readonly unknown[]) => Promise<unknown>
 
-/** The method of the client, by the id of the operation: both are derived from the same rows. */
+/** The client method of an operation. Both names derive from the same row. */
 function methodOf(call: Call, { id }: Operation): Method {
   const [group = '', verb = ''] = id.split('.')
   const name = verb.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
   const groups = call.client() as unknown as Readonly<Record<string, Readonly<Record<string, Method>>>>
   const method = groups[group]?.[name]
-  if (method === undefined) throw usageError(`${id} cannot be called`, 'list operations with: perdure api')
+  if (method === undefined) throw usageError(`${id} cannot be called`, 'run perdure api to list the operations')
   return method
 }
 

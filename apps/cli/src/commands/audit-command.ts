@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts'
+import { parseInstant } from '../duration.ts'
 import { relativeText } from '../output/time-text.ts'
-import { instantOf } from '../span.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
 
 export interface AuditFilterFlags {
@@ -13,8 +13,8 @@ export interface AuditFilterFlags {
 const filterOf = ({ action, actor, since, until }: AuditFilterFlags) => ({
   action,
   actor,
-  since: since === undefined ? undefined : instantOf('since', since, Date.now()),
-  until: until === undefined ? undefined : instantOf('until', until, Date.now()),
+  since: since === undefined ? undefined : parseInstant('since', since, Date.now()),
+  until: until === undefined ? undefined : parseInstant('until', until, Date.now()),
 })
 
 export async function auditListCommand(call: Call, flags: AuditFilterFlags & PageFlags): Promise<void> {
@@ -31,7 +31,7 @@ export async function auditListCommand(call: Call, flags: AuditFilterFlags & Pag
   ])
 }
 
-/** Written on as it comes, so that the chain need not fit in memory. */
+/** Streams the response to stdout, because the chain may not fit in memory. */
 export async function auditExportCommand(
   call: Call,
   flags: AuditFilterFlags & { readonly format: 'ndjson' | 'csv' },

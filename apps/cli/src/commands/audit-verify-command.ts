@@ -37,7 +37,7 @@ function problemText({ ok, firstBadSeq, reason, unanchoredTail }: Verification):
 function expectationOf(text: string): { readonly size: number; readonly hash: string } {
   const [, size, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
   if (size !== undefined && hash !== undefined) return { size: Number(size), hash }
-  throw usageError('--expect is not size:hash', 'write the number of an entry, a colon and its SHA-256 in hex')
+  throw usageError('--expect is not size:hash', 'write <entry number>:<SHA-256 in hex>')
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {
@@ -45,6 +45,9 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   try {
     yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
   } catch (error) {
-    throw usageError(`--file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`, 'check the path')
+    throw usageError(
+      `--file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`,
+      'check the path of --file',
+    )
   }
 }

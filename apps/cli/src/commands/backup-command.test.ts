@@ -22,7 +22,7 @@ const json = async (...args: readonly string[]) => {
 beforeEach(async () => (await openSqliteStorage({ path: join(dir(), 'data.db') })).close())
 
 describe('perdure backup and perdure restore', () => {
-  it('copies, verifies and restores', async () => {
+  it('creates, verifies and restores a backup', async () => {
     const created = await json('backup', 'create', '--out', 'copy.db', '--verify')
 
     expect(created).toMatchObject({ exitCode: 0, document: { file: 'copy.db', problems: [], isEncrypted: false } })
@@ -31,7 +31,7 @@ describe('perdure backup and perdure restore', () => {
     expect(restored).toMatchObject({ exitCode: 0, document: { kept: expect.stringContaining('.before-restore-') } })
   })
 
-  it('puts a copy without a name in a folder beside the database', async () => {
+  it('writes a backup without --out to the folder backups beside the database', async () => {
     const { exitCode, out } = await perdure('backup', 'create')
 
     expect(exitCode).toBe(0)
@@ -39,7 +39,7 @@ describe('perdure backup and perdure restore', () => {
     expect(readdirSync(join(dir(), 'backups'))).toHaveLength(2)
   })
 
-  it('tells a damaged copy with exit code 5, and does not restore it', async () => {
+  it('exits 5 on a damaged backup and does not restore it', async () => {
     await perdure('backup', 'create', '--out', 'copy.db')
     writeFileSync(join(dir(), 'copy.db'), readFileSync(join(dir(), 'copy.db')).fill(9, 5_000, 5_050))
 
@@ -50,7 +50,7 @@ describe('perdure backup and perdure restore', () => {
     expect((await perdure('restore', 'copy.db')).exitCode).toBe(2)
   })
 
-  it('refuses to write over a file', async () => {
+  it('refuses to overwrite an existing file', async () => {
     await perdure('backup', 'create', '--out', 'copy.db')
 
     expect(await json('backup', 'create', '--out', 'copy.db')).toMatchObject({
@@ -61,7 +61,7 @@ describe('perdure backup and perdure restore', () => {
 })
 
 describe('perdure storage', () => {
-  it('verifies the database, and tells one that is damaged with exit code 5', async () => {
+  it('verifies the database and exits 5 if it is damaged', async () => {
     const good = await json('storage', 'verify')
     writeFileSync(join(dir(), 'data.db'), 'damaged')
     const bad = await json('storage', 'verify')
@@ -70,7 +70,7 @@ describe('perdure storage', () => {
     expect(bad).toMatchObject({ exitCode: 5, document: { ok: false } })
   })
 
-  it('gives back space', async () => {
+  it('reports the database size before and after a vacuum', async () => {
     expect(await json('storage', 'vacuum')).toMatchObject({ exitCode: 0, document: { bytesAfter: expect.any(Number) } })
   })
 })

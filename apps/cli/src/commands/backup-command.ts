@@ -10,20 +10,20 @@ export interface BackupCreateFlags {
   readonly verify?: boolean
 }
 
-/** Works beside a running server. */
+/** Can run while a server uses the database. */
 export async function backupCreateCommand(call: Call, flags: BackupCreateFlags): Promise<void> {
   const { main, audit } = await storageFiles(call)
   const { path, encryption } = main
   const now = Date.now()
-  const out = flags.out === undefined ? besideIt(path, now) : givenPath(call, flags.out)
-  // The first start makes the audit log.
+  const out = flags.out === undefined ? defaultBackupPath(path, now) : givenPath(call, flags.out)
+  // The audit log does not exist before the first start.
   const isAudited = audit !== undefined && existsSync(audit.path)
   const manifest = await createBackup(path, { out, encryption, audit: isAudited ? audit : undefined, now: () => now })
   const secrets = { encryption, auditEncryption: audit?.encryption }
   const problems = flags.verify === true ? (await verifyBackup(out, secrets)).problems : undefined
   const verdict = problems === undefined ? '' : problemsText(problems)
   call.out.document({ path: out, ...manifest, problems }, () => `${out}\n${summaryOf(manifest)}\n${verdict}`)
-  finishWith(call, problems ?? [])
+  finishWithProblems(call, problems ?? [])
 }
 
 export async function backupVerifyCommand(call: Call, { file }: { readonly file: string }): Promise<void> {
@@ -31,22 +31,23 @@ export async function backupVerifyCommand(call: Call, { file }: { readonly file:
   const path = givenPath(call, file)
   const secrets = { encryption: main.encryption, auditEncryption: audit?.encryption }
   const { problems, manifest, database } = await verifyBackup(path, secrets)
-  if (manifest === undefined && !call.out.isJson) call.out.note('no manifest beside it: only its content was checked')
+  if (manifest === undefined && !call.out.isJson)
+    call.out.note('no manifest next to the backup: only its content was checked')
   call.out.document({ path, problems, manifest, audit: database?.audit }, () => problemsText(problems))
-  finishWith(call, problems)
+  finishWithProblems(call, problems)
 }
 
-/** A problem that was found is not a failure of the command: it has its own exit code. */
-export function finishWith({ finish }: Call, problems: readonly string[]): void {
+/** Problems found are not a failure of the command: they have their own exit code. */
+export function finishWithProblems({ finish }: Call, problems: readonly string[]): void {
   if (problems.length > 0) finish(EXIT_CODES.problem.code)
 }
 
-/** One line for each, or that there is none. */
+/** One line per problem, or `verified`. */
 export const problemsText = (problems: readonly string[]): string =>
   `${problems.length === 0 ? 'verified' : problems.join('\n')}\n`
 
 /** `data-20260101T120000Z.db` in the folder `backups` beside the database. */
-function besideIt(path: string, now: number): string {
+function defaultBackupPath(path: string, now: number): string {
   const stamp = `${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
   const extension = extname(path)
   return join(dirname(path), 'backups', `${basename(path, extension)}-${stamp}${extension}`)

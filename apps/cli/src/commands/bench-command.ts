@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts'
+import { parseDuration } from '../duration.ts'
 import { pairsText } from '../output/columns.ts'
-import { spanMs } from '../span.ts'
 import { readInput } from './read-input.ts'
 
 export interface BenchFlags {
@@ -15,14 +15,14 @@ interface Tally {
   readonly statuses: Record<string, number>
 }
 
-/** Runs the agent over and over, as many times at once as asked for, each under a key of its own. */
+/** Runs the agent repeatedly on `connections` parallel loops, each run under its own idempotency key. */
 export async function benchCommand(call: Call, flags: BenchFlags): Promise<void> {
   const { agent, connections } = flags
   const input = await readInput(call.terminal, 'input', flags.input)
   const { agents } = call.client()
   const tally: Tally = { latenciesMs: [], statuses: {} }
   const startedMs = performance.now()
-  const untilMs = startedMs + spanMs('duration', flags.duration)
+  const untilMs = startedMs + parseDuration('duration', flags.duration)
 
   const runOnce = async () => {
     const sentMs = performance.now()
@@ -30,11 +30,11 @@ export async function benchCommand(call: Call, flags: BenchFlags): Promise<void>
     tally.latenciesMs.push(performance.now() - sentMs)
     tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
   }
-  const runOn = async () => {
+  const runUntilDeadline = async () => {
     do await runOnce()
     while (performance.now() < untilMs)
   }
-  await Promise.all(Array.from({ length: connections }, runOn))
+  await Promise.all(Array.from({ length: connections }, runUntilDeadline))
 
   const report = reportOf(agent, tally, performance.now() - startedMs)
   call.out.document(report, (paint) => pairsText(Object.entries(report), paint))

@@ -3,7 +3,7 @@ import { usageError } from '../cli-error.ts'
 import { SHELLS, type Shell } from '../manifest/completion.ts'
 
 export function completionCommand({ out, cli }: Call, { shell }: { readonly shell: string }): void {
-  if (!isShell(shell)) throw usageError(`there is no completion for ${shell}`, `choose one of ${SHELLS.join(', ')}`)
+  if (!isShell(shell)) throw usageError(`unknown shell ${shell}`, `choose one of ${SHELLS.join(', ')}`)
   const script = cli.completion(shell)
   out.document({ shell, script }, () => script)
 }

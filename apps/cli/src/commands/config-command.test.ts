@@ -14,13 +14,13 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   return { exitCode, out: terminal.out(), err: terminal.err() }
 }
 
-/** A module is loaded once in a process: what is written anew has another name. */
+/** Node caches modules by path, so a changed configuration needs a new file name. */
 const write = (text: string, name = 'perdure.config.mjs') => writeFile(join(dir(), name), text)
 
 describe('perdure config', () => {
   beforeEach(() => write("export default {\n  server: {\n    port: 9000,\n  },\n  auth: { pepperRef: 'env:P' },\n}\n"))
 
-  it('prints every value with the place it came from, and no secret', async () => {
+  it('prints every value with its origin, and no secret', async () => {
     const { exitCode, out } = await run(['config', 'print', '--json'], {
       P: 's3cr3t'.repeat(8),
       PERDURE_RUNS_CONCURRENCY: '3',
@@ -36,7 +36,7 @@ describe('perdure config', () => {
     expect(out).not.toContain('s3cr3t')
   })
 
-  it('checks, and names the nearest field and the line of what is wrong', async () => {
+  it('suggests the nearest field for an unknown one and names the line of an invalid value', async () => {
     await write("export default { auth: { kind: 'none' } }", 'fine.mjs')
     const fine = await run(['config', 'check', '--config', 'fine.mjs'])
     expect(fine).toMatchObject({ exitCode: 0, out: expect.stringContaining('valid') })
@@ -63,7 +63,7 @@ describe('perdure config', () => {
     ['config-invalid', "export default { auth: { kind: 'none' }, server: { host: '0.0.0.0' } }"],
     ['secret-unresolvable', "export default { auth: { pepperRef: 'file:nowhere' } }"],
     ['encryption-passphrase-missing', 'export default { audit: { enabled: true } }'],
-  ])('refuses what a start would refuse: %s of %s', async (kind, text) => {
+  ])('rejects what a server start would reject: %s for %s', async (kind, text) => {
     await write(text, `${text.length}.mjs`)
     const { exitCode, out } = await run(['config', 'check', '--config', `${text.length}.mjs`, '--json'])
 
@@ -71,7 +71,7 @@ describe('perdure config', () => {
     expect(JSON.parse(out)).toMatchObject({ error: kind, hint: expect.any(String) })
   })
 
-  it('finds a configuration without a pepper valid, for perdure dev makes one, and says who does not', async () => {
+  it('accepts a configuration without a pepper and warns that perdure server needs one', async () => {
     await write('export default {}', 'open.mjs')
     const { exitCode, out } = await run(['config', 'check', '--config', 'open.mjs', '--json'])
 
@@ -79,7 +79,7 @@ describe('perdure config', () => {
     expect(JSON.parse(out)).toMatchObject({ ok: true, warnings: [expect.stringContaining('auth.pepperRef')] })
   })
 
-  it('prints a JSON Schema that has every field with its note', async () => {
+  it('prints a JSON Schema with the default and description of a field', async () => {
     const { port } = JSON.parse((await run(['config', 'schema'])).out).properties.server.properties
 
     expect(port).toMatchObject({ type: 'integer', default: 8080, description: expect.stringContaining('Port') })
@@ -87,7 +87,7 @@ describe('perdure config', () => {
 })
 
 describe('perdure secrets', () => {
-  it('writes a secret once, for its owner only, and never shows it', async () => {
+  it('writes a secret that only its owner can read, without printing or overwriting it', async () => {
     const { exitCode, out } = await run(['secrets', 'generate', 'pepper', '--json'])
     const path = join(dir(), 'secrets/pepper')
     const secret = (await readFile(path, 'utf8')).trim()
@@ -100,7 +100,7 @@ describe('perdure secrets', () => {
     expect((await readFile(path, 'utf8')).trim()).toBe(secret)
   })
 
-  it('refuses a kind or a place that there is not', async () => {
+  it('rejects an unknown kind and a target it cannot write', async () => {
     expect((await run(['secrets', 'generate', 'salt'])).exitCode).toBe(2)
     expect((await run(['secrets', 'generate', 'pepper', '--out', 'env:P'])).err).toContain('cannot be written')
   })

@@ -4,7 +4,7 @@ import { type ConfigField, configFields, type ServerConfig } from '@perdure/prot
 import type { Call } from '../call.ts'
 import { configJsonSchema } from '../config/config-json-schema.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
-import { placeOfField } from '../config/place-of-field.ts'
+import { locationOfField } from '../config/location-of-field.ts'
 import { secretState, secretText } from '../config/secret-references.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { checkServer } from '../serve/check-server.ts'
@@ -37,24 +37,24 @@ export async function configCheckCommand(call: Call): Promise<void> {
   const { agents, configPath = null } = loaded
   const setup: ServerSetup = { config: validConfig(loaded), loaded, agents, json: out.isJson }
   const { kind, pepperRef } = setup.config.auth
-  const lacksPepper = kind === 'token' && pepperRef === undefined
-  await checkServer(terminal, lacksPepper ? withPepper(setup) : setup)
-  if (lacksPepper) out.note(`warning: ${NO_PEPPER}`)
-  const warnings = lacksPepper ? [...loaded.warnings, NO_PEPPER] : loaded.warnings
-  const name = configPath === null ? 'no configuration file; the defaults and the environment' : configPath
+  const isMissingPepper = kind === 'token' && pepperRef === undefined
+  await checkServer(terminal, isMissingPepper ? withPlaceholderPepper(setup) : setup)
+  if (isMissingPepper) out.note(`warning: ${NO_PEPPER}`)
+  const warnings = isMissingPepper ? [...loaded.warnings, NO_PEPPER] : loaded.warnings
+  const name = configPath === null ? 'defaults and environment (no configuration file)' : configPath
   out.document({ ok: true, path: configPath, warnings }, () => `${name}: valid\n`)
 }
 
-const NO_PEPPER = 'auth.pepperRef is not set: perdure dev makes a pepper, perdure server does not start without one'
+const NO_PEPPER = 'auth.pepperRef is not set: perdure dev generates a pepper, perdure server does not start without one'
 
-/** The same server with something in the place of a pepper. */
-function withPepper(setup: ServerSetup): ServerSetup {
+/** The same setup with a placeholder pepper, so that the remaining checks can run. */
+function withPlaceholderPepper(setup: ServerSetup): ServerSetup {
   const { config, loaded } = setup
-  const standIn: SecretResolver = { scheme: 'stand-in', resolve: async () => ({ bytes: new Uint8Array(32) }) }
-  const secretResolvers = [...(loaded.adapters.secretResolvers ?? []), standIn]
+  const placeholder: SecretResolver = { scheme: 'placeholder', resolve: async () => ({ bytes: new Uint8Array(32) }) }
+  const secretResolvers = [...(loaded.adapters.secretResolvers ?? []), placeholder]
   return {
     ...setup,
-    config: { ...config, auth: { ...config.auth, pepperRef: 'stand-in:pepper' } },
+    config: { ...config, auth: { ...config.auth, pepperRef: 'placeholder:pepper' } },
     loaded: { ...loaded, adapters: { ...loaded.adapters, secretResolvers } },
   }
 }
@@ -84,10 +84,10 @@ async function effectiveValue(field: ConfigField, { config, loaded, call }: Sour
   }
 }
 
-/** `flag --port`, `PERDURE_SERVER_PORT`, `perdure.config.mjs:3` or `default`. */
+/** Where a value is set: `flag --port`, `PERDURE_SERVER_PORT`, `perdure.config.mjs:3` or `default`. */
 function originOf(path: string, loaded: LoadedConfig): string {
   if (memberAt(loaded.input, path) === undefined) return 'default'
-  return placeOfField(loaded, path) ?? relative(loaded.cwd, loaded.configPath ?? '')
+  return locationOfField(loaded, path) ?? relative(loaded.cwd, loaded.configPath ?? '')
 }
 
 const memberAt = (tree: unknown, path: string): unknown =>

@@ -21,16 +21,16 @@ export function contextListCommand({ out, terminal }: Call): void {
   ])
 }
 
-/** The first one is in use at once. */
+/** The first context added becomes the current one. */
 export async function contextAddCommand({ out, terminal }: Call, flags: ContextAddFlags): Promise<void> {
   const { name, url, replace } = flags
-  if (!OPERATOR_ID.test(name)) throw usageError(`${name} is not a name`, 'use letters, digits, "_" and "-"')
+  if (!OPERATOR_ID.test(name)) throw usageError(`invalid context name ${name}`, 'use letters, digits, "_" and "-"')
   if (!/^https?:\/\/[^/]+/.test(url))
-    throw usageError(`${url} is not an http(s) address`, 'write it like http://127.0.0.1:8080/v1')
+    throw usageError(`${url} is not an http(s) URL`, 'write it like http://127.0.0.1:8080/v1')
   const known = readContexts(terminal.env)
   if (known.contexts[name] !== undefined && !replace) {
     throw cliError('context-exists', {
-      message: `there is a context ${name} already`,
+      message: `context ${name} already exists`,
       hint: 'choose another name, or add --replace',
       exit: 'conflict',
     })
@@ -41,7 +41,7 @@ export async function contextAddCommand({ out, terminal }: Call, flags: ContextA
     contexts: { ...known.contexts, [name]: { url, ...(token ? { token } : {}) } },
   }
   writeContexts(terminal.env, next)
-  out.document(shown(next, name), () => `added ${name}${next.current === name ? ', and in use' : ''}\n`)
+  out.document(shown(next, name), () => `added ${name}${next.current === name ? ', now in use' : ''}\n`)
 }
 
 export function contextUseCommand({ out, terminal }: Call, { name }: { readonly name: string }): void {
@@ -49,18 +49,23 @@ export function contextUseCommand({ out, terminal }: Call, { name }: { readonly 
   if (known.contexts[name] === undefined) {
     const near = nearest(name, Object.keys(known.contexts))
     throw usageError(
-      `there is no context ${name}`,
-      near === undefined ? 'see perdure context list' : `Did you mean ${near}?`,
+      `unknown context ${name}`,
+      near === undefined ? 'run perdure context list' : `Did you mean ${near}?`,
     )
   }
   const next = { ...known, current: name }
   writeContexts(terminal.env, next)
-  out.document(shown(next, name), () => `in use: ${name}\n`)
+  out.document(shown(next, name), () => `now in use: ${name}\n`)
 }
 
-const LAST = 4
+const SHOWN_TOKEN_LENGTH = 4
 
 function shown({ contexts, current }: Contexts, name: string) {
   const { url = '', token } = contexts[name] ?? {}
-  return { name, url, ...(token === undefined ? {} : { token: `…${token.slice(-LAST)}` }), current: name === current }
+  return {
+    name,
+    url,
+    ...(token === undefined ? {} : { token: `…${token.slice(-SHOWN_TOKEN_LENGTH)}` }),
+    current: name === current,
+  }
 }

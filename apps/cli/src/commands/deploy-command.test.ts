@@ -14,20 +14,20 @@ async function run(...args: readonly string[]) {
 }
 
 describe('perdure deploy print', () => {
-  it.each(Object.entries(DEPLOYMENTS))('prints for %s what stands in %s', async (what, file) => {
+  it.each(Object.entries(DEPLOYMENTS))('prints for %s the file %s', async (what, file) => {
     const { exitCode, out, err } = await run('deploy', 'print', what)
 
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
     expect(out).toBe(readFileSync(join(FOLDER, file), 'utf8'))
   })
 
-  it('names the file in its document', async () => {
+  it('names the file in the --json document', async () => {
     const { out } = await run('deploy', 'print', 'prometheus', '--json')
 
     expect(JSON.parse(out)).toMatchObject({ what: 'prometheus', file: 'perdure.rules.yml' })
   })
 
-  it.each(['docker', 'toString', '../README.md'])('refuses %s and says what there is', async (what) => {
+  it.each(['docker', 'toString', '../README.md'])('rejects %s and lists the choices', async (what) => {
     const { exitCode, out, err } = await run('deploy', 'print', what)
 
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' })

@@ -8,10 +8,10 @@ import { packageFile } from '../package-file.ts'
 export async function deployPrintCommand({ out }: Call, { what }: { readonly what: string }): Promise<void> {
   const file = Object.hasOwn(DEPLOYMENTS, what) ? DEPLOYMENTS[what] : undefined
   if (file === undefined)
-    throw usageError(`there is nothing for ${what}`, `choose one of ${Object.keys(DEPLOYMENTS).join(', ')}`)
+    throw usageError(`unknown deployment file ${what}`, `choose one of ${Object.keys(DEPLOYMENTS).join(', ')}`)
   const text = await readFile(new URL(file, FOLDER), 'utf8')
   out.document({ what, file: basename(file), text }, () => text)
 }
 
-/** The build puts a copy beside the code: a package holds nothing of the folders above it. */
+/** The build copies the folder next to the code, because a package contains no files from above its own folder. */
 const FOLDER = packageFile(import.meta.url.endsWith('.ts') ? '../../deploy/' : 'dist/deploy/')

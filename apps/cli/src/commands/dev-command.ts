@@ -19,7 +19,7 @@ export interface DevFlags {
   readonly watch?: boolean
 }
 
-/** Serves in a child process, and in a new one after each change; keeps the terminal itself. */
+/** Runs the server in a child process, replaced after each change; this process keeps the terminal. */
 export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
   const { terminal, out } = call
   const { cwd, env } = terminal
@@ -37,26 +37,25 @@ export async function devCommand(call: Call, flags: DevFlags): Promise<void> {
   })
   const openPage = () => {
     const url = view.pageUrl()
-    if (url !== undefined)
-      openBrowser(url, env, (command) => out.note(`${command} cannot be run: open ${url} yourself`))
+    if (url !== undefined) openBrowser(url, env, (command) => out.note(`cannot run ${command}: open ${url} yourself`))
   }
   if (isWatching) {
     const configDir = configPath === undefined ? cwd : dirname(configPath)
     sources = watchSources({ cwd, configPath, configDir }, (change) => supervision?.restart(change))
   }
-  // Before the first process starts: each gives the terminal back as it has found it.
+  // Before the first child starts: on exit, each child restores the terminal mode it found.
   const stopKeys = listenToKeys(terminal, {
     open: openPage,
     mint: () => supervision?.mint(),
-    restart: () => supervision?.restart({ files: [], askedAtMs: performance.now() }),
+    restart: () => supervision?.restart({ files: [], requestedAtMs: performance.now() }),
     clear: view.clear,
     interrupt: () => supervision?.interrupt('SIGINT'),
   })
   supervision = supervise({
     spawn: processes.take,
-    setup: (): DevSetup => ({ cwd, flags: { config, host, port, demo }, json: out.isJson, ...view.known() }),
+    setup: (): DevSetup => ({ cwd, flags: { config, host, port, demo }, json: out.isJson, ...view.carriedOver() }),
     interruptions: terminal.watchInterruptions(() => false),
-    isRevivable: isWatching,
+    restartsAfterExit: isWatching,
     after: (ms, callback) => void setTimeout(callback, ms).unref(),
     view: {
       ...view,

@@ -14,9 +14,9 @@ const PEPPER = 'p'.repeat(32)
 
 describe('perdure doctor', () => {
   const dir = temporaryDir()
-  let neighbour: Server | undefined
+  let otherProgram: Server | undefined
 
-  afterEach(() => void neighbour?.close())
+  afterEach(() => void otherProgram?.close())
 
   const doctor = async (env: Record<string, string> = {}, ...flags: readonly string[]) => {
     const terminal = recordingTerminal({ cwd: dir(), env: { PERDURE_SERVER_PORT: '0', ...env } })
@@ -37,7 +37,7 @@ describe('perdure doctor', () => {
     return { PERDURE_AUTH_PEPPER_REF: 'file:pepper' }
   }
 
-  it('finds nothing wrong with a sound setup', async () => {
+  it('reports every check as ok for a valid setup', async () => {
     const { exitCode, ok, checks } = await doctor(await storePepper(PEPPER))
 
     expect(checks.map(({ check, status }) => [check, status])).toEqual([
@@ -59,7 +59,7 @@ describe('perdure doctor', () => {
     expect(exitCode).toBe(0)
   })
 
-  it('gives a fix for every failure and exits 5', async () => {
+  it('suggests a fix for every failure and exits 5', async () => {
     const { exitCode, ok, checks, statusOf } = await doctor()
 
     expect(statusOf('secrets')).toEqual(['fail'])
@@ -68,7 +68,7 @@ describe('perdure doctor', () => {
     expect(exitCode).toBe(5)
   })
 
-  it('warns of a pepper others may use, and with --fix takes that from them', async () => {
+  it('warns about a pepper file others can read, and restricts it with --fix', async () => {
     const env = await storePepper(PEPPER, 0o644)
     const path = join(dir(), 'pepper')
     const { exitCode, found, fixed } = await doctor(env)
@@ -79,13 +79,13 @@ describe('perdure doctor', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o644)
 
     const repaired = await doctor(env, '--fix')
-    expect(repaired.fixed).toEqual([`made ${path} readable by its owner only`])
+    expect(repaired.fixed).toEqual([`restricted ${path} to its owner`])
     expect(repaired.statusOf('files')).toEqual(['ok'])
     expect((await stat(path)).mode & 0o777).toBe(0o600)
     expect((await doctor(env, '--fix')).fixed).toEqual([])
   })
 
-  it('migrates an outdated database with --fix, and keeps a copy of before', async () => {
+  it('migrates an outdated database with --fix and keeps a copy of the old one', async () => {
     const env = { ...(await storePepper(PEPPER)), PERDURE_STORAGE_PATH: 'x.db' }
     await migrate(join(dir(), 'x.db'))
     makeOutdated(join(dir(), 'x.db'))
@@ -97,14 +97,14 @@ describe('perdure doctor', () => {
     expect((await readdir(dir())).filter((name) => name.startsWith('x.db.before-'))).toHaveLength(1)
   })
 
-  it('leaves with --fix what it cannot repair', async () => {
+  it('still fails with --fix on what it cannot repair', async () => {
     const { exitCode, fixed, statusOf } = await doctor({}, '--fix')
 
     expect(statusOf('secrets')).toEqual(['fail'])
     expect({ exitCode, fixed }).toEqual({ exitCode: 5, fixed: [] })
   })
 
-  it('warns of a clock that stands before the last write', async () => {
+  it('warns about a clock earlier than the last database write', async () => {
     const env = { ...(await storePepper(PEPPER)), PERDURE_STORAGE_PATH: 'x.db' }
     await migrate(join(dir(), 'x.db'))
     const tomorrow = new Date(Date.now() + 86_400_000)
@@ -113,13 +113,13 @@ describe('perdure doctor', () => {
     expect((await doctor(env)).found('clock')).toMatchObject([{ status: 'warn', fix: 'timedatectl set-ntp true' }])
   })
 
-  it('warns of a disk with less room than configured', async () => {
+  it('warns about less free disk space than configured', async () => {
     const storage = { path: join(dir(), 'data.db'), minFreeBytes: Number.MAX_SAFE_INTEGER }
 
     expect(await checkSpace({ storage })).toMatchObject({ status: 'warn', fix: `df -h ${dir()}` })
   })
 
-  it('fails on a trigger in a time zone that is not known here, with what shows it', async () => {
+  it('fails on a trigger with an unknown time zone and suggests a command that checks it', async () => {
     const cron = { id: 'daily', kind: 'cron', cron: '0 9 * * *', timezone: 'Mars/Base', target: { agentId: 'echo' } }
     await writeFile(join(dir(), 'perdure.config.mjs'), `export default { triggers: [${JSON.stringify(cron)}] }`)
     const { found } = await doctor(await storePepper(PEPPER))
@@ -134,11 +134,11 @@ describe('perdure doctor', () => {
     [{ host: '0.0.0.0', trustProxy: 1 }, 'ok'],
     [{ host: '127.0.0.1', trustProxy: ['0.0.0.0/0'] }, 'warn'],
     [{ host: '::1', trustProxy: 0 }, 'ok'],
-  ])('says of %j whether the addresses of clients can be right: %s', (server, status) => {
+  ])('judges the proxy settings %j as %s', (server, status) => {
     expect(checkProxy({ server })).toMatchObject({ status })
   })
 
-  it('names the nearest known key for one that is unknown', async () => {
+  it('suggests the nearest key for an unknown one', async () => {
     await writeFile(join(dir(), 'perdure.config.mjs'), 'export default { server: { prot: 1 } }')
     const { found } = await doctor()
 
@@ -153,36 +153,36 @@ describe('perdure doctor', () => {
     expect((await doctor(await storePepper(text))).statusOf('secrets')).toEqual(['fail'])
   })
 
-  it('fails on a port that another program holds', async () => {
+  it('fails on a port in use by another program', async () => {
     const env = await storePepper(PEPPER)
     const server = createServer((socket) => socket.destroy())
-    neighbour = server
+    otherProgram = server
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as { port: number }
 
     expect((await doctor({ ...env, PERDURE_SERVER_PORT: String(port) })).statusOf('port')).toEqual(['fail'])
   })
 
-  it('fails on a place for the database that belongs to the kernel', async () => {
+  it('fails on a database path in a kernel filesystem', async () => {
     const env = { ...(await storePepper(PEPPER)), PERDURE_STORAGE_PATH: '/proc/nope/x.db' }
 
     expect((await doctor(env)).statusOf('storage')).toEqual(['fail'])
   })
 
-  it('fails on hooks it does not know', async () => {
+  it('fails on an unknown hook', async () => {
     await writeFile(join(dir(), 'perdure.config.mjs'), 'export default { hooks: { onStart() {} } }')
 
     expect((await doctor(await storePepper(PEPPER))).statusOf('secrets')).toEqual(['fail'])
   })
 
-  it('fails on a damaged database and leaves it as it was', async () => {
+  it('fails on a damaged database', async () => {
     await mkdir(join(dir(), '.graphorin'))
     await writeFile(join(dir(), '.graphorin/data.db'), 'this is not a database, but long enough to look like one')
 
     expect((await doctor(await storePepper(PEPPER))).statusOf('schema')).toEqual(['fail'])
   })
 
-  it('warns of a large write-ahead log', async () => {
+  it('warns about a large write-ahead log', async () => {
     const env = {
       ...(await storePepper(PEPPER)),
       PERDURE_STORAGE_PATH: 'x.db',
@@ -193,7 +193,7 @@ describe('perdure doctor', () => {
     expect((await doctor(env)).statusOf('wal')).toEqual(['warn'])
   })
 
-  it('stops at a configuration that cannot be read', async () => {
+  it('skips the remaining checks when the configuration cannot be read', async () => {
     await writeFile(join(dir(), 'perdure.config.json'), '{')
     const { exitCode, checks } = await doctor()
 
@@ -201,7 +201,7 @@ describe('perdure doctor', () => {
     expect(exitCode).toBe(5)
   })
 
-  it('writes marked lines for people', async () => {
+  it('prints a line with a mark per check', async () => {
     const terminal = recordingTerminal({ cwd: dir(), env: { PERDURE_SERVER_PORT: '0' } })
     await runCli(['doctor'], terminal)
 
@@ -210,7 +210,7 @@ describe('perdure doctor', () => {
   })
 })
 
-/** As the first release would have left it, with nothing in it. */
+/** Reduces the database to an empty one of the first release. */
 function makeOutdated(path: string): void {
   const database = new DatabaseSync(path)
   const names = database

@@ -20,14 +20,14 @@ export async function doctorCommand({ out, config, finish }: Call, { fix }: Doct
   const found = await checkAll(config)
   const fixed = fix ? await repairAll(found) : []
   const findings = fixed.length === 0 ? found : await checkAll(config)
-  const isSound = findings.every(({ status }) => status !== 'fail')
+  const hasPassed = findings.every(({ status }) => status !== 'fail')
 
   const checks = findings.map(({ repair: _, ...finding }) => finding)
-  out.document({ ok: isSound, checks, fixed }, (paint) => {
+  out.document({ ok: hasPassed, checks, fixed }, (paint) => {
     const lines = checks.map((one) => findingText(one, paint))
     return [...lines, ...fixed.map((done) => `${paint('green', 'fixed')}: ${done}\n`)].join('')
   })
-  if (!isSound) finish(EXIT_CODES.problem.code)
+  if (!hasPassed) finish(EXIT_CODES.problem.code)
 }
 
 const checkAll = async (load: () => Promise<LoadedConfig>): Promise<readonly Finding[]> => [
@@ -36,7 +36,7 @@ const checkAll = async (load: () => Promise<LoadedConfig>): Promise<readonly Fin
   ...(await checkConfigured(load)),
 ]
 
-/** What could not be repaired stays a finding. */
+/** A repair that fails is skipped: its finding stays. */
 async function repairAll(findings: readonly Finding[]): Promise<readonly string[]> {
   const done: string[] = []
   for (const { repair } of findings) {
@@ -46,7 +46,7 @@ async function repairAll(findings: readonly Finding[]): Promise<readonly string[
   return done
 }
 
-/** A configuration that cannot be read leaves nothing else to check. */
+/** A configuration that cannot be read is the only finding: the other checks need it. */
 async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<readonly Finding[]> {
   try {
     const loaded = await load()
@@ -54,7 +54,7 @@ async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<reado
     return [
       ok(
         'config',
-        loaded.configPath === undefined ? 'no configuration file, defaults apply' : `${loaded.configPath} is valid`,
+        loaded.configPath === undefined ? 'no configuration file; using defaults' : `${loaded.configPath} is valid`,
       ),
       ...(await checkStart(config, loaded)),
       ...checkFiles(config, loaded),
@@ -68,6 +68,6 @@ async function checkConfigured(load: () => Promise<LoadedConfig>): Promise<reado
       await checkPort(config),
     ]
   } catch (error) {
-    return [failFrom('config', error, 'correct the configuration')]
+    return [failFrom('config', error, 'fix the configuration')]
   }
 }

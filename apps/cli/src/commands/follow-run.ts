@@ -1,7 +1,7 @@
 import type { Event } from '@perdure/client'
 import { isPlainObject } from '@perdure/protocol'
 import type { Call } from '../call.ts'
-import { finishWith, noteOutcome, waitsForSomebody } from './run-result.ts'
+import { awaitsAction, finishWithStatus, noteOutcome } from './run-result.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 
 export interface FollowedRun {
@@ -9,7 +9,10 @@ export interface FollowedRun {
   readonly subject: string
 }
 
-/** The words of a run on stdout as they come, what else happens on stderr, and its end. With JSON: its events, one a line. */
+/**
+ * Streams the text of a run to stdout, its other events and its outcome to stderr. With JSON: one event per line on
+ * stdout.
+ */
 export async function followRun(call: Call, { runId, subject }: FollowedRun): Promise<void> {
   const followed = await untilInterrupted(call, runId, async () => {
     const last = await showEvents(call, { runId, subject })
@@ -19,10 +22,10 @@ export async function followRun(call: Call, { runId, subject }: FollowedRun): Pr
   })
   if (followed === undefined) return
   if (!call.out.isJson) noteOutcome(call, followed.result)
-  if (!followed.isInterrupted) finishWith(call, followed.result)
+  if (!followed.isInterrupted) finishWithStatus(call, followed.result)
 }
 
-/** @returns the last words, to know whether their line has ended */
+/** @returns the last text written, which tells whether it ended with a line break */
 async function showEvents(call: Call, { runId, subject }: FollowedRun): Promise<string> {
   let last = ''
   for await (const item of call.client().subscribe(subject, { transport: 'sse' })) {
@@ -33,7 +36,7 @@ async function showEvents(call: Call, { runId, subject }: FollowedRun): Promise<
     const { event } = item
     if (call.out.isJson) call.out.item(event, () => '')
     else last = showEvent(call, event) ?? last
-    if (await waitsForSomebody(call, runId, event)) return last
+    if (await awaitsAction(call, runId, event)) return last
   }
   return last
 }

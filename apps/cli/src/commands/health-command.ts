@@ -6,7 +6,9 @@ export interface HealthFlags {
   readonly probe?: 'live' | 'ready'
 }
 
-/** Needs no token. A server that is degraded still does its work; one that fails, or takes no new runs, is a problem. */
+/**
+ * Needs no token. A degraded server still works and exits 0; a failing one, or one that accepts no new runs, exits 5.
+ */
 export async function healthCommand(call: Call, { probe }: HealthFlags): Promise<void> {
   const { health } = call.client()
   const document =

@@ -4,7 +4,7 @@ import { EXIT_CODES } from '../exit-codes.ts'
 import { columnsText } from '../output/columns.ts'
 import { unknownCommand } from './unknown-command.ts'
 
-/** Help on a topic, on a command such as `token create`, or on the program. */
+/** Prints help for a topic, a command such as `token create`, or the whole program. */
 export function helpCommand({ out, cli }: Call, { words = [] }: { readonly words?: readonly string[] }): void {
   const help = (words.length === 1 ? topicText(words[0] ?? '') : undefined) ?? cli.helpOf(words)
   if (help === undefined) throw unknownCommand(words, [...cli.paths, ...Object.keys(TOPICS)])
@@ -16,9 +16,10 @@ function topicText(word: string): string | undefined {
   return Object.hasOwn(TOPICS, word) ? TOPICS[word]?.() : undefined
 }
 
-/** What stands behind the `docs` of an error report. */
+/** The text that `docs` of an error report refers to. */
 function errorText(id: string): string | undefined {
-  if (Object.hasOwn(START_ERRORS, id)) return `${id}: the start is refused\n${START_ERRORS[id as StartErrorKind]}\n`
+  if (Object.hasOwn(START_ERRORS, id))
+    return `${id}: the server refuses to start\n${START_ERRORS[id as StartErrorKind]}\n`
   if (!Object.hasOwn(ERRORS, id)) return undefined
   const { status, retryable, summary } = ERRORS[id as ErrorCode]
   return `${id}: HTTP status ${status}${retryable ? '; the same request may succeed later' : ''}\n${summary}\n`
@@ -59,25 +60,27 @@ const TOPICS: Readonly<Record<string, () => string>> = {
 }
 
 const CLIENT_VARIABLES = [
-  { name: 'PERDURE_URL', note: 'address of the server that commands speak to, with its base path' },
-  { name: 'PERDURE_TOKEN', note: 'access token that commands send' },
+  { name: 'PERDURE_URL', note: 'server URL for commands, including the base path' },
+  { name: 'PERDURE_TOKEN', note: 'access token for commands' },
   {
     name: 'PERDURE_CONTEXTS',
-    note: 'file of the contexts; perdure/contexts.json among the settings of the user without it',
+    note: 'file of the saved contexts (default: perdure/contexts.json in the configuration folder of the user)',
   },
-  { name: 'NO_COLOR', note: 'no colours' },
-  { name: 'FORCE_COLOR', note: 'colours also where nobody looks, and in spite of NO_COLOR; 0 for none' },
+  { name: 'NO_COLOR', note: 'disables colours' },
+  { name: 'FORCE_COLOR', note: 'forces colours, even without a terminal or with NO_COLOR; 0 disables them' },
 ] as const
 
-const FORMATTING = `stdout is data, stderr is talk: notes, warnings, errors.
+const FORMATTING = `stdout carries data; stderr carries notes, warnings and errors.
 
---json           one JSON document on stdout, also on failure: { error, message, hint, … }; one a line for streams
---json=a,b.c     keeps these members only, under their paths; of a list, of each item
---format table   for people (the default; streams of events are NDJSON where nobody looks)
---format ndjson  one document a line; lists give one line for each item
---quiet          no talk but errors
---verbose        the stack of errors
+--json           write one JSON document to stdout, also on failure: { error, message, hint, … };
+                 a stream writes one document per line
+--json=a,b.c     keep only these fields, named by their paths; in a list, keep them of each item
+--format table   write text for people (default, except for event streams without a terminal)
+--format ndjson  write one JSON document per line; a list writes one line per item
+--quiet          print only errors to stderr
+--verbose        print the stack of an error
 
-Times are relative in tables, and RFC 3339 in UTC in JSON. On a terminal, columns are cut with … to fit; in a pipe never.
-Colours: only on a terminal; NO_COLOR and --no-color turn them off, FORCE_COLOR on.
+Tables show relative times; JSON has RFC 3339 times in UTC.
+On a terminal, columns that do not fit are cut with …; in a pipe, nothing is cut.
+Colours appear only on a terminal. NO_COLOR and --no-color disable them; FORCE_COLOR forces them.
 `

@@ -5,8 +5,9 @@ import { recordingTerminal } from '../../test/recording-terminal.ts'
 import { temporaryDir } from '../../test/temporary-dir.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { runCli } from '../run-cli.ts'
+import { readVersion } from '../version.ts'
 
-const FILES = ['perdure.config.mjs', 'agents/echo.mjs', 'README.md', 'AGENTS.md', '.gitignore']
+const FILES = ['perdure.config.mjs', 'agents/echo.mjs', 'package.json', 'README.md', 'AGENTS.md', '.gitignore']
 
 describe('perdure init', () => {
   const dir = temporaryDir()
@@ -17,7 +18,7 @@ describe('perdure init', () => {
     return { exitCode, out: terminal.out(), err: terminal.err() }
   }
 
-  it('writes a project into a new folder and says what is next', async () => {
+  it('creates a project in a new folder and prints the next commands', async () => {
     const { exitCode, out } = await init(['hello', '--yes'])
 
     expect(exitCode).toBe(0)
@@ -26,12 +27,13 @@ describe('perdure init', () => {
       'AGENTS.md',
       'README.md',
       'agents',
+      'package.json',
       'perdure.config.mjs',
     ])
-    expect(out).toContain('next: cd hello && npx perdure dev')
+    expect(out).toContain('next: cd hello && npm install && npm run dev\n')
   })
 
-  it('writes a configuration that loads, with an agent that runs', async () => {
+  it('writes a configuration that loads and registers the agent echo', async () => {
     await init(['--yes'])
     const { agents } = await loadConfig({ cwd: dir(), env: {}, flags: {} })
 
@@ -39,24 +41,29 @@ describe('perdure init', () => {
   })
 
   it.each([
-    ['workflow', 'workflows/refund.mjs', 'next: npx perdure dev'],
-    ['ai-sdk', 'agents/assistant.mjs', 'next: npm install && npx perdure dev'],
-  ])('writes the template %s', async (template, file, next) => {
+    ['basic', 'agents/echo.mjs'],
+    ['workflow', 'workflows/refund.mjs'],
+    ['ai-sdk', 'agents/assistant.mjs'],
+  ])('writes the template %s with the scripts and the version of this command', async (template, file) => {
     const { exitCode, out } = await init(['--yes', '--template', template])
 
     expect(exitCode).toBe(0)
     expect(out).toContain(`✓ ${file}\n`)
-    expect(out).toContain(next)
+    expect(out).toContain('next: npm install && npm run dev\n')
     expect(await readdir(dir())).toEqual(expect.arrayContaining(['AGENTS.md', '.gitignore', 'perdure.config.mjs']))
+    expect(JSON.parse(await readFile(join(dir(), 'package.json'), 'utf8'))).toMatchObject({
+      scripts: { dev: 'perdure dev', start: 'perdure server', perdure: 'perdure' },
+      dependencies: { '@perdure/cli': `^${readVersion()}` },
+    })
   })
 
-  it('keeps data and secrets out of git', async () => {
+  it('ignores data and secrets in .gitignore', async () => {
     await init(['--yes'])
 
     expect(await readFile(join(dir(), '.gitignore'), 'utf8')).toMatch(/^\.graphorin\/\nsecrets\/$/m)
   })
 
-  it('never overwrites: it lists what is there, writes nothing and exits 6', async () => {
+  it('lists existing files, writes nothing and exits 6', async () => {
     await writeFile(join(dir(), 'README.md'), 'mine')
     await writeFile(join(dir(), '.gitignore'), 'mine')
     const { exitCode, err } = await init(['--yes'])
@@ -69,7 +76,7 @@ describe('perdure init', () => {
     expect(await readFile(join(dir(), 'README.md'), 'utf8')).toBe('mine')
   })
 
-  it.each([['f'], ['f/below'], ['f/far/below']])('refuses the folder %s when f is a file', async (target) => {
+  it.each([['f'], ['f/below'], ['f/far/below']])('rejects the folder %s when f is a file', async (target) => {
     await writeFile(join(dir(), 'f'), 'mine')
     const { exitCode, err } = await init([target, '--yes'])
 
@@ -79,7 +86,7 @@ describe('perdure init', () => {
     expect(await readFile(join(dir(), 'f'), 'utf8')).toBe('mine')
   })
 
-  it('refuses a folder that is a link to nowhere', async () => {
+  it('rejects a folder that is a dangling symlink', async () => {
     await symlink('nowhere', join(dir(), 'link'))
 
     expect(await init(['link', '--yes'])).toMatchObject({
@@ -88,12 +95,12 @@ describe('perdure init', () => {
     })
   })
 
-  it('makes a folder with its parents', async () => {
+  it('creates the folder with its parents', async () => {
     expect((await init(['a/b', '--yes'])).exitCode).toBe(0)
-    expect(await readdir(join(dir(), 'a/b'))).toHaveLength(5)
+    expect(await readdir(join(dir(), 'a/b'))).toHaveLength(6)
   })
 
-  it('needs --yes when nobody can answer', async () => {
+  it('requires --yes without a terminal', async () => {
     const { exitCode, err } = await init([])
 
     expect(exitCode).toBe(2)
@@ -102,22 +109,22 @@ describe('perdure init', () => {
   })
 
   it.each([
-    ['', 5],
-    ['y', 5],
+    ['', 6],
+    ['y', 6],
     ['n', 0],
-  ])('asks, and takes %j to make %i entries', async (answer, files) => {
+  ])('prompts, and after the answer %j creates %i entries', async (answer, files) => {
     await init([], answer)
 
     expect(await readdir(dir())).toHaveLength(files)
   })
 
-  it('answers one document with --json', async () => {
+  it('writes one document with --json', async () => {
     const { out } = await init(['--yes', '--json'])
 
     expect(JSON.parse(out)).toEqual({ dir: dir(), files: FILES })
   })
 
-  it('refuses an unknown template', async () => {
+  it('rejects an unknown template', async () => {
     expect((await init(['--template', 'fancy', '--yes'])).exitCode).toBe(2)
   })
 })

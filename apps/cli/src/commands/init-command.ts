@@ -6,6 +6,7 @@ import { cliError, usageError } from '../cli-error.ts'
 import { makeDirectory } from '../make-directory.ts'
 import { packageFile } from '../package-file.ts'
 import type { Terminal } from '../terminal.ts'
+import { readVersion } from '../version.ts'
 
 export interface InitFlags {
   readonly template: keyof typeof TEMPLATES
@@ -13,7 +14,7 @@ export interface InitFlags {
   readonly yes?: boolean
 }
 
-/** A file of the project and where it is among the templates: npm leaves out every `.gitignore` of a package. */
+/** A project file and its source below `templates`. The names differ for `.gitignore`, which npm never packs. */
 type TemplateFile = readonly [name: string, source: string]
 
 const SHARED: readonly TemplateFile[] = [
@@ -22,23 +23,17 @@ const SHARED: readonly TemplateFile[] = [
 ]
 
 const filesOf = (template: string, names: readonly string[]): readonly TemplateFile[] => [
-  ...names.map((name) => [name, `${template}/${name}`] as const),
+  ...[...names, 'package.json', 'README.md'].map((name) => [name, `${template}/${name}`] as const),
   ...SHARED,
 ]
 
 const TEMPLATES = {
-  basic: filesOf('basic', ['perdure.config.mjs', 'agents/echo.mjs', 'README.md']),
-  workflow: filesOf('workflow', ['perdure.config.mjs', 'workflows/refund.mjs', 'README.md']),
-  'ai-sdk': filesOf('ai-sdk', [
-    'perdure.config.mjs',
-    'agents/assistant.mjs',
-    'agents/model.mjs',
-    'package.json',
-    'README.md',
-  ]),
+  basic: filesOf('basic', ['perdure.config.mjs', 'agents/echo.mjs']),
+  workflow: filesOf('workflow', ['perdure.config.mjs', 'workflows/refund.mjs']),
+  'ai-sdk': filesOf('ai-sdk', ['perdure.config.mjs', 'agents/assistant.mjs', 'agents/model.mjs']),
 } as const
 
-/** Writes a project; all of it, or nothing when any file is there already. */
+/** Writes all files of a project, or none if any of them already exists. */
 export async function initCommand({ terminal, out }: Call, flags: InitFlags): Promise<void> {
   const target = resolve(terminal.cwd, flags.dir ?? '.')
   const files = TEMPLATES[flags.template]
@@ -53,11 +48,7 @@ export async function initCommand({ terminal, out }: Call, flags: InitFlags): Pr
   }
 
   const shown = relative(terminal.cwd, target)
-  const steps = [
-    shown === '' ? [] : `cd ${shown}`,
-    names.includes('package.json') ? 'npm install' : [],
-    'npx perdure dev',
-  ]
+  const steps = [shown === '' ? [] : `cd ${shown}`, 'npm install', 'npm run dev']
   const wrote = names.map((name) => `${out.paint('green', '✓')} ${join(shown, name)}\n`).join('')
   out.document({ dir: target, files: names }, () => `${wrote}next: ${steps.flat().join(' && ')}\n`)
 }
@@ -75,10 +66,14 @@ function nearestExisting(path: string): string {
 
 async function confirm(terminal: Terminal, { yes }: InitFlags, question: string): Promise<void> {
   if (yes) return
-  if (!terminal.isInteractive) throw usageError('init asks before it writes, and here nobody can answer', 'add --yes')
+  if (!terminal.isInteractive) throw usageError('init prompts before it writes, and there is no terminal', 'add --yes')
   const answer = await terminal.ask(`${question} [Y/n] `)
   if (!/^(?:y|yes)?$/i.test(answer.trim())) {
-    throw cliError('cancelled', { message: 'nothing was written', hint: 'run it again and answer y', exit: 'failed' })
+    throw cliError('cancelled', {
+      message: 'nothing was written',
+      hint: 'run perdure init again and answer y',
+      exit: 'failed',
+    })
   }
 }
 
@@ -91,9 +86,13 @@ const refuseExisting = (path: string) => (error: unknown) => {
 
 const existsError = (paths: readonly string[]) =>
   cliError('file-exists', {
-    message: `init never overwrites, and there is already ${paths.join(', ')}`,
+    message: `init does not overwrite existing files: ${paths.join(', ')}`,
     hint: 'choose another folder, or move these files away',
     exit: 'conflict',
   })
 
-const readTemplate = (source: string): Promise<string> => readFile(packageFile(`templates/${source}`), 'utf8')
+/** `$version` in a template stands for the version of this package. */
+async function readTemplate(source: string): Promise<string> {
+  const text = await readFile(packageFile(`templates/${source}`), 'utf8')
+  return text.replaceAll('$version', readVersion())
+}

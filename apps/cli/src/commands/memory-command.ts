@@ -36,5 +36,5 @@ export async function memoryShowCommand(call: Call, { fact: id }: FactFlags): Pr
 
 export async function memoryForgetCommand(call: Call, { fact: id }: FactFlags): Promise<void> {
   await call.client().memory.deleteFact(id)
-  call.out.document({ id, deleted: true }, () => `forgot ${id}\n`)
+  call.out.document({ id, deleted: true }, () => `deleted ${id}\n`)
 }

@@ -14,7 +14,7 @@ describe('perdure migrate', () => {
     return { exitCode, out: terminal.out() }
   }
 
-  it('shows everything as pending before the first start, and creates nothing', async () => {
+  it('shows every migration as pending before the first start and creates no file', async () => {
     const { exitCode, out } = await migrate(['status', '--json'])
     const { applied, pending } = JSON.parse(out) as { applied: unknown[]; pending: unknown[] }
 
@@ -24,7 +24,7 @@ describe('perdure migrate', () => {
     expect(existsSync(join(dir(), '.graphorin'))).toBe(false)
   })
 
-  it('applies what is pending, once', async () => {
+  it('applies pending migrations once', async () => {
     const { out } = await migrate(['up', '--json'])
     const first = JSON.parse(out) as { applied: { appliedAt: string }[]; pending: unknown[] }
 
@@ -34,7 +34,7 @@ describe('perdure migrate', () => {
     expect((await migrate(['status'])).out).toContain('up to date')
   })
 
-  it('refuses a database in memory', async () => {
+  it('rejects an in-memory database', async () => {
     expect((await migrate(['up'], { PERDURE_STORAGE_PATH: ':memory:' })).exitCode).toBe(2)
   })
 })

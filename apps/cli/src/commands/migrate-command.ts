@@ -11,7 +11,7 @@ export async function migrateStatusCommand(call: Call): Promise<void> {
   show(call, { path, status: await migrationStatus(path, { encryption }) })
 }
 
-/** Needs the file for itself: refused while a server holds it. */
+/** Fails while a server holds the database. */
 export async function migrateUpCommand(call: Call, { dryRun }: MigrateFlags): Promise<void> {
   const { path, encryption } = await storageFile(call)
   const status = dryRun ? await migrationStatus(path, { encryption }) : await migrate(path, { encryption })
@@ -29,7 +29,7 @@ function show(call: Call, found: { path: string; status: MigrationStatus }): voi
     found.path,
     ...applied.map(({ version, name, appliedAt }) => `  applied  ${version}  ${name}  ${appliedAt}`),
     ...pending.map(({ version, name }) => `  pending  ${version}  ${name}`),
-    pending.length === 0 ? 'up to date' : `${pending.length} pending; apply with: perdure migrate up`,
+    pending.length === 0 ? 'up to date' : `${pending.length} pending; to apply: perdure migrate up`,
   ]
   call.out.document({ path: found.path, applied, pending }, () => `${lines.join('\n')}\n`)
 }

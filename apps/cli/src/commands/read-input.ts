@@ -4,8 +4,8 @@ import { usageError } from '../cli-error.ts'
 import type { Terminal } from '../terminal.ts'
 
 /**
- * What `--input`, `--payload` and the like stand for: `@file` and `-` are read; what begins like JSON is JSON and must be;
- * everything else is text.
+ * Reads the value of `--input`, `--payload` and similar flags: `@file` reads a file and `-` stdin. Text that starts
+ * with `{`, `[` or `"` must be valid JSON; numbers, booleans and null are parsed as JSON; anything else is text.
  */
 export async function readInput(terminal: Terminal, flag: string, value: string | undefined): Promise<unknown> {
   if (value === undefined) return undefined
@@ -17,7 +17,7 @@ export async function readInput(terminal: Terminal, flag: string, value: string 
     if (!/^\s*[[{"]/.test(text)) return text.replace(/\n$/, '')
     throw usageError(
       `--${flag} is not JSON: ${(error as Error).message}`,
-      `correct it, or give text that does not begin like JSON`,
+      `fix the JSON, or pass text that does not start with {, [ or "`,
     )
   }
 }
@@ -27,6 +27,6 @@ async function textOf(terminal: Terminal, flag: string, value: string): Promise<
   if (!value.startsWith('@')) return value
   const path = resolve(terminal.cwd, value.slice(1))
   return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`--${flag}: ${path} cannot be read (${error.code})`, 'check the path behind @')
+    throw usageError(`--${flag}: ${path} cannot be read (${error.code})`, 'check the path after @')
   })
 }

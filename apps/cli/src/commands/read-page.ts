@@ -6,13 +6,13 @@ export interface PageFlags {
   readonly all?: boolean
 }
 
-/** The part of a query that says which page. */
+/** The pagination part of a query. */
 export const pageQuery = ({ limit, cursor, all }: PageFlags) => ({
   ...(all ? { limit: 200 } : limit === undefined ? {} : { limit }),
   ...(cursor === undefined ? {} : { cursor }),
 })
 
-/** The page that was asked for, or every item from there on. */
+/** The requested page, or with `--all` every item from there on. */
 export async function readPage<Item>(list: ListCall<Item>, { all }: PageFlags): Promise<Page<Item>> {
   return all ? { items: await list.all(), nextCursor: null } : list
 }

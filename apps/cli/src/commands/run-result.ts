@@ -8,30 +8,30 @@ import { statusColour } from '../output/paint.ts'
 export type Outcome = InferOutput<typeof RunOutcome>
 
 /**
- * What became of a run that the command has waited for: a script goes on after `completed` only. One that has not ended, and
- * one that waits for somebody, can be waited for again.
+ * Sets the exit code from the status of a run the command waited for. A script can wait again for a run that has not
+ * ended.
  */
-export function finishWith({ finish, out }: Call, { runId, status }: Pick<Outcome, 'runId' | 'status'>): void {
+export function finishWithStatus({ finish, out }: Call, { runId, status }: Pick<Outcome, 'runId' | 'status'>): void {
   if (status === 'completed') return
   if (status === 'failed' || status === 'aborted') {
     finish(EXIT_CODES.failed.code)
     return
   }
-  out.note(`  not ended: perdure runs tail ${runId} --follow`)
+  out.note(`  not finished: perdure runs tail ${runId} --follow`)
   finish(EXIT_CODES.unreachable.code)
 }
 
-/** `✓ run_… completed`, on stderr, with what comes next. */
+/** Prints `✓ run_… completed` to stderr, with the command that approves each pending approval. */
 export function noteOutcome({ out }: Call, outcome: Outcome): void {
   const { runId, status, error, approvals = [] } = outcome
   const mark = status === 'completed' ? '✓' : status === 'failed' || status === 'aborted' ? '✗' : '…'
   out.note(
     `${mark} ${runId}  ${status}${error === undefined ? '' : `: ${error.code ?? error.kind ?? 'error'}: ${error.message}`}`,
   )
-  for (const { id, name } of approvals) out.note(`  waits for ${name}: perdure approvals approve ${id}`)
+  for (const { id, name } of approvals) out.note(`  waiting for "${name}": perdure approvals approve ${id}`)
 }
 
-/** The result of a run on stdout: text as it is, everything else as JSON. */
+/** Prints the result of a run to stdout: text as is, other values as JSON. */
 export function showOutcome(call: Call, outcome: Outcome): void {
   const { result } = outcome
   call.out.document(outcome, (paint) => {
@@ -42,10 +42,10 @@ export function showOutcome(call: Call, outcome: Outcome): void {
 }
 
 /**
- * Whether the run now goes on only when somebody does something: what it sleeps for, or has started itself, comes without.
- * Who follows a run from its first event also reads of waits that are over.
+ * Whether the run is suspended until someone acts: approves, resumes or sends an event. A sleep or a child run ends by
+ * itself. Checks the current state too, because the event may be an old one whose wait is over.
  */
-export async function waitsForSomebody(call: Call, runId: string, { type, payload }: Event): Promise<boolean> {
+export async function awaitsAction(call: Call, runId: string, { type, payload }: Event): Promise<boolean> {
   if (type !== 'run.suspended') return false
   const waits = isPlainObject(payload) && Array.isArray(payload.waitingFor) ? payload.waitingFor : []
   if (waits.some(({ kind }) => kind === 'sleep' || kind === 'child')) return false

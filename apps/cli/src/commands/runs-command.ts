@@ -1,9 +1,9 @@
 import type { Run, RunStatus } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
+import { parseInstant } from '../duration.ts'
 import { type Column, pairsText } from '../output/columns.ts'
 import { durationText, relativeText } from '../output/time-text.ts'
-import { instantOf } from '../span.ts'
 import { readInput } from './read-input.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
 import { showOutcome } from './run-result.ts'
@@ -30,7 +30,7 @@ export async function runsListCommand(call: Call, flags: RunsListFlags): Promise
     agentId: agent,
     workflowId: workflow,
     sessionId: session,
-    since: since === undefined ? undefined : instantOf('since', since, Date.now()),
+    since: since === undefined ? undefined : parseInstant('since', since, Date.now()),
   }
   const page = await readPage(call.client().runs.list(query), flags)
   call.out.list(page, runColumns(Date.now()))
@@ -46,7 +46,7 @@ export const runColumns = (now: number): readonly Column<RunRecord>[] => [
   { head: 'STARTED', cell: ({ startedAt, createdAt }) => relativeText(startedAt ?? createdAt, now) },
 ]
 
-/** Of a run that has not ended, so far. */
+/** For a run that has not ended, the time so far. */
 function tookText({ startedAt, completedAt }: RunRecord, now: number): string {
   if (startedAt === undefined) return '-'
   const end = completedAt === undefined ? now : Date.parse(completedAt)

@@ -24,7 +24,7 @@ export async function sessionsReplayCommand(
 const bodyOf = (raw: boolean | undefined) => ({ limit: 200, order: 'asc' as const, ...(raw ? { raw } : {}) })
 
 async function showPages(call: Call, readPage: (cursor?: string) => Promise<Page<Event>>): Promise<void> {
-  call.out.note('a replay writes an entry to the audit chain')
+  call.out.note('this access is recorded in the audit chain')
   let cursor: string | undefined
   do {
     const page = await readPage(cursor)

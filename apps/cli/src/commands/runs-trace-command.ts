@@ -23,7 +23,7 @@ export async function runsTraceCommand(call: Call, { run: id }: { readonly run: 
   )
 }
 
-/** Where in the run it lies, and how long: at least a sliver. */
+/** A bar for the position and duration of a line within the run, at least one sliver wide. */
 function barOf({ startMs, durationMs }: TraceLine, totalMs: number): string {
   const scale = totalMs === 0 ? 0 : BAR_WIDTH / totalMs
   const start = Math.min(BAR_WIDTH - 1, Math.floor(startMs * scale))

@@ -15,7 +15,7 @@ export interface SecretsGenerateFlags {
   readonly print?: boolean
 }
 
-/** Which field each kind of secret is for. */
+/** Secret kind → the configuration field that refers to it. */
 const KINDS: Readonly<Record<string, string>> = {
   pepper: 'auth.pepperRef',
   'encryption-key': 'storage.encryption.passphraseRef',
@@ -26,7 +26,7 @@ const SECRET_BYTES = 32
 export async function secretsGenerateCommand(call: Call, { kind, out, print }: SecretsGenerateFlags): Promise<void> {
   const field = KINDS[kind]
   if (field === undefined)
-    throw usageError(`there is no secret ${kind}`, `choose one of ${Object.keys(KINDS).join(', ')}`)
+    throw usageError(`unknown kind of secret ${kind}`, `choose one of ${Object.keys(KINDS).join(', ')}`)
   const secret = randomBytes(SECRET_BYTES).toString('base64')
   const bytes = Buffer.byteLength(secret)
   if (print) {
@@ -58,17 +58,17 @@ export async function secretsCheckCommand(call: Call): Promise<void> {
   if (items.some(({ problem }) => problem !== undefined)) call.finish(EXIT_CODES.problem.code)
 }
 
-/** Only a file can be written: the environment belongs to whoever starts the server. */
+/** Only `file:` references can be written. */
 function filePath(ref: string, cwd: string): string {
   if (ref.startsWith('file:') && ref.length > 'file:'.length) return resolve(cwd, ref.slice('file:'.length))
-  throw usageError(`${ref} cannot be written`, 'give --out file:path, or --print and store it yourself')
+  throw usageError(`${ref} cannot be written`, 'use --out file:<path>, or --print and store it yourself')
 }
 
 const refuseExisting = (path: string) => (error: unknown) => {
   if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   throw cliError('file-exists', {
-    message: `${path} exists, and a secret is never overwritten`,
-    hint: 'choose another --out, or move the file away if nothing depends on it',
+    message: `${path} already exists, and secrets are never overwritten`,
+    hint: 'choose another --out, or move the file away if nothing uses it',
     exit: 'conflict',
   })
 }

@@ -21,7 +21,7 @@ const PEPPER = { PERDURE_AUTH_PEPPER_REF: 'file:pepper' }
 describe('perdure server and perdure dev', () => {
   const dir = temporaryDir()
 
-  /** Runs until the address is announced, does `work` with it, then sends SIGTERM. */
+  /** Runs the command, passes its first output to `work`, then sends SIGTERM. */
   const serve = async (args: readonly string[], work: (text: string) => Promise<void> = async () => undefined) => {
     await writeFile(join(dir(), 'pepper'), 'p'.repeat(32), { mode: 0o600 })
     let worked: Promise<void> | undefined
@@ -37,14 +37,14 @@ describe('perdure server and perdure dev', () => {
     return { exitCode, out: terminal.out(), err: terminal.err() }
   }
 
-  it('prints one line with the real port and exits 0 after the drain', async () => {
+  it('prints one line with the bound port and exits 0 after the drain', async () => {
     const { exitCode, out } = await serve(['server', '--port', '0'])
 
     expect(out).toMatch(/^listening on http:\/\/127\.0\.0\.1:[1-9]\d*\/v1\n$/)
     expect(exitCode).toBe(0)
   })
 
-  it('prints the address as one document with --json', async () => {
+  it('prints the address as one JSON document with --json', async () => {
     const { out } = await serve(['server', '--port', '0', '--json'])
 
     expect(JSON.parse(out)).toEqual({
@@ -55,7 +55,7 @@ describe('perdure server and perdure dev', () => {
     })
   })
 
-  it('validates and opens nothing with --check', async () => {
+  it('validates without opening the storage with --check', async () => {
     const { exitCode, out } = await serve(['server', '--check'])
 
     expect(exitCode).toBe(0)
@@ -63,7 +63,7 @@ describe('perdure server and perdure dev', () => {
     expect(existsSync(join(dir(), '.graphorin'))).toBe(false)
   })
 
-  it('never invents a pepper as server', async () => {
+  it('refuses to start perdure server without a pepper', async () => {
     const terminal = recordingTerminal({ cwd: dir() })
 
     expect(await runCli(['server', '--port', '0', '--json'], terminal)).toBe(2)
@@ -71,7 +71,7 @@ describe('perdure server and perdure dev', () => {
   })
 
   it.each(['server --port 0', 'server --check', 'dev --port 0'])(
-    'refuses a place for its data where the kernel makes no folders, as %s',
+    'refuses a storage path in a kernel filesystem for %s',
     async (line) => {
       const args = line.split(' ')
       await writeFile(join(dir(), 'pepper'), 'p'.repeat(32), { mode: 0o600 })
@@ -83,7 +83,7 @@ describe('perdure server and perdure dev', () => {
     },
   )
 
-  it('refuses a start whose onReady hook throws', async () => {
+  it('refuses to start when the onReady hook throws', async () => {
     const config = "export default { hooks: { async onReady() { throw new Error('no') } } }"
     await writeFile(join(dir(), 'perdure.config.mjs'), config)
     const { exitCode, out, err } = await serve(['server', '--port', '0'])
@@ -93,18 +93,18 @@ describe('perdure server and perdure dev', () => {
     expect(err).toMatch(/^error\[hook-failed\]: .*onReady.*\n {2}hint: /m)
   })
 
-  it('refuses a port that is taken with a typed error', async () => {
-    const neighbour = createServer()
-    await new Promise<void>((resolve) => neighbour.listen(0, '127.0.0.1', resolve))
-    const { port } = neighbour.address() as { port: number }
+  it('reports a port in use as address-in-use, with the flag that set it', async () => {
+    const otherProgram = createServer()
+    await new Promise<void>((resolve) => otherProgram.listen(0, '127.0.0.1', resolve))
+    const { port } = otherProgram.address() as { port: number }
     const { exitCode, err } = await serve(['server', '--port', String(port)])
-    neighbour.close()
+    otherProgram.close()
 
     expect(exitCode).toBe(2)
     expect(err).toMatch(/^error\[address-in-use\]: .*\n {2}at server\.port \(flag --port\)\n {2}hint: /m)
   })
 
-  it('serves the demo agents to the token that dev made', async () => {
+  it('serves the demo agents to the token that perdure dev creates', async () => {
     const { exitCode, out } = await serve(['dev', '--demo', '--port', '0', '--json'], async (text) => {
       const { host, port, basePath, token } = JSON.parse(text) as Announcement
       const response = await fetch(`http://${host}:${port}${basePath}/agents/digest/run`, {
@@ -120,7 +120,7 @@ describe('perdure server and perdure dev', () => {
     expect(JSON.parse(out)).toMatchObject({ event: 'listening', agents: ['echo', 'digest'] })
   })
 
-  it('has an echo agent in an empty folder, and lets one of the same id be', async () => {
+  it('registers an echo agent in an empty folder and keeps a configured agent with the same id', async () => {
     expect(JSON.parse((await serve(['dev', '--port', '0', '--json'])).out)).toMatchObject({ agents: ['echo'] })
 
     await runCli(['init', '--yes'], recordingTerminal({ cwd: dir() }))

@@ -39,7 +39,7 @@ export async function serverCommand(call: Call, flags: ServerFlags): Promise<voi
   finish(exitCode)
 }
 
-/** Loaded only for those who ask for them. */
+/** Loads the demo agents only when `--demo` is given. */
 async function demoAgentsFor(
   cwd: string,
   present: readonly AgentRegistration[],

@@ -21,7 +21,7 @@ export async function mcpListCommand(call: Call, flags: PageFlags): Promise<void
   ])
 }
 
-/** Listing its tools connects to it. */
+/** Listing the tools makes the server connect to the MCP server. */
 export async function mcpTestCommand(call: Call, { server }: { readonly server: string }): Promise<void> {
   const page = await call.client().mcp.tools(server)
   call.out.list(page, [

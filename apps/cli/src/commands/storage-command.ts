@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { vacuum, verifyDatabase } from '@perdure/sqlite'
 import type { Call } from '../call.ts'
 import { storageFile, storageFiles } from '../config/storage-file.ts'
-import { finishWith, problemsText } from './backup-command.ts'
+import { finishWithProblems, problemsText } from './backup-command.ts'
 
-/** Works beside a running server. */
+/** Can run while a server uses the database. */
 export async function storageVerifyCommand(call: Call): Promise<void> {
   const { main, audit } = await storageFiles(call)
   const { path } = main
@@ -14,10 +14,10 @@ export async function storageVerifyCommand(call: Call): Promise<void> {
   const problems = [...ofMain, ...ofAudit.map((problem) => `audit log: ${problem}`)]
   const found = { path, ok: problems.length === 0, problems, audit: database?.audit }
   call.out.document(found, () => problemsText(problems))
-  finishWith(call, problems)
+  finishWithProblems(call, problems)
 }
 
-/** Refused while a server holds the file. */
+/** Fails while a server holds the database. */
 export async function storageVacuumCommand(call: Call): Promise<void> {
   const { path, encryption } = await storageFile(call)
   const sizes = await vacuum(path, { encryption })

@@ -11,7 +11,7 @@ const CREATE = ['create', '--name', 'ci', '--scopes', 'agents:read, agents:invok
 describe('perdure token', () => {
   const dir = temporaryDir()
 
-  // The reference names a file because secrets are looked up in the real environment.
+  // The pepper is in a file because `env:` references read the real environment.
   const token = async (...args: string[]) => {
     await writeFile(join(dir(), 'pepper'), 'p'.repeat(32), { mode: 0o600 })
     const terminal = recordingTerminal({ cwd: dir(), env: { PERDURE_AUTH_PEPPER_REF: 'file:pepper' } })
@@ -20,7 +20,7 @@ describe('perdure token', () => {
   }
   const json = async (...args: string[]) => JSON.parse((await token(...args, '--json')).out) as Record<string, unknown>
 
-  it('creates a token before the first start, as one document', async () => {
+  it('creates a token before the first server start and writes one JSON document', async () => {
     const document = await json(...CREATE, '--subject', 'ada', '--env', 'test', '--expires-at', '2100-01-01T00:00:00Z')
 
     expect(document).toMatchObject({
@@ -36,11 +36,11 @@ describe('perdure token', () => {
     expect(document).not.toHaveProperty('digest')
   })
 
-  it('leaves out the expiry of a token without one', async () => {
+  it('omits expiresAt for a token that never expires', async () => {
     expect(await json(...CREATE)).not.toHaveProperty('expiresAt')
   })
 
-  it('prints the token alone on stdout without --json', async () => {
+  it('prints only the token to stdout without --json', async () => {
     const { out, err } = await token(...CREATE)
 
     expect(isWellFormedToken(out.trimEnd())).toBe(true)
@@ -48,7 +48,7 @@ describe('perdure token', () => {
     expect(err).not.toContain(out.trimEnd())
   })
 
-  it('lists tokens newest first, never their text', async () => {
+  it('lists tokens newest first, without their values', async () => {
     const first = await json(...CREATE)
     const second = await json(...CREATE)
     const list = await json('list')
@@ -60,7 +60,7 @@ describe('perdure token', () => {
     expect(table.out).not.toContain(first.token)
   })
 
-  it('revokes a token for good', async () => {
+  it('revokes a token and lists it as revoked', async () => {
     const { id } = await json(...CREATE)
     const revoked = await json('revoke', id as string)
 
@@ -78,14 +78,14 @@ describe('perdure token', () => {
       'validation-failed',
     ],
     [['create', '--name', 'x', '--scopes', 'agents:read', '--env', 'moon'], 2, 'usage'],
-  ])('refuses %j with exit code %i', async (args, exitCode, error) => {
+  ])('rejects %j with exit code %i', async (args, exitCode, error) => {
     const failed = await token(...args, '--json')
 
     expect(failed.exitCode).toBe(exitCode)
     expect(JSON.parse(failed.out)).toMatchObject({ error, message: expect.any(String) })
   })
 
-  it('refuses without a pepper, with the hint how to make one', async () => {
+  it('fails without a pepper and hints how to create one', async () => {
     const terminal = recordingTerminal({ cwd: dir() })
     const exitCode = await runCli(['token', 'list'], terminal)
 

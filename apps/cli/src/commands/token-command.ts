@@ -20,14 +20,16 @@ interface TokenFlags {
   readonly id: string
 }
 
-/** Without `--json` stdout holds the token alone, for `TOKEN=$(perdure token create …)`. */
+/** Without `--json`, stdout holds only the token, for `TOKEN=$(perdure token create …)`. */
 export async function tokenCreateCommand(call: Call, flags: TokenCreateFlags): Promise<void> {
   const { name, scopes, subject, env } = flags
   const expiresAt = expiryOf(flags, Date.now())
   const { token, record } = await withTokens(call, (admin) => admin.mint({ name, scopes, subject, env, expiresAt }))
   const until = record.expiresAt === undefined ? 'never expires' : `expires ${isoOf(record.expiresAt)}`
   if (!call.out.isJson) {
-    call.out.note(`${record.id} for ${record.subject}: ${record.scopes.join(', ')}; ${until}; shown only now`)
+    call.out.note(
+      `${record.id} for ${record.subject}: ${record.scopes.join(', ')}; ${until}; the token is not shown again`,
+    )
   }
   call.out.document({ ...tokenDocument(record), token }, () => `${token}\n`)
 }
@@ -49,7 +51,7 @@ export async function tokenListCommand(call: Call): Promise<void> {
 
 export async function tokenInspectCommand(call: Call, { id }: TokenFlags): Promise<void> {
   const record = (await withTokens(call, allTokens)).find((one) => one.id === id)
-  if (record === undefined) throw new AppError('token-not-found', { hint: 'see perdure token list' })
+  if (record === undefined) throw new AppError('token-not-found', { hint: 'run perdure token list' })
   const document = tokenDocument(record)
   call.out.document(document, (paint) => pairsText(Object.entries(document), paint))
 }
@@ -82,7 +84,7 @@ async function allTokens(admin: TokenAdmin): Promise<readonly TokenRecord[]> {
   return records
 }
 
-/** The record as the wire has it: no digest, ISO times, what is not set left out. */
+/** The record as the API returns it: no digest, ISO times, unset fields omitted. */
 function tokenDocument(record: TokenRecord) {
   const { id, name, subject, scopes, env, createdBy, last4 } = record
   return {

@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts'
+import { parseDuration } from '../duration.ts'
 import { expiryOf } from '../expiry.ts'
-import { spanMs } from '../span.ts'
 
 export interface TokenRotateFlags {
   readonly id: string
@@ -11,9 +11,9 @@ export interface TokenRotateFlags {
 export async function tokenRotateCommand(call: Call, { id, grace, expires }: TokenRotateFlags): Promise<void> {
   const expiresAt = expires === undefined ? undefined : expiryOf({ expires }, Date.now())
   const minted = await call.client().tokens.rotate(id, {
-    ...(grace === undefined ? {} : { graceSeconds: Math.ceil(spanMs('grace', grace) / 1_000) }),
+    ...(grace === undefined ? {} : { graceSeconds: Math.ceil(parseDuration('grace', grace) / 1_000) }),
     ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
   })
-  if (!call.out.isJson) call.out.note(`${minted.id} replaces ${id}; shown only now`)
+  if (!call.out.isJson) call.out.note(`${minted.id} replaces ${id}; the token is not shown again`)
   call.out.document(minted, () => `${minted.token}\n`)
 }

@@ -1,12 +1,12 @@
 import type { Health, Run } from '@perdure/protocol'
 import type { InferOutput } from 'valibot'
 import type { Call } from '../call.ts'
+import { parseDuration } from '../duration.ts'
 import { columnsText } from '../output/columns.ts'
 import { type Paint, statusColour } from '../output/paint.ts'
 import { durationText } from '../output/time-text.ts'
-import { spanMs } from '../span.ts'
 import { runColumns } from './runs-command.ts'
-import { untilLeft } from './until-interrupted.ts'
+import { untilStopped } from './until-interrupted.ts'
 
 export interface TopFlags {
   readonly interval: string
@@ -21,16 +21,16 @@ interface Snapshot {
 const SHOWN_RUNS = 15
 const CLEAR = '\u001b[H\u001b[2J'
 
-/** Draws itself anew only where somebody looks at it; anywhere else it shows how things are, once. */
+/** Refreshes on a terminal; anywhere else it prints once. */
 export async function topCommand(call: Call, { interval, once }: TopFlags): Promise<void> {
   const { stdout } = call.terminal
-  const intervalMs = spanMs('interval', interval)
+  const intervalMs = parseDuration('interval', interval)
   if (once || call.out.isJson || stdout.isTTY !== true) {
     const snapshot = await take(call)
     call.out.document(snapshot, (paint) => textOf(snapshot, paint))
     return
   }
-  await untilLeft(call, async (signal) => {
+  await untilStopped(call, async (signal) => {
     while (!signal.aborted) {
       const text = textOf(await take(call), call.out.paint, stdout.columns)
       stdout.write(`${CLEAR}${text}`)

@@ -4,7 +4,7 @@ import type { InferOutput } from 'valibot'
 
 export interface TraceLine {
   readonly name: string
-  /** From the start of the run. Milliseconds. */
+  /** Since the start of the run. */
   readonly startMs: number
   readonly durationMs: number
   readonly depth: number
@@ -18,7 +18,7 @@ export interface Trace {
   readonly lines: readonly TraceLine[]
 }
 
-/** Which member names one and the same thing in the events that begin and end it. */
+/** Pairs of events that start and end the same thing; `id` is the payload field that identifies it. */
 const SPANS: readonly {
   readonly start: string
   readonly ends: readonly string[]
@@ -31,7 +31,10 @@ const SPANS: readonly {
   { start: 'run.suspended', ends: ['run.resumed'], id: 'runId', name: '' },
 ]
 
-/** What a run did, from its events: one line for the run, and one for each thing that began and ended in it. */
+/**
+ * Builds the timeline of a run from its events: a line for the run, and one per step, tool call, approval and
+ * suspension.
+ */
 export function traceOf(run: InferOutput<typeof Run>, events: readonly Event[], now: number): Trace {
   const start = Date.parse(run.startedAt ?? run.createdAt)
   const end = run.completedAt === undefined ? now : Date.parse(run.completedAt)
@@ -58,15 +61,15 @@ function lineOf(event: Event, later: readonly Event[], run: { start: number; end
   return [{ name, startMs: Math.max(0, at - run.start), durationMs: Math.max(0, until - at), depth: 1, status }]
 }
 
-/** All words of the run in one line. */
+/** One line for all text deltas of the run. */
 function textLine(events: readonly Event[], start: number): readonly TraceLine[] {
-  const words = events.filter(({ type }) => type === 'text.delta')
-  const [first, last] = [words[0], words.at(-1)]
+  const deltas = events.filter(({ type }) => type === 'text.delta')
+  const [first, last] = [deltas[0], deltas.at(-1)]
   if (first === undefined || last === undefined) return []
   const at = Date.parse(first.at)
   return [
     {
-      name: `text.delta ×${words.length}`,
+      name: `text.delta ×${deltas.length}`,
       startMs: Math.max(0, at - start),
       durationMs: Date.parse(last.at) - at,
       depth: 1,

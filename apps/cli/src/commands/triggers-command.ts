@@ -1,3 +1,4 @@
+import { triggerKindOf } from '@perdure/core'
 import type { Call } from '../call.ts'
 import { columnsText, pairsText } from '../output/columns.ts'
 import { relativeText } from '../output/time-text.ts'
@@ -14,7 +15,7 @@ export async function triggersListCommand(call: Call, flags: PageFlags): Promise
   const page = await readPage(call.client().triggers.list(pageQuery(flags)), flags)
   call.out.list(page, [
     { head: 'TRIGGER', cell: ({ id }) => id },
-    { head: 'WHEN', cell: (trigger) => whenText(trigger) },
+    { head: 'WHEN', cell: (trigger) => triggerKindOf(trigger).text(trigger) },
     { head: 'STARTS', cell: ({ target }) => ('agentId' in target ? target.agentId : target.workflowId) },
     { head: 'STATUS', cell: ({ status }) => status, isStatus: true },
     { head: 'CATCH-UP', cell: ({ catchUp }) => catchUp },
@@ -64,19 +65,4 @@ export async function triggersDisableCommand(call: Call, { trigger: id }: Trigge
 export async function triggersPruneCommand(call: Call): Promise<void> {
   const pruned = await call.client().triggers.prune()
   call.out.document(pruned, () => `${JSON.stringify(pruned)}\n`)
-}
-
-interface Rule {
-  readonly kind: string
-  readonly cron?: string | undefined
-  readonly timezone?: string | undefined
-  readonly intervalMs?: number | undefined
-  readonly idleMs?: number | undefined
-  readonly event?: string | undefined
-}
-
-function whenText({ kind, cron, timezone, intervalMs, idleMs, event }: Rule): string {
-  if (kind === 'cron') return `${cron} ${timezone ?? 'UTC'}`
-  if (kind === 'event') return `event ${event}`
-  return kind === 'interval' ? `every ${intervalMs} ms` : `idle ${idleMs} ms`
 }

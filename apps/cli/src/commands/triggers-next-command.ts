@@ -9,39 +9,39 @@ export interface TriggersNextFlags {
   readonly tz?: string
 }
 
-interface ComingFire {
+interface UpcomingFire {
   readonly at: string
-  /** What the clock of the zone shows then. */
+  /** Local time in the time zone. */
   readonly local: string
   readonly offset: string // such as GMT+02:00
-  /** The offset is another one than that of the time before. */
+  /** Whether the offset differs from that of the previous time. */
   readonly dst: boolean
 }
 
-const MOST = 1_000
+const MAX_COUNT = 1_000
 
 export async function triggersNextCommand(call: Call, { trigger, count, tz }: TriggersNextFlags): Promise<void> {
-  if (count < 1 || count > MOST) throw usageError('--count is out of range', `give 1 to ${MOST}`)
+  if (count < 1 || count > MAX_COUNT) throw usageError(`--count ${count} is out of range`, `use 1 to ${MAX_COUNT}`)
   const rule = await ruleOf(call, trigger, tz)
   const schedule = createCronSchedule()
   await schedule.ready()
   const problem = schedule.problemOf(rule)
   if (problem !== undefined)
-    throw usageError(problem, 'write it with 5 or 6 fields, like "0 9 * * 1-5", and --tz like Europe/Berlin')
-  const items: ComingFire[] = []
+    throw usageError(problem, 'write 5 or 6 fields like "0 9 * * 1-5", and --tz like Europe/Berlin')
+  const items: UpcomingFire[] = []
   let after = Date.now() as EpochMs
   let offset = offsetAt(after, rule.timezone)
   while (items.length < count) {
     const next = schedule.next(rule, after)
     if (next === undefined) break
-    const there = offsetAt(next, rule.timezone)
+    const nextOffset = offsetAt(next, rule.timezone)
     items.push({
       at: new Date(next).toISOString(),
       local: localAt(next, rule.timezone),
-      offset: there,
-      dst: there !== offset,
+      offset: nextOffset,
+      dst: nextOffset !== offset,
     })
-    offset = there
+    offset = nextOffset
     after = next
   }
   call.out.list({ items, nextCursor: null }, [
@@ -52,14 +52,14 @@ export async function triggersNextCommand(call: Call, { trigger, count, tz }: Tr
   ])
 }
 
-/** An expression has spaces, and an id has none. */
+/** The rule of an expression or of a trigger: an expression contains spaces, an id does not. */
 async function ruleOf(call: Call, trigger: string, tz: string | undefined): Promise<CronRule> {
   if (/\s/.test(trigger.trim())) return { cron: trigger, timezone: tz ?? 'UTC' }
   const { kind, cron, timezone = 'UTC', nextFireAt } = await call.client().triggers.get(trigger)
   if (cron !== undefined) return { cron, timezone: tz ?? timezone }
   throw usageError(
-    `${trigger} is a trigger of kind ${kind}`,
-    `only cron has times to come; its next fire: ${nextFireAt ?? 'none'}`,
+    `${trigger} is a trigger of kind ${kind}, not cron`,
+    `pass a cron trigger; the next fire of ${trigger}: ${nextFireAt ?? 'none'}`,
   )
 }
 

@@ -2,8 +2,8 @@ import type { Call } from '../call.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
 
 /**
- * Follows a run. The first Ctrl-C cancels it and goes on following until it has ended; the second one leaves. Either way the
- * exit code is 130. @returns what `follow` came to; `undefined` when it was left
+ * Follows a run. The first Ctrl-C cancels the run and keeps following until it ends; the second stops following. Either
+ * way the exit code is 130. @returns the result of `follow`; `undefined` after the second Ctrl-C
  */
 export async function untilInterrupted<Result>(
   call: Call,
@@ -11,44 +11,44 @@ export async function untilInterrupted<Result>(
   follow: () => Promise<Result>,
 ): Promise<Followed<Result> | undefined> {
   let isInterrupted = false
-  const left = leave(call, runId, () => {
+  const detached = cancelOnInterrupt(call, runId, () => {
     isInterrupted = true
   })
-  const ended = await Promise.race([follow().then((result) => ({ result })), left])
+  const ended = await Promise.race([follow().then((result) => ({ result })), detached])
   return ended === undefined ? undefined : { ...ended, isInterrupted }
 }
 
 export interface Followed<Result> {
   readonly result: Result
-  /** The run was cancelled from here: the exit code is set. */
+  /** Whether Ctrl-C cancelled the run; then the exit code is already set. */
   readonly isInterrupted: boolean
 }
 
-async function leave(call: Call, runId: string, onFirst: () => void): Promise<undefined> {
+async function cancelOnInterrupt(call: Call, runId: string, onFirst: () => void): Promise<undefined> {
   const interruptions = call.terminal.watchInterruptions(() => false)
   const first = await interruptions.next()
   if (first.type === 'crash') throw first.error
   onFirst()
   call.finish(EXIT_CODES.interrupted.code)
-  call.out.note(`cancelling ${runId}; once more leaves it alone`)
+  call.out.note(`cancelling ${runId}; press Ctrl-C again to stop waiting for it`)
   const cancelled = call.client().runs.abort(runId, { reason: 'interrupted' })
-  // A run that has just ended by itself is not to be cancelled, and no failure.
+  // Not fatal: the run may just have ended.
   cancelled.catch((error: unknown) =>
     call.out.note(`cancelling failed: ${error instanceof Error ? error.message : error}`),
   )
   const second = await interruptions.next()
   if (second.type === 'crash') throw second.error
-  call.out.note(`left ${runId}`)
+  call.out.note(`stopped waiting for ${runId}`)
 }
 
-/** Follows something that cannot be cancelled: Ctrl-C ends it, with exit code 130. */
-export async function untilLeft(call: Call, follow: (signal: AbortSignal) => Promise<void>): Promise<void> {
+/** Follows something that cannot be cancelled: Ctrl-C stops following, with exit code 130. */
+export async function untilStopped(call: Call, follow: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const interruptions = call.terminal.watchInterruptions(() => false)
-  const leaving = new AbortController()
-  const left = interruptions.next().then((interruption) => {
+  const stopping = new AbortController()
+  const stopped = interruptions.next().then((interruption) => {
     if (interruption.type === 'crash') throw interruption.error
     call.finish(EXIT_CODES.interrupted.code)
-    leaving.abort()
+    stopping.abort()
   })
-  await Promise.race([follow(leaving.signal), left])
+  await Promise.race([follow(stopping.signal), stopped])
 }

@@ -6,22 +6,22 @@ import { usageError } from '../cli-error.ts'
 
 type Verification = InferOutput<typeof AuditVerification>
 
-interface Place {
+interface EntryRef {
   readonly seq: number
   readonly hash: string
 }
 
 /**
- * Walks an exported chain line by line. Without the audit key and the checkpoints it can tell that entries were changed,
- * removed or moved, but not that the end was cut off or the whole rewritten: what is `expected` tells that.
+ * Verifies an exported chain line by line. Without the audit key and the checkpoints this detects entries that were
+ * changed, removed or moved, but not a truncated end or a chain rewritten as a whole: `expected` detects those.
  */
 export async function verifyChain(
   lines: AsyncIterable<string>,
   expected?: { size: number; hash: string },
 ): Promise<Verification> {
-  let head: Place | null = null
+  let head: EntryRef | null = null
   let entries = 0
-  let isMet = expected === undefined
+  let hasExpected = expected === undefined
   for await (const line of lines) {
     if (line === '') continue
     const link = readLink(line)
@@ -32,13 +32,13 @@ export async function verifyChain(
     if (expected?.size !== link.seq) continue
     if (expected.hash !== link.hash)
       return broken({ head, entries, firstBadSeq: link.seq, reason: 'expected-mismatch' })
-    isMet = true
+    hasExpected = true
   }
-  if (!isMet) return broken({ head, entries, firstBadSeq: (head?.seq ?? 0) + 1, reason: 'entry-missing' })
+  if (!hasExpected) return broken({ head, entries, firstBadSeq: (head?.seq ?? 0) + 1, reason: 'entry-missing' })
   return { ok: true, entries, head, checkpoint: null, unanchoredTail: entries }
 }
 
-interface Link extends Place {
+interface Link extends EntryRef {
   readonly prevHash: string
   /** The canonical text that was hashed. */
   readonly text: string
@@ -56,8 +56,8 @@ function readLink(line: string): Link {
     return { seq: entry.seq, hash, prevHash, text: canonicalJson(rest) }
   }
   throw usageError(
-    '--file holds a line that is no audit entry',
-    'give what perdure audit export has written, as NDJSON',
+    '--file has a line that is not an audit entry',
+    'pass an NDJSON file written by perdure audit export',
   )
 }
 
@@ -70,14 +70,14 @@ function parse(line: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** The first entry of an export may follow others that retention has removed. */
+/** The first entry of an export may follow entries that retention removed. */
 function problemOf(
   { seq, hash, prevHash, text }: Link,
-  before: Place | null,
+  previous: EntryRef | null,
 ): { seq: number; reason: string } | undefined {
-  if (before !== null && seq !== before.seq + 1) return { seq: before.seq + 1, reason: 'entry-missing' }
-  const follows = before?.hash ?? (seq === 1 ? GENESIS_HASH : prevHash)
-  if (prevHash !== follows) return { seq, reason: 'link-broken' }
+  if (previous !== null && seq !== previous.seq + 1) return { seq: previous.seq + 1, reason: 'entry-missing' }
+  const expectedHash = previous?.hash ?? (seq === 1 ? GENESIS_HASH : prevHash)
+  if (prevHash !== expectedHash) return { seq, reason: 'link-broken' }
   return createHash('sha256')
     .update(prevHash + text)
     .digest('hex') === hash

@@ -1,14 +1,14 @@
 import type { Call } from '../call.ts'
-import { type Outcome, waitsForSomebody } from './run-result.ts'
+import { awaitsAction, type Outcome } from './run-result.ts'
 
-/** What the run came to, or how it stands after `mostMs`; one that waits for somebody is an answer too. */
-export async function waitForOutcome(call: Call, runId: string, mostMs?: number): Promise<Outcome> {
+/** Waits until the run ends, is suspended until someone acts, or `maxWaitMs` has passed, and returns its state. */
+export async function waitForOutcome(call: Call, runId: string, maxWaitMs?: number): Promise<Outcome> {
   const { runs } = call.client()
   const { subject } = await runs.state(runId)
   const subscription = call.client().subscribe(subject, { transport: 'sse' })
-  const timer = mostMs === undefined ? undefined : setTimeout(() => subscription.close(), mostMs)
+  const timer = maxWaitMs === undefined ? undefined : setTimeout(() => subscription.close(), maxWaitMs)
   for await (const item of subscription) {
-    if (item.type === 'event' && (await waitsForSomebody(call, runId, item.event))) break
+    if (item.type === 'event' && (await awaitsAction(call, runId, item.event))) break
   }
   clearTimeout(timer)
   return runs.state(runId)

@@ -24,34 +24,34 @@ describe('perdure workflows run', () => {
     ['naps', 0, 'rested\n'],
     ['fails', 1, /^run_\w+ {2}failed\n$/],
     ['asks', 3, /^run_\w+ {2}suspended\n$/],
-  ])('that waits for one that %s exits %i', async (workflow, exitCode, out) => {
+  ])('waits for a workflow that %s and exits %i', async (workflow, exitCode, out) => {
     const ran = await run(workflow, '--wait', '10m')
 
     expect(ran.exitCode).toBe(exitCode)
     expect(ran.out).toMatch(out)
   })
 
-  it('that has waited long enough exits 3, leaves the run alone and says how to go on', async () => {
+  it('exits 3 after --wait, leaves the run alone and prints how to follow it', async () => {
     const { exitCode, out, err } = await run('hangs', '--wait', '50ms')
 
     expect(exitCode).toBe(3)
     expect(out).toMatch(/^run_\w+ {2}running\n$/)
-    expect(err).toMatch(/not ended: perdure runs tail run_\w+ --follow/)
+    expect(err).toMatch(/not finished: perdure runs tail run_\w+ --follow/)
   })
 
-  it('that is sent again with its key, once somebody has decided, gives the end of the same run', async () => {
-    const again = ['asks', '--wait', '10m', '--idempotency-key', 'k']
-    const waiting = await run(...again)
+  it('prints the result of the approved run when repeated with the same key', async () => {
+    const request = ['asks', '--wait', '10m', '--idempotency-key', 'k']
+    const waiting = await run(...request)
     const [, approve = ''] = waiting.err.match(/perdure (approvals approve \S+)/) ?? []
     await perdure(...approve.split(' '))
 
-    const ended = await run(...again)
+    const ended = await run(...request)
 
     expect([waiting.exitCode, ended.exitCode]).toEqual([3, 0])
     expect(JSON.parse(ended.out)).toMatchObject({ granted: true })
   })
 
-  it('that only starts it exits 0 whatever becomes of it', async () => {
+  it('exits 0 without --wait, whatever the outcome of the run', async () => {
     expect((await run('hangs')).exitCode).toBe(0)
     expect((await run('fails', '--json')).exitCode).toBe(0)
   })

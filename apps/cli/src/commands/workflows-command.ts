@@ -1,12 +1,12 @@
 import type { Call } from '../call.ts'
 import { cliError } from '../cli-error.ts'
+import { parseDuration } from '../duration.ts'
 import { pairsText } from '../output/columns.ts'
 import { statusColour } from '../output/paint.ts'
 import { relativeText } from '../output/time-text.ts'
-import { spanMs } from '../span.ts'
 import { readInput } from './read-input.ts'
 import { type PageFlags, pageQuery, readPage } from './read-page.ts'
-import { finishWith, showOutcome } from './run-result.ts'
+import { finishWithStatus, showOutcome } from './run-result.ts'
 import { waitForOutcome } from './wait-for-outcome.ts'
 
 export interface ThreadFlags {
@@ -36,13 +36,13 @@ export async function workflowsRunCommand(call: Call, flags: WorkflowsRunFlags):
   const { workflow, thread, wait, idempotencyKey } = flags
   const input = await readInput(call.terminal, 'input', flags.input)
   const body = { ...(input === undefined ? {} : { input }), ...(thread === undefined ? {} : { threadId: thread }) }
-  const waitMs = wait === undefined ? undefined : spanMs('wait', wait)
+  const waitMs = wait === undefined ? undefined : parseDuration('wait', wait)
   const started = await call.client().workflows.execute(workflow, body, { idempotencyKey, prefer: 'respond-async' })
   const outcome = waitMs === undefined ? started : await waitForOutcome(call, started.runId, waitMs)
   showOutcome(call, outcome)
   if (!call.out.isJson)
     call.out.note(`  thread ${outcome.threadId}: perdure workflows show ${workflow} ${outcome.threadId}`)
-  if (waitMs !== undefined) finishWith(call, outcome)
+  if (waitMs !== undefined) finishWithStatus(call, outcome)
 }
 
 export async function workflowsShowCommand(call: Call, { workflow, thread }: ThreadFlags): Promise<void> {
@@ -56,7 +56,7 @@ export async function workflowsShowCommand(call: Call, { workflow, thread }: Thr
       ({ seq, name, kind, status }) =>
         `  ${String(seq).padStart(3)}  ${paint(statusColour(status) ?? 'cyan', status.padEnd(9))}  ${kind.padEnd(8)}  ${name}\n`,
     )
-    const waiting = waits.length === 0 ? '' : `waits for\n${waits.join('')}`
+    const waiting = waits.length === 0 ? '' : `waiting for\n${waits.join('')}`
     return `${pairsText(Object.entries(facts), paint)}${waiting}${lines.length === 0 ? '' : `steps\n${lines.join('')}`}`
   })
 }
@@ -87,7 +87,7 @@ export async function workflowsCheckpointsCommand(call: Call, flags: ThreadFlags
   ])
 }
 
-/** The server says why it refuses. Once it does not, this shows what it answers. */
+/** The server answers 501 today, which the client throws. An answer without an error is printed. */
 export async function workflowsForkCommand(
   call: Call,
   { workflow, thread, checkpoint }: ThreadFlags & { checkpoint?: string },
@@ -96,8 +96,8 @@ export async function workflowsForkCommand(
   const answer: unknown = await call.client().workflows.fork(workflow, body)
   if (answer === undefined) {
     throw cliError('invalid-answer', {
-      message: 'the server forked nothing',
-      hint: 'update this command',
+      message: 'the server returned no result for the fork',
+      hint: 'update @perdure/cli',
       exit: 'failed',
     })
   }

@@ -3,7 +3,10 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The JSON Schema of a configuration file, each field with its note and default. Registrations are code and have none. */
+/**
+ * The JSON Schema of a configuration file, with description and default of each field. Registrations are code and not
+ * part of it.
+ */
 export function configJsonSchema(): Json {
   const schema: unknown = toJsonSchema(ServerConfigSchema, { errorMode: 'ignore', typeMode: 'input' })
   const noted = configFields.reduce((tree, field) => withNote(tree, field.path.split('.'), field), schema as Json)
@@ -14,7 +17,7 @@ export function configJsonSchema(): Json {
   }
 }
 
-/** The note stands as the description. */
+/** Sets the note and the default of a field at its path. */
 function withNote(tree: Json, [name = '', ...rest]: readonly string[], field: ConfigField): Json {
   const properties = members(tree)
   const child = isPlainObject(properties[name]) ? properties[name] : {}

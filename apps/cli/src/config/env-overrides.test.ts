@@ -5,7 +5,7 @@ import { readEnvOverrides, unknownVariables } from './env-overrides.ts'
 const textOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value))
 
 describe('readEnvOverrides', () => {
-  it('reads every field back from the text of a value of its type', () => {
+  it('parses a value of the right type for every field', () => {
     const samples = {
       string: 'text',
       integer: 42,
@@ -20,7 +20,7 @@ describe('readEnvOverrides', () => {
     }
   })
 
-  it('splits lists at commas and trims them', () => {
+  it('splits lists at commas and trims the items', () => {
     const [override] = readEnvOverrides({
       PERDURE_SERVER_CORS_ALLOW_ORIGINS: ' https://a.example , https://b.example,',
     })
@@ -28,7 +28,7 @@ describe('readEnvOverrides', () => {
     expect(override?.value).toEqual(['https://a.example', 'https://b.example'])
   })
 
-  it('takes a number alone for a number where a list could stand too', () => {
+  it('parses a lone number as a number in a field that also accepts a list', () => {
     expect(readEnvOverrides({ PERDURE_SERVER_TRUST_PROXY: '2' })[0]?.value).toBe(2)
     expect(readEnvOverrides({ PERDURE_SERVER_TRUST_PROXY: '10.0.0.0/8' })[0]?.value).toEqual(['10.0.0.0/8'])
   })
@@ -38,11 +38,11 @@ describe('readEnvOverrides', () => {
     ['1', true],
     ['FALSE', false],
     ['0', false],
-  ])('takes %s as %s', (text, value) => {
+  ])('parses the boolean %s as %s', (text, value) => {
     expect(readEnvOverrides({ PERDURE_METRICS_ENABLED: text })[0]?.value).toBe(value)
   })
 
-  it('takes an empty variable as unset', () => {
+  it('treats an empty variable as unset', () => {
     expect(readEnvOverrides({ PERDURE_SERVER_PORT: '', PORT: '9000' })).toEqual([])
   })
 
@@ -51,14 +51,14 @@ describe('readEnvOverrides', () => {
     ['PERDURE_SERVER_PORT', '80.5'],
     ['PERDURE_SERVER_PORT', '0x50'],
     ['PERDURE_METRICS_ENABLED', 'yep'],
-  ])('names %s when it holds %s, and does not repeat the value', (variable, text) => {
+  ])('names %s in the error for %s without repeating the value', (variable, text) => {
     expect(() => readEnvOverrides({ [variable]: text })).toThrow(variable)
     expect(() => readEnvOverrides({ [variable]: text })).not.toThrow(text)
   })
 })
 
 describe('unknownVariables', () => {
-  it('finds variables with our prefix that mean nothing', () => {
+  it('finds variables with the prefix PERDURE_ that nothing reads', () => {
     const env = { PERDURE_SERVER_PROT: '1', PERDURE_SERVER_PORT: '1', PERDURE_PEPPER: 'x', PATH: '/bin' }
 
     expect(unknownVariables(env, new Set(['PERDURE_PEPPER']))).toEqual(['PERDURE_SERVER_PROT'])

@@ -2,18 +2,18 @@ import { StartError } from '@perdure/ports'
 import { type ConfigField, configFields } from '@perdure/protocol'
 
 export interface EnvOverride {
-  readonly path: string // of the field, for example server.port
+  readonly path: string // field, such as server.port
   readonly variable: string
   readonly value: unknown
 }
 
 const PREFIX = 'PERDURE_'
-/** What commands that speak to a server read. */
+/** Variables read by commands that call a server. */
 const CLIENT_VARIABLES = ['PERDURE_URL', 'PERDURE_TOKEN', 'PERDURE_CONTEXTS'] as const
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** What the environment says about configuration fields. An empty variable counts as unset. */
+/** The configuration fields set by the environment. An empty variable counts as unset. */
 export function readEnvOverrides(env: Env): readonly EnvOverride[] {
   return configFields.flatMap(({ path, env: variable, type }) => {
     const text = env[variable]
@@ -21,7 +21,7 @@ export function readEnvOverrides(env: Env): readonly EnvOverride[] {
   })
 }
 
-/** Variables with our prefix that no field has and no secret reference names. */
+/** Variables with our prefix that belong to no field and no secret reference. */
 export function unknownVariables(env: Env, referenced: ReadonlySet<string>): readonly string[] {
   const known = new Set<string>([...configFields.map((field) => field.env), ...CLIENT_VARIABLES])
   return Object.keys(env)
@@ -59,5 +59,5 @@ const parseList = (text: string): readonly string[] =>
 const malformed = (variable: string, expected: string) =>
   new StartError('config-invalid', {
     message: `the environment variable ${variable} must be ${expected}`,
-    hint: `correct or unset ${variable}`,
+    hint: `fix or unset ${variable}`,
   })

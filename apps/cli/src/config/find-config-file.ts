@@ -9,13 +9,13 @@ export const CONFIG_FILES = [
   'perdure.config.json',
 ] as const
 
-/** The file `--config` names, else the first of `CONFIG_FILES` in the working directory, else none. */
+/** The file named by `--config`, or the first of `CONFIG_FILES` in the working directory, if any. */
 export function findConfigFile(cwd: string, named: string | undefined): string | undefined {
   if (named === undefined) return CONFIG_FILES.map((name) => resolve(cwd, name)).find((path) => existsSync(path))
   const path = resolve(cwd, named)
   if (existsSync(path)) return path
   throw new StartError('config-invalid', {
     message: `the configuration file ${path} does not exist`,
-    hint: 'check --config, or write one with: perdure init',
+    hint: 'check --config, or create a project with perdure init',
   })
 }

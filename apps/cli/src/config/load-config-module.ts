@@ -3,18 +3,21 @@ import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { StartError } from '@perdure/ports'
 import { isPlainObject } from '@perdure/protocol'
-import { placeOfError } from './place-of-error.ts'
+import { locationOfError } from './location-of-error.ts'
 import { trackImports } from './track-imports.ts'
 
 export type PlainObject = Readonly<Record<string, unknown>>
 
-/** The object a configuration file stands for: its JSON, or the default export of the module. `onImport` hears of it and of what it imports, later too. */
+/**
+ * Loads a configuration file: its JSON, or the default export of the module. `onImport` is called with the file and
+ * with each project file it imports, including later dynamic imports.
+ */
 export async function loadConfigModule(path: string, onImport?: (file: string) => void): Promise<PlainObject> {
   onImport?.(path)
   const value = extname(path) === '.json' ? await readJson(path) : await importDefault(path, onImport)
   if (isPlainObject(value)) return value
   throw new StartError('config-invalid', {
-    message: `${path} has no object as its default export`,
+    message: `the default export of ${path} is not an object`,
     hint: 'write: export default { server: { port: 8080 }, agents: [] }',
   })
 }
@@ -25,8 +28,8 @@ async function importDefault(path: string, onImport: ((file: string) => void) | 
   try {
     return ((await import(/* @vite-ignore */ url)) as { default?: unknown }).default
   } catch (error) {
-    const place = placeOfError(error, imports.files())
-    throw unreadable(path, error, place === undefined ? 'fix the module' : `fix ${place}`)
+    const location = locationOfError(error, imports.files())
+    throw unreadable(path, error, location === undefined ? 'fix the module' : `fix ${location}`)
   } finally {
     if (onImport === undefined) imports.end()
   }
@@ -36,12 +39,12 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch (error) {
-    throw unreadable(path, error, 'a .json configuration is strict JSON, without comments or trailing commas')
+    throw unreadable(path, error, 'write strict JSON, without comments or trailing commas')
   }
 }
 
 const unreadable = (path: string, cause: unknown, hint: string) =>
   new StartError('config-invalid', {
-    message: `${path} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
+    message: `cannot load ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
     hint,
   })

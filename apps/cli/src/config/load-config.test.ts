@@ -11,7 +11,7 @@ describe('loadConfig', () => {
   const write = (name: string, text: string) => writeFile(join(dir(), name), text)
   const load = (flags: ConfigFlags = {}, env: Record<string, string> = {}) => loadConfig({ cwd: dir(), env, flags })
 
-  it('is empty without a file', async () => {
+  it('returns an empty configuration without a file', async () => {
     expect(await load()).toMatchObject({ input: {}, agents: [], configDir: dir(), configPath: undefined, warnings: [] })
   })
 
@@ -26,21 +26,21 @@ describe('loadConfig', () => {
     expect(await load()).toMatchObject({ input: { server: { port: 9001 } }, configPath: join(dir(), name) })
   })
 
-  it('takes the first by name when there are several', async () => {
+  it('prefers perdure.config.mjs over perdure.config.json', async () => {
     await write('perdure.config.json', '{ "server": { "port": 1 } }')
     await write('perdure.config.mjs', 'export default { server: { port: 2 } }')
 
     expect((await load()).input).toEqual({ server: { port: 2 } })
   })
 
-  it('lets the environment override the file, and a flag both', async () => {
+  it('prefers flags over the environment, and the environment over the file', async () => {
     await write('perdure.config.json', '{ "server": { "port": 1, "host": "127.0.0.2", "basePath": "/file" } }')
     const { input } = await load({ port: 3 }, { PERDURE_SERVER_PORT: '2', PERDURE_SERVER_HOST: '127.0.0.3' })
 
     expect(input).toEqual({ server: { port: 3, host: '127.0.0.3', basePath: '/file' } })
   })
 
-  it('separates registrations from the configuration', async () => {
+  it('separates registrations from configuration fields', async () => {
     await write(
       'perdure.config.mjs',
       `export default {
@@ -57,7 +57,7 @@ describe('loadConfig', () => {
     expect(loaded.adapters).toHaveProperty('clock')
   })
 
-  it('separates the phases of the consolidator from its fields', async () => {
+  it('separates the consolidator phases from its fields', async () => {
     await write(
       'perdure.config.mjs',
       `export default {
@@ -74,20 +74,20 @@ describe('loadConfig', () => {
 
   it.each([
     ['no default export', 'a.mjs', 'export const config = {}'],
-    ['a default export that is no object', 'a.mjs', 'export default []'],
-    ['agents that are no array', 'a.mjs', 'export default { agents: {} }'],
-    ['hooks that are no object', 'a.mjs', 'export default { hooks: 1 }'],
-    ['adapters that are no plain object', 'a.mjs', 'export default { adapters: new Map() }'],
-    ['a default export that is no plain object', 'a.mjs', 'export default new Map()'],
-    ['JSON with a mistake', 'a.json', '{ "server": }'],
-    ['a module that does not parse', 'a.mjs', 'export default {'],
-  ])('refuses %s', async (_, name, text) => {
+    ['a default export that is an array', 'a.mjs', 'export default []'],
+    ['agents that are not an array', 'a.mjs', 'export default { agents: {} }'],
+    ['hooks that are not an object', 'a.mjs', 'export default { hooks: 1 }'],
+    ['adapters that are not a plain object', 'a.mjs', 'export default { adapters: new Map() }'],
+    ['a default export that is not a plain object', 'a.mjs', 'export default new Map()'],
+    ['invalid JSON', 'a.json', '{ "server": }'],
+    ['a module with a syntax error', 'a.mjs', 'export default {'],
+  ])('rejects %s', async (_, name, text) => {
     await write(name, text)
 
     await expect(load({ config: name })).rejects.toMatchObject({ kind: 'config-invalid', hint: expect.any(String) })
   })
 
-  it('says in which file and line an imported module throws', async () => {
+  it('names the file and line where an imported module throws', async () => {
     await write('broken.mjs', "\n\nthrow new Error('no key')\n")
     await write('a.mjs', "import './broken.mjs'\nexport default {}\n")
 
@@ -97,28 +97,28 @@ describe('loadConfig', () => {
     })
   })
 
-  it('refuses a named file that does not exist', async () => {
+  it('rejects a --config file that does not exist', async () => {
     await expect(load({ config: 'missing.json' })).rejects.toMatchObject({ kind: 'config-invalid' })
   })
 
-  it('warns of unknown variables, except those a reference names', async () => {
+  it('warns about unknown variables, except those that a secret reference names', async () => {
     const env = { PERDURE_AUTH_PEPPER_REF: 'env:PERDURE_PEPPER', PERDURE_PEPPER: 'x', PERDURE_PROT: '1' }
 
     expect((await load({}, env)).warnings).toEqual([expect.stringContaining('PERDURE_PROT')])
   })
 
-  it('resolves the database from the folder of the file, in validConfig', async () => {
+  it('resolves storage.path from the folder of the configuration file in validConfig', async () => {
     await write('a.json', '{ "storage": { "path": "./data/x.db" } }')
 
     expect(validConfig(await load({ config: 'a.json' })).storage.path).toBe(join(dir(), 'data/x.db'))
     expect(validConfig(await load()).storage.path).toBe(join(dir(), '.graphorin/data.db'))
   })
 
-  it('keeps a database in memory in memory', async () => {
+  it('keeps the storage path :memory:', async () => {
     expect(validConfig(await load({}, { PERDURE_STORAGE_PATH: ':memory:' })).storage.path).toBe(':memory:')
   })
 
-  it('names the variable whose value the schema refuses', async () => {
+  it('names the environment variable whose value is invalid', async () => {
     const loaded = await load({}, { PERDURE_SERVER_PORT: '99999', PERDURE_SERVER_HOST: 'localhost' })
 
     expect(() => validConfig(loaded)).toThrow(
@@ -126,7 +126,7 @@ describe('loadConfig', () => {
     )
   })
 
-  it('refuses an unknown field and a bare secret without repeating it', async () => {
+  it('rejects an unknown field, and a literal secret without repeating it', async () => {
     await write('a.json', '{ "auth": { "pepperRef": "0penSesame" } }')
     await write('b.json', '{ "server": { "prot": 1 } }')
     const bare = await load({ config: 'a.json' })

@@ -17,11 +17,14 @@ export interface ConfigRequest {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly flags: ConfigFlags
-  /** Hears of the configuration, before it is read, and of each file of the project that it imports, also later. */
+  /**
+   * Called with the configuration file before it is read, and with each project file it imports, including later
+   * dynamic imports.
+   */
   readonly onImport?: ((file: string) => void) | undefined
 }
 
-/** Everything that was configured: file, then environment, then flags. Not yet checked against the schema. */
+/** The merged configuration: flags override the environment, which overrides the file. Not yet validated. */
 export interface LoadedConfig {
   readonly input: ServerConfigInput
   readonly agents: readonly AgentRegistration[]
@@ -33,18 +36,18 @@ export interface LoadedConfig {
   readonly consolidator: Partial<ConsolidatorPhases>
   readonly hooks: Hooks | undefined
   readonly adapters: Partial<Adapters>
-  /** What relative paths in the configuration start from. */
+  /** Base of relative paths in the configuration. */
   readonly configDir: string
   readonly configPath: string | undefined
-  /** Of the command. */
+  /** Working directory of the command. */
   readonly cwd: string
-  /** Fields that flags have set. */
+  /** Fields set by flags. */
   readonly flagged: readonly string[]
   readonly overrides: readonly EnvOverride[]
   readonly warnings: readonly string[]
 }
 
-/** What the section `consolidator` holds besides its fields. */
+/** Members of the section `consolidator` that are functions, not fields. */
 const PHASES = ['extract', 'merge', 'decay'] as const
 
 /** @throws StartError `config-invalid` */
@@ -86,7 +89,7 @@ export async function loadConfig({ cwd, env, flags, onImport }: ConfigRequest): 
 export const databasePath = (path: string, configDir: string): string =>
   path === ':memory:' ? path : resolve(configDir, path)
 
-/** Fields of the configuration and phases share one object. */
+/** Separates the phases from the configuration fields, which share one object. */
 function splitConsolidator({ consolidator, ...members }: PlainObject): {
   readonly members: PlainObject
   readonly phases: Partial<ConsolidatorPhases>
@@ -98,7 +101,7 @@ function splitConsolidator({ consolidator, ...members }: PlainObject): {
   return { members: { ...members, consolidator: fields }, phases: Object.fromEntries(entries.filter(isPhase)) }
 }
 
-/** A copy with `value` at the dotted path. What stands in the way and is no object stays for the schema to refuse. */
+/** A copy with `value` at the dotted path. A non-object on the path is left unchanged, for the schema to reject. */
 export function withValue(tree: PlainObject, path: string, value: unknown): PlainObject {
   const [name = '', ...rest] = path.split('.')
   if (rest.length === 0) return { ...tree, [name]: value }
@@ -124,10 +127,10 @@ function checkedList<Item>(name: keyof typeof EXAMPLES, value: unknown): readonl
 
 function checkedObject(name: string, value: unknown): PlainObject | undefined {
   if (value === undefined || isPlainObject(value)) return value
-  throw new StartError('config-invalid', { message: `${name}: expected an object`, hint: `correct or remove ${name}` })
+  throw new StartError('config-invalid', { message: `${name}: expected an object`, hint: `fix or remove ${name}` })
 }
 
-/** Names in `env:NAME` references anywhere in the configuration. */
+/** Names of all `env:NAME` references in the configuration. */
 function referencedVariables(value: unknown): ReadonlySet<string> {
   if (typeof value === 'string') return new Set(value.startsWith('env:') ? [value.slice('env:'.length)] : [])
   if (typeof value !== 'object' || value === null) return new Set()

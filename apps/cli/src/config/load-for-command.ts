@@ -1,7 +1,7 @@
 import type { Terminal } from '../terminal.ts'
 import { type ConfigFlags, type ConfigRequest, type LoadedConfig, loadConfig } from './load-config.ts'
 
-/** Loads the configuration for a command and tells its warnings. */
+/** Loads the configuration for a command and prints its warnings to stderr. */
 export async function loadForCommand(
   { env, cwd, stderr }: Terminal,
   flags: ConfigFlags,

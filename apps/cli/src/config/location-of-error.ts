@@ -1,19 +1,19 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** At the front of a word: `file:///srv/echo.ts:7:13`, `/srv/echo.ts:7`, `C:\srv\echo.ts:7`. */
-const PLACE = /^(file:\/\/\/.+?|(?:[A-Za-z]:)?[\\/][^:]+):(\d+)/
+/** Matches `file:///srv/echo.ts:7:13`, `/srv/echo.ts:7` or `C:\srv\echo.ts:7` at the start of a word. */
+const LOCATION = /^(file:\/\/\/.+?|(?:[A-Za-z]:)?[\\/][^:]+):(\d+)/
 
-/** `/srv/agents/echo.ts:7`: where in the files of a project an error comes from; `undefined` when that cannot be told. */
-export function placeOfError(error: unknown, files: readonly string[]): string | undefined {
+/** The project file and line an error comes from, such as `/srv/agents/echo.ts:7`; `undefined` if unknown. */
+export function locationOfError(error: unknown, files: readonly string[]): string | undefined {
   if (!(error instanceof Error)) return undefined
-  return placeIn(error.stack ?? '') ?? (error instanceof SyntaxError ? placeOfSyntaxError(files) : undefined)
+  return locationIn(error.stack ?? '') ?? (error instanceof SyntaxError ? locationOfSyntaxError(files) : undefined)
 }
 
-/** The first one outside of packages. */
-function placeIn(text: string): string | undefined {
+/** The first location outside `node_modules`. */
+function locationIn(text: string): string | undefined {
   for (const word of text.split(/[\s()]/)) {
-    const [, name, line] = PLACE.exec(word) ?? []
+    const [, name, line] = LOCATION.exec(word) ?? []
     if (name === undefined) continue
     const file = name.startsWith('file:') ? fileURLToPath(name) : name
     if (!file.includes('node_modules')) return `${file}:${line}`
@@ -21,11 +21,11 @@ function placeIn(text: string): string | undefined {
   return undefined
 }
 
-/** The error itself does not say which of the imported modules cannot be parsed: another process is asked. */
-function placeOfSyntaxError(files: readonly string[]): string | undefined {
+/** A syntax error does not name its module, so each imported file is checked with `node --check`. */
+function locationOfSyntaxError(files: readonly string[]): string | undefined {
   for (const file of files) {
     const { status, stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' })
-    if (status !== 0) return placeIn(stderr)
+    if (status !== 0) return locationIn(stderr)
   }
   return undefined
 }

@@ -2,10 +2,16 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { LoadedConfig } from './load-config.ts'
 
-type Place = Pick<LoadedConfig, 'configPath' | 'overrides' | 'flagged' | 'cwd'>
+type ConfigOrigin = Pick<LoadedConfig, 'configPath' | 'overrides' | 'flagged' | 'cwd'>
 
-/** `flag --port`, `PERDURE_SERVER_PORT`, or `perdure.config.ts:7`; the file alone when the line cannot be told. `undefined` without either. */
-export function placeOfField({ configPath, overrides, flagged, cwd }: Place, field: string): string | undefined {
+/**
+ * Where a field is set: `flag --port`, `PERDURE_SERVER_PORT` or `perdure.config.ts:7`. Only the file name if the line
+ * is unknown; `undefined` without a file.
+ */
+export function locationOfField(
+  { configPath, overrides, flagged, cwd }: ConfigOrigin,
+  field: string,
+): string | undefined {
   if (flagged.includes(field)) return `flag --${field.split('.').at(-1)}`
   const override = overrides.find(({ path }) => path === field)
   if (override !== undefined) return override.variable
@@ -17,8 +23,8 @@ export function placeOfField({ configPath, overrides, flagged, cwd }: Place, fie
 }
 
 /**
- * Where the last name of the path stands, below the lines of the names before it; without it, the deepest that is there.
- * A guess by the text: a module may build its object as it likes.
+ * Guesses the line of a field from the text of the file: the line of its last name, below the lines of the names before
+ * it. If a name is missing, the line of the deepest name found. A module that computes its object can defeat this.
  */
 function lineOf(text: string, names: readonly string[]): number | undefined {
   const lines = text.split('\n')

@@ -10,7 +10,7 @@ export interface SecretState {
   readonly problem?: string
 }
 
-/** The references that a field of the configuration holds. */
+/** The secret references in a configuration field. */
 export function referencesAt(config: unknown, path: string): readonly string[] {
   const value = path
     .split('.')
@@ -20,11 +20,11 @@ export function referencesAt(config: unknown, path: string): readonly string[] {
 
 type Loaded = Pick<LoadedConfig, 'configDir' | 'adapters'>
 
-/** Whether a secret reference resolves, and to how many bytes; never the secret. */
+/** Resolves a secret reference and reports its size, never the secret itself. */
 export async function secretState(ref: string, loaded: Loaded, env: Terminal['env']): Promise<SecretState> {
   const scheme = ref.slice(0, ref.indexOf(':'))
   const resolver = resolversOf(loaded, env).find((candidate) => candidate.scheme === scheme)
-  if (resolver === undefined) return { ref, resolved: false, problem: `no resolver for ${scheme}: in this command` }
+  if (resolver === undefined) return { ref, resolved: false, problem: `no resolver for ${scheme}:` }
   try {
     const secret = await resolver.resolve(ref)
     if (secret === undefined || secret.bytes.length === 0) return { ref, resolved: false, problem: 'not set' }

@@ -6,16 +6,16 @@ import { usageError } from '../cli-error.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { validConfig } from './valid-config.ts'
 
-/** The database file that the configuration names, and how it is encrypted. */
+/** The configured database file and its encryption. */
 export interface StorageFile {
   readonly path: string
   readonly encryption: Encryption | undefined
 }
 
-/** @throws a usage error for a database in memory; StartError when its secrets do not resolve */
+/** @throws a usage error for an in-memory database; StartError if its secrets do not resolve */
 export const storageFile = async (call: Call): Promise<StorageFile> => mainFile(await call.config())
 
-/** The database file, and the audit log where it is a file of its own. @throws as `storageFile` */
+/** The database file and, if the audit is enabled, the audit log. @throws as `storageFile` */
 export async function storageFiles(
   call: Call,
 ): Promise<{ readonly main: StorageFile; readonly audit: StorageFile | undefined }> {
@@ -31,9 +31,9 @@ export async function storageFiles(
 async function mainFile(loaded: LoadedConfig): Promise<StorageFile> {
   const config = validConfig(loaded)
   const { path } = config.storage
-  if (path === ':memory:') throw usageError('storage.path is in memory', 'this command is for a database file')
+  if (path === ':memory:') throw usageError('storage.path is :memory:', 'set storage.path to a file')
   return { path, encryption: await storageEncryption(config, loaded) }
 }
 
-/** As the caller meant it: relative to where the command was typed. */
+/** Resolves a path argument from the working directory of the command. */
 export const givenPath = ({ terminal }: Call, path: string): string => resolve(terminal.cwd, path)

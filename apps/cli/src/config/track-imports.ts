@@ -1,18 +1,18 @@
 import { registerHooks } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** How a module names a file of its own project rather than a package. */
+/** Import specifiers of project files, as opposed to packages. */
 const OWN_FILE = /^(?:\.{0,2}\/|#|file:)/
 
 export interface ImportTracking {
-  /** What was imported so far, the entry first. */
+  /** Files imported so far, the entry first. */
   files(): readonly string[]
   end(): void
 }
 
 /**
- * Follows what `entry` imports, and what those import in turn, until it is ended; a file that is not there counts too. Packages
- * are left out. Call it before `entry` is imported.
+ * Reports the project files that `entry` imports, directly and indirectly, until `end` is called. Includes missing
+ * files and excludes packages. Call it before importing `entry`.
  */
 export function trackImports(entry: string, onImport: (file: string) => void = () => undefined): ImportTracking {
   const known = new Set([pathToFileURL(entry).href])

@@ -4,9 +4,9 @@ import { parseConfig } from '@perdure/server-app'
 import { databasePath, type LoadedConfig } from './load-config.ts'
 
 /**
- * The configuration with every default and an absolute `storage.path`.
+ * Validates the configuration, with all defaults and an absolute `storage.path`.
  *
- * @throws StartError `config-invalid`; the hint names the environment variable when it was the one at fault
+ * @throws StartError `config-invalid`; the hint names the environment variable if it set the invalid value
  */
 export function validConfig(loaded: Pick<LoadedConfig, 'input' | 'configDir' | 'overrides'>): ServerConfig {
   const config = parsed(loaded)
@@ -24,7 +24,7 @@ function parsed({ input, overrides }: Pick<LoadedConfig, 'input' | 'overrides'>)
     const variables = culprits.map(({ variable }) => variable).join(', ')
     throw new StartError(kind, {
       message,
-      hint: `set by the environment: correct or unset ${variables}`,
+      hint: `set by the environment: fix or unset ${variables}`,
     })
   }
 }

@@ -6,14 +6,14 @@ import { temporaryDir } from '../../test/temporary-dir.ts'
 import { type Digest, digestAgent } from './digest-agent.ts'
 
 const TEXT =
-  'Perdure keeps every run in a log. The log survives a crash of the server. A client reads the log on where it stopped. It was sunny.'
+  'Perdure keeps every run in a log. The log survives a crash of the server. A client resumes reading the log where it stopped. It was sunny.'
 
 describe('digestAgent', () => {
   const dir = temporaryDir()
   const agent = () => digestAgent({ baseDir: dir() })
   const digest = async (input: unknown) => (await runAgent(agent(), input)).result as Digest
 
-  it('tells its progress, streams the summary and answers the digest', async () => {
+  it('reports progress, streams the summary and returns the digest', async () => {
     const { events, result } = await runAgent(agent(), { text: TEXT, sentences: 2 })
     const { summary, sentences, ...facts } = result as Digest
     const deltas = events
@@ -34,7 +34,7 @@ describe('digestAgent', () => {
     expect(facts.topTerms[0]).toEqual({ term: 'log', count: 3 })
   })
 
-  it('takes a string, a text and a document alike', async () => {
+  it('returns the same digest for a string, { text } and { file }', async () => {
     await writeFile(join(dir(), 'notes.md'), TEXT)
 
     const [fromString, fromText, fromFile] = [
@@ -46,11 +46,11 @@ describe('digestAgent', () => {
     expect(fromFile).toEqual(fromString)
   })
 
-  it('writes a wrapped sentence on one line in the summary', async () => {
+  it('removes line breaks from the summary', async () => {
     expect((await digest('The log survives\na crash.')).summary).toBe('The log survives a crash.')
   })
 
-  it('fails with an identifier for a document without text or out of reach', async () => {
+  it('fails with a code for an empty document and for one outside the folder', async () => {
     await writeFile(join(dir(), 'empty.md'), ' \n')
 
     await expect(digest({ file: 'empty.md' })).rejects.toMatchObject({ code: 'empty-text' })
@@ -68,17 +68,17 @@ describe('digestAgent', () => {
     [{ text: 'a', file: 'b.md' }],
     [{ text: 'a', sentences: 0 }],
     [{ text: 'a', sentences: 21 }],
-  ])('refuses the input %j before a run exists', async (input) => {
+  ])('rejects the input %j in its schema', async (input) => {
     const checked = await agent().input?.['~standard'].validate(input)
 
     expect(checked?.issues).toEqual([{ message: expect.any(String) }])
   })
 
-  it('lets a good input pass unchanged', async () => {
+  it('accepts a valid input unchanged', async () => {
     expect(await agent().input?.['~standard'].validate({ file: 'notes.md' })).toEqual({ value: { file: 'notes.md' } })
   })
 
-  it('stops when its signal aborts', async () => {
+  it('rejects with the reason of an aborted signal', async () => {
     await expect(runAgent(agent(), TEXT, AbortSignal.abort('aborted'))).rejects.toBe('aborted')
   })
 })

@@ -5,7 +5,7 @@ import { summarize } from './summarize.ts'
 
 export interface Digest {
   readonly summary: string
-  readonly sentences: readonly string[] // the chosen ones, as they stand in the source
+  readonly sentences: readonly string[] // as written in the source
   readonly words: number
   readonly characters: number
   readonly readingMinutes: number // one decimal
@@ -16,10 +16,10 @@ const WORDS_PER_MINUTE = 230
 const MAX_DEFAULT_SENTENCES = 5
 const CHARACTERS_PER_SENTENCE = 1_200
 
-/** Picks the telling sentences of a text or of a document below `baseDir`, without a model. */
+/** Extracts the key sentences of a text, or of a document below `baseDir`, without a model. */
 export const digestAgent = ({ baseDir }: { readonly baseDir: string }): AgentRegistration => ({
   id: 'digest',
-  description: 'Picks the telling sentences of a text, { text } or { file }; needs no model.',
+  description: 'Extracts the key sentences of a text, { text } or { file }; needs no model.',
   tags: ['demo'],
   input: {
     '~standard': {
@@ -69,9 +69,9 @@ const progress = (stage: string, done: number): AgentEvent => ({
 async function textOf(baseDir: string, { source }: DigestInput): Promise<string> {
   const text = 'text' in source ? source.text : await readTextFile(baseDir, source.file)
   if (text.trim() !== '') return text
-  throw Object.assign(new Error('there is no text to digest'), { code: 'empty-text' })
+  throw Object.assign(new Error('the text is empty'), { code: 'empty-text' })
 }
 
-/** One sentence for a note, five for anything long. */
+/** From one sentence for a short text to five for a long one. */
 const defaultCount = (text: string): number =>
   Math.min(MAX_DEFAULT_SENTENCES, Math.max(1, Math.ceil(text.length / CHARACTERS_PER_SENTENCE)))

@@ -1,12 +1,15 @@
 export interface DigestInput {
   readonly source: { readonly text: string } | { readonly file: string }
-  /** How many sentences to pick; chosen by length when missing. */
+  /** How many sentences to extract; depends on the length of the text by default. */
   readonly sentences: number | undefined
 }
 
 const MAX_SENTENCES = 20
 
-/** Reads what a caller sent: a string, `{ text }` or `{ file }`, with `sentences` if they like. Answers the problem as text. */
+/**
+ * Parses the input: a string, `{ text }` or `{ file }`, with an optional `sentences`. Returns the problem of an invalid
+ * one as text.
+ */
 export function parseDigestInput(input: unknown): DigestInput | string {
   if (typeof input === 'string') return checkText(input, undefined)
   if (typeof input !== 'object' || input === null) return EXPECTED
@@ -21,7 +24,7 @@ export function parseDigestInput(input: unknown): DigestInput | string {
 const EXPECTED = 'expected a string, { text } or { file }'
 
 const checkText = (text: string, sentences: number | undefined): DigestInput | string =>
-  text.trim() === '' ? 'there is no text to digest' : { source: { text }, sentences }
+  text.trim() === '' ? 'the text is empty' : { source: { text }, sentences }
 
 const isCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_SENTENCES

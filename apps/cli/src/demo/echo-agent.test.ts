@@ -7,7 +7,7 @@ describe('echoAgent', () => {
   it.each([
     ['a string', 'two words'],
     ['a text', { text: 'two words', other: 1 }],
-  ])('streams %s word by word and answers its input', async (_, input) => {
+  ])('streams %s word by word and returns its input', async (_, input) => {
     const { events, result } = await runAgent(echoAgent, input)
 
     expect(result).toEqual(input)
@@ -18,13 +18,13 @@ describe('echoAgent', () => {
     ])
   })
 
-  it.each([[null], [42], [{ a: 1 }], [{ text: 7 }], ['']])('answers %j without events', async (input) => {
+  it.each([[null], [42], [{ a: 1 }], [{ text: 7 }], ['']])('returns %j without events', async (input) => {
     expect(await runAgent(echoAgent, input)).toEqual({ events: [], result: input })
   })
 })
 
 describe('pieces', () => {
-  it('gives at most 200 pieces that are the text again', () => {
+  it('returns at most 200 pieces that join to the text', () => {
     const text = fc
       .array(fc.constantFrom('a', 'bc', ' ', '\n', 'word ', 'ü'), { maxLength: 2_000 })
       .map((parts) => parts.join(''))

@@ -1,12 +1,12 @@
 import type { AgentRegistration } from '@perdure/core'
 
-/** However long the text is, it is streamed in at most this many pieces. */
+/** A text of any length is streamed in at most this many pieces. */
 const MAX_DELTAS = 200
 
-/** Answers with its input. When that holds text, the text is streamed word by word first. */
+/** Returns its input. If the input is text or contains `text`, streams it word by word first. */
 export const echoAgent: AgentRegistration = {
   id: 'echo',
-  description: 'Answers with its input; streams text word by word.',
+  description: 'Returns its input; streams text word by word.',
   tags: ['demo'],
   agent: {
     id: 'echo',
@@ -27,7 +27,7 @@ function textOf(input: unknown): string | undefined {
   return typeof text === 'string' ? text : undefined
 }
 
-/** Words with the white space after them; joined they are the text again. */
+/** Splits a text into words with their trailing white space. Joined, the pieces are the text again. */
 export function pieces(text: string): readonly string[] {
   const words = text.match(/^\s+|\S+\s*/g) ?? []
   const perPiece = Math.ceil(words.length / MAX_DELTAS)

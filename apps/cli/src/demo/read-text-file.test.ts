@@ -28,13 +28,13 @@ describe('readTextFile', () => {
   })
 
   it.each(['../outside.md', 'docs/../../outside.md', '/etc/passwd', '', '.', '..', 'docs', 'README.md\0.txt'])(
-    'refuses the path %j',
+    'rejects the path %j',
     async (name) => {
       await expect(read(name)).rejects.toMatchObject({ code: 'file-not-allowed' })
     },
   )
 
-  it('refuses links that lead outside', async () => {
+  it('rejects symlinks that point outside', async () => {
     await symlink(join(dir(), 'outside.md'), join(base(), 'link.md'))
     await symlink(dir(), join(base(), 'up'))
 
@@ -49,21 +49,21 @@ describe('readTextFile', () => {
     'perdure.config.mjs',
     'key.pem',
     'node_modules/a/README.md',
-  ])('refuses %s, which may hold secrets or is no document of the user', async (name) => {
+  ])('rejects %s, which may contain secrets or is not a document', async (name) => {
     await mkdir(join(base(), name, '..'), { recursive: true })
     await writeFile(join(base(), name), 'secret')
 
     await expect(read(name)).rejects.toMatchObject({ code: 'file-not-allowed' })
   })
 
-  it('refuses a document name that leads to a hidden file', async () => {
+  it('rejects a symlink to a hidden file', async () => {
     await writeFile(join(base(), '.env'), 'secret')
     await symlink(join(base(), '.env'), join(base(), 'notes.md'))
 
     await expect(read('notes.md')).rejects.toMatchObject({ code: 'file-not-allowed' })
   })
 
-  it('tells a missing file, one that is too large and one that is no text', async () => {
+  it('reports a missing file, a file that is too large and one that is not text', async () => {
     await writeFile(join(base(), 'large.md'), Buffer.alloc(1_048_577, 'a'))
     await writeFile(join(base(), 'binary.md'), Uint8Array.of(0xff, 0xfe))
     await writeFile(join(base(), 'nul.md'), 'a\0b')
@@ -74,14 +74,14 @@ describe('readTextFile', () => {
     await expect(read('nul.md')).rejects.toMatchObject({ code: 'file-not-text' })
   })
 
-  it('tells a file that cannot be opened, but not where it is', async () => {
+  it('reports a file that cannot be opened without its path', async () => {
     await symlink(join(base(), 'loop.md'), join(base(), 'loop.md'))
     const failure: unknown = await read('loop.md').catch((error: unknown) => error)
 
     expect(failure).toMatchObject({ code: 'file-unreadable', message: expect.not.stringContaining(base()) })
   })
 
-  it('does not wait for the writer of a named pipe', async () => {
+  it('rejects a named pipe without waiting for a writer', async () => {
     execFileSync('sh', ['-c', 'mkfifo "$0"', join(base(), 'pipe.md')])
 
     await expect(read('pipe.md')).rejects.toMatchObject({ code: 'file-not-allowed' })

@@ -4,12 +4,12 @@ import { extname, isAbsolute, relative, resolve, sep } from 'node:path'
 
 const MAX_BYTES = 1_048_576
 const TEXT_EXTENSIONS = new Set(['.md', '.markdown', '.mdx', '.txt', '.text', '.rst', '.adoc', '.org', '.tex'])
-/** LICENSE, CHANGES: documents that need no extension. */
+/** Documents without an extension, such as LICENSE and CHANGES. */
 const CAPITALS = /^[A-Z]{3,}$/
 
 /**
- * Reads a document below `baseDir`. Hidden files and anything that is not a document by its name are refused, so that a
- * caller who may run the agent cannot read keys and settings with it.
+ * Reads a document below `baseDir`. Rejects hidden files and anything that is not a document by its name, so that a
+ * caller with permission to run the agent cannot read keys and settings.
  *
  * @throws Error with a `code`
  */
@@ -31,11 +31,11 @@ async function realPathBelow(base: string, name: string): Promise<string> {
 }
 
 function isOutside(base: string, path: string): boolean {
-  const way = relative(base, path)
-  return way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
+  const inner = relative(base, path)
+  return inner === '' || inner === '..' || inner.startsWith(`..${sep}`) || isAbsolute(inner)
 }
 
-// O_NOFOLLOW and O_NONBLOCK: neither a link that came after the check nor a named pipe gets further than the next line.
+// O_NOFOLLOW rejects a symlink created after the check; O_NONBLOCK keeps a named pipe from blocking the open.
 async function readBounded(path: string): Promise<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(refuse)
   try {
@@ -56,9 +56,9 @@ function decode(bytes: Uint8Array): string {
   throw fileError('file-not-text', 'the file is not UTF-8 text')
 }
 
-/** Without the message of the system, which tells where the server lives. */
+/** Drops the system's message, which contains the absolute path. */
 function refuse({ code }: NodeJS.ErrnoException): never {
-  if (code === 'ENOENT' || code === 'ENOTDIR') throw fileError('file-not-found', 'there is no such file')
+  if (code === 'ENOENT' || code === 'ENOTDIR') throw fileError('file-not-found', 'the file does not exist')
   throw fileError('file-unreadable', `the file cannot be read (${code})`)
 }
 

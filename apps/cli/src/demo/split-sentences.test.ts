@@ -17,18 +17,18 @@ describe('splitSentences', () => {
     ])
   })
 
-  it('keeps a sentence whole over a line break', () => {
+  it('does not split at a line break', () => {
     expect(texts('It goes\non here. Next.')).toEqual(['It goes\non here.', 'Next.'])
   })
 
-  it('leaves out headings, code, tables, rules and lone links', () => {
+  it('skips headings, code, tables, rules and lone links', () => {
     const source =
       '# Title\n\nProse one.\n\n```js\nlet a = 1. Not prose.\n```\n\n| a | b |\n|---|---|\n\n---\n\n[link](x)\n\nProse two.\n'
 
     expect(texts(source)).toEqual(['Prose one.', 'Prose two.'])
   })
 
-  it('takes each list item by itself, without its mark', () => {
+  it('treats each list item as a sentence, without its marker', () => {
     expect(texts('- first item\n  goes on\n- second item\n1. third item')).toEqual([
       'first item\n  goes on',
       'second item',
@@ -36,11 +36,11 @@ describe('splitSentences', () => {
     ])
   })
 
-  it('has no sentences in nothing', () => {
+  it('returns nothing for blank text', () => {
     expect(texts(' \n\n ')).toEqual([])
   })
 
-  it('gives slices of the source, in order and apart', () => {
+  it('returns slices of the source in order and without overlap', () => {
     const source = fc
       .array(fc.constantFrom('Word', ' ', '. ', '\n', '\n\n', '- ', '# ', 'e.g. ', '```', 'é', '|', '? '))
       .map((parts) => parts.join(''))

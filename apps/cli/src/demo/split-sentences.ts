@@ -1,23 +1,23 @@
 export interface Sentence {
-  readonly text: string // as it stands in the source, line breaks included
+  readonly text: string // as written in the source, including line breaks
   readonly start: number // index in the source
 }
 
 const FENCE = /^\s*(?:```|~~~)/
-/** Lines that are structure, not prose: headings, tables, rules, quotes of markup. */
+/** Lines that are not prose: headings, tables, rules, lone tags, links and images. */
 const STRUCTURE = /^\s*(?:#{1,6}\s|\||[-*_=]{3,}\s*$|<[^>]*>\s*$|!?\[[^\]]*\]\([^)]*\)\s*$)/
 const LIST_MARK = /^\s*(?:[-*+]|\d{1,3}[.)])\s+/
-/** A full stop after these ends no sentence. */
+/** Abbreviations whose full stop does not end a sentence. */
 const ABBREVIATION =
   /(?:^|[\s("'])(?:[A-Za-z]|dr|mr|mrs|ms|prof|st|sr|jr|vs|cf|fig|no|vol|approx|e\.g|i\.e|z\.b|u\.a|bzw|ca|nr|[A-Z](?:\.[A-Z])+)\.$/i
 
-/** The sentences of plain text or Markdown in order. Code blocks, headings and tables have none. */
+/** Splits plain text or Markdown into sentences, skipping code blocks, headings and tables. */
 export function splitSentences(source: string): readonly Sentence[] {
   const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
   return paragraphs(source).flatMap((paragraph) => sentencesOf(paragraph, segmenter))
 }
 
-/** Runs of prose lines; a list item begins a new one. */
+/** Blocks of consecutive prose lines; each list item starts a new block. */
 function paragraphs(source: string): readonly Sentence[] {
   const found: { start: number; end: number }[] = []
   let isFenced = false
@@ -37,7 +37,7 @@ function paragraphs(source: string): readonly Sentence[] {
   return found.map(({ start, end }) => ({ text: source.slice(start, end), start }))
 }
 
-/** Unicode sentence boundaries, without those that only follow an abbreviation. */
+/** Splits at Unicode sentence boundaries, except after abbreviations. */
 function sentencesOf({ text: paragraph, start: offset }: Sentence, segmenter: Intl.Segmenter): readonly Sentence[] {
   const found: Sentence[] = []
   let start = 0

@@ -1,4 +1,4 @@
-/** English and German words that say nothing about what a text is about. */
+/** English and German words that do not indicate the topic of a text. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above after again against all also am an and any are aren't as at be because been before being below between
   both but by can can't cannot could couldn't did didn't do does doesn't doing don't done down during each either else

@@ -20,7 +20,7 @@ conditions of life. It rained on Tuesday.
 `
 
 describe('summarize', () => {
-  it('tells what the text is about', () => {
+  it('finds the top terms and the sentences that contain them', () => {
     const { chosen, topTerms, words, sentenceCount } = summarize(DARWIN, 2)
 
     expect(topTerms.slice(0, 4).map(({ term }) => term)).toEqual(
@@ -32,7 +32,7 @@ describe('summarize', () => {
     expect(words).toBe(DARWIN.match(/[A-Za-z]+/g)?.length)
   })
 
-  it('picks sentences that stand in the source, in its order, without saying one thing twice', () => {
+  it('picks distinct sentences of the source in order', () => {
     const readme = readFileSync(new URL('../../../../packages/platform-node/README.md', import.meta.url), 'utf8')
     for (const source of [DARWIN, readme]) {
       const { chosen } = summarize(source, 4)
@@ -43,19 +43,19 @@ describe('summarize', () => {
     }
   })
 
-  it('gives fewer sentences when there are fewer, and none for none', () => {
+  it('returns fewer sentences for a text that has fewer', () => {
     expect(summarize('Only one.', 5).chosen).toHaveLength(1)
     expect(summarize('', 5)).toEqual({ chosen: [], sentenceCount: 0, words: 0, topTerms: [] })
   })
 
-  it('counts a plural with its singular', () => {
+  it('counts plurals as their singular', () => {
     expect(summarize('The agent waits. Agents wait. An agent ends.', 1).topTerms[0]).toEqual({
       term: 'agent',
       count: 3,
     })
   })
 
-  it('prefers another topic to one that was told', () => {
+  it('prefers a sentence on a new topic', () => {
     const source = 'Cats chase mice daily. Cats chase mice nightly. Dogs guard houses daily. Birds sing.'
 
     expect(summarize(source, 2).chosen.map(({ text }) => text)).toEqual([
@@ -64,7 +64,7 @@ describe('summarize', () => {
     ])
   })
 
-  it('picks exactly as many as wanted from any text that has them', () => {
+  it('picks exactly the wanted number of sentences if the text has enough', () => {
     const words = fc.constantFrom('Server', 'agent', 'run', 'the', 'of', 'durable', 'log')
     const sentence = fc.array(words, { minLength: 1, maxLength: 8 }).map((parts) => `X${parts.join(' ')}. `)
 

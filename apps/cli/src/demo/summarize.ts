@@ -2,7 +2,7 @@ import { type Sentence, splitSentences } from './split-sentences.ts'
 import { STOP_WORDS } from './stop-words.ts'
 
 export interface Summary {
-  /** Taken from the source word for word, in its order. */
+  /** Sentences of the source, verbatim and in order. */
   readonly chosen: readonly Sentence[]
   readonly sentenceCount: number
   readonly words: number
@@ -11,14 +11,14 @@ export interface Summary {
 
 const WORD = /[\p{L}\p{N}]+(?:['’.-][\p{L}\p{N}]+)*/gu
 const MAX_TERMS = 8
-/** Terms from which on a sentence counts as a whole one. */
+/** Sentences with fewer terms score lower. */
 const FULL_LENGTH = 12
 const MIN_TERMS = 4
 const LONG_SENTENCE = 320 // characters
 
 /**
- * Picks the sentences that hold most of what the text is about: frequent terms count, early sentences count more, and
- * a term that was told already counts less.
+ * Picks the most informative sentences: frequent terms raise the score, early sentences score higher, and terms of
+ * sentences already picked count less.
  */
 export function summarize(source: string, wanted: number): Summary {
   const sentences = splitSentences(source)
@@ -35,7 +35,7 @@ export function summarize(source: string, wanted: number): Summary {
 }
 
 interface TermCount {
-  readonly term: string // as it was first written, in lower case
+  readonly term: string // its first spelling, in lower case
   readonly count: number
 }
 
@@ -55,11 +55,11 @@ function countTerms(terms: readonly string[]): Frequency {
   return counts
 }
 
-/** Folds an English plural into its singular; nothing cleverer. */
+/** Strips the plural s of English words. */
 const stemOf = (term: string): string => (/[^siu]s$/.test(term) ? term.slice(0, -1) : term)
 
 function choose(sentences: readonly Sentence[], frequency: Frequency, wanted: number): readonly number[] {
-  const told = new Map<string, number>()
+  const covered = new Map<string, number>()
   const stems = sentences.map(({ text }) => [...new Set(termsOf(text).map(stemOf))])
   const weights = sentences.map(({ text }, index) => positionWeight(index, sentences.length) * formWeight(text))
   const chosen = new Set<number>()
@@ -67,27 +67,27 @@ function choose(sentences: readonly Sentence[], frequency: Frequency, wanted: nu
   while (chosen.size < Math.min(wanted, sentences.length)) {
     let best = { index: -1, score: -1 }
     for (const index of sentences.keys()) {
-      const score = (weights[index] ?? 0) * termWeight(stems[index] ?? [], frequency, told)
+      const score = (weights[index] ?? 0) * termWeight(stems[index] ?? [], frequency, covered)
       if (score > best.score && !chosen.has(index)) best = { index, score }
     }
     chosen.add(best.index)
-    for (const stem of stems[best.index] ?? []) told.set(stem, (told.get(stem) ?? 0) + 1)
+    for (const stem of stems[best.index] ?? []) covered.set(stem, (covered.get(stem) ?? 0) + 1)
   }
   return [...chosen].sort((a, b) => a - b)
 }
 
-/** Mean weight of its terms, so that length alone wins nothing; a fragment of few terms loses. */
-function termWeight(stems: readonly string[], frequency: Frequency, told: ReadonlyMap<string, number>): number {
+/** Mean weight of the terms, so that length alone does not raise the score; fragments with few terms are penalized. */
+function termWeight(stems: readonly string[], frequency: Frequency, covered: ReadonlyMap<string, number>): number {
   let total = 0
-  for (const stem of stems) total += Math.sqrt(frequency.get(stem)?.count ?? 0) / 3 ** (told.get(stem) ?? 0)
+  for (const stem of stems) total += Math.sqrt(frequency.get(stem)?.count ?? 0) / 3 ** (covered.get(stem) ?? 0)
   const fragment = stems.length < MIN_TERMS ? 0.4 : 1
   return (fragment * total) / Math.max(stems.length, Math.sqrt(FULL_LENGTH * stems.length), 1)
 }
 
-/** A sentence that only leads to what follows it, or that nobody reads to its end, tells little by itself. */
+/** Penalizes sentences that only introduce what follows, and very long ones. */
 const formWeight = (text: string): number => (/[:：]$/.test(text) ? 0.4 : text.length > LONG_SENTENCE ? 0.7 : 1)
 
-/** 1.5 for the first sentence, falling to 1; the last one gets a little back, for conclusions. */
+/** From 1.5 for the first sentence down towards 1; the last one gets 1.1, because it often concludes. */
 function positionWeight(index: number, length: number): number {
   if (length > 3 && index === length - 1) return 1.1
   return 1 + 0.5 / (1 + index)

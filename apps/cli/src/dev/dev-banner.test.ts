@@ -20,20 +20,20 @@ const facts: DevBanner = {
 const curls = (banner: string) => banner.split('\n').filter((line) => line.startsWith('curl '))
 
 describe('devBanner', () => {
-  it('begins with the address and ends with three lines to paste', () => {
+  it('starts with the address and ends with three curl commands', () => {
     const lines = devBanner(facts).trimEnd().split('\n')
 
     expect(lines[0]).toBe('listening on http://127.0.0.1:8080/v1')
     expect(lines.slice(-3)).toEqual(curls(devBanner(facts)))
   })
 
-  it('names what is served', () => {
+  it('lists agents, triggers and workflows', () => {
     expect(devBanner(facts)).toMatch(/^ {2}Agents {5}echo, digest {4}Triggers {3}none$/m)
     expect(devBanner(facts)).toMatch(/^ {2}Workflows {2}refund$/m)
     expect(devBanner({ ...facts, workflowIds: [] })).not.toContain('Workflows')
   })
 
-  it('says what is watched and which keys there are, only where that is so', () => {
+  it('shows watched files and keys only if there are any', () => {
     const lines = devBanner({ ...facts, watched: 'perdure.config.mjs, agents/**', keys: 'q quit' })
       .trimEnd()
       .split('\n')
@@ -51,11 +51,11 @@ describe('devBanner', () => {
     for (const line of [run, stream, list]) expect(line).toContain("'Authorization: Bearer perdure_local_v1_abc'")
   })
 
-  it('ends every answer with a line break, so that the prompt begins a new line', () => {
+  it('makes curl end every response with a line break', () => {
     for (const line of curls(devBanner(facts))) expect(line).toMatch(/^curl -sN?w '\\n' /)
   })
 
-  it('holds bodies that are JSON', () => {
+  it('sends valid JSON bodies', () => {
     for (const exampleFile of ['README.md', undefined]) {
       const bodies = curls(devBanner({ ...facts, exampleFile })).flatMap((line) => / -d '(.*)'$/.exec(line)?.[1] ?? [])
 
@@ -63,14 +63,14 @@ describe('devBanner', () => {
     }
   })
 
-  it('sends the examples to what is registered', () => {
+  it('uses a registered agent in the examples', () => {
     const [run, stream] = curls(devBanner({ ...facts, agentIds: ['mine'] }))
 
     expect(run).toContain('/agents/mine/run')
     expect(stream).toContain('/agents/mine/stream')
   })
 
-  it('says when no token is needed', () => {
+  it('omits the token when none is needed', () => {
     const banner = devBanner({ ...facts, token: undefined, pepperPath: undefined })
 
     expect(banner).toContain('none needed')

@@ -6,27 +6,27 @@ export interface DevBanner
   readonly version: string
   readonly url: string
   readonly cwd: string
-  /** Absent with `auth.kind: 'none'`. */
+  /** `undefined` with `auth.kind: 'none'`. */
   readonly token: string | undefined
-  /** A text file below the working directory for the digest example. */
+  /** A text file below the working directory, for the digest example. */
   readonly exampleFile: string | undefined
-  /** What a change of starts the server again; absent when nothing does. */
+  /** Files whose change restarts the server; `undefined` without watching. */
   readonly watched: string | undefined
-  /** What single keys do; absent where nobody can press one. */
+  /** Help on the keys; `undefined` without a terminal. */
   readonly keys: string | undefined
 }
 
 const EXAMPLE_TEXT =
-  'Perdure keeps every run in a log. The log survives a crash. A client that lost its connection reads on where it stopped.'
+  'Perdure keeps every run in a log. The log survives a crash. A client that lost its connection resumes where it stopped.'
 
-/** What `perdure dev` shows once it listens, with three lines that can be pasted into a shell. */
+/** The text `perdure dev` prints once it listens, ending with three curl commands to paste into a shell. */
 export function devBanner(banner: DevBanner): string {
   const { version, url, cwd, storagePath, pepperPath, token, watched, keys } = banner
   const rows = [
     ['API', url],
     ['Docs', banner.hasDocs ? `${url}/docs` : undefined],
     ['Token', token === undefined ? 'none needed (auth.kind none)' : `${token}  (shown once; expires in 24 h)`],
-    ['Pepper', pepperPath && `${shortPath(cwd, pepperPath)}  (made once, for this mode only)`],
+    ['Pepper', pepperPath && `${shortPath(cwd, pepperPath)}  (generated once, for development only)`],
     ['Storage', `${shortPath(cwd, storagePath)}  (kept between restarts)`],
     ['Agents', `${listText(banner.agentIds)}Triggers   ${banner.triggerIds.join(', ') || 'none'}`],
     ['Workflows', banner.workflowIds.join(', ')],
@@ -67,7 +67,7 @@ function curlLines({ url, token, agentIds, exampleFile }: DevBanner): readonly s
   ]
 }
 
-/** Relative where that is shorter to read: below the working directory. */
+/** Relative for paths below the working directory. */
 function shortPath(cwd: string, path: string): string {
   const near = relative(cwd, path)
   return near.startsWith('..') ? path : `./${near}`

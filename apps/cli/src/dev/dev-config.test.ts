@@ -10,7 +10,7 @@ describe('devConfig', () => {
 
   const make = async (env: Record<string, string> = {}) => devConfig(await loadConfig({ cwd: dir(), env, flags: {} }))
 
-  it('makes a pepper beside the database that only its owner may read', async () => {
+  it('generates a pepper next to the database that only its owner can read', async () => {
     const { config, pepperPath } = await make()
     const path = join(dir(), '.graphorin/dev-pepper')
 
@@ -21,7 +21,7 @@ describe('devConfig', () => {
     expect((await readFile(path, 'utf8')).trim().length).toBeGreaterThanOrEqual(32)
   })
 
-  it('keeps the pepper of an earlier run', async () => {
+  it('keeps an existing pepper', async () => {
     const { pepperPath = '' } = await make()
     const first = await readFile(pepperPath, 'utf8')
     await make()
@@ -30,7 +30,7 @@ describe('devConfig', () => {
   })
 
   it.each([[{ PERDURE_AUTH_PEPPER_REF: 'env:PERDURE_PEPPER' }], [{ PERDURE_AUTH_KIND: 'none' }]])(
-    'makes none with %j',
+    'generates no pepper with %j',
     async (env) => {
       expect((await make(env)).pepperPath).toBeUndefined()
       await expect(stat(join(dir(), '.graphorin'))).rejects.toThrow('ENOENT')
@@ -44,7 +44,7 @@ describe('devConfig', () => {
     )
   })
 
-  it('refuses a database in memory', async () => {
+  it('rejects an in-memory database', async () => {
     await expect(make({ PERDURE_STORAGE_PATH: ':memory:' })).rejects.toMatchObject({ kind: 'config-invalid' })
   })
 })

@@ -4,22 +4,22 @@ import { type LoadedConfig, withValue } from '../config/load-config.ts'
 import { validConfig } from '../config/valid-config.ts'
 import { devPepperPath, ensureDevPepper } from './dev-pepper.ts'
 
-/** Requests per minute while somebody tries things out by hand or in a loop. */
+/** Requests per minute: enough for a developer who calls the server in a loop. */
 const DEV_REQUESTS = 10_000
 
 export interface DevConfig {
   readonly config: ServerConfig
-  /** Where the pepper of this mode is; absent when one is configured or none is needed. */
+  /** File of the generated pepper; `undefined` if one is configured or none is needed. */
   readonly pepperPath: string | undefined
 }
 
-/** The configuration for `perdure dev`: what it leaves open is filled in for one developer on one machine. */
+/** The configuration for `perdure dev`: a higher rate limit and a generated pepper, unless they are configured. */
 export async function devConfig(loaded: LoadedConfig): Promise<DevConfig> {
   const configured = validConfig(loaded)
   if (configured.storage.path === ':memory:') {
     throw new StartError('config-invalid', {
-      message: 'storage.path: perdure dev keeps its data and its pepper in a folder, not in memory',
-      hint: 'remove storage.path or give it a file',
+      message: 'storage.path: perdure dev needs a database file, not :memory:, to store its data and its pepper',
+      hint: 'remove storage.path or set it to a file',
     })
   }
   const isRateSet = loaded.input.server?.rateLimit?.perIpRequests !== undefined

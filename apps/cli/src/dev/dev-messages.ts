@@ -2,7 +2,7 @@ import type { ErrorReport } from '../error-report.ts'
 import type { Listening } from '../serve/serve.ts'
 import type { Interruption } from '../terminal.ts'
 
-/** What the process that serves is told before it reads the configuration. */
+/** Sent to the server process before it reads the configuration. */
 export interface DevSetup {
   readonly cwd: string
   readonly flags: {
@@ -12,38 +12,38 @@ export interface DevSetup {
     readonly demo?: boolean | undefined
   }
   readonly json: boolean
-  /** Of the server before: taken again where the configuration leaves it open, so that its readers find their way back. */
+  /** Port of the previous server, reused if the configured port is 0, so that clients can reconnect. */
   readonly boundPort: number | undefined
-  /** Where the token that is known already is good; elsewhere a new one is minted. */
+  /** Realm of the existing token; a server with another realm mints a new one. */
   readonly tokenRealm: string | undefined
 }
 
-/** What is served, for whoever looks at it. */
+/** What the server process reports once it listens. */
 export interface ServedFacts {
   readonly listening: Listening
   readonly storagePath: string
-  /** Absent when one is configured or none is needed. */
+  /** `undefined` if a pepper is configured or none is needed. */
   readonly pepperPath: string | undefined
   readonly agentIds: readonly string[]
   readonly workflowIds: readonly string[]
   readonly triggerIds: readonly string[]
   readonly hasDocs: boolean
-  /** The database and the pepper that a token is good for; absent with `auth.kind: 'none'`. */
+  /** Identifies the database and the pepper a token is valid for; `undefined` with `auth.kind: 'none'`. */
   readonly tokenRealm: string | undefined
-  /** Absent when the one of before is still good, or none is needed. */
+  /** `undefined` if the existing token is still valid, or none is needed. */
   readonly token: string | undefined
 }
 
-/** From the command to the process that serves. */
+/** From the command to the server process. */
 export type DevOrder =
   | { readonly type: 'prepare'; readonly setup: DevSetup }
   | { readonly type: 'start' }
   | { readonly type: 'mint' }
   | { readonly type: 'signal'; readonly signal: Extract<Interruption, { type: 'signal' }>['signal'] }
-  /** Stop at once and in order: another configuration takes over. */
+  /** Stop without draining, because a process with a new configuration takes over. */
   | { readonly type: 'replace' }
 
-/** From the process that serves to the command. */
+/** From the server process to the command. */
 export type DevReport =
   | { readonly type: 'imported'; readonly file: string; readonly version: string }
   | { readonly type: 'prepared' }

@@ -6,20 +6,20 @@ import { makeDirectory } from '../make-directory.ts'
 
 const PEPPER_BYTES = 32
 
-/** The file beside the database that `perdure dev` keeps its pepper in. */
+/** The pepper file of `perdure dev`, next to the database. */
 export const devPepperPath = (storagePath: string): string => join(dirname(storagePath), 'dev-pepper')
 
 /**
- * Makes the pepper once; an existing one is kept, so that tokens outlive a restart.
+ * Generates the pepper unless it exists, so that tokens stay valid after a restart.
  *
- * @throws StartError `config-invalid` when its folder cannot be made
+ * @throws StartError `config-invalid` if its folder cannot be created
  */
 export async function ensureDevPepper(path: string): Promise<void> {
   const folder = dirname(path)
   await makeDirectory(folder, 0o700).catch((cause: unknown) => {
     throw new StartError('config-invalid', {
-      message: `storage.path: the folder ${folder} cannot be made`,
-      hint: 'check storage.path and the permissions above it',
+      message: `storage.path: cannot create the folder ${folder}`,
+      hint: 'check storage.path and the permissions of its parent folders',
       cause,
     })
   })

@@ -11,29 +11,29 @@ import { KEY_HINT } from './key-menu.ts'
 import type { Restart, SupervisionView } from './supervise.ts'
 
 export interface DevView extends SupervisionView {
-  /** What the next process should keep of the one before. */
-  known(): Pick<DevSetup, 'boundPort' | 'tokenRealm'>
-  /** The page that can be opened, once something listens. */
+  /** What the next process takes over from the previous one. */
+  carriedOver(): Pick<DevSetup, 'boundPort' | 'tokenRealm'>
+  /** URL of the docs page, once a server listens. */
   pageUrl(): string | undefined
   clear(): void
   close(): void
 }
 
 export interface DevViewOptions {
-  /** Such as `perdure.config.mjs, agents/**`; absent when nothing is watched. */
+  /** Such as `perdure.config.mjs, agents/**`; `undefined` without watching. */
   readonly watched: string | undefined
   readonly onImported: SupervisionView['onImported']
 }
 
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
-/** What a developer sees of `perdure dev`, and what other commands in this folder find. */
+/** Prints the output of `perdure dev` and maintains the session file that other commands in this folder use. */
 export function devView({ terminal, out }: Call, { watched, onImported }: DevViewOptions): DevView {
   const { cwd, stdout, stderr } = terminal
   let served: ServedFacts | undefined
   let token: string | undefined
 
-  const remember = ({ listening }: ServedFacts) =>
+  const saveSession = ({ listening }: ServedFacts) =>
     writeDevSession(cwd, { url: listeningUrl(listening), pid: process.pid, ...(token === undefined ? {} : { token }) })
 
   const announce = (facts: ServedFacts) => {
@@ -48,8 +48,8 @@ export function devView({ terminal, out }: Call, { watched, onImported }: DevVie
     stdout.write(devBanner({ ...facts, version: readVersion(), url, cwd, token, exampleFile, watched, keys }))
   }
 
-  const announceRestart = ({ listening }: ServedFacts, { files, askedAtMs }: Restart) => {
-    const durationMs = Math.round(performance.now() - askedAtMs)
+  const announceRestart = ({ listening }: ServedFacts, { files, requestedAtMs }: Restart) => {
+    const durationMs = Math.round(performance.now() - requestedAtMs)
     const changed = files.map((file) => shortName(cwd, file))
     if (out.isJson) writeDocument(terminal, { event: 'restarted', ...listening, durationMs, changed })
     else out.note(out.paint('green', `↻ restarted in ${durationMs} ms`) + causeText(changed))
@@ -63,7 +63,7 @@ export function devView({ terminal, out }: Call, { watched, onImported }: DevVie
       const isKnown = isSame && (facts.token === undefined || facts.token === token)
       token = facts.token ?? token
       served = facts
-      remember(facts)
+      saveSession(facts)
       if (restart !== undefined) announceRestart(facts, restart)
       if (!isKnown) announce(facts)
     },
@@ -74,20 +74,20 @@ export function devView({ terminal, out }: Call, { watched, onImported }: DevVie
         return
       }
       if (out.isJson) writeDocument(terminal, { event: 'refused', isServing, ...report })
-      else out.note(isServing ? 'the configuration of before still serves' : `nothing serves: ${REVIVE}`)
+      else out.note(isServing ? 'still serving the previous configuration' : `no server is running; ${RESTART_HINT}`)
     },
     onEnded(exitCode) {
       if (out.isJson) writeDocument(terminal, { event: 'ended', exitCode })
-      else out.note(`the server has ended with ${exitCode}: ${REVIVE}`)
+      else out.note(`the server exited with code ${exitCode}; ${RESTART_HINT}`)
     },
     onMinted(minted) {
       token = minted
-      if (served !== undefined) remember(served)
+      if (served !== undefined) saveSession(served)
       if (out.isJson) writeDocument(terminal, { event: 'minted', token })
       else stdout.write(`  Token      ${minted}  (shown once; expires in 24 h)\n`)
     },
-    onFailed: (message) => out.note(`no token was made: ${message}`),
-    known: () => ({
+    onFailed: (message) => out.note(`cannot create a token: ${message}`),
+    carriedOver: () => ({
       boundPort: served?.listening.port,
       tokenRealm: token === undefined ? undefined : served?.tokenRealm,
     }),
@@ -97,14 +97,14 @@ export function devView({ terminal, out }: Call, { watched, onImported }: DevVie
   }
 }
 
-const REVIVE = 'the next change starts it again'
+const RESTART_HINT = 'the next change starts it again'
 
 function causeText([first, ...more]: readonly string[]): string {
   if (first === undefined) return ''
   return ` (${first}${more.length === 0 ? '' : ` and ${more.length} more`})`
 }
 
-/** Relative where that is shorter to read: below the working directory. */
+/** Relative for files below the working directory. */
 const shortName = (cwd: string, file: string): string => {
   const near = relative(cwd, file)
   return near.startsWith('..') ? file : near

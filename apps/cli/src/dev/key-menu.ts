@@ -1,6 +1,6 @@
 import type { Terminal } from '../terminal.ts'
 
-/** What the keys of `perdure dev` ask for. */
+/** Actions of the keys in `perdure dev`. */
 export interface KeyActions {
   open(): void
   mint(): void
@@ -20,7 +20,7 @@ const KEYS: Readonly<Record<string, keyof KeyActions>> = {
 
 export const KEY_HINT = 'o open  t token  r restart  c clear  q quit'
 
-/** Listens to single keys where somebody sits before them; the answer stops that. */
+/** Runs the action of each key pressed on an interactive terminal, until the returned function is called. */
 export function listenToKeys(terminal: Terminal, actions: KeyActions): () => void {
   if (!terminal.isInteractive) return () => undefined
   return terminal.readKeys((key) => {

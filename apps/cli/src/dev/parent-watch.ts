@@ -1,10 +1,10 @@
 import { Socket } from 'node:net'
 import process from 'node:process'
 
-/** The fifth stream of a forked server: nobody writes to it, and it closes when the process at its other end is gone. */
+/** The fifth stream of a forked server. Nothing is written to it; it closes when the parent process ends. */
 const LIFELINE_FD = 4
 
-// On a thread of its own, so that code of an agent that never yields cannot keep an orphan alive.
+// Runs in its own thread, so that an agent that blocks the event loop cannot keep an orphaned server alive.
 const lifeline = new Socket({ fd: LIFELINE_FD })
 lifeline.on('error', () => undefined)
 lifeline.once('close', () => process.kill(process.pid, 'SIGKILL'))

@@ -19,8 +19,8 @@ import { versionOf } from './version-of.ts'
 const TOKEN_LIFE_MS = 24 * 60 * 60 * 1_000
 
 /**
- * The process that serves for `perdure dev`: reads and checks the configuration, waits for the order to start, serves until a signal
- * or a successor. Answers its exit code; what refuses the start is reported.
+ * Runs the server process of `perdure dev`: reads and checks the configuration, waits for the order to start, and
+ * serves until a signal or a replacement. Reports a refused start and returns the exit code.
  */
 export async function serveDev(link: ParentLink, terminal: Terminal): Promise<number> {
   const setup = await link.setup
@@ -30,9 +30,9 @@ export async function serveDev(link: ParentLink, terminal: Terminal): Promise<nu
     loaded = await loadForCommand({ ...terminal, cwd: setup.cwd }, setup.flags, onImport)
     return await serveLoaded({ link, terminal, setup }, loaded)
   } catch (error) {
-    const place = { config: loaded }
+    const context = { config: loaded }
     const exitCode = exitCodeOf(error)
-    const refusal = { report: reportOf(error, place), text: reportText(error, place), exitCode }
+    const refusal = { report: reportOf(error, context), text: reportText(error, context), exitCode }
     await link.report({ type: 'refused', refusal })
     return exitCode
   }
@@ -78,12 +78,12 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
   })
   const interruptions = watchInterruptions(link.interruptions, {
     monotonicMs: () => performance.now(),
-    isAccountedFor: server.attribute,
+    isHandled: server.attribute,
   })
   const served = serve(server, {
     interruptions,
     log,
-    // Minted once the server listens, so that a refused start leaves no token behind.
+    // Mints the token only once the server listens, so that a refused start leaves no token behind.
     async onListening(listening) {
       const token = tokenRealm === undefined || tokenRealm === setup.tokenRealm ? undefined : await mint()
       await link.report({ type: 'listening', facts: factsOf(listening, token) })
@@ -93,7 +93,7 @@ async function serveLoaded({ link, terminal, setup }: DevProcess, loaded: Loaded
   return Promise.race([served, replaced])
 }
 
-/** A free port that was found once is kept. */
+/** Keeps the bound port when the configured port is 0. */
 function withPort(config: ServerConfig, boundPort: number | undefined): ServerConfig {
   const { server } = config
   return boundPort === undefined || server.port !== 0 ? config : { ...config, server: { ...server, port: boundPort } }

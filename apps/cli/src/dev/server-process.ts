@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { EXIT_CODES } from '../exit-codes.ts'
 import type { DevOrder, DevReport } from './dev-messages.ts'
 
-/** A process that serves, or is about to. */
+/** A server process, running or starting. */
 export interface ServerProcess {
   order(order: DevOrder): void
-  /** Ends it at once; what it has committed is safe. */
+  /** Kills the process; committed data is safe. */
   kill(): void
 }
 
@@ -17,19 +17,19 @@ export interface ServerProcessEvents {
 
 export interface ServerProcesses {
   take(events: ServerProcessEvents): ServerProcess
-  /** Starts one ahead of time: loading the code of the server takes longer than all else that a restart does. */
+  /** Starts a spare process ahead of time, because loading the server code is the slowest part of a restart. */
   warm(): void
   close(): void
 }
 
 interface ForkedServer extends ServerProcess {
-  /** Nothing is reported before the first order but its end. */
+  /** Sets the receiver of reports. Before the first order, only the end of the process is reported. */
   listen(events: ServerProcessEvents): void
 }
 
 export function createServerProcesses(env: NodeJS.ProcessEnv): ServerProcesses {
   let spare: ForkedServer | undefined
-  const forget = { onReport: () => undefined, onEnd: () => (spare = undefined) }
+  const spareEvents = { onReport: () => undefined, onEnd: () => (spare = undefined) }
   return {
     take(events) {
       const taken = spare ?? forkServer(env)
@@ -40,15 +40,15 @@ export function createServerProcesses(env: NodeJS.ProcessEnv): ServerProcesses {
     warm() {
       if (spare !== undefined) return
       spare = forkServer(env)
-      spare.listen(forget)
+      spare.listen(spareEvents)
     },
     close: () => spare?.kill(),
   }
 }
 
 /**
- * It shares stdout and stderr with this process and ends with it: a pipe that nothing is written to closes however this process
- * ends.
+ * Forks a server that shares stdout and stderr with this process. It exits when this process ends, however that
+ * happens: the unused fifth pipe closes then.
  */
 function forkServer(env: NodeJS.ProcessEnv): ForkedServer {
   const isSource = import.meta.url.endsWith('.ts')
@@ -71,7 +71,7 @@ function forkServer(env: NodeJS.ProcessEnv): ForkedServer {
       listener = events
     },
     order(order) {
-      // One that is ending takes no orders any more; its end is told.
+      // A disconnected process is ending and gets no more orders; `onEnd` reports it.
       if (child.connected) child.send(order, () => undefined)
     },
     kill: () => void child.kill('SIGKILL'),

@@ -23,9 +23,9 @@ const REFUSAL: Refusal = {
 const LISTENING: DevReport = { type: 'listening', facts: FACTS }
 const PREPARED: DevReport = { type: 'prepared' }
 const REFUSED: DevReport = { type: 'refused', refusal: REFUSAL }
-const CHANGE = { files: ['/a.mjs'], askedAtMs: 1 }
+const CHANGE = { files: ['/a.mjs'], requestedAtMs: 1 }
 
-/** A process that does nothing by itself and keeps what it was told. */
+/** A fake server process that records its orders. */
 interface FakeProcess extends ServerProcess {
   readonly orders: DevOrder['type'][]
   isKilled: boolean
@@ -33,7 +33,7 @@ interface FakeProcess extends ServerProcess {
   end(exitCode: number): void
 }
 
-function setUp({ isRevivable = true } = {}) {
+function setUp({ restartsAfterExit = true } = {}) {
   const terminal = recordingTerminal({ cwd: '/' })
   const processes: FakeProcess[] = []
   const seen: string[] = []
@@ -65,7 +65,7 @@ function setUp({ isRevivable = true } = {}) {
     setup: () => ({ cwd: '/', flags: {}, json: false, boundPort: undefined, tokenRealm: undefined }),
     interruptions: terminal.watchInterruptions(() => false),
     view,
-    isRevivable,
+    restartsAfterExit,
     after: (_, callback) => void timers.push(callback),
   })
   const at = (index: number): FakeProcess => {
@@ -76,14 +76,14 @@ function setUp({ isRevivable = true } = {}) {
   return { ...supervision, terminal, processes, at, seen, timers }
 }
 
-function serving(options?: { isRevivable: boolean }) {
+function serving(options?: { restartsAfterExit: boolean }) {
   const world = setUp(options)
   world.at(0).report(PREPARED, LISTENING)
   return world
 }
 
 describe('supervise', () => {
-  it('starts a configuration once it is sound', () => {
+  it('starts the server once its configuration is valid', () => {
     const { at, seen } = setUp()
     at(0).report({ type: 'imported', file: '/a.mjs', version: '1' })
     expect(at(0).orders).toEqual(['prepare'])
@@ -93,7 +93,7 @@ describe('supervise', () => {
     expect(seen).toEqual(['imported /a.mjs', 'listening'])
   })
 
-  it('ends with the exit code of a first start that is refused', async () => {
+  it('exits with the code of a refused first start', async () => {
     const { at, ended, seen } = setUp()
     at(0).report(REFUSED)
 
@@ -101,7 +101,7 @@ describe('supervise', () => {
     expect(seen).toEqual(['refused'])
   })
 
-  it('starts the next one only after the one before has ended', () => {
+  it('starts the new server only after the old one has ended', () => {
     const { at, restart, seen } = serving()
     restart(CHANGE)
     expect(at(0).orders).not.toContain('replace')
@@ -115,7 +115,7 @@ describe('supervise', () => {
     expect(seen).toEqual(['listening', 'restarted'])
   })
 
-  it('goes on serving when the next one is refused', () => {
+  it('keeps serving when the new configuration is refused', () => {
     const { at, restart, seen } = serving()
     restart(CHANGE)
     at(1).report(REFUSED)
@@ -125,7 +125,7 @@ describe('supervise', () => {
     expect(seen).toEqual(['listening', 'refused, serving'])
   })
 
-  it('goes on serving when the process of the next one dies before it listens', () => {
+  it('keeps serving when the new process exits before it listens', () => {
     const { at, restart, seen } = serving()
     restart(CHANGE)
     at(1).end(3)
@@ -134,7 +134,7 @@ describe('supervise', () => {
     expect(at(0).orders).toEqual(['prepare', 'start'])
   })
 
-  it('drops a configuration that changes again before it was sound', () => {
+  it('drops a configuration that changes again before it is validated', () => {
     const { at, restart, processes } = serving()
     restart(CHANGE)
     restart(CHANGE)
@@ -148,9 +148,9 @@ describe('supervise', () => {
     expect(processes).toHaveLength(3)
   })
 
-  it('serves what was sound three seconds after the first of many changes, and the newest after that', () => {
+  it('starts a configuration three seconds into a burst of changes, and the newest one after it', () => {
     const { at, restart, processes, seen } = serving()
-    const change = (askedAtMs: number) => restart({ files: ['/a.mjs'], askedAtMs })
+    const change = (requestedAtMs: number) => restart({ files: ['/a.mjs'], requestedAtMs })
     for (let ms = 1_000; ms <= 7_000; ms += 500) change(ms)
 
     expect(processes.map(({ isKilled }) => isKilled)).toEqual([false, true, true, true, true, true, false])
@@ -167,7 +167,7 @@ describe('supervise', () => {
     expect(seen).toEqual(['listening', 'restarted', 'restarted'])
   })
 
-  it('starts a change of the last moment once the one before it listens', () => {
+  it('postpones a change that arrives during a start until the server listens', () => {
     const { at, restart, seen } = serving()
     restart(CHANGE)
     at(1).report(PREPARED)
@@ -186,7 +186,7 @@ describe('supervise', () => {
     expect(seen).toEqual(['listening', 'restarted', 'restarted'])
   })
 
-  it('kills one that does not make room', () => {
+  it('kills an old server that does not stop', () => {
     const { at, restart, timers } = serving()
     restart(CHANGE)
     at(1).report(PREPARED)
@@ -195,7 +195,7 @@ describe('supervise', () => {
     expect(at(0).isKilled).toBe(true)
   })
 
-  it('waits for a change after a start that failed when nothing served any more', () => {
+  it('waits for the next change when a start fails after the old server has ended', () => {
     const { at, restart, seen } = serving()
     restart(CHANGE)
     at(1).report(PREPARED)
@@ -208,7 +208,7 @@ describe('supervise', () => {
     expect(seen).toEqual(['listening', 'refused', 'restarted'])
   })
 
-  it('waits for a change when the server ends by itself, and ends with it when nothing is watched', async () => {
+  it('waits for a change when the server exits, but exits with it when nothing is watched', async () => {
     const watched = serving()
     watched.at(0).end(70)
     watched.restart(CHANGE)
@@ -216,12 +216,12 @@ describe('supervise', () => {
     expect(watched.seen).toEqual(['listening', 'ended 70'])
     expect(watched.at(1).orders).toEqual(['prepare', 'start'])
 
-    const alone = serving({ isRevivable: false })
+    const alone = serving({ restartsAfterExit: false })
     alone.at(0).end(70)
     expect(await alone.ended).toBe(70)
   })
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('hands %s on, and ends with the exit code of the server', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('forwards %s and exits with the code of the server', async (signal) => {
     const { at, terminal, ended } = serving()
     terminal.interrupt({ type: 'signal', signal })
     await expect.poll(() => at(0).orders).toContain('signal')
@@ -230,7 +230,7 @@ describe('supervise', () => {
     expect(await ended).toBe(0)
   })
 
-  it('ends a server that a second signal does not end', async () => {
+  it('kills a server that a second signal does not stop', async () => {
     const { at, interrupt, timers, ended } = serving()
     interrupt('SIGINT')
     expect(timers).toHaveLength(0)
@@ -241,7 +241,7 @@ describe('supervise', () => {
     expect(await ended).toBe(130)
   })
 
-  it('stops while a change is being checked, without the next one', async () => {
+  it('stops during the check of a change without starting the new server', async () => {
     const { at, restart, interrupt, ended } = serving()
     restart(CHANGE)
     interrupt('SIGTERM')
@@ -252,7 +252,7 @@ describe('supervise', () => {
     expect(await ended).toBe(0)
   })
 
-  it('stops while one makes room for the next, and while that one starts', async () => {
+  it('stops while the old server is ending, and while the new one is starting', async () => {
     const waiting = serving()
     waiting.restart(CHANGE)
     waiting.at(1).report(PREPARED)
@@ -271,7 +271,7 @@ describe('supervise', () => {
     expect(await starting.ended).toBe(0)
   })
 
-  it('ends when it is told to and nothing serves, and takes no change after that', async () => {
+  it('exits on a signal when no server runs, and ignores later changes', async () => {
     const { at, interrupt, restart, ended, processes } = serving()
     at(0).end(1)
     interrupt('SIGTERM')
@@ -281,14 +281,14 @@ describe('supervise', () => {
     expect(processes).toHaveLength(1)
   })
 
-  it('passes on a crash of its own process', async () => {
+  it('rejects on a crash of its own process', async () => {
     const { terminal, ended } = serving()
     terminal.interrupt({ type: 'crash', error: new Error('boom') })
 
     await expect(ended).rejects.toThrow('boom')
   })
 
-  it('has a token minted by the server that serves', () => {
+  it('makes the running server mint a token', () => {
     const { at, mint, seen } = serving()
     mint()
     at(0).report({ type: 'minted', token: 't' })

@@ -3,18 +3,17 @@ import type { Interruption, Interruptions } from '../terminal.ts'
 import type { DevReport, DevSetup, Refusal, ServedFacts } from './dev-messages.ts'
 import type { ServerProcess, ServerProcessEvents } from './server-process.ts'
 
-/** Why a configuration is read again: files that have changed, or none when somebody asked for it. */
+/** A reason to reload the configuration: the changed files, or none if the user pressed a key. */
 export interface Restart {
   readonly files: readonly string[]
-  readonly askedAtMs: number // monotonic
+  readonly requestedAtMs: number // monotonic
 }
 
-/** What the supervision tells whoever looks on. */
 export interface SupervisionView {
   onListening(facts: ServedFacts, restart: Restart | undefined): void
-  /** `isServing` when the configuration of before still serves. */
+  /** `isServing`: the previous configuration still serves. */
   onRefused(refusal: Refusal, isServing: boolean): void
-  /** It ended without being told to. */
+  /** The server exited on its own. */
   onEnded(exitCode: number): void
   onMinted(token: string): void
   onFailed(message: string): void
@@ -23,32 +22,32 @@ export interface SupervisionView {
 
 export interface SuperviseDeps {
   spawn(events: ServerProcessEvents): ServerProcess
-  /** Of the next process. */
+  /** Setup of the next process. */
   setup(): DevSetup
   readonly interruptions: Interruptions
   readonly view: SupervisionView
-  /** A server that has ended is started again by the next change. */
-  readonly isRevivable: boolean
+  /** Whether to wait for the next change when the server exits, instead of ending. */
+  readonly restartsAfterExit: boolean
   after(ms: number, callback: () => void): void
 }
 
 export interface Supervision {
-  /** Its exit code, once nothing is left to supervise. */
+  /** Resolves with the exit code. */
   readonly ended: Promise<number>
   restart(restart: Restart): void
   mint(): void
-  /** As a signal would. */
+  /** Acts like a signal. */
   interrupt(signal: 'SIGINT' | 'SIGTERM'): void
 }
 
-/** What hangs is not waited for longer: what is committed is safe. */
+/** How long a replaced server may take to stop before it is killed. Committed data is safe. */
 const REPLACE_MS = 3_000
 const FORCED_STOP_MS = 2_500
-/** A machine that cannot keep up with the changes serves an older one meanwhile. */
-const LONGEST_POSTPONED_MS = 3_000
+/** After this time, a stream of changes no longer discards the candidate, so that a slow machine still restarts. */
+const MAX_POSTPONE_MS = 3_000
 
 type Signal = Extract<Interruption, { type: 'signal' }>['signal']
-/** `waiting`: prepared, and the one before has not ended yet. */
+/** `waiting`: validated, but the previous server has not ended yet. */
 type Phase = 'preparing' | 'waiting' | 'starting' | 'serving' | 'retiring'
 
 interface Served {
@@ -58,8 +57,8 @@ interface Served {
 }
 
 /**
- * Keeps one server running, each configuration in a process of its own. A new one is read and checked beside the one that
- * serves, which makes room only for one that is sound: it stops, its lease of the storage ends with it, and the new one starts.
+ * Keeps one server running, each configuration in its own process. A new configuration is validated while the current
+ * server runs. If it is valid, the current server stops and releases its storage lease, and the new one starts.
  */
 export function supervise(deps: SuperviseDeps): Supervision {
   const { view } = deps
@@ -67,10 +66,10 @@ export function supervise(deps: SuperviseDeps): Supervision {
   const signals: Signal[] = []
   let current: Served | undefined // serving, or retiring for the candidate
   let candidate: Served | undefined
-  let later: Restart | undefined // asked for while the candidate is left to start
-  let unservedSinceMs: number | undefined // the first change that nothing has come of
+  let postponed: Restart | undefined // requested while the candidate was starting
+  let unservedSinceMs: number | undefined // time of the first change not served yet
 
-  const begin = (restart?: Restart) => {
+  const spawnCandidate = (restart?: Restart) => {
     candidate?.process.kill()
     const events: ServerProcessEvents = {
       onReport: (report) => onReport(served, report),
@@ -89,19 +88,19 @@ export function supervise(deps: SuperviseDeps): Supervision {
   }
 
   const onProgress = (served: Served, report: Extract<DevReport, { type: 'prepared' | 'listening' | 'refused' }>) => {
-    if (report.type === 'refused') giveUp(report.refusal)
-    else if (report.type === 'prepared') makeRoom(served)
+    if (report.type === 'refused') dropCandidate(report.refusal)
+    else if (report.type === 'prepared') replaceCurrent(served)
     else {
       served.phase = 'serving'
       current = served
       candidate = undefined
       view.onListening(report.facts, served.restart)
       unservedSinceMs = undefined
-      catchUp()
+      startPostponed()
     }
   }
 
-  const makeRoom = (served: Served) => {
+  const replaceCurrent = (served: Served) => {
     if (current === undefined) {
       start(served)
       return
@@ -119,21 +118,21 @@ export function supervise(deps: SuperviseDeps): Supervision {
     served.process.order({ type: 'start' })
   }
 
-  const giveUp = (refusal: Refusal) => {
+  const dropCandidate = (refusal: Refusal) => {
     const isFirst = candidate?.restart === undefined
     candidate = undefined
     unservedSinceMs = undefined
     view.onRefused(refusal, current?.phase === 'serving')
     if (isFirst || signals.length > 0) end(refusal.exitCode)
-    else catchUp()
+    else startPostponed()
   }
 
-  const catchUp = () => {
-    const asked = later
-    later = undefined
-    if (asked === undefined || signals.length > 0) return
-    unservedSinceMs = asked.askedAtMs
-    begin(asked)
+  const startPostponed = () => {
+    const restart = postponed
+    postponed = undefined
+    if (restart === undefined || signals.length > 0) return
+    unservedSinceMs = restart.requestedAtMs
+    spawnCandidate(restart)
   }
 
   const onEnd = (served: Served, exitCode: number) => {
@@ -142,26 +141,26 @@ export function supervise(deps: SuperviseDeps): Supervision {
       current = undefined
       if (signals.length > 0) end(exitCode)
       else if (candidate?.phase === 'waiting') start(candidate)
-      else if (served.phase !== 'retiring') onUnaskedEnd(exitCode)
+      else if (served.phase !== 'retiring') onUnexpectedEnd(exitCode)
     }
   }
 
   const onCandidateEnd = (exitCode: number) => {
     if (signals.length > 0) end(exitCode)
     else {
-      const message = `the process of the server ended with ${exitCode} before it listened`
+      const message = `the server process exited with code ${exitCode} before it listened`
       const report = { error: 'start-failed', kind: 'start-failed', message }
-      giveUp({ report, text: `error[start-failed]: ${message}\n`, exitCode: exitCode || EXIT_CODES.failed.code })
+      dropCandidate({ report, text: `error[start-failed]: ${message}\n`, exitCode: exitCode || EXIT_CODES.failed.code })
     }
   }
 
-  const onUnaskedEnd = (exitCode: number) => {
+  const onUnexpectedEnd = (exitCode: number) => {
     if (candidate !== undefined) return
-    if (deps.isRevivable) view.onEnded(exitCode)
+    if (deps.restartsAfterExit) view.onEnded(exitCode)
     else end(exitCode)
   }
 
-  /** The first one drains, the second one ends within two seconds. */
+  /** The first signal drains, the second stops the server within two seconds. */
   const interrupt = (signal: Signal) => {
     signals.push(signal)
     if (candidate !== undefined && candidate.phase !== 'starting') {
@@ -191,17 +190,17 @@ export function supervise(deps: SuperviseDeps): Supervision {
   }
 
   listen().catch(fail)
-  begin()
+  spawnCandidate()
   return {
     ended,
     restart(restart) {
       if (signals.length > 0) return
-      unservedSinceMs ??= restart.askedAtMs
-      const isLeft = restart.askedAtMs - unservedSinceMs >= LONGEST_POSTPONED_MS
+      unservedSinceMs ??= restart.requestedAtMs
+      const isOverdue = restart.requestedAtMs - unservedSinceMs >= MAX_POSTPONE_MS
       const isBusy =
-        candidate !== undefined && (candidate.phase === 'starting' || candidate.restart === undefined || isLeft)
-      if (isBusy) later = restart
-      else begin(restart)
+        candidate !== undefined && (candidate.phase === 'starting' || candidate.restart === undefined || isOverdue)
+      if (isBusy) postponed = restart
+      else spawnCandidate(restart)
     },
     mint: () => current?.process.order({ type: 'mint' }),
     interrupt,

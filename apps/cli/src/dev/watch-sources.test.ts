@@ -16,40 +16,40 @@ function watched() {
   const onChange = (change: Restart) => change.files.forEach((name) => void files.add(name))
   const sources = watchSources({ cwd: dir, configPath: file('perdure.config.mjs'), configDir: dir }, onChange)
   onTestFinished(() => sources.close())
-  return { file, save, sources, told: () => [...files] }
+  return { file, save, sources, reported: () => [...files] }
 }
 
 describe('watchSources', () => {
-  it('tells of a file that was written after it was read and before it was watched', async () => {
-    const { file, save, sources, told } = watched()
+  it('reports a file that changed between being read and being watched', async () => {
+    const { file, save, sources, reported } = watched()
     save('lib/say.mjs', 'one')
     const version = versionOf(file('lib/say.mjs'))
     save('lib/say.mjs', 'other')
     sources.add(file('lib/say.mjs'), version)
 
-    await expect.poll(told).toEqual([file('lib/say.mjs')])
+    await expect.poll(reported).toEqual([file('lib/say.mjs')])
   })
 
-  it('tells of a file that was missing when it was read and is there when it is watched', async () => {
-    const { file, save, sources, told } = watched()
+  it('reports a file that was missing when read and exists when watched', async () => {
+    const { file, save, sources, reported } = watched()
     const version = versionOf(file('lib/new.mjs'))
     save('lib/new.mjs', 'one')
     sources.add(file('lib/new.mjs'), version)
 
-    await expect.poll(told).toEqual([file('lib/new.mjs')])
+    await expect.poll(reported).toEqual([file('lib/new.mjs')])
   })
 
-  it('tells of a change, and of no file that is as it was read', async () => {
-    const { file, save, sources, told } = watched()
+  it('reports changed files only', async () => {
+    const { file, save, sources, reported } = watched()
     for (const name of ['lib/a.mjs', 'lib/b.mjs', 'lib/end.mjs']) {
       save(name, 'one')
       sources.add(file(name), versionOf(file(name)))
     }
     save('lib/a.mjs', 'other')
-    await expect.poll(told).toEqual([file('lib/a.mjs')])
+    await expect.poll(reported).toEqual([file('lib/a.mjs')])
     sources.add(file('lib/end.mjs'), 'another')
 
-    await expect.poll(told).toContain(file('lib/end.mjs'))
-    expect(told()).toEqual([file('lib/a.mjs'), file('lib/end.mjs')])
+    await expect.poll(reported).toContain(file('lib/end.mjs'))
+    expect(reported()).toEqual([file('lib/a.mjs'), file('lib/end.mjs')])
   })
 })

@@ -9,7 +9,7 @@ import { shellWord } from './shell-word.ts'
 
 const BEYOND_OWNER = 0o077
 
-/** Whether others than their owner may use the files that hold secrets, and the database with what was said in confidence. */
+/** Warns about secret files and databases that users other than their owner can access. */
 export function checkFiles(config: ServerConfig, { configDir }: Pick<LoadedConfig, 'configDir'>): readonly Finding[] {
   const { path } = config.storage
   const secrets = configFields
@@ -19,14 +19,14 @@ export function checkFiles(config: ServerConfig, { configDir }: Pick<LoadedConfi
     .map((reference) => resolve(configDir, reference.slice('file:'.length)))
   const files = new Set([...secrets, devPepperPath(path), path, `${path}-wal`, resolve(configDir, config.audit.path)])
   const open = process.platform === 'win32' ? [] : [...files].flatMap(openFinding)
-  return open.length > 0 ? open : [ok('files', 'secrets and data may be read by their owner only')]
+  return open.length > 0 ? open : [ok('files', 'only their owner can access secrets and data')]
 }
 
 function openFinding(file: string): readonly Finding[] {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (stats === undefined || !stats.isFile() || (stats.mode & BEYOND_OWNER) === 0) return []
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0')
-  const finding = warn('files', `${file} has mode ${mode}: others may use it`, `chmod 600 ${shellWord(file)}`)
+  const finding = warn('files', `${file} has mode ${mode}: other users can access it`, `chmod 600 ${shellWord(file)}`)
   return [isOwn(stats) ? { ...finding, repair: () => restrict(file) } : finding]
 }
 
@@ -34,5 +34,5 @@ const isOwn = ({ uid }: Stats): boolean => uid === process.getuid?.()
 
 async function restrict(file: string): Promise<string> {
   chmodSync(file, 0o600)
-  return `made ${file} readable by its owner only`
+  return `restricted ${file} to its owner`
 }

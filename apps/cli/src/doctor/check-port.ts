@@ -5,16 +5,17 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 
 const PROBE_MS = 1_000
 
-/** Whether the configured address is free, or held by a Perdure server that answers. */
+/** Checks that the configured address is free or in use by a Perdure server. */
 export async function checkPort({ server }: ServerConfig): Promise<Finding> {
   const { host, port } = server
-  if (port === 0) return ok('port', 'server.port is 0: any free port')
+  if (port === 0) return ok('port', 'server.port is 0: the server picks a free port')
   const code = await tryListen(host, port)
   if (code === undefined) return ok('port', `${host}:${port} is free`)
   if (code !== 'EADDRINUSE')
-    return fail('port', `${host}:${port} cannot be listened on (${code})`, 'correct server.host or server.port')
-  if (await isPerdure(listeningUrl(server))) return warn('port', `a Perdure server already answers on ${host}:${port}`)
-  return fail('port', `${host}:${port} is taken by another program`, `perdure server --port ${port + 1}`)
+    return fail('port', `cannot listen on ${host}:${port} (${code})`, 'fix server.host or server.port')
+  if (await isPerdure(listeningUrl(server)))
+    return warn('port', `a Perdure server is already running on ${host}:${port}`)
+  return fail('port', `${host}:${port} is in use by another program`, `perdure server --port ${port + 1}`)
 }
 
 function tryListen(host: string, port: number): Promise<string | undefined> {

@@ -5,7 +5,7 @@ import { createServer } from '@perdure/server-app'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { type Finding, failFrom, ok, warn } from './finding.ts'
 
-/** The pre-bind validation of the server itself: registrations, contradictions, and every secret reference. */
+/** Runs the server's own validation: registrations, conflicting settings and every secret reference. */
 export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Promise<readonly Finding[]> {
   const warnings: string[] = []
   const { agents, workflows, triggers, skills, mcpServers, hooks, adapters, embedder, consolidator, configDir } = loaded
@@ -25,24 +25,24 @@ export async function checkStart(config: ServerConfig, loaded: LoadedConfig): Pr
     })
     await server.check()
   } catch (error) {
-    return [...warnings.map(toWarning), failFrom('secrets', error, 'correct the configuration')]
+    return [...warnings.map(toWarning), failFrom('secrets', error, 'fix the configuration')]
   }
   return [...warnings.map(toWarning), secretsFinding(config)]
 }
 
 function secretsFinding({ auth }: ServerConfig): Finding {
-  if (auth.kind === 'none') return warn('secrets', 'auth.kind is none: whoever reaches the port may do everything')
+  if (auth.kind === 'none') return warn('secrets', 'auth.kind is none: anyone who can reach the port has full access')
   if (basename(auth.pepperRef ?? '') !== 'dev-pepper') return ok('secrets', 'the pepper resolves and is long enough')
   return warn(
     'secrets',
-    'the pepper is that of perdure dev',
-    'make one of its own: perdure secrets generate pepper --out file:./secrets/pepper',
+    'the configured pepper is the one of perdure dev',
+    'generate another one: perdure secrets generate pepper --out file:./secrets/pepper',
   )
 }
 
 const toWarning = (message: string): Finding => warn('secrets', message)
 
-/** What a file with a secret is open to is the matter of `checkFiles`. */
+/** Collects warnings, except those about secret files, which `checkFiles` reports. */
 const collector = (warnings: string[]): Logger => ({
   debug: () => undefined,
   info: () => undefined,

@@ -7,21 +7,21 @@ import type { LoadedConfig } from '../config/load-config.ts'
 import { type Finding, fail, failFrom, ok, warn } from './finding.ts'
 import { shellWord } from './shell-word.ts'
 
-/** The types of /proc and /sys on Linux. */
+/** `statfs` types of /proc and /sys on Linux. */
 const KERNEL_FILESYSTEMS = new Set([0x9fa0, 0x62656572])
 
-/** Whether the server could write its database; creates nothing. */
+/** Checks that the server can write its database, without creating it. */
 export async function checkWritable({ storage: { path } }: ServerConfig): Promise<Finding> {
   if (path === ':memory:')
-    return warn('storage', 'storage.path is :memory:, nothing survives a restart', 'give storage.path a file')
+    return warn('storage', 'storage.path is :memory:: no data survives a restart', 'set storage.path to a file')
   const target = nearestExisting(path)
   try {
     await access(target, constants.W_OK)
     if (KERNEL_FILESYSTEMS.has((await statfs(target)).type)) {
       return fail(
         'storage',
-        `${target} belongs to the kernel and holds no files of others`,
-        'PERDURE_STORAGE_PATH=./.graphorin/data.db perdure server, or correct storage.path',
+        `${target} is a kernel filesystem and cannot hold a database`,
+        'set storage.path to a file on a disk, such as ./.graphorin/data.db',
       )
     }
     return ok('storage', target === path ? `${path} is writable` : `${path} can be created`)
@@ -30,10 +30,10 @@ export async function checkWritable({ storage: { path } }: ServerConfig): Promis
   }
 }
 
-/** Whether the schema fits this release. Only reads. */
+/** Checks for pending migrations, without applying them. */
 export async function checkSchema(config: ServerConfig, loaded: LoadedConfig): Promise<Finding> {
   const { path } = config.storage
-  if (!existsSync(path)) return ok('schema', 'no database yet, the first start makes it')
+  if (!existsSync(path)) return ok('schema', 'no database yet: the first start creates it')
   try {
     const { migrationStatus } = await import('@perdure/sqlite')
     const encryption = await storageEncryption(config, loaded)
@@ -42,7 +42,7 @@ export async function checkSchema(config: ServerConfig, loaded: LoadedConfig): P
     const repair = async () => {
       const { migrate } = await import('@perdure/sqlite')
       const { applied } = await migrate(path, { encryption })
-      return `applied ${pending.length} migrations, up to ${applied.at(-1)?.version}; a copy of before is beside ${path}`
+      return `applied ${pending.length} migrations, up to ${applied.at(-1)?.version}; a copy of the old database is next to ${path}`
     }
     const finding = warn(
       'schema',
@@ -51,29 +51,29 @@ export async function checkSchema(config: ServerConfig, loaded: LoadedConfig): P
     )
     return { ...finding, repair }
   } catch (error) {
-    return failFrom('schema', error, 'restore a backup, or move the file away to start anew')
+    return failFrom('schema', error, 'restore a backup, or move the file away to start with an empty database')
   }
 }
 
 export function checkWal({ storage: { path }, health: { walWarnThresholdBytes } }: ServerConfig): Finding {
   const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  if (bytes <= walWarnThresholdBytes) return ok('wal', `write-ahead log of ${bytes} bytes`)
-  const message = `write-ahead log of ${bytes} bytes, over health.walWarnThresholdBytes (${walWarnThresholdBytes})`
-  return warn('wal', message, 'close long-running readers of the database, then restart the server')
+  if (bytes <= walWarnThresholdBytes) return ok('wal', `write-ahead log: ${bytes} bytes`)
+  const message = `write-ahead log: ${bytes} bytes, over health.walWarnThresholdBytes (${walWarnThresholdBytes})`
+  return warn('wal', message, 'close other programs that read the database, then restart the server')
 }
 
 interface SpaceConfig {
   readonly storage: Pick<ServerConfig['storage'], 'path' | 'minFreeBytes'>
 }
 
-/** Whether there is room for what comes. */
+/** Checks the free disk space. */
 export async function checkSpace({ storage: { path, minFreeBytes } }: SpaceConfig): Promise<Finding> {
   const folder = path === ':memory:' ? '.' : nearestExisting(dirname(path))
   const { bavail, bsize } = await statfs(folder)
   const free = bavail * bsize
   const text = `${mebibytes(free)} MiB free`
   if (free >= minFreeBytes) return ok('space', text)
-  const message = `${text}, below storage.minFreeBytes (${mebibytes(minFreeBytes)} MiB): the server would be degraded`
+  const message = `${text}, below storage.minFreeBytes (${mebibytes(minFreeBytes)} MiB): the server will report degraded`
   return warn('space', message, `df -h ${shellWord(folder)}`)
 }
 

@@ -6,7 +6,7 @@ import { shellWord } from './shell-word.ts'
 
 type Trigger = LoadedConfig['triggers'][number]
 
-/** Whether the expressions and time zones of the registered triggers are known here, and when the next one fires. */
+/** Checks the cron expressions and time zones of the registered triggers, and shows the next fire. */
 export async function checkTriggers(
   { triggers }: Pick<LoadedConfig, 'triggers'>,
   now: number,
@@ -31,12 +31,12 @@ const ruleOf = (trigger: Trigger): readonly NamedRule[] =>
   trigger.kind === 'cron' ? [{ id: trigger.id, cron: trigger.cron, timezone: trigger.timezone ?? 'UTC' }] : []
 
 function unknownFinding({ id, cron, timezone }: NamedRule, problem: string): Finding {
-  const fix = `correct it until this prints times: perdure triggers next ${shellWord(cron)} --tz ${shellWord(timezone)}`
+  const fix = `fix the trigger until this command succeeds: perdure triggers next ${shellWord(cron)} --tz ${shellWord(timezone)}`
   return fail('triggers', `${id}: ${problem}`, fix)
 }
 
 function summary(count: number, next: number): string {
-  if (count === 0) return `none registered; ${Intl.supportedValuesOf('timeZone').length} time zones are known`
-  const when = Number.isFinite(next) ? `, the next by the clock at ${new Date(next).toISOString()}` : ''
+  if (count === 0) return `none registered; ${Intl.supportedValuesOf('timeZone').length} time zones available`
+  const when = Number.isFinite(next) ? `, next cron fire at ${new Date(next).toISOString()}` : ''
   return `${count} registered${when}`
 }

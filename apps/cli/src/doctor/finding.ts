@@ -1,13 +1,13 @@
 import type { Paint } from '../output/paint.ts'
 
-/** What one check of `perdure doctor` came to. */
+/** The result of one check of `perdure doctor`. */
 export interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warn' | 'fail'
   readonly message: string
-  /** What to do; every failure has one. */
+  /** What to do about it; every failure has one. */
   readonly fix?: string
-  /** Does what `fix` says and answers what was done; only where nothing can be lost by it. */
+  /** Applies the fix and returns what was done. Only for fixes that cannot lose data. */
   readonly repair?: () => Promise<string>
 }
 
@@ -21,7 +21,7 @@ export const warn = (check: string, message: string, fix?: string): Finding =>
 
 export const fail = (check: string, message: string, fix: string): Finding => ({ check, status: 'fail', message, fix })
 
-/** A failure from something thrown; the hint of a typed error is its fix. */
+/** A failure from a thrown error. Its hint is the fix; errors without a hint get `otherwise`. */
 export function failFrom(check: string, error: unknown, otherwise: string): Finding {
   const { message, hint } = (error ?? {}) as { message?: unknown; hint?: unknown }
   return fail(check, typeof message === 'string' ? message : String(error), typeof hint === 'string' ? hint : otherwise)

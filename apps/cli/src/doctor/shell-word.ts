@@ -1,3 +1,3 @@
-/** One word of a shell command that can be pasted. */
+/** Quotes a text as one word of a shell command, if needed. */
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -2,22 +2,22 @@ import { MintedToken, TOKEN_ENVS, Token } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 
-const ID: ArgumentSpec = { name: 'id', note: 'of the token' }
+const ID: ArgumentSpec = { name: 'id', note: 'token id' }
 const EXITS = ['storageFault'] as const
 
-/** Tokens and the database: they work before the first start and beside a running server. */
+/** These commands open the database directly, so they work before the first start and while a server runs. */
 export const accessCommands: readonly CommandSpec[] = [
   {
     path: 'token create',
-    summary: 'mint a token; it is shown once',
+    summary: 'create a token and print it; it cannot be shown again',
     target: 'storage',
     flags: [
-      { name: 'name', type: 'string', note: 'what it is for', required: true },
-      { name: 'scopes', type: 'list', value: 'a,b', note: 'what it may do, separated by commas', required: true },
-      { name: 'subject', type: 'string', note: 'who it speaks for; its own id when missing' },
-      { name: 'env', type: 'string', note: 'part of its text', choices: TOKEN_ENVS },
-      { name: 'expires', type: 'string', value: 'span', note: 'lifetime, such as 12h or 30d' },
-      { name: 'expires-at', type: 'string', value: 'instant', note: 'ISO-8601 instant' },
+      { name: 'name', type: 'string', note: 'set a name that says what the token is for', required: true },
+      { name: 'scopes', type: 'list', value: 'a,b', note: 'grant these scopes', required: true },
+      { name: 'subject', type: 'string', note: 'set the subject it acts for (default: the token id)' },
+      { name: 'env', type: 'string', note: 'set the environment in the token prefix', choices: TOKEN_ENVS },
+      { name: 'expires', type: 'string', value: 'duration', note: 'set its lifetime, such as 12h or 30d' },
+      { name: 'expires-at', type: 'string', value: 'instant', note: 'set when it expires, as an ISO-8601 instant' },
     ],
     examples: [
       'TOKEN=$(perdure token create --name ci --scopes agents:invoke:echo --expires 30d)',
@@ -30,7 +30,7 @@ export const accessCommands: readonly CommandSpec[] = [
   },
   {
     path: 'token list',
-    summary: 'list tokens, newest first; never their text',
+    summary: 'list tokens, newest first, without their values',
     target: 'storage',
     examples: ['perdure token list', 'perdure token list --json=id,name,scopes'],
     exits: EXITS,
@@ -40,7 +40,7 @@ export const accessCommands: readonly CommandSpec[] = [
   },
   {
     path: 'token inspect',
-    summary: 'show a token; never its text',
+    summary: 'show a token, without its value',
     target: 'storage',
     arguments: [ID],
     examples: ['perdure token inspect tok_01KX3FJ9M8', 'perdure token inspect tok_01KX3FJ9M8 --json=scopes,expiresAt'],
@@ -51,7 +51,7 @@ export const accessCommands: readonly CommandSpec[] = [
   },
   {
     path: 'token revoke',
-    summary: 'revoke a token at once and for good',
+    summary: 'revoke a token immediately and permanently',
     target: 'storage',
     arguments: [ID],
     examples: ['perdure token revoke tok_01KX3FJ9M8', 'perdure token revoke tok_01KX3FJ9M8 --json'],
@@ -62,12 +62,17 @@ export const accessCommands: readonly CommandSpec[] = [
   },
   {
     path: 'token rotate',
-    summary: 'replace a token of a running server by a new one, shown once',
+    summary: 'replace a token with a new one, printed once; needs a running server',
     target: 'server',
     arguments: [ID],
     flags: [
-      { name: 'grace', type: 'span', value: 'span', note: 'how long the old one stays valid; none without it' },
-      { name: 'expires', type: 'string', value: 'span', note: 'lifetime of the new one, such as 30d' },
+      {
+        name: 'grace',
+        type: 'duration',
+        value: 'duration',
+        note: 'keep the old token valid for this long (default: revoke it now)',
+      },
+      { name: 'expires', type: 'string', value: 'duration', note: 'set the lifetime of the new token, such as 30d' },
     ],
     examples: [
       'perdure token rotate tok_01KX3FJ9M8 --grace 10m',

@@ -14,16 +14,22 @@ export const agentCommands: readonly CommandSpec[] = [
   },
   {
     path: 'agents run',
-    summary: 'run an agent; exit code 3 when it waits for somebody; Ctrl-C cancels the run, twice leaves it alone',
+    summary:
+      'run an agent and print its result; exits 3 if the run is waiting for an approval, event or resume; Ctrl-C cancels the run, a second Ctrl-C leaves it running',
     ...CHANGES,
-    arguments: [{ name: 'agent', note: 'id of the agent' }],
+    arguments: [{ name: 'agent', note: 'agent id' }],
     flags: [
-      { name: 'input', type: 'string', value: 'input', note: 'JSON, or text; @file reads a file, - reads stdin' },
-      { name: 'stream', type: 'boolean', note: 'its words on stdout as they come, its other events on stderr' },
-      { name: 'session', type: 'string', value: 'id', note: 'session it belongs to' },
-      { name: 'run-timeout', type: 'span', value: 'span', note: 'after which the run is aborted' },
-      { name: 'idempotency-key', type: 'string', value: 'key', note: 'starts one run however often it is sent' },
-      { name: 'detach', type: 'boolean', note: 'answer once the run is accepted' },
+      { name: 'input', type: 'string', value: 'input', note: 'send this input: JSON or text, @file, or - for stdin' },
+      { name: 'stream', type: 'boolean', note: 'stream its text to stdout and its other events to stderr' },
+      { name: 'session', type: 'string', value: 'id', note: 'run it in this session' },
+      { name: 'run-timeout', type: 'duration', value: 'duration', note: 'abort the run after this long' },
+      {
+        name: 'idempotency-key',
+        type: 'string',
+        value: 'key',
+        note: 'start only one run for all requests with this key',
+      },
+      { name: 'detach', type: 'boolean', note: 'return as soon as the server has accepted the run' },
     ],
     examples: [
       `perdure agents run echo --input '{"text":"hi"}' --stream`,

@@ -2,18 +2,24 @@ import { Approval, ApprovalStatus, listOf } from '@perdure/protocol'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
 import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
-const ID: ArgumentSpec = { name: 'approval', note: 'id of the approval' }
-const REASON: FlagSpec = { name: 'reason', type: 'string', note: 'is kept with the decision' }
+const ID: ArgumentSpec = { name: 'approval', note: 'approval id' }
+const REASON: FlagSpec = { name: 'reason', type: 'string', note: 'record this reason with the decision' }
 
 export const approvalCommands: readonly CommandSpec[] = [
   {
     path: 'approvals list',
-    summary: 'list what waits for a decision; with --watch also what comes',
+    summary: 'list approvals; with --watch, follow new ones',
     ...READS,
     flags: [
-      { name: 'status', type: 'string', note: 'which ones', choices: ApprovalStatus.options, default: 'pending' },
-      { name: 'run', type: 'string', value: 'id', note: 'only those of this run' },
-      { name: 'watch', type: 'boolean', note: 'go on with the events of approvals, one a line' },
+      {
+        name: 'status',
+        type: 'string',
+        note: 'show only approvals with this status',
+        choices: ApprovalStatus.options,
+        default: 'pending',
+      },
+      { name: 'run', type: 'string', value: 'id', note: 'show only approvals of this run' },
+      { name: 'watch', type: 'boolean', note: 'then follow approval events, one per line' },
       ...PAGE_FLAGS,
     ],
     examples: ['perdure approvals list', 'perdure approvals list --status granted --json'],
@@ -22,7 +28,7 @@ export const approvalCommands: readonly CommandSpec[] = [
   },
   {
     path: 'approvals show',
-    summary: 'show an approval and what it is about',
+    summary: 'show an approval and its payload',
     ...READS,
     arguments: [ID],
     examples: ['perdure approvals show apr_01KX3F', 'perdure approvals show apr_01KX3F --json=payload'],
@@ -31,12 +37,17 @@ export const approvalCommands: readonly CommandSpec[] = [
   },
   {
     path: 'approvals approve',
-    summary: 'grant an approval; exit code 6 when somebody else has decided otherwise',
+    summary: 'grant an approval; exits 6 if it was already decided otherwise',
     ...CHANGES,
     arguments: [ID],
     flags: [
       REASON,
-      { name: 'payload', type: 'string', value: 'input', note: 'JSON or text for the run; @file, or - for stdin' },
+      {
+        name: 'payload',
+        type: 'string',
+        value: 'input',
+        note: 'pass this to the run: JSON or text, @file, or - for stdin',
+      },
     ],
     examples: [
       'perdure approvals approve apr_01KX3F',
@@ -47,7 +58,7 @@ export const approvalCommands: readonly CommandSpec[] = [
   },
   {
     path: 'approvals deny',
-    summary: 'deny an approval; exit code 6 when somebody else has decided otherwise',
+    summary: 'deny an approval; exits 6 if it was already decided otherwise',
     ...CHANGES,
     arguments: [ID],
     flags: [REASON],

@@ -4,10 +4,20 @@ import type { CommandSpec, FlagSpec } from './command-spec.ts'
 import { ASKING, PAGE_FLAGS, READS } from './server-rows.ts'
 
 const FILTERS: readonly FlagSpec[] = [
-  { name: 'action', type: 'string', note: 'only entries of this action' },
-  { name: 'actor', type: 'string', note: 'only entries of this subject, or of this id of a token' },
-  { name: 'since', type: 'string', value: 'when', note: 'a span such as 1h, or an ISO-8601 instant' },
-  { name: 'until', type: 'string', value: 'when', note: 'a span such as 1h, or an ISO-8601 instant; exclusive' },
+  { name: 'action', type: 'string', note: 'show only entries with this action' },
+  { name: 'actor', type: 'string', note: 'show only entries by this subject or token id' },
+  {
+    name: 'since',
+    type: 'string',
+    value: 'when',
+    note: 'start at this time: a duration ago such as 1h, or an ISO-8601 instant',
+  },
+  {
+    name: 'until',
+    type: 'string',
+    value: 'when',
+    note: 'end before this time: a duration ago such as 1h, or an ISO-8601 instant',
+  },
 ]
 
 export const auditCommands: readonly CommandSpec[] = [
@@ -22,11 +32,16 @@ export const auditCommands: readonly CommandSpec[] = [
   },
   {
     path: 'audit verify',
-    summary: 'verify the audit chain, or with --file an exported one without any server',
+    summary: 'verify the audit chain of a server, or an exported file with --file',
     target: 'server',
     flags: [
-      { name: 'file', type: 'string', value: 'file', note: 'NDJSON of perdure audit export, without filters' },
-      { name: 'expect', type: 'string', value: 'size:hash', note: 'entry number size must have this hash' },
+      { name: 'file', type: 'string', value: 'file', note: 'verify this unfiltered NDJSON export; needs no server' },
+      {
+        name: 'expect',
+        type: 'string',
+        value: 'size:hash',
+        note: 'require the entry numbered <size> to have this hash',
+      },
     ],
     examples: ['perdure audit verify', 'perdure audit verify --file audit.ndjson'],
     exits: ['unreachable', 'denied', 'problem'],
@@ -36,11 +51,11 @@ export const auditCommands: readonly CommandSpec[] = [
   },
   {
     path: 'audit export',
-    summary: 'write the audit chain to stdout, oldest first; the export is an entry of it',
+    summary: 'write the audit chain to stdout, oldest first; the export itself is recorded in it',
     target: 'server',
     flags: [
       ...FILTERS,
-      { name: 'format', type: 'string', note: 'how it is written', choices: ['ndjson', 'csv'], default: 'ndjson' },
+      { name: 'format', type: 'string', note: 'write in this format', choices: ['ndjson', 'csv'], default: 'ndjson' },
     ],
     examples: ['perdure audit export > audit.ndjson', 'perdure audit export --since 30d --format csv > audit.csv'],
     exits: ASKING,

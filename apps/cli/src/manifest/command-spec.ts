@@ -5,9 +5,8 @@ import type { ExitName } from '../exit-codes.ts'
 export interface ArgumentSpec {
   readonly name: string
   readonly note: string
-  /** One that need not be given. */
   readonly optional?: true
-  /** Takes all words that are left. */
+  /** Takes all remaining words. */
   readonly variadic?: true
 }
 
@@ -16,23 +15,25 @@ export interface FlagSpec {
   readonly name: string
   readonly short?: string
   /** `boolean` takes no value; `list` is split at commas; `pairs` may be repeated, each `key=value`. */
-  readonly type: 'boolean' | 'string' | 'integer' | 'list' | 'pairs' | 'span'
+  readonly type: 'boolean' | 'string' | 'integer' | 'list' | 'pairs' | 'duration'
   readonly note: string
-  /** What the value is called in help; the name of the flag without it. */
+  /** What help calls the value. Default: the flag name. */
   readonly value?: string
   readonly default?: string | number
   readonly choices?: readonly string[]
   readonly required?: true
 }
 
-/** What a command works on, and so which flags it shares with others of its kind. */
+/** What a command works on; decides which shared flags it has. */
 export type Target = 'server' | 'storage' | 'none'
 
-/** The handler of a command. `values` holds its arguments and flags by name; `never` lets each say which it expects. */
+/**
+ * Handles a command. `values` holds arguments and flags by name; `never` lets each handler declare the type it expects.
+ */
 export type Handler = (call: Call, values: never) => void | Promise<void>
 
 /**
- * One command: parsing, help, completion, the reference page and the tests that hold for all commands derive from it.
+ * One command. Parsing, help, completion, the reference page and the tests that run for every command derive from it.
  */
 export interface CommandSpec {
   /** The words that name it, such as `runs list`. */
@@ -43,14 +44,14 @@ export interface CommandSpec {
   readonly arguments?: readonly ArgumentSpec[]
   readonly flags?: readonly FlagSpec[]
   readonly examples: readonly [string, string]
-  /** Exit codes it can end with, besides 0, 1, 2 and 130. */
+  /** Exit codes besides 0, 1, 2 and 130. */
   readonly exits?: readonly ExitName[]
-  /** `document`: one JSON document with `--json`; `stream`: one a line; `text`: what it prints is text by nature. */
+  /** With `--json`, `document` writes one JSON document and `stream` one per line; `text` always writes text. */
   readonly output: 'document' | 'stream' | 'text'
-  /** Of the document, or of one line of the stream. */
+  /** Schema of the document, or of one line of the stream. */
   readonly schema: GenericSchema
-  /** Runs until it is stopped. */
+  /** Keeps running until it is stopped. */
   readonly isService?: true
-  /** The work of a command is loaded when it runs, so that help needs no driver. */
+  /** Loads the handler when the command runs, so that help does not load the storage driver. */
   readonly load: () => Promise<Handler>
 }

@@ -18,7 +18,7 @@ import { storageCommands } from './storage-commands.ts'
 import { triggerCommands } from './trigger-commands.ts'
 import { workflowCommands } from './workflow-commands.ts'
 
-/** Every command, in the order of the help. */
+/** Every command, in the order help lists them. */
 export const COMMANDS: readonly CommandSpec[] = [
   ...servingCommands,
   ...configCommands,
@@ -40,25 +40,25 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...helpCommands,
 ]
 
-/** What stands beside the first word of several commands. */
+/** Help text of each command group. */
 export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   config: 'show and check the configuration',
-  secrets: 'make and check secrets',
-  token: 'create, list and revoke tokens, beside a running server too',
-  migrate: 'look at and apply storage migrations',
-  backup: 'copy the database, beside a running server too',
-  storage: 'look after the database file',
-  deploy: 'files for proxies, supervisors and containers',
+  secrets: 'generate and check secrets',
+  token: 'create, list, revoke and rotate tokens',
+  migrate: 'show and apply storage migrations',
+  backup: 'back up the database, also while the server runs',
+  storage: 'verify and compact the database file',
+  deploy: 'print files for proxies, supervisors and containers',
   agents: 'list and run agents',
-  runs: 'look at runs and steer them',
-  sessions: 'look at sessions',
-  workflows: 'run workflows and look at their threads',
-  approvals: 'decide what runs wait for',
-  triggers: 'look at triggers and steer them',
-  audit: 'read and verify the audit chain',
-  memory: 'search and forget facts',
-  skills: 'look at skills',
-  mcp: 'look at MCP servers',
+  runs: 'inspect, abort and resume runs',
+  sessions: 'inspect sessions',
+  workflows: 'run workflows and inspect their threads',
+  approvals: 'list, grant and deny approvals',
+  triggers: 'inspect, fire, enable and disable triggers',
+  audit: 'read, verify and export the audit chain',
+  memory: 'search and delete facts',
+  skills: 'list skills',
+  mcp: 'list and test MCP servers',
   events: 'follow events',
-  context: 'remember servers',
+  context: 'save servers and switch between them',
 }

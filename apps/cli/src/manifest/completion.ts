@@ -4,17 +4,17 @@ import { flagsOf } from './shared-flags.ts'
 export const SHELLS = ['bash', 'zsh', 'fish', 'pwsh'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** What may follow some words. */
-interface Place {
-  readonly words: string // such as `runs`, or nothing
+/** The words and flags that can follow `words`. */
+interface Completion {
+  readonly words: string // such as `runs`; empty at the start
   readonly next: readonly string[]
 }
 
-/** A script for the shell to load. It asks nobody and knows the commands of this release. */
+/** A completion script for the shell. It is static: it knows the commands of this release and makes no requests. */
 export const completionScript = (shell: Shell, commands: readonly CommandSpec[]): string =>
-  SCRIPTS[shell](placesOf(commands))
+  SCRIPTS[shell](completionsOf(commands))
 
-function placesOf(commands: readonly CommandSpec[]): readonly Place[] {
+function completionsOf(commands: readonly CommandSpec[]): readonly Completion[] {
   const prefixes = new Set(commands.flatMap(({ path }) => prefixesOf(path.split(' '))))
   const groups = [...prefixes].map((words) => {
     const depth = words === '' ? 0 : words.split(' ').length
@@ -30,8 +30,8 @@ function placesOf(commands: readonly CommandSpec[]): readonly Place[] {
 
 const prefixesOf = (words: readonly string[]): readonly string[] => words.map((_, at) => words.slice(0, at).join(' '))
 
-const SCRIPTS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
-  bash: (places) => `_perdure() {
+const SCRIPTS: Readonly<Record<Shell, (completions: readonly Completion[]) => string>> = {
+  bash: (completions) => `_perdure() {
   local words="" word candidates
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$word" in -*) ;; *) _perdure_at "\${words:+$words }$word" >/dev/null && words="\${words:+$words }$word" ;; esac
@@ -41,16 +41,16 @@ const SCRIPTS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
 }
 _perdure_at() {
   case "$1" in
-${caseLines(places)}
+${caseLines(completions)}
     *) return 1 ;;
   esac
 }
 complete -o default -F _perdure perdure
 `,
-  zsh: (places) => `#compdef perdure
+  zsh: (completions) => `#compdef perdure
 _perdure_at() {
   case "$1" in
-${caseLines(places)}
+${caseLines(completions)}
     *) return 1 ;;
   esac
 }
@@ -63,7 +63,7 @@ _perdure() {
 }
 compdef _perdure perdure
 `,
-  fish: (places) => `function __perdure_at
+  fish: (completions) => `function __perdure_at
   set -l words
   for word in (commandline -opc)[2..]
     string match -q -- '-*' $word; or set words $words $word
@@ -71,28 +71,28 @@ compdef _perdure perdure
   test "$words" = "$argv"; or string match -q -- "$argv *" "$words"
 end
 complete -c perdure -f
-${places
+${completions
   .map(
     ({ words, next }) =>
       `complete -c perdure -n '${words === '' ? 'test (count (commandline -opc)) -eq 1' : `__perdure_at ${words}`}' -a '${next.join(' ')}'`,
   )
   .join('\n')}
 `,
-  pwsh: (places) => `Register-ArgumentCompleter -Native -CommandName perdure -ScriptBlock {
+  pwsh: (completions) => `Register-ArgumentCompleter -Native -CommandName perdure -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
-  $places = @{
-${places.map(({ words, next }) => `    '${words}' = '${next.join(' ')}'`).join('\n')}
+  $completions = @{
+${completions.map(({ words, next }) => `    '${words}' = '${next.join(' ')}'`).join('\n')}
   }
   $at = ''
   foreach ($element in $commandAst.CommandElements | Select-Object -Skip 1) {
     $longer = if ($at -eq '') { "$element" } else { "$at $element" }
-    if ($places.ContainsKey($longer)) { $at = $longer }
+    if ($completions.ContainsKey($longer)) { $at = $longer }
   }
-  $places[$at] -split ' ' | Where-Object { $_ -like "$wordToComplete*" } |
+  $completions[$at] -split ' ' | Where-Object { $_ -like "$wordToComplete*" } |
     ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
 }
 `,
 }
 
-const caseLines = (places: readonly Place[]): string =>
-  places.map(({ words, next }) => `    "${words}") echo "${next.join(' ')}" ;;`).join('\n')
+const caseLines = (completions: readonly Completion[]): string =>
+  completions.map(({ words, next }) => `    "${words}") echo "${next.join(' ')}" ;;`).join('\n')

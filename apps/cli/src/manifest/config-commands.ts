@@ -6,9 +6,9 @@ const Anything = v.record(v.string(), v.unknown())
 export const configCommands: readonly CommandSpec[] = [
   {
     path: 'config print',
-    summary: 'show every value in effect; of a secret only where it is',
+    summary: 'show every configuration value in effect; of a secret, only its reference',
     target: 'storage',
-    flags: [{ name: 'origin', type: 'boolean', note: 'also show where each value came from' }],
+    flags: [{ name: 'origin', type: 'boolean', note: 'show where each value comes from' }],
     examples: ['perdure config print --origin', 'perdure config print --format ndjson'],
     output: 'document',
     schema: v.object({
@@ -19,7 +19,7 @@ export const configCommands: readonly CommandSpec[] = [
   },
   {
     path: 'config check',
-    summary: 'check all that a start checks: file, environment, flags, registrations, secrets',
+    summary: 'run the checks of a server start: file, environment, flags, registrations, secrets',
     target: 'storage',
     examples: ['perdure config check', 'perdure config check --config perdure.config.mjs --json'],
     output: 'document',
@@ -28,7 +28,7 @@ export const configCommands: readonly CommandSpec[] = [
   },
   {
     path: 'config schema',
-    summary: 'print the JSON Schema of the configuration, for editors',
+    summary: 'print the JSON Schema of the configuration file',
     target: 'none',
     examples: ['perdure config schema > perdure.schema.json', 'perdure config schema --json=properties'],
     output: 'document',
@@ -37,7 +37,7 @@ export const configCommands: readonly CommandSpec[] = [
   },
   {
     path: 'secrets generate',
-    summary: 'write 32 random bytes to a file only its owner may read; never overwrites',
+    summary: 'write a 32-byte random secret to a new file that only its owner can read',
     target: 'none',
     arguments: [{ name: 'kind', note: 'pepper or encryption-key' }],
     flags: [
@@ -45,7 +45,7 @@ export const configCommands: readonly CommandSpec[] = [
         name: 'out',
         type: 'string',
         value: 'ref',
-        note: 'secret reference to write to; file:./secrets/<kind> without it',
+        note: 'write to this secret reference (default: file:./secrets/<kind>)',
       },
       { name: 'print', type: 'boolean', note: 'print the secret instead of writing it' },
     ],
@@ -63,7 +63,7 @@ export const configCommands: readonly CommandSpec[] = [
   },
   {
     path: 'secrets check',
-    summary: 'resolve every secret reference of the configuration; never shows a value',
+    summary: 'check that every secret reference of the configuration resolves, without showing values',
     target: 'storage',
     examples: ['perdure secrets check', 'perdure secrets check --json'],
     exits: ['problem'],

@@ -6,7 +6,7 @@ const Context = v.object({ name: v.string(), url: v.string(), token: v.optional(
 export const contextCommands: readonly CommandSpec[] = [
   {
     path: 'context list',
-    summary: 'list the servers that are remembered; of tokens only their end',
+    summary: 'list saved servers; of each token, only the last characters',
     target: 'none',
     examples: ['perdure context list', 'perdure context list --json=name,current'],
     output: 'document',
@@ -15,13 +15,17 @@ export const contextCommands: readonly CommandSpec[] = [
   },
   {
     path: 'context add',
-    summary: 'remember a server and its token, in a file only its owner may read',
+    summary: 'save a server and its token in a file that only its owner can read',
     target: 'none',
-    arguments: [{ name: 'name', note: 'what to call it' }],
+    arguments: [{ name: 'name', note: 'name of the context' }],
     flags: [
-      { name: 'url', type: 'string', note: 'address with its base path', required: true },
-      { name: 'token', type: 'string', note: 'access token; - reads stdin, so that no history keeps it' },
-      { name: 'replace', type: 'boolean', note: 'also when there is one of that name' },
+      { name: 'url', type: 'string', note: 'set the server URL, including the base path', required: true },
+      {
+        name: 'token',
+        type: 'string',
+        note: 'save this access token; - reads it from stdin, which keeps it out of the shell history',
+      },
+      { name: 'replace', type: 'boolean', note: 'overwrite an existing context of that name' },
     ],
     examples: [
       'perdure context add local --url http://127.0.0.1:8080/v1',
@@ -34,9 +38,9 @@ export const contextCommands: readonly CommandSpec[] = [
   },
   {
     path: 'context use',
-    summary: 'speak to this server from now on',
+    summary: 'make a saved server the default',
     target: 'none',
-    arguments: [{ name: 'name', note: 'of the context' }],
+    arguments: [{ name: 'name', note: 'name of the context' }],
     examples: ['perdure context use prod', 'perdure context use prod --json'],
     output: 'document',
     schema: Context,

@@ -5,7 +5,7 @@ import { DEPLOYMENTS } from './deployments.ts'
 export const deployCommands: readonly CommandSpec[] = [
   {
     path: 'deploy print',
-    summary: 'print a file to run the server with: of a proxy, a supervisor, a container or for its metrics',
+    summary: 'print a deployment file: proxy, supervisor, container or monitoring',
     target: 'none',
     arguments: [{ name: 'what', note: Object.keys(DEPLOYMENTS).join(', ') }],
     examples: [

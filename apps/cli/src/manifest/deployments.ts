@@ -1,4 +1,4 @@
-/** What can be printed, and the file of the folder `deploy` that it is. */
+/** Argument of `deploy print` → file in the folder `deploy`. */
 export const DEPLOYMENTS: Readonly<Record<string, string>> = {
   caddy: 'Caddyfile',
   nginx: 'nginx.conf',

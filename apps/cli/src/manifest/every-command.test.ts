@@ -11,7 +11,7 @@ import { COMMANDS } from './commands.ts'
 const dir = temporaryDir()
 const byPath = COMMANDS.map((command) => [command.path, command] as const)
 
-/** A server that refuses everything, as one does whose token is wrong. */
+/** A server that answers 401 to every request. */
 let refusing: Server
 beforeAll(async () => {
   refusing = createServer((_, response) => {
@@ -22,17 +22,17 @@ beforeAll(async () => {
 })
 afterAll(() => void refusing.close())
 
-/** What it needs to get as far as its work; a server that refuses, a configuration that is not there, nothing. */
+/** Arguments that pass parsing, so that the command fails at its server or its missing configuration. */
 function argumentsOf({ path, target, arguments: given = [], flags = [] }: CommandSpec): readonly string[] {
   const values = path === 'api' ? ['runs.list'] : given.filter(({ optional }) => !optional).map(() => 'x')
   const required = flags.filter((flag) => flag.required).flatMap(({ name }) => [`--${name}`, 'x'])
   const { port } = refusing.address() as AddressInfo
-  const place = {
+  const targetFlags = {
     server: ['--url', `http://127.0.0.1:${port}/v1`, '--token', 't'],
     storage: ['--config', 'missing.mjs'],
     none: [],
   }
-  return [...path.split(' '), ...values, ...required, ...place[target]]
+  return [...path.split(' '), ...values, ...required, ...targetFlags[target]]
 }
 
 interface Ran {
@@ -41,11 +41,11 @@ interface Ran {
   readonly err: string
 }
 
-/** In a folder of its own, without a terminal, with nothing on stdin. */
+/** Runs the command in an empty folder, without a terminal and with an empty stdin. */
 async function run(args: readonly string[]): Promise<Ran> {
   const terminal = recordingTerminal({ cwd: dir(), env: { XDG_CONFIG_HOME: dir() } })
   const ask = async () => {
-    throw new Error('asked, although nobody can answer')
+    throw new Error('prompted without a terminal')
   }
   const exitCode = await runCli(args, { ...terminal, ask })
   return { exitCode, out: terminal.out(), err: terminal.err() }
@@ -54,11 +54,11 @@ async function run(args: readonly string[]): Promise<Ran> {
 const codesOf = ({ exits = [] }: CommandSpec): readonly number[] =>
   (['ok', 'failed', 'usage', 'interrupted', ...exits] as const).map((exit) => EXIT_CODES[exit].code)
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/
 
 describe.each(byPath)('perdure %s', (path, command) => {
-  it('writes JSON and nothing else to stdout with --json, and ends with a code that its help names', async () => {
+  it('writes only JSON to stdout with --json and exits with a documented code', async () => {
     const { exitCode, out } = await run([...argumentsOf(command), '--json'])
 
     expect(codesOf(command)).toContain(exitCode)
@@ -67,15 +67,15 @@ describe.each(byPath)('perdure %s', (path, command) => {
     for (const line of lines) expect(JSON.parse(line)).toBeTypeOf('object')
   })
 
-  it('asks nobody, moves no cursor and needs no stdin where there is no terminal', async () => {
+  it('does not prompt and writes no control characters without a terminal', async () => {
     const { exitCode, out, err } = await run(argumentsOf(command))
 
     expect(codesOf(command)).toContain(exitCode)
     expect(`${out}${err}`).not.toMatch(CONTROL)
-    expect(err).not.toContain('although nobody can answer')
+    expect(err).not.toContain('prompted without a terminal')
   })
 
-  it('refuses an unknown flag with a proposal, an unknown format, and one word too many', async () => {
+  it('rejects an unknown flag with a suggestion, an unknown format and a surplus argument', async () => {
     const args = argumentsOf(command)
     const [flag, format, word] = [
       await run([...args, '--quite', '--json']),
@@ -91,10 +91,10 @@ describe.each(byPath)('perdure %s', (path, command) => {
   })
 })
 
-describe('commands that speak to a server', () => {
+describe('commands that call a server', () => {
   const asking = byPath.filter(([, { target, exits }]) => target === 'server' && exits?.includes('denied'))
 
-  it.each(asking)('perdure %s exits 4 when it is not let in, and says how to get a token', async (_, command) => {
+  it.each(asking)('exits 4 from perdure %s when the server refuses the token', async (_, command) => {
     const { exitCode, out } = await run([...argumentsOf(command), '--json'])
 
     expect(exitCode).toBe(EXIT_CODES.denied.code)

@@ -4,9 +4,9 @@ import type { CommandSpec } from './command-spec.ts'
 export const helpCommands: readonly CommandSpec[] = [
   {
     path: 'schema',
-    summary: 'print the JSON Schema of what a command writes with --json',
+    summary: 'print the JSON Schema of the --json output of a command',
     target: 'none',
-    arguments: [{ name: 'command', note: 'its words', variadic: true }],
+    arguments: [{ name: 'command', note: 'words of the command, such as runs list', variadic: true }],
     examples: ['perdure schema runs list', 'perdure schema doctor > doctor.schema.json'],
     output: 'document',
     schema: v.record(v.string(), v.unknown()),
@@ -14,7 +14,7 @@ export const helpCommands: readonly CommandSpec[] = [
   },
   {
     path: 'completion',
-    summary: 'print what a shell needs to complete commands and flags',
+    summary: 'print a shell completion script',
     target: 'none',
     arguments: [{ name: 'shell', note: 'bash, zsh, fish or pwsh' }],
     examples: [
@@ -36,9 +36,9 @@ export const helpCommands: readonly CommandSpec[] = [
   },
   {
     path: 'help',
-    summary: 'show help on a command, or on exit-codes, environment, formatting, config or errors/<identifier>',
+    summary: 'show help for a command or a topic: exit-codes, environment, formatting, config, errors/<identifier>',
     target: 'none',
-    arguments: [{ name: 'words', note: 'of the command, or the topic', optional: true, variadic: true }],
+    arguments: [{ name: 'words', note: 'words of a command, or a topic', optional: true, variadic: true }],
     examples: ['perdure help exit-codes', 'perdure help errors/pepper-missing'],
     output: 'document',
     schema: v.object({ help: v.string() }),

@@ -3,15 +3,15 @@ import * as v from 'valibot'
 import type { CommandSpec } from './command-spec.ts'
 import { CHANGES, READS } from './server-rows.ts'
 
-/** How much a server does, and how much it can do. */
+/** Current load and capacity of a server. */
 export const loadCommands: readonly CommandSpec[] = [
   {
     path: 'top',
-    summary: 'show health and the newest runs, anew every two seconds on a terminal',
+    summary: 'show health and the newest runs; on a terminal, refresh every two seconds',
     ...READS,
     flags: [
-      { name: 'interval', type: 'span', value: 'span', note: 'how long one picture stands', default: '2s' },
-      { name: 'once', type: 'boolean', note: 'one picture, then the end; so it is without a terminal and with JSON' },
+      { name: 'interval', type: 'duration', value: 'duration', note: 'refresh this often', default: '2s' },
+      { name: 'once', type: 'boolean', note: 'print once and exit; default without a terminal and with --json' },
     ],
     examples: ['perdure top', 'perdure top --once --json'],
     schema: v.object({ health: Health, runs: v.array(Run) }),
@@ -19,13 +19,13 @@ export const loadCommands: readonly CommandSpec[] = [
   },
   {
     path: 'bench',
-    summary: 'run an agent over and over and say how fast; the runs are real, and the rate limit counts them',
+    summary: 'measure throughput and latency of an agent; the runs are real and count against the rate limit',
     ...CHANGES,
-    arguments: [{ name: 'agent', note: 'id of an agent that may be run often' }],
+    arguments: [{ name: 'agent', note: 'id of an agent that is safe to run repeatedly' }],
     flags: [
-      { name: 'connections', type: 'integer', value: 'count', note: 'runs at once', default: 16 },
-      { name: 'duration', type: 'span', value: 'span', note: 'how long to begin new ones', default: '10s' },
-      { name: 'input', type: 'string', value: 'input', note: 'JSON, or text; @file reads a file, - reads stdin' },
+      { name: 'connections', type: 'integer', value: 'count', note: 'keep this many runs in progress', default: 16 },
+      { name: 'duration', type: 'duration', value: 'duration', note: 'start runs for this long', default: '10s' },
+      { name: 'input', type: 'string', value: 'input', note: 'send this input: JSON or text, @file, or - for stdin' },
     ],
     examples: [
       'perdure bench echo',

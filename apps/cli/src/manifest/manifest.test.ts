@@ -18,7 +18,7 @@ async function run(args: readonly string[]) {
   return { exitCode, out: terminal.out(), err: terminal.err() }
 }
 
-/** What makes a command fail before it does anything: no server listens there, and no such file exists. */
+/** Makes a command fail before it does anything: a port nobody listens on, a missing file, an extra flag. */
 const FAILING = {
   server: ['--url', 'http://127.0.0.1:1/v1'],
   storage: ['--config', 'missing.mjs'],
@@ -30,11 +30,11 @@ const requiredWords = ({ arguments: given = [], flags = [] }: CommandSpec) => [
   ...flags.filter(({ required }) => required).flatMap(({ name }) => [`--${name}`, 'x']),
 ]
 
-/** `triggers next` reads an expression without a server, and `api` lists operations: they get what needs one. */
+/** `api` without an operation lists the operations, which needs no server. */
 const wordsOf = (command: CommandSpec): readonly string[] =>
   command.path === 'api' ? ['runs.list'] : requiredWords(command)
 
-/** Finding what is wrong is its work: that it cannot read the configuration is a finding in its document. */
+/** `doctor` reports an unreadable configuration as a finding instead of failing. */
 const failable = byPath.filter(([path]) => path !== 'doctor')
 
 const failing = (command: CommandSpec) => [...command.path.split(' '), ...wordsOf(command), ...FAILING[command.target]]
@@ -42,19 +42,19 @@ const failing = (command: CommandSpec) => [...command.path.split(' '), ...wordsO
 const documented = (command: CommandSpec): readonly number[] =>
   (['ok', 'failed', 'usage', 'interrupted', ...(command.exits ?? [])] as const).map((exit) => EXIT_CODES[exit].code)
 
-describe('the manifest', () => {
-  it('names every command once, and every group', () => {
+describe('the command manifest', () => {
+  it('lists every command once and describes every group', () => {
     expect(new Set(COMMANDS.map(({ path }) => path)).size).toBe(COMMANDS.length)
     const groups = COMMANDS.map(({ path }) => path.split(' ')).filter(({ length }) => length > 1)
     expect(Object.keys(COMMAND_GROUPS).toSorted()).toEqual([...new Set(groups.map(([word]) => word))].toSorted())
   })
 
-  it.each(byPath)('has flags of %s that differ in name', (_, command) => {
+  it.each(byPath)('gives every flag of %s a unique name', (_, command) => {
     const names = flagsOf(command).flatMap(({ name, short }) => (short === undefined ? [name] : [name, short]))
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it.each(byPath)('gives two examples of %s that name it', async (path, { examples }) => {
+  it.each(byPath)('shows two examples in the help of %s', async (path, { examples }) => {
     const { exitCode, out, err } = await run([...path.split(' '), '--help'])
 
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
@@ -63,22 +63,25 @@ describe('the manifest', () => {
     for (const example of examples) expect(example).toContain(`perdure ${path}`)
   })
 
-  it.each(byPath)('proposes the nearest flag of %s and exits 2', async (path, command) => {
+  it.each(byPath)('suggests the nearest flag for a typo in %s and exits 2', async (path, command) => {
     const { exitCode, out, err } = await run([...path.split(' '), ...requiredWords(command), '--quite'])
 
     expect({ exitCode, out }).toEqual({ exitCode: 2, out: '' })
     expect(err).toContain('Did you mean --quiet?')
   })
 
-  it.each(failable)('writes one JSON document when %s fails, and a documented exit code', async (_, command) => {
-    const { exitCode, out, err } = await run([...failing(command), '--json'])
+  it.each(failable)(
+    'writes one JSON document and exits with a documented code when %s --json fails',
+    async (_, command) => {
+      const { exitCode, out, err } = await run([...failing(command), '--json'])
 
-    expect(exitCode).not.toBe(0)
-    expect(documented(command)).toContain(exitCode)
-    expect(out.trimEnd().split('\n')).toHaveLength(1)
-    expect(JSON.parse(out)).toMatchObject({ error: expect.any(String), message: expect.any(String) })
-    expect(err).toContain(`error[${JSON.parse(out).error}]`)
-  })
+      expect(exitCode).not.toBe(0)
+      expect(documented(command)).toContain(exitCode)
+      expect(out.trimEnd().split('\n')).toHaveLength(1)
+      expect(JSON.parse(out)).toMatchObject({ error: expect.any(String), message: expect.any(String) })
+      expect(err).toContain(`error[${JSON.parse(out).error}]`)
+    },
+  )
 
   it.each(failable)('writes nothing to stdout when %s fails without --json', async (_, command) => {
     expect((await run(failing(command))).out).toBe('')
@@ -91,11 +94,11 @@ describe('the manifest', () => {
     },
   )
 
-  it.each(byPath)('can load the work of %s', async (_, { load }) => {
+  it.each(byPath)('loads the handler of %s', async (_, { load }) => {
     expect(await load()).toBeTypeOf('function')
   })
 
-  it.each(byPath)('describes the output of %s by a JSON Schema', async (path) => {
+  it.each(byPath)('prints a JSON Schema of the output of %s', async (path) => {
     const { exitCode, out } = await run(['schema', ...path.split(' ')])
 
     expect(exitCode).toBe(0)
@@ -111,7 +114,7 @@ describe('the manifest', () => {
     }
   })
 
-  it('leaves no trace of commands that failed', () => {
+  it('creates no data folder when commands fail', () => {
     expect(existsSync(join(dir(), '.graphorin'))).toBe(false)
   })
 })

@@ -11,7 +11,7 @@ const Status = v.object({
 export const migrationCommands: readonly CommandSpec[] = [
   {
     path: 'migrate status',
-    summary: 'show what is applied and what is pending; changes nothing',
+    summary: 'show applied and pending migrations, without changing anything',
     target: 'storage',
     examples: ['perdure migrate status', 'perdure migrate status --json'],
     exits: ['storageFault'],
@@ -21,9 +21,9 @@ export const migrationCommands: readonly CommandSpec[] = [
   },
   {
     path: 'migrate up',
-    summary: 'apply what is pending, after a copy of the file; the server must be stopped',
+    summary: 'back up the database and apply pending migrations; the server must be stopped',
     target: 'storage',
-    flags: [{ name: 'dry-run', type: 'boolean', note: 'show what would be applied; changes nothing' }],
+    flags: [{ name: 'dry-run', type: 'boolean', note: 'show the pending migrations without applying them' }],
     examples: ['perdure migrate up', 'perdure migrate up --dry-run'],
     exits: ['storageFault'],
     output: 'document',

@@ -4,32 +4,42 @@ import { CHANGES, FOLLOWS, READS } from './server-rows.ts'
 
 const Document = v.record(v.string(), v.unknown())
 
-/** What comes straight from the tables of the interface. */
+/** Commands derived from the API tables. */
 export const operationCommands: readonly CommandSpec[] = [
   {
     path: 'events tail',
-    summary: 'follow the events of a subject, over lost connections',
+    summary: 'follow the events of a subject, reconnecting when the connection drops',
     ...FOLLOWS,
-    arguments: [{ name: 'subject', note: 'such as agent:echo/events' }],
-    flags: [{ name: 'since', type: 'string', value: 'eventId', note: 'also what came after this event' }],
+    arguments: [{ name: 'subject', note: 'event subject, such as agent:echo/events' }],
+    flags: [{ name: 'since', type: 'string', value: 'eventId', note: 'start after this event' }],
     examples: ['perdure events tail agent:echo/events', 'perdure events tail approvals/events --json'],
     load: async () => (await import('../commands/events-command.ts')).eventsTailCommand,
   },
   {
     path: 'api',
-    summary: 'call any REST operation by its id; without one, list them',
+    summary: 'call any REST operation by its id; without an id, list the operations',
     ...CHANGES,
-    arguments: [{ name: 'operation', note: 'such as runs.list', optional: true }],
+    arguments: [{ name: 'operation', note: 'operation id, such as runs.list', optional: true }],
     flags: [
       {
         name: 'field',
         short: 'f',
         type: 'pairs',
         value: 'key=value',
-        note: 'a path parameter or member of the query or body; JSON when it reads as JSON; may be repeated',
+        note: 'set a path parameter, query parameter or body field, parsed as JSON when it is valid JSON; repeatable',
       },
-      { name: 'input', type: 'string', value: 'input', note: 'the whole body; @file reads a file, - reads stdin' },
-      { name: 'idempotency-key', type: 'string', value: 'key', note: 'makes a repeated call take effect once' },
+      {
+        name: 'input',
+        type: 'string',
+        value: 'input',
+        note: 'send this request body: JSON or text, @file, or - for stdin',
+      },
+      {
+        name: 'idempotency-key',
+        type: 'string',
+        value: 'key',
+        note: 'make repeated requests with this key take effect only once',
+      },
     ],
     examples: [
       'perdure api runs.list -f status=failed -f limit=5',

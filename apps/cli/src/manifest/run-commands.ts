@@ -1,15 +1,20 @@
-import { EventEnvelope, listOf, RUN_STATUSES, Run, RunOutcome } from '@perdure/protocol'
+import { EventEnvelope, listOf, RUN_STATUS_NAMES, Run, RunOutcome } from '@perdure/protocol'
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
 import { CHANGES, CHANGING, FOLLOWS, PAGE_FLAGS, READS } from './server-rows.ts'
 
-const ID: ArgumentSpec = { name: 'run', note: 'id of the run' }
+const ID: ArgumentSpec = { name: 'run', note: 'run id' }
 const FILTERS: readonly FlagSpec[] = [
-  { name: 'status', type: 'string', note: 'only runs that are so', choices: RUN_STATUSES },
-  { name: 'agent', type: 'string', value: 'id', note: 'only runs of this agent' },
-  { name: 'workflow', type: 'string', value: 'id', note: 'only runs of this workflow' },
-  { name: 'session', type: 'string', value: 'id', note: 'only runs of this session' },
-  { name: 'since', type: 'string', value: 'when', note: 'a span such as 1h, or an ISO-8601 instant' },
+  { name: 'status', type: 'string', note: 'show only runs with this status', choices: RUN_STATUS_NAMES },
+  { name: 'agent', type: 'string', value: 'id', note: 'show only runs of this agent' },
+  { name: 'workflow', type: 'string', value: 'id', note: 'show only runs of this workflow' },
+  { name: 'session', type: 'string', value: 'id', note: 'show only runs of this session' },
+  {
+    name: 'since',
+    type: 'string',
+    value: 'when',
+    note: 'show only runs since this time: a duration ago such as 1h, or an ISO-8601 instant',
+  },
 ]
 
 const TraceLine = v.object({
@@ -44,19 +49,24 @@ export const runCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs tail',
-    summary: 'show the events of a run; with --follow until it ends, over lost connections',
+    summary: 'show the events of a run; with --follow, until the run ends',
     ...FOLLOWS,
     arguments: [ID],
     flags: [
-      { name: 'follow', short: 'f', type: 'boolean', note: 'wait for more until the run has ended' },
-      { name: 'since', type: 'string', value: 'eventId', note: 'only what comes after this event' },
+      {
+        name: 'follow',
+        short: 'f',
+        type: 'boolean',
+        note: 'wait for new events until the run ends, reconnecting if needed',
+      },
+      { name: 'since', type: 'string', value: 'eventId', note: 'start after this event' },
     ],
     examples: ['perdure runs tail run_01KX3FJ9M8 --follow', 'perdure runs tail run_01KX3FJ9M8 --json'],
     load: async () => (await import('../commands/runs-tail-command.ts')).runsTailCommand,
   },
   {
     path: 'runs trace',
-    summary: 'draw what a run did, and how long each part took',
+    summary: 'show a timeline of the steps of a run',
     ...READS,
     arguments: [ID],
     examples: ['perdure runs trace run_01KX3FJ9M8', 'perdure runs trace run_01KX3FJ9M8 --json'],
@@ -68,7 +78,7 @@ export const runCommands: readonly CommandSpec[] = [
     summary: 'abort a run',
     ...CHANGES,
     arguments: [ID],
-    flags: [{ name: 'reason', type: 'string', note: 'is kept with the run' }],
+    flags: [{ name: 'reason', type: 'string', note: 'record this reason with the run' }],
     examples: ['perdure runs abort run_01KX3FJ9M8', 'perdure runs abort run_01KX3FJ9M8 --reason "wrong customer"'],
     schema: RunOutcome,
     load: async () => (await import('../commands/runs-command.ts')).runsAbortCommand,
@@ -79,7 +89,12 @@ export const runCommands: readonly CommandSpec[] = [
     ...CHANGES,
     arguments: [ID],
     flags: [
-      { name: 'payload', type: 'string', value: 'input', note: 'JSON or text; @file reads a file, - reads stdin' },
+      {
+        name: 'payload',
+        type: 'string',
+        value: 'input',
+        note: 'pass this to the run: JSON or text, @file, or - for stdin',
+      },
     ],
     examples: ['perdure runs resume run_01KX3FJ9M8', `perdure runs resume run_01KX3FJ9M8 --payload '{"answer":42}'`],
     schema: RunOutcome,
@@ -87,10 +102,10 @@ export const runCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs replay',
-    summary: 'show the recorded events of a run; writes an entry to the audit chain',
+    summary: 'show the recorded events of a run; the access is recorded in the audit chain',
     target: 'server',
     arguments: [ID],
-    flags: [{ name: 'raw', type: 'boolean', note: 'without redaction; needs the scope traces:read:raw' }],
+    flags: [{ name: 'raw', type: 'boolean', note: 'show events unredacted; needs the scope traces:read:raw' }],
     examples: ['perdure runs replay run_01KX3FJ9M8', 'perdure runs replay run_01KX3FJ9M8 --raw --json'],
     exits: CHANGING,
     output: 'stream',
@@ -99,7 +114,7 @@ export const runCommands: readonly CommandSpec[] = [
   },
   {
     path: 'runs export',
-    summary: 'write a run and all of its events as one JSON document',
+    summary: 'write a run and all its events as one JSON document',
     ...READS,
     arguments: [ID],
     examples: ['perdure runs export run_01KX3FJ9M8 > run.json', 'perdure runs export run_01KX3FJ9M8 --json=events'],

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import type { CommandSpec, FlagSpec } from './command-spec.ts'
 
 const SERVING_FLAGS: readonly FlagSpec[] = [
-  { name: 'host', type: 'string', note: 'address to listen on' },
-  { name: 'port', type: 'integer', note: 'port to listen on; 0 for any free one' },
+  { name: 'host', type: 'string', note: 'listen on this address' },
+  { name: 'port', type: 'integer', note: 'listen on this port; 0 picks a free one' },
   { name: 'demo', type: 'boolean', note: 'register the demo agents echo and digest' },
 ]
 
@@ -33,19 +33,19 @@ const DevEvent = v.variant('event', [
 export const servingCommands: readonly CommandSpec[] = [
   {
     path: 'init',
-    summary: 'write a project that runs without an API key',
+    summary: 'create a project that runs without an API key',
     target: 'none',
-    arguments: [{ name: 'dir', note: 'folder to write to; this one without it', optional: true }],
+    arguments: [{ name: 'dir', note: 'folder to create the project in (default: the current folder)', optional: true }],
     flags: [
       {
         name: 'template',
         type: 'string',
         value: 'name',
-        note: 'what to write: an agent, a workflow that waits for a human, or an agent of the AI SDK',
+        note: 'start from an agent, a workflow with an approval, or an AI SDK agent',
         choices: ['basic', 'workflow', 'ai-sdk'],
         default: 'basic',
       },
-      { name: 'yes', type: 'boolean', note: 'do not ask' },
+      { name: 'yes', type: 'boolean', note: 'do not prompt' },
     ],
     examples: ['perdure init hello --yes', 'perdure init --template workflow'],
     exits: ['conflict'],
@@ -55,12 +55,12 @@ export const servingCommands: readonly CommandSpec[] = [
   },
   {
     path: 'dev',
-    summary: 'start a server for one developer: makes a pepper and a token, prints what to try, restarts on a change',
+    summary: 'start a development server with its own pepper and token; restarts when a source file changes',
     target: 'storage',
     flags: [
       ...SERVING_FLAGS,
-      { name: 'open', type: 'boolean', note: 'open the page of the API in a browser' },
-      { name: 'no-watch', type: 'boolean', note: 'do not restart when the configuration or what it imports changes' },
+      { name: 'open', type: 'boolean', note: 'open the API page in a browser' },
+      { name: 'no-watch', type: 'boolean', note: 'do not restart when the configuration or its imports change' },
     ],
     examples: ['perdure dev', 'perdure dev --demo --port 9000'],
     exits: ['storageFault'],
@@ -71,11 +71,11 @@ export const servingCommands: readonly CommandSpec[] = [
   },
   {
     path: 'server',
-    summary: 'start the server; SIGTERM drains and stops it',
+    summary: 'start the server; on SIGTERM it drains and stops',
     target: 'storage',
     flags: [
       ...SERVING_FLAGS,
-      { name: 'check', type: 'boolean', note: 'validate the configuration and its secrets, then exit' },
+      { name: 'check', type: 'boolean', note: 'check the configuration and its secrets, then exit' },
     ],
     examples: ['perdure server --config perdure.config.mjs', 'perdure server --port 0 --json'],
     exits: ['storageFault'],
@@ -86,10 +86,15 @@ export const servingCommands: readonly CommandSpec[] = [
   },
   {
     path: 'health',
-    summary: 'ask a running server how it is',
+    summary: 'show the health of a running server',
     target: 'server',
     flags: [
-      { name: 'probe', type: 'string', note: 'only whether it lives, or takes new runs', choices: ['live', 'ready'] },
+      {
+        name: 'probe',
+        type: 'string',
+        note: 'check only liveness, or readiness for new runs',
+        choices: ['live', 'ready'],
+      },
     ],
     examples: ['perdure health', 'perdure health --probe ready --quiet'],
     exits: ['unreachable', 'denied', 'problem'],
@@ -101,9 +106,7 @@ export const servingCommands: readonly CommandSpec[] = [
     path: 'doctor',
     summary: 'check this machine, the configuration, the secrets and the storage',
     target: 'storage',
-    flags: [
-      { name: 'fix', type: 'boolean', note: 'repair what can be repaired without a loss, and say what was done' },
-    ],
+    flags: [{ name: 'fix', type: 'boolean', note: 'make the repairs that cannot lose data, and list them' }],
     examples: ['perdure doctor', 'perdure doctor --fix --json'],
     exits: ['problem'],
     output: 'document',

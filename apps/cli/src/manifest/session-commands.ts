@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 import { CHANGING, FOLLOWS, PAGE_FLAGS, READS } from './server-rows.ts'
 
-const ID: ArgumentSpec = { name: 'session', note: 'id of the session' }
+const ID: ArgumentSpec = { name: 'session', note: 'session id' }
 
 export const sessionCommands: readonly CommandSpec[] = [
   {
@@ -26,19 +26,19 @@ export const sessionCommands: readonly CommandSpec[] = [
   },
   {
     path: 'sessions tail',
-    summary: 'follow the events of a session, over lost connections',
+    summary: 'follow the events of a session, reconnecting when the connection drops',
     ...FOLLOWS,
     arguments: [ID],
-    flags: [{ name: 'since', type: 'string', value: 'eventId', note: 'also what came after this event' }],
+    flags: [{ name: 'since', type: 'string', value: 'eventId', note: 'start after this event' }],
     examples: ['perdure sessions tail support-42', 'perdure sessions tail support-42 --json'],
     load: async () => (await import('../commands/sessions-command.ts')).sessionsTailCommand,
   },
   {
     path: 'sessions replay',
-    summary: 'show the recorded events of a session; writes an entry to the audit chain',
+    summary: 'show the recorded events of a session; the access is recorded in the audit chain',
     target: 'server',
     arguments: [ID],
-    flags: [{ name: 'raw', type: 'boolean', note: 'without redaction; needs the scope traces:read:raw' }],
+    flags: [{ name: 'raw', type: 'boolean', note: 'show events unredacted; needs the scope traces:read:raw' }],
     examples: ['perdure sessions replay support-42', 'perdure sessions replay support-42 --json'],
     exits: CHANGING,
     output: 'stream',

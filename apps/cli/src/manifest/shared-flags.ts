@@ -1,12 +1,12 @@
 import type { CommandSpec, FlagSpec, Target } from './command-spec.ts'
 
 const OUTPUT_FLAGS: readonly FlagSpec[] = [
-  { name: 'json', type: 'boolean', note: 'JSON on stdout, also on failure; --json=a,b keeps these members only' },
-  { name: 'format', type: 'string', choices: ['table', 'json', 'ndjson'], note: 'how stdout is written' },
-  { name: 'quiet', short: 'q', type: 'boolean', note: 'no talk on stderr but errors' },
-  { name: 'verbose', type: 'boolean', note: 'more about errors: causes and stacks' },
-  { name: 'no-color', type: 'boolean', note: 'no colours; NO_COLOR does the same' },
-  { name: 'cwd', type: 'string', value: 'dir', note: 'folder to work in' },
+  { name: 'json', type: 'boolean', note: 'write JSON to stdout, also on failure; --json=a,b keeps only these fields' },
+  { name: 'format', type: 'string', choices: ['table', 'json', 'ndjson'], note: 'write stdout in this format' },
+  { name: 'quiet', short: 'q', type: 'boolean', note: 'print only errors to stderr' },
+  { name: 'verbose', type: 'boolean', note: 'print the stack of an error' },
+  { name: 'no-color', type: 'boolean', note: 'disable colours, like NO_COLOR' },
+  { name: 'cwd', type: 'string', value: 'dir', note: 'run in this folder' },
 ]
 
 const TARGET_FLAGS: Readonly<Record<Target, readonly FlagSpec[]>> = {
@@ -14,23 +14,26 @@ const TARGET_FLAGS: Readonly<Record<Target, readonly FlagSpec[]>> = {
     {
       name: 'url',
       type: 'string',
-      note: 'address of the server with its base path; else PERDURE_URL, then the context',
+      note: 'use the server at this URL, including the base path (default: PERDURE_URL, then the context)',
     },
-    { name: 'token', type: 'string', note: 'access token; else PERDURE_TOKEN, then the context' },
-    { name: 'context', type: 'string', value: 'name', note: 'a server of perdure context list' },
+    { name: 'token', type: 'string', note: 'use this access token (default: PERDURE_TOKEN, then the context)' },
+    { name: 'context', type: 'string', value: 'name', note: 'use this server from perdure context list' },
     {
       name: 'timeout',
-      type: 'span',
-      value: 'span',
-      note: 'how long to wait for an answer, such as 30s',
+      type: 'duration',
+      value: 'duration',
+      note: 'wait at most this long for a response, such as 30s',
       default: '10m',
     },
   ],
-  storage: [{ name: 'config', type: 'string', value: 'file', note: 'configuration module or JSON file' }],
+  storage: [{ name: 'config', type: 'string', value: 'file', note: 'load this configuration module or JSON file' }],
   none: [],
 }
 
-/** All flags of a command: its own, those of its target, those of all. One of its own stands before a shared one. */
+/**
+ * All flags of a command: its own, those of its target, and the common ones. Its own override shared ones of the same
+ * name.
+ */
 export function flagsOf({ flags = [], target }: Pick<CommandSpec, 'flags' | 'target'>): readonly FlagSpec[] {
   const shared = [...TARGET_FLAGS[target], ...OUTPUT_FLAGS]
   return [...flags, ...shared.filter(({ name }) => !flags.some((own) => own.name === name))]

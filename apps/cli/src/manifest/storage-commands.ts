@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 
-const COPY: ArgumentSpec = { name: 'file', note: 'the copy' }
+const COPY: ArgumentSpec = { name: 'file', note: 'path of the backup' }
 const Audit = v.optional(v.unknown())
 const RESTORED = { path: v.string(), kept: v.nullable(v.string()) }
 const Problems = v.array(v.string())
@@ -9,16 +9,16 @@ const Problems = v.array(v.string())
 export const storageCommands: readonly CommandSpec[] = [
   {
     path: 'backup create',
-    summary: 'copy the database as it is now, with its audit log and a manifest; what is encrypted stays so',
+    summary: 'back up the database and its audit log with a manifest; encrypted data stays encrypted',
     target: 'storage',
     flags: [
       {
         name: 'out',
         type: 'string',
         value: 'file',
-        note: 'where the copy goes; the folder backups beside the database when missing',
+        note: 'write the backup to this file (default: in the folder backups beside the database)',
       },
-      { name: 'verify', type: 'boolean', note: 'read the whole copy afterwards' },
+      { name: 'verify', type: 'boolean', note: 'verify the backup after writing it' },
     ],
     examples: ['perdure backup create', 'perdure backup create --out /mnt/perdure.db --verify --json'],
     exits: ['problem', 'storageFault'],
@@ -28,7 +28,7 @@ export const storageCommands: readonly CommandSpec[] = [
   },
   {
     path: 'backup verify',
-    summary: 'compare a copy with its manifest and read all of it; exit code 5 when something is wrong',
+    summary: 'check a backup against its manifest and read it fully; exits 5 if it has problems',
     target: 'storage',
     arguments: [COPY],
     examples: ['perdure backup verify /mnt/perdure.db', 'perdure backup verify /mnt/perdure.db --json'],
@@ -39,7 +39,7 @@ export const storageCommands: readonly CommandSpec[] = [
   },
   {
     path: 'restore',
-    summary: 'put a copy in the place of the database, which is kept; the server must be stopped',
+    summary: 'replace the database with a backup and keep the old file; the server must be stopped',
     target: 'storage',
     arguments: [COPY],
     examples: ['perdure restore /mnt/perdure.db', 'perdure restore /mnt/perdure.db --json'],
@@ -50,7 +50,7 @@ export const storageCommands: readonly CommandSpec[] = [
   },
   {
     path: 'storage verify',
-    summary: 'read the whole database: pages, references, audit chain; exit code 5 when something is wrong',
+    summary: 'check the pages, references and audit chain of the database; exits 5 if it has problems',
     target: 'storage',
     examples: ['perdure storage verify', 'perdure storage verify --json'],
     exits: ['problem', 'storageFault'],
@@ -60,7 +60,7 @@ export const storageCommands: readonly CommandSpec[] = [
   },
   {
     path: 'storage vacuum',
-    summary: 'give the space of deleted rows back to the disk; the server must be stopped',
+    summary: 'return the space of deleted rows to the disk; the server must be stopped',
     target: 'storage',
     examples: ['perdure storage vacuum', 'perdure storage vacuum --json'],
     exits: ['storageFault'],

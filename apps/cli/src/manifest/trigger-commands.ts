@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec } from './command-spec.ts'
 import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
-const ID: ArgumentSpec = { name: 'trigger', note: 'id of the trigger' }
+const ID: ArgumentSpec = { name: 'trigger', note: 'trigger id' }
 
 export const triggerCommands: readonly CommandSpec[] = [
   {
@@ -17,7 +17,7 @@ export const triggerCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers show',
-    summary: 'show a trigger and its last fires',
+    summary: 'show a trigger and its latest fires',
     ...READS,
     arguments: [ID],
     examples: ['perdure triggers show digest', 'perdure triggers show digest --json=fires'],
@@ -26,7 +26,7 @@ export const triggerCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers fire',
-    summary: 'fire a trigger by hand, also a disabled one',
+    summary: 'fire a trigger now, even if it is disabled',
     ...CHANGES,
     arguments: [ID],
     examples: ['perdure triggers fire digest', 'perdure triggers fire digest --json=runId'],
@@ -35,7 +35,7 @@ export const triggerCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers enable',
-    summary: 'let a trigger fire again',
+    summary: 'enable a trigger',
     ...CHANGES,
     arguments: [ID],
     examples: ['perdure triggers enable digest', 'perdure triggers enable digest --json=nextFireAt'],
@@ -44,7 +44,7 @@ export const triggerCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers disable',
-    summary: 'keep a trigger from firing by itself',
+    summary: 'disable a trigger; it can still be fired by hand',
     ...CHANGES,
     arguments: [ID],
     examples: ['perdure triggers disable digest', 'perdure triggers disable digest --json=status'],
@@ -53,7 +53,7 @@ export const triggerCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers prune',
-    summary: 'remove disabled, expired and orphaned triggers',
+    summary: 'delete disabled, expired and orphaned triggers',
     ...CHANGES,
     examples: ['perdure triggers prune', 'perdure triggers prune --json'],
     schema: PrunedTriggers,
@@ -61,12 +61,17 @@ export const triggerCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers next',
-    summary: 'show the coming times of a cron trigger, or of an expression without any server',
+    summary: 'show the next times of a cron trigger, or of a cron expression without a server',
     ...READS,
-    arguments: [{ name: 'trigger', note: 'id of a trigger, or a cron expression in quotes' }],
+    arguments: [{ name: 'trigger', note: 'trigger id, or a quoted cron expression' }],
     flags: [
-      { name: 'count', type: 'integer', note: 'how many', default: 10 },
-      { name: 'tz', type: 'string', value: 'zone', note: 'IANA time zone of an expression; UTC without it' },
+      { name: 'count', type: 'integer', note: 'show this many times', default: 10 },
+      {
+        name: 'tz',
+        type: 'string',
+        value: 'zone',
+        note: 'evaluate an expression in this IANA time zone (default: UTC)',
+      },
     ],
     examples: ['perdure triggers next digest', `perdure triggers next '0 9 * * 1-5' --tz Europe/Berlin --count 4`],
     schema: v.object({

@@ -3,10 +3,10 @@ import * as v from 'valibot'
 import type { ArgumentSpec, CommandSpec, FlagSpec } from './command-spec.ts'
 import { CHANGES, PAGE_FLAGS, READS } from './server-rows.ts'
 
-const ID: ArgumentSpec = { name: 'workflow', note: 'id of the workflow' }
-const THREAD: ArgumentSpec = { name: 'thread', note: 'id of the thread' }
-const INPUT = 'JSON, or text; @file reads a file, - reads stdin'
-const PAYLOAD: FlagSpec = { name: 'payload', type: 'string', value: 'input', note: INPUT }
+const ID: ArgumentSpec = { name: 'workflow', note: 'workflow id' }
+const THREAD: ArgumentSpec = { name: 'thread', note: 'thread id' }
+const SOURCES = 'JSON or text, @file, or - for stdin'
+const PAYLOAD: FlagSpec = { name: 'payload', type: 'string', value: 'input', note: `pass this to the run: ${SOURCES}` }
 
 export const workflowCommands: readonly CommandSpec[] = [
   {
@@ -24,15 +24,20 @@ export const workflowCommands: readonly CommandSpec[] = [
     ...CHANGES,
     arguments: [ID],
     flags: [
-      { name: 'input', type: 'string', value: 'input', note: INPUT },
-      { name: 'thread', type: 'string', value: 'id', note: 'thread to run in; a new one without it' },
+      { name: 'input', type: 'string', value: 'input', note: `send this input: ${SOURCES}` },
+      { name: 'thread', type: 'string', value: 'id', note: 'run in this thread (default: a new one)' },
       {
         name: 'wait',
-        type: 'span',
-        value: 'span',
-        note: 'how long to wait for its end; exit code 3 when it has not ended by then or waits for somebody; not at all without it',
+        type: 'duration',
+        value: 'duration',
+        note: 'wait this long for the run to end; exits 3 if it has not, or needs an approval, event or resume (default: do not wait)',
       },
-      { name: 'idempotency-key', type: 'string', value: 'key', note: 'starts one run however often it is sent' },
+      {
+        name: 'idempotency-key',
+        type: 'string',
+        value: 'key',
+        note: 'start only one run for all requests with this key',
+      },
     ],
     examples: [
       `perdure workflows run onboarding --input '{"user":"u1"}'`,
@@ -43,7 +48,7 @@ export const workflowCommands: readonly CommandSpec[] = [
   },
   {
     path: 'workflows show',
-    summary: 'show where a thread stands',
+    summary: 'show the state of a thread',
     ...READS,
     arguments: [ID, THREAD],
     examples: [
@@ -58,7 +63,7 @@ export const workflowCommands: readonly CommandSpec[] = [
     summary: 'resume a suspended thread',
     ...CHANGES,
     arguments: [ID, THREAD],
-    flags: [PAYLOAD, { name: 'name', type: 'string', note: 'which wait to end, when there are several' }],
+    flags: [PAYLOAD, { name: 'name', type: 'string', note: 'resume this wait, if the thread has several' }],
     examples: [
       'perdure workflows resume onboarding thr_01KX3F',
       `perdure workflows resume onboarding thr_01KX3F --name signed --payload '{"by":"eve"}'`,
@@ -81,10 +86,10 @@ export const workflowCommands: readonly CommandSpec[] = [
   },
   {
     path: 'workflows fork',
-    summary: 'not available: the server answers 501; programs fork with forkThread of @perdure/core',
+    summary: 'not available: the server answers 501; fork in code with forkThread from @perdure/core',
     ...CHANGES,
     arguments: [ID, THREAD],
-    flags: [{ name: 'checkpoint', type: 'string', value: 'id', note: 'where to fork; at the last one without it' }],
+    flags: [{ name: 'checkpoint', type: 'string', value: 'id', note: 'fork at this checkpoint (default: the latest)' }],
     examples: ['perdure workflows fork onboarding thr_01KX3F', 'perdure workflows fork onboarding thr_01KX3F --json'],
     schema: v.unknown(),
     load: async () => (await import('../commands/workflows-command.ts')).workflowsForkCommand,

@@ -4,24 +4,27 @@ import { type Paint, statusColour } from './paint.ts'
 export interface Column<Item> {
   readonly head: string
   readonly cell: (item: Item) => string | number | null | undefined
-  /** Its cells are words such as `completed`, which have a colour. */
+  /** Cells are statuses such as `completed` and are coloured. */
   readonly isStatus?: true
 }
 
-export interface TableLook {
+export interface TableStyle {
   readonly paint: Paint
-  /** Of the terminal; without one nothing is cut. */
+  /** Width of the terminal; without one, nothing is cut. */
   readonly width: number | undefined
 }
 
 const SPACE = '  '
-const SHORTEST = 8
+const MIN_WIDTH = 8
 
-/** A table with columns as wide as their widest cell; on a terminal the widest ones give way until it fits. */
+/**
+ * Formats a table. Columns are as wide as their widest cell; on a terminal, the widest columns shrink until the line
+ * fits.
+ */
 export function columnsText<Item>(
   items: readonly Item[],
   columns: readonly Column<Item>[],
-  { paint, width }: TableLook,
+  { paint, width }: TableStyle,
 ): string {
   if (items.length === 0) return 'nothing to show\n'
   const rows = items.map((item) => columns.map(({ cell }) => oneLine(cell(item))))
@@ -45,7 +48,7 @@ export function columnsText<Item>(
   return `${[head, ...rows.map((cells) => line(cells, colourCell))].join('\n')}\n`
 }
 
-/** Name and value, one below the other; what is not set is left out. */
+/** One line per name and value; unset values are omitted. */
 export function pairsText(pairs: readonly (readonly [name: string, value: unknown])[], paint: Paint): string {
   const shown = pairs.flatMap(([name, value]) =>
     value === undefined || value === null ? [] : [[name, value] as const],
@@ -59,20 +62,20 @@ export function pairsText(pairs: readonly (readonly [name: string, value: unknow
     .join('')
 }
 
-/** What others wrote must neither break the table nor move the cursor of whoever reads it. */
+/** Removes line breaks and control characters, so that stored text cannot break the table or control the terminal. */
 export const oneLine = (value: string | number | null | undefined): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
   stripVTControlCharacters(String(value ?? '-')).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
 
 const cut = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, width - 1)}…`)
 
-/** The widest column is narrowed, one character at a time, until the line fits or all are short. */
+/** Narrows the widest column, one character at a time, until the line fits or every column has its minimum width. */
 function fitted(natural: readonly number[], width: number): readonly number[] {
   const widths = [...natural]
   const total = () => widths.reduce((sum, one) => sum + one, SPACE.length * (widths.length - 1))
   while (total() > width) {
     const widest = widths.indexOf(Math.max(...widths))
-    if ((widths[widest] ?? 0) <= SHORTEST) break
+    if ((widths[widest] ?? 0) <= MIN_WIDTH) break
     widths[widest] = (widths[widest] ?? 0) - 1
   }
   return widths

@@ -19,7 +19,7 @@ function written(flags: OutputFlags, columns?: number) {
 }
 
 describe('createOutput', () => {
-  it('writes a list as a table, and where it goes on to stderr', () => {
+  it('writes a list as a table to stdout and the next cursor to stderr', () => {
     const { terminal, out } = written({})
     out.list(PAGE, COLUMNS)
 
@@ -27,14 +27,14 @@ describe('createOutput', () => {
     expect(terminal.err()).toBe('more: --cursor c1\n')
   })
 
-  it('cuts columns on a terminal only', () => {
+  it('cuts columns to the width of the terminal', () => {
     const { terminal, out } = written({ color: false }, 30)
     out.list(PAGE, COLUMNS)
 
     expect(terminal.out().split('\n')[1]).toBe(`a   ${'x'.repeat(25)}…`)
   })
 
-  it('cuts nothing on a terminal that does not know its width', () => {
+  it('cuts nothing on a terminal of unknown width', () => {
     const { terminal, out } = written({ color: false }, 0)
     out.list(PAGE, COLUMNS)
 
@@ -59,14 +59,14 @@ describe('createOutput', () => {
     [{}, 80, 'one\n'],
     [{ format: 'table' }, undefined, 'one\n'],
     [{ json: true }, 80, '{"n":1}\n'],
-  ])('writes what streams with %j on a terminal of %s columns', (flags, columns, expected) => {
+  ])('writes a stream item with %j on a terminal of %s columns', (flags, columns, expected) => {
     const { terminal, out } = written(flags, columns)
     out.item({ n: 1 }, () => 'one\n')
 
     expect(terminal.out()).toBe(expected)
   })
 
-  it('does not talk with --quiet', () => {
+  it('writes no notes with --quiet', () => {
     const { terminal, out } = written({ quiet: true })
     out.note('hello')
     out.list(PAGE, COLUMNS)
@@ -74,7 +74,7 @@ describe('createOutput', () => {
     expect(terminal.err()).toBe('')
   })
 
-  it('keeps words of others from moving the cursor of a terminal, and leaves a pipe as it is', () => {
+  it('removes control characters on a terminal and keeps them in a pipe', () => {
     const onTerminal = written({}, 80)
     onTerminal.out.text('a\u001b[2Jb\u0007\n')
     const inPipe = written({})
@@ -95,7 +95,7 @@ describe('painter', () => {
     [{ FORCE_COLOR: '0' }, true, true, false],
     [{ TERM: 'dumb' }, true, true, false],
     [{}, true, false, false],
-  ])('with %j, a terminal (%s) and colours wanted (%s), paints: %s', (env, isTTY, isWanted, expected) => {
+  ])('paints with %j, isTTY %s and isWanted %s: %s', (env, isTTY, isWanted, expected) => {
     const paint = painter(env, { write: () => undefined, isTTY }, isWanted)
 
     expect(paint('red', 'x') !== 'x').toBe(expected)
@@ -103,24 +103,24 @@ describe('painter', () => {
 })
 
 describe('columnsText', () => {
-  it('says so when there is nothing', () => {
+  it('prints a message for an empty list', () => {
     expect(columnsText([], COLUMNS, { paint: plain, width: undefined })).toBe('nothing to show\n')
   })
 
-  it('keeps a cell on one line', () => {
+  it('removes line breaks and colours from a cell', () => {
     expect(oneLine('a\nb\u001b[31mc')).toBe('a bc')
     expect(oneLine(null)).toBe('-')
   })
 })
 
 describe('pickFields', () => {
-  it('keeps members by their paths, and leaves out what is not there', () => {
+  it('keeps fields by their paths and omits missing ones', () => {
     expect(pickFields({ a: 1, b: { c: 2 } }, ['a', 'b.c', 'd', 'constructor'])).toEqual({ a: 1, 'b.c': 2 })
     expect(pickFields('text', ['a'])).toBe('text')
   })
 })
 
-describe('times', () => {
+describe('time texts', () => {
   const now = Date.parse('2027-01-01T12:00:00.000Z')
 
   it.each([
@@ -129,7 +129,7 @@ describe('times', () => {
     ['2027-01-01T14:30:00.000Z', 'in 2 h'],
     ['2026-12-29T12:00:00.000Z', '3 d ago'],
     [undefined, '-'],
-  ])('are relative: %s is %s', (iso, expected) => {
+  ])('formats the instant %s as %s', (iso, expected) => {
     expect(relativeText(iso, now)).toBe(expected)
   })
 
@@ -138,7 +138,7 @@ describe('times', () => {
     [4_200, '4.2 s'],
     [185_000, '3 min 5 s'],
     [7_260_000, '2 h 1 min'],
-  ])('last: %s ms is %s', (ms, expected) => {
+  ])('formats %s ms as %s', (ms, expected) => {
     expect(durationText(ms)).toBe(expected)
   })
 })

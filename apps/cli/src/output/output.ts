@@ -8,7 +8,7 @@ export type OutputFormat = 'table' | 'json' | 'ndjson'
 
 export interface OutputFlags {
   readonly json?: boolean | undefined
-  /** Members that `--json=a,b` keeps. */
+  /** Fields that `--json=a,b` keeps. */
   readonly jsonFields?: readonly string[] | undefined
   readonly format?: string | undefined
   readonly quiet?: boolean | undefined
@@ -20,19 +20,19 @@ interface Page<Item> {
   readonly nextCursor: string | null
 }
 
-/** Where a command writes: data to stdout in the format that was asked for, talk to stderr. */
+/** Writes data to stdout in the requested format, and notes to stderr. */
 export interface Output {
   readonly isJson: boolean
   readonly paint: Paint
-  /** One thing: a document, or the text for a person. */
+  /** One JSON document, or text. */
   document(value: unknown, text: (paint: Paint) => string): void
-  /** A page of things: a document, one a line with `ndjson`, or a table. */
+  /** A page of items: one JSON document, a line per item with `ndjson`, or a table. */
   list<Item>(page: Page<Item>, columns: readonly Column<Item>[]): void
-  /** One thing of a stream: a line of JSON, or the text for a person. Without a terminal it is JSON unless a table was asked for. */
+  /** One item of a stream: a line of JSON, or text. Without a terminal it is JSON, unless `--format table` is set. */
   item(value: unknown, text: (paint: Paint) => string): void
-  /** Text as it comes, such as the words of an agent. Not with JSON. */
+  /** Streamed text, such as the answer of an agent; ignored with JSON. */
   text(text: string): void
-  /** Talk on stderr. */
+  /** Writes a line to stderr, unless `--quiet` is set. */
   note(text: string): void
 }
 
@@ -80,7 +80,7 @@ function formatOf({ json, jsonFields, format }: OutputFlags): OutputFormat {
   return json || jsonFields !== undefined || format === 'json' ? 'json' : 'table'
 }
 
-/** What others wrote must not move the cursor of whoever reads it. */
+/** Removes control characters, so that the text of an agent cannot control the terminal. */
 const withoutControl = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')

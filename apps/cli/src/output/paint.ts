@@ -3,12 +3,12 @@ import type { TextSink } from '../terminal.ts'
 
 export type Colour = 'red' | 'green' | 'yellow' | 'cyan' | 'dim' | 'bold'
 
-/** Colours a text, or leaves it as it is. */
+/** Colours a text, or returns it unchanged. */
 export type Paint = (colour: Colour, text: string) => string
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** `FORCE_COLOR` wins, then `--no-color`, then `NO_COLOR`; else a terminal has colours and a pipe has none. */
+/** `FORCE_COLOR` takes precedence over `--no-color` and `NO_COLOR`; without them, only a terminal gets colours. */
 export function painter(env: Env, sink: TextSink, isWanted = true): Paint {
   return isColoured(env, sink, isWanted)
     ? (colour, text) => styleText(colour, text, { validateStream: false })

@@ -1,6 +1,6 @@
 import { isPlainObject } from '@perdure/protocol'
 
-/** The members that `--json=a,b.c` names, at their places; of a page, of each of its items. One alone is still an object. */
+/** Keeps the fields that `--json=a,b.c` names, each under its dotted path. */
 export function pickFields(value: unknown, fields: readonly string[] | undefined): unknown {
   if (fields === undefined || !isPlainObject(value)) return value
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import { checkWritable } from '../doctor/check-storage.ts'
 import type { Terminal } from '../terminal.ts'
 import { prepareServer, type ServerSetup } from './prepare-server.ts'
 
-/** Everything that a start checks before it opens anything; opens nothing. @throws StartError */
+/** Runs every check of a server start that happens before it opens anything. @throws StartError */
 export async function checkServer(terminal: Terminal, setup: ServerSetup): Promise<void> {
   const { server } = await prepareServer(terminal, setup)
   await server.check()
@@ -14,6 +14,6 @@ export async function checkServer(terminal: Terminal, setup: ServerSetup): Promi
 async function requireWritable(config: ServerConfig): Promise<void> {
   const { status, message, fix } = await checkWritable(config)
   if (status === 'fail') {
-    throw new StartError('config-invalid', { message: `storage.path: ${message}`, hint: fix ?? 'correct storage.path' })
+    throw new StartError('config-invalid', { message: `storage.path: ${message}`, hint: fix ?? 'fix storage.path' })
   }
 }

@@ -13,7 +13,7 @@ export interface ServerSetup {
   readonly json: boolean
 }
 
-/** A server made from the configuration, with the log on stderr. Nothing is opened yet. */
+/** Creates the server of the configuration, with its log on stderr, without opening anything. */
 export async function prepareServer(
   { stderr }: Terminal,
   { config, loaded, agents, json }: ServerSetup,

@@ -9,8 +9,8 @@ const LISTENING: Listening = { host: '127.0.0.1', port: 8080, basePath: '/v1' }
 const never = new Promise<never>(() => undefined)
 const signal = (name: 'SIGINT' | 'SIGTERM') => ({ type: 'signal', signal: name }) as const
 
-/** A server that does what the parts say and keeps what was asked of it. */
-function scripted(parts: Partial<Omit<PerdureServer, 'agents' | 'workflows'>> = {}) {
+/** A fake server built from `parts` that records its calls of `stop`. */
+function fakeServer(parts: Partial<Omit<PerdureServer, 'agents' | 'workflows'>> = {}) {
   const stops: (boolean | undefined)[] = []
   const server: Omit<PerdureServer, 'agents' | 'workflows'> = {
     check: async () => undefined,
@@ -31,7 +31,7 @@ function setUp(
   onListening: () => void | Promise<void> = () => undefined,
 ) {
   const terminal = recordingTerminal({ cwd: '/' })
-  const { server, stops } = scripted(parts)
+  const { server, stops } = fakeServer(parts)
   const log = createLogger({ stream: terminal.stderr })
   const ended = serve(server, { interruptions: terminal.watchInterruptions(server.attribute), log, onListening })
   return { terminal, stops, ended }
@@ -41,7 +41,7 @@ describe('serve', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('announces the address once the server answers', async () => {
+  it('announces the address once the server listens', async () => {
     const onListening = vi.fn()
     const { terminal, ended } = setUp({}, onListening)
     await vi.waitFor(() => expect(onListening).toHaveBeenCalledExactlyOnceWith(LISTENING))
@@ -61,7 +61,7 @@ describe('serve', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 1],
-  ] as const)('forces the end on a second signal, %s exits %i', async (name, exitCode) => {
+  ] as const)('forces the stop on a second signal; %s exits %i', async (name, exitCode) => {
     const { terminal, stops, ended } = setUp({ stop: (options) => (options?.force ? Promise.resolve() : never) })
     terminal.interrupt(signal('SIGTERM'))
     await vi.waitFor(() => expect(stops).toEqual([undefined]))
@@ -71,7 +71,7 @@ describe('serve', () => {
     expect(stops).toEqual([undefined, true])
   })
 
-  it('gives up on a forced stop that does not end', async () => {
+  it('gives up waiting for a forced stop after 1.5 s', async () => {
     const { terminal, stops, ended } = setUp({ stop: () => never })
     terminal.interrupt(signal('SIGTERM'))
     terminal.interrupt(signal('SIGTERM'))
@@ -81,7 +81,7 @@ describe('serve', () => {
     expect(await ended).toBe(1)
   })
 
-  it('leaves it to the server how long a start under way may hold up the stop', async () => {
+  it('stops a server that is still starting', async () => {
     const { terminal, stops, ended } = setUp({ start: () => never })
     terminal.interrupt(signal('SIGTERM'))
 
@@ -89,7 +89,7 @@ describe('serve', () => {
     expect(stops).toEqual([undefined])
   })
 
-  it('passes on a start that is refused while it stops', async () => {
+  it('rejects with the start error when the start fails during the stop', async () => {
     const refused = new StartError('address-in-use', { message: 'taken', hint: 'choose another' })
     let refuse: (error: unknown) => void = () => undefined
     const start = () => new Promise<never>((_, reject) => (refuse = reject))
@@ -101,14 +101,14 @@ describe('serve', () => {
     await expect(ended).rejects.toBe(refused)
   })
 
-  it('passes a refused start on', async () => {
+  it('rejects with the error of a refused start', async () => {
     const refused = new StartError('address-in-use', { message: 'taken', hint: 'choose another' })
     const { ended } = setUp({ start: () => Promise.reject(refused) })
 
     await expect(ended).rejects.toBe(refused)
   })
 
-  it('stops the server when the announcement fails, and passes that on', async () => {
+  it('stops the server and rejects when the announcement fails', async () => {
     const { stops, ended } = setUp({}, () => Promise.reject(new Error('no token')))
 
     await expect(ended).rejects.toThrow('no token')
@@ -123,7 +123,7 @@ describe('serve', () => {
     expect(terminal.err()).toContain('EIO')
   })
 
-  it('exits 1 on a crash, also while it drains', async () => {
+  it('exits 1 on a crash during the drain', async () => {
     const { terminal, stops, ended } = setUp({ stop: (options) => (options?.force ? Promise.resolve() : never) })
     terminal.interrupt(signal('SIGTERM'))
     terminal.interrupt({ type: 'crash', error: new TypeError('undefined is not a function') })

@@ -8,36 +8,36 @@ export type Listening = Awaited<ReturnType<PerdureServer['start']>>
 export interface ServeOptions {
   readonly interruptions: Interruptions
   readonly log: Logger
-  /** Runs once the server answers; when it fails, the server stops and the failure is the command's. */
+  /** Called once the server listens. If it throws, the server stops and the command fails. */
   onListening(listening: Listening): void | Promise<void>
 }
 
 type Served = Omit<PerdureServer, 'agents' | 'workflows'>
 
-/** Why a server that was started comes to its end. */
-type End = Interruption | { readonly type: 'storage-fault'; readonly error: unknown }
+/** Why a running server stops. */
+type StopReason = Interruption | { readonly type: 'storage-fault'; readonly error: unknown }
 
 const FORCED_STOP_MS = 1_500
 
 /**
- * Starts the server and answers the exit code once it has stopped. The first signal drains, a second one ends it
- * within two seconds; a storage fault (exit code 70) or a crash (1) stops it without draining.
+ * Starts the server and returns the exit code once it has stopped. The first signal drains the server, a second one
+ * stops it within two seconds; a storage fault (exit code 70) or a crash (1) stops it without draining.
  *
  * @throws StartError when the start is refused
  */
 export async function serve(server: Served, options: ServeOptions): Promise<number> {
   const { interruptions, log } = options
-  const failed = server.fatal.then((error): End => ({ type: 'storage-fault', error }))
+  const failed = server.fatal.then((error): StopReason => ({ type: 'storage-fault', error }))
   const started = server.start()
   const announced = started.then((listening) => announce(server, options, listening))
   const first = await Promise.race([announced, failed, interruptions.next()])
-  if (first.type !== 'signal') return stopBroken(server, log, first)
+  if (first.type !== 'signal') return stopAfterFault(server, log, first)
 
   log.info('stopping', { signal: first.signal })
   const second = await Promise.race([server.stop(), announced, failed, interruptions.next()])
   if (second === undefined) return EXIT_CODES.ok.code
-  if (second.type !== 'signal') return stopBroken(server, log, second)
-  log.warn('stopping at once', { signal: second.signal })
+  if (second.type !== 'signal') return stopAfterFault(server, log, second)
+  log.warn('stopping without drain after a second signal', { signal: second.signal })
   await forceStop(server, log)
   return second.signal === 'SIGINT' ? EXIT_CODES.interrupted.code : EXIT_CODES.failed.code
 }
@@ -56,19 +56,19 @@ async function announce(
   return new Promise(() => undefined)
 }
 
-async function stopBroken(
+async function stopAfterFault(
   server: Pick<PerdureServer, 'stop'>,
   log: Logger,
-  { type, error }: Exclude<End, { type: 'signal' }>,
+  { type, error }: Exclude<StopReason, { type: 'signal' }>,
 ): Promise<number> {
-  log.error('stopping after a fault that leaves the state of this process in doubt', error)
+  log.error(type === 'storage-fault' ? 'stopping after a storage fault' : 'stopping after an uncaught error', error)
   await forceStop(server, log)
   return type === 'storage-fault' ? EXIT_CODES.storageFault.code : EXIT_CODES.failed.code
 }
 
-/** Stops without draining, and gives up waiting for it after a while: what is committed is safe. */
+/** Stops without draining, and stops waiting after `FORCED_STOP_MS`: committed data is safe. */
 async function forceStop(server: Pick<PerdureServer, 'stop'>, log: Logger): Promise<void> {
-  const stopped = server.stop({ force: true }).catch((error: unknown) => log.error('stopping failed', error))
-  const patience = new Promise<void>((resolve) => setTimeout(resolve, FORCED_STOP_MS).unref())
-  await Promise.race([stopped, patience])
+  const stopped = server.stop({ force: true }).catch((error: unknown) => log.error('stop failed', error))
+  const timeout = new Promise<void>((resolve) => setTimeout(resolve, FORCED_STOP_MS).unref())
+  await Promise.race([stopped, timeout])
 }

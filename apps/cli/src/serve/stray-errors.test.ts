@@ -16,7 +16,7 @@ const CONFIG = `
     timer: () => { setTimeout(boom) },
     tick: () => { process.nextTick(boom) },
   }
-  process.on('SIGUSR2', () => { Promise.reject(new Error('of nobody')) })
+  process.on('SIGUSR2', () => { Promise.reject(new Error('outside any run')) })
 
   export default {
     server: { port: 0 },
@@ -32,7 +32,7 @@ const CONFIG = `
   }
 `
 
-describe('a served process', () => {
+describe('stray errors in a server process', () => {
   const dir = temporaryDir()
   const running: ReturnType<typeof spawn>[] = []
   afterEach(() => {
@@ -66,7 +66,7 @@ describe('a served process', () => {
     return { child, ended, run, err: () => err }
   }
 
-  it('lives on after errors that code of a run has left behind, and logs each with its run', async () => {
+  it('keeps serving after stray errors of a run and logs each with its run id', async () => {
     const { child, ended, run, err } = await start()
 
     for (const agentId of ['plain', 'generator']) {
@@ -82,12 +82,12 @@ describe('a served process', () => {
     expect(await ended).toBe(0)
   })
 
-  it('ends with exit code 1 after one of nobody', async () => {
+  it('exits 1 after an error that belongs to no run', async () => {
     const { child, ended, err } = await start()
 
     child.kill('SIGUSR2')
 
     expect(await ended).toBe(1)
-    expect(err()).toContain('of nobody')
+    expect(err()).toContain('outside any run')
   })
 })

@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts'
 type Env = Terminal['env']
 
 const Contexts = v.object({
-  /** The one in use. */
+  /** Name of the context in use. */
   current: v.optional(v.string()),
   contexts: v.record(
     v.pipe(v.string(), v.regex(OPERATOR_ID)),
@@ -19,7 +19,7 @@ const Contexts = v.object({
 
 export type Contexts = v.InferOutput<typeof Contexts>
 
-/** `PERDURE_CONTEXTS`, else `perdure/contexts.json` in the folder for settings of this user. */
+/** `PERDURE_CONTEXTS`, or `perdure/contexts.json` in the configuration folder of the user. */
 export const contextsPath = (env: Env): string =>
   env.PERDURE_CONTEXTS ||
   join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'perdure', 'contexts.json')
@@ -31,13 +31,13 @@ export function readContexts(env: Env): Contexts {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), Contexts), text)
   if (parsed.success) return parsed.output
   throw cliError('contexts-invalid', {
-    message: `${path} is not a file of contexts`,
-    hint: 'correct it, or move it away and add the contexts again: perdure context add',
+    message: `${path} is not a valid contexts file`,
+    hint: 'fix the file, or move it away and add the contexts again with perdure context add',
     exit: 'usage',
   })
 }
 
-/** Readable by its owner only: it holds tokens. The file is replaced as a whole. */
+/** Only the owner can read the file, because it holds tokens. Replaced by a rename, so readers never see half of it. */
 export function writeContexts(env: Env, contexts: Contexts): void {
   const path = contextsPath(env)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

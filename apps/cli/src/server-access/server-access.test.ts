@@ -8,63 +8,63 @@ import { serverAccess } from './server-access.ts'
 const dir = temporaryDir()
 const DEV = { url: 'http://127.0.0.1:9/v1', token: 'dev-token', pid: 1 }
 
-function place(env: Readonly<Record<string, string>> = {}) {
+function terminalWith(env: Readonly<Record<string, string>> = {}) {
   return { cwd: dir(), env: { PERDURE_CONTEXTS: `${dir()}/contexts.json`, ...env } }
 }
 
 function withContext(token = 'context-token') {
-  const { env } = place()
+  const { env } = terminalWith()
   writeContexts(env, { current: 'prod', contexts: { prod: { url: 'https://prod.example/v1', token } } })
 }
 
 describe('serverAccess', () => {
-  it('takes the default address without anything', () => {
-    expect(serverAccess(place(), {})).toMatchObject({ url: 'http://127.0.0.1:8080/v1', token: undefined })
+  it('defaults to http://127.0.0.1:8080/v1', () => {
+    expect(serverAccess(terminalWith(), {})).toMatchObject({ url: 'http://127.0.0.1:8080/v1', token: undefined })
   })
 
-  it('takes the flag before the environment, that before the context, that before perdure dev', () => {
+  it('prefers flags, then the environment, then the context, then perdure dev', () => {
     writeDevSession(dir(), DEV)
-    expect(serverAccess(place(), {})).toMatchObject({ url: DEV.url, token: 'dev-token' })
+    expect(serverAccess(terminalWith(), {})).toMatchObject({ url: DEV.url, token: 'dev-token' })
     withContext()
-    expect(serverAccess(place(), {})).toMatchObject({ url: 'https://prod.example/v1', token: 'context-token' })
+    expect(serverAccess(terminalWith(), {})).toMatchObject({ url: 'https://prod.example/v1', token: 'context-token' })
     const env = { PERDURE_URL: 'http://env.example/v1' }
-    expect(serverAccess(place(env), {}).url).toBe('http://env.example/v1')
-    expect(serverAccess(place(env), { context: 'prod' }).url).toBe('https://prod.example/v1')
-    expect(serverAccess(place(env), { url: 'http://flag.example/v1' }).url).toBe('http://flag.example/v1')
+    expect(serverAccess(terminalWith(env), {}).url).toBe('http://env.example/v1')
+    expect(serverAccess(terminalWith(env), { context: 'prod' }).url).toBe('https://prod.example/v1')
+    expect(serverAccess(terminalWith(env), { url: 'http://flag.example/v1' }).url).toBe('http://flag.example/v1')
   })
 
-  it('sends a stored token nowhere but to its own server', () => {
+  it('sends a stored token only to the server it was stored with', () => {
     writeDevSession(dir(), DEV)
     withContext()
 
-    expect(serverAccess(place(), { url: 'http://other.example/v1' }).token).toBeUndefined()
-    expect(serverAccess(place({ PERDURE_URL: 'http://other.example/v1' }), {}).token).toBeUndefined()
-    expect(serverAccess(place({ PERDURE_TOKEN: 't' }), { url: 'http://other.example/v1' }).token).toBe('t')
+    expect(serverAccess(terminalWith(), { url: 'http://other.example/v1' }).token).toBeUndefined()
+    expect(serverAccess(terminalWith({ PERDURE_URL: 'http://other.example/v1' }), {}).token).toBeUndefined()
+    expect(serverAccess(terminalWith({ PERDURE_TOKEN: 't' }), { url: 'http://other.example/v1' }).token).toBe('t')
   })
 
-  it('believes no session that points away from this machine', () => {
+  it('ignores a dev session that points to another machine', () => {
     writeDevSession(dir(), { ...DEV, url: 'http://evil.example/v1' })
 
-    expect(serverAccess(place(), {})).toMatchObject({ url: 'http://127.0.0.1:8080/v1', token: undefined })
+    expect(serverAccess(terminalWith(), {})).toMatchObject({ url: 'http://127.0.0.1:8080/v1', token: undefined })
   })
 
-  it('refuses an unknown context, and an address that is none', () => {
-    expect(() => serverAccess(place(), { context: 'nope' })).toThrow('there is no context nope')
-    expect(() => serverAccess(place(), { url: 'ftp://x' })).toThrow('not an http(s) address')
+  it('rejects an unknown context and an invalid URL', () => {
+    expect(() => serverAccess(terminalWith(), { context: 'nope' })).toThrow('unknown context nope')
+    expect(() => serverAccess(terminalWith(), { url: 'ftp://x' })).toThrow('not an http(s) URL')
   })
 })
 
-describe('what is remembered', () => {
-  it('is readable by its owner only', () => {
+describe('stored contexts and dev sessions', () => {
+  it('are readable only by their owner', () => {
     withContext()
     writeDevSession(dir(), DEV)
 
-    expect(statSync(contextsPath(place().env)).mode & 0o777).toBe(0o600)
+    expect(statSync(contextsPath(terminalWith().env)).mode & 0o777).toBe(0o600)
     expect(statSync(`${dir()}/.graphorin/dev-session.json`).mode & 0o777).toBe(0o600)
-    expect(readContexts(place().env).current).toBe('prod')
+    expect(readContexts(terminalWith().env).current).toBe('prod')
   })
 
-  it('is forgotten by the process that wrote it, and by no other', () => {
+  it('keep a dev session that another process wrote', () => {
     writeDevSession(dir(), DEV)
     removeDevSession(dir(), 2)
     expect(readDevSession(dir())).toEqual(DEV)

@@ -18,17 +18,17 @@ export interface ServerAccess {
 const DEFAULT_URL = 'http://127.0.0.1:8080/v1'
 
 /**
- * The server a command speaks to: flags, then PERDURE_URL, then `--context` or the context in use, then the `perdure dev` of this
- * folder, then the default address. A stored token goes only to the server it was stored with.
+ * Selects the server of a command: `--url`, then `--context`, PERDURE_URL, the context in use, the `perdure dev` of
+ * this folder, the default address. A stored token goes only to the server it was stored with.
  */
 export function serverAccess({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
   const given = flags.token ?? (env.PERDURE_TOKEN || undefined)
-  const found = place({ env, cwd }, flags)
-  checkUrl(found.url)
-  return { ...found, token: given ?? found.token }
+  const selected = select({ env, cwd }, flags)
+  checkUrl(selected.url)
+  return { ...selected, token: given ?? selected.token }
 }
 
-function place({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
+function select({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags): ServerAccess {
   if (flags.url !== undefined) return { url: flags.url, token: undefined }
   if (flags.context === undefined && env.PERDURE_URL) return { url: env.PERDURE_URL, token: undefined }
   const { contexts, current } = readContexts(env)
@@ -37,8 +37,8 @@ function place({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags):
     const context = contexts[name]
     if (context !== undefined) return { url: context.url, token: context.token }
     throw usageError(
-      `there is no context ${name}`,
-      'see perdure context list, or add it: perdure context add <name> --url …',
+      `unknown context ${name}`,
+      'run perdure context list, or add it with perdure context add <name> --url <url>',
     )
   }
   const dev = readDevSession(cwd)
@@ -48,5 +48,5 @@ function place({ env, cwd }: Pick<Terminal, 'env' | 'cwd'>, flags: ServerFlags):
 
 function checkUrl(url: string): void {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return
-  throw usageError(`${url} is not an http(s) address`, `write it with its base path, like ${DEFAULT_URL}`)
+  throw usageError(`${url} is not an http(s) URL`, `write it with its base path, like ${DEFAULT_URL}`)
 }

@@ -1,4 +1,4 @@
-// Configuration and agents of this server. Try it: npm install && npx perdure dev
+// Configuration and agents of this server. To start it: npm install && npm run dev
 import { assistant } from './agents/assistant.mjs'
 
 /** @type {import('@perdure/server-app').PerdureConfig} */

@@ -1,4 +1,4 @@
-// Configuration and workflows of this server. Try it: npx perdure dev
+// Configuration and workflows of this server. To start it: npm install && npm run dev
 import { refund } from './workflows/refund.mjs'
 
 /** @type {import('@perdure/server-app').PerdureConfig} */

@@ -1,7 +1,7 @@
 import { streamText } from 'ai'
 import { model } from './model.mjs'
 
-/** Answers in words, as they come. */
+/** Streams the answer of the model. */
 export const assistant = {
   id: 'assistant',
   description: 'Answers questions.',

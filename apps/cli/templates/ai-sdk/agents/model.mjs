@@ -2,12 +2,12 @@ import { simulateReadableStream } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 
 /**
- * A model by its name at the AI Gateway, when there is a key for it; else one that answers by itself, so that everything can be
- * tried without a key. Any other model of the AI SDK is as good: npm i @ai-sdk/openai, then openai('gpt-5-mini').
+ * With a key for the AI Gateway, the name of one of its models; without one, a mock, so that you can try everything
+ * without a key. Any AI SDK model works here: npm i @ai-sdk/openai, then openai('gpt-5-mini').
  */
 export const model = process.env.AI_GATEWAY_API_KEY ? (process.env.AI_MODEL ?? 'openai/gpt-5-mini') : mockModel()
 
-/** Says back what it was asked. */
+/** A model that repeats the question. */
 function mockModel() {
   return new MockLanguageModelV4({
     provider: 'mock',

@@ -1,7 +1,7 @@
-/** Answers with its input, word by word. */
+/** Streams its input word by word, then returns it. */
 export const echo = {
   id: 'echo',
-  description: 'Answers with its input, word by word.',
+  description: 'Streams its input word by word, then returns it.',
   agent: {
     id: 'echo',
     async *run(input, context) {

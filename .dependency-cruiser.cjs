@@ -1,9 +1,9 @@
-const layers = require('./tooling/layers.cjs')
+const { packages, coreTiers } = require('./tooling/layers.cjs')
 
 const folderOf = (name) => (name === 'cli' ? 'apps/cli' : `packages/${name}`)
 const isTest = '\\.(test|test-d|fixture)\\.ts$'
 
-const layerRules = Object.entries(layers).map(([name, allowed]) => ({
+const layerRules = Object.entries(packages).map(([name, allowed]) => ({
   name: `layer-${name}`,
   severity: 'error',
   comment: `${name} may import ${allowed.join(', ') || 'no other package'} (tooling/layers.cjs)`,
@@ -11,10 +11,29 @@ const layerRules = Object.entries(layers).map(([name, allowed]) => ({
   to: { path: '^(packages|apps)/', pathNot: `^(${[name, ...allowed].map(folderOf).join('|')})/` },
 }))
 
+const CORE = '^packages/core/src'
+const anyOf = (folders) => `(${folders.join('|')})/`
+
+const tierRules = coreTiers.map((tier, index) => ({
+  name: `core-tier-${index + 1}`,
+  severity: 'error',
+  comment: `${tier.join(', ')}: may import only folders of the tiers below (tooling/layers.cjs)`,
+  from: { path: `${CORE}/${anyOf(tier)}`, pathNot: isTest },
+  to: { path: `${CORE}/${anyOf(coreTiers.slice(0, index + 1).flat())}`, pathNot: `${CORE}/$1/` },
+}))
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
     ...layerRules,
+    ...tierRules,
+    {
+      name: 'core-tier-root',
+      severity: 'error',
+      comment: 'engine.ts and index.ts of core are above all of its folders',
+      from: { path: `${CORE}/[^/]+/`, pathNot: isTest },
+      to: { path: `${CORE}/[^/]+$` },
+    },
     {
       name: 'no-unresolvable',
       severity: 'error',

@@ -21,8 +21,8 @@ const summary: Reporter = {
 
 const conditions = ['perdure-source', 'module', 'node', 'development|production']
 
-/** Nothing asserts a time: a slow machine only needs longer. */
-const PATIENT = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
+/** Generous limits, because no test asserts a duration: a slow machine only takes longer. */
+const GENEROUS = { testTimeout: 300_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } }
 
 export default defineConfig({
   plugins: [testThread()],
@@ -37,15 +37,15 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'],
-          ...PATIENT,
-          // PROPERTY_RUNS=100000 is the long form of every property that names no number of its own.
+          ...GENEROUS,
+          // PROPERTY_RUNS=100000 runs the long form of every property that does not set its own number.
           setupFiles: process.env.PROPERTY_RUNS === undefined ? [] : ['tooling/property-runs.ts'],
         },
       },
-      { extends: true, test: { ...PATIENT, name: 'tooling', include: ['tooling/**/*.test.ts'] } },
+      { extends: true, test: { ...GENEROUS, name: 'tooling', include: ['tooling/**/*.test.ts'] } },
       {
         extends: true,
-        test: { ...PATIENT, name: 'e2e', include: ['e2e/**/*.test.ts'] },
+        test: { ...GENEROUS, name: 'e2e', include: ['e2e/**/*.test.ts'] },
       },
     ],
     coverage: {

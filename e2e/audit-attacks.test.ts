@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createVerifyAudit } from '../packages/core/src/audit/verify-audit.ts'
 import { createCheckpointFile, nodeDigest } from '../packages/platform-node/src/index.ts'
 import { type AuditKeys, type AuditLink, type EpochMs, headMac, linkEntry } from '../packages/ports/src/index.ts'
-import { readAuditLinks, readAuditState } from '../packages/sqlite/src/audit-log.ts'
-import { type Connection, openConnection } from '../packages/sqlite/src/connection.ts'
+import { type Connection, openConnection } from '../packages/sqlite/src/file/connection.ts'
+import { databaseOpener } from '../packages/sqlite/src/file/open-database.ts'
 import { openSqliteStorage } from '../packages/sqlite/src/index.ts'
-import { databaseOpener } from '../packages/sqlite/src/open-database.ts'
+import { readAuditLinks, readAuditState } from '../packages/sqlite/src/rows/audit-log.ts'
 import { createRandom } from '../packages/testkit/src/random.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? 20_261_121)
@@ -18,7 +18,7 @@ const EVERY = 1_000
 const LAST_CHECKPOINT = 9_990
 const ATTACKS = Number(process.env.E2E_ATTACKS ?? 300)
 const KEYS: AuditKeys = [Buffer.from('the key of the head and the checkpoints')]
-const STRANGER = Buffer.from('a key of somebody else')
+const ATTACKER_KEY = Buffer.from('a key of an attacker')
 const encryption = { passphrase: Buffer.from('passphrase') }
 
 const directory = mkdtempSync(join(tmpdir(), 'perdure-audit-attacks-'))
@@ -39,7 +39,7 @@ const entryOf = (n: number) =>
     durationMs: n % 50,
   }) as const
 
-/** Ten checkpoints, and ten entries after the last. */
+/** Writes ten checkpoints, then ten more entries. */
 beforeAll(async () => {
   const storage = await openSqliteStorage({ path, encryption, synchronous: 'normal' })
   for (let n = 1; n <= ENTRIES; n++) {
@@ -77,14 +77,14 @@ function setHead(seq: number, key: Uint8Array): void {
   sql("UPDATE audit_heads SET seq = ?, hash = ?, mac = ? WHERE name = 'head'", seq, hash, mac)
 }
 
-/** Another character in its place. */
+/** Replaces one random character. */
 function alter(text: string): string {
-  const place = upTo(text.length) - 1
-  const other = text[place] === 'a' ? 'b' : 'a'
-  return text.slice(0, place) + other + text.slice(place + 1)
+  const index = upTo(text.length) - 1
+  const other = text[index] === 'a' ? 'b' : 'a'
+  return text.slice(0, index) + other + text.slice(index + 1)
 }
 
-/** Rewrites what an entry says and every hash from there on. */
+/** Edits an entry and recomputes every hash from there on. */
 function rechain(from: number): void {
   let prevHash = hashAt(from - 1)
   for (let seq = from; seq <= ENTRIES; seq++) {
@@ -104,16 +104,16 @@ function insertAt(seq: number): void {
 }
 
 const isCheckpoint = (seq: number) => (seq + 10) % EVERY === 0 && seq <= LAST_CHECKPOINT
-/** The newest checkpoint before an entry. */
+/** Returns the newest checkpoint before an entry. */
 const anchorBefore = (seq: number) => {
-  for (let place = seq - 1; place > 0; place--) if (isCheckpoint(place)) return place
+  for (let index = seq - 1; index > 0; index--) if (isCheckpoint(index)) return index
   return 0
 }
 
 interface Expected {
   readonly reason?: string
   readonly firstBadSeq?: number | undefined
-  /** Nothing tells; so many entries are reported as not anchored. */
+  /** The attack goes undetected; this many entries are reported as not anchored. */
   readonly unanchoredTail?: number
 }
 
@@ -123,7 +123,7 @@ const truncated = (last: number) => found('truncated', last + 1)
 const cut = (last: number) => sql('DELETE FROM audit_entries WHERE seq > ?', last)
 const mismatch = (seq: number) => found('checkpoint-mismatch', anchorBefore(seq) + 1)
 
-/** Does its damage and says what must be found. */
+/** Each applies its damage and returns what verification must report. */
 const KINDS: Readonly<Record<string, () => Expected>> = {
   'edit an entry'() {
     const row = rowAt(upTo(ENTRIES))
@@ -156,22 +156,22 @@ const KINDS: Readonly<Record<string, () => Expected>> = {
     put({ ...one, seq: other.seq })
     return found('link-broken', one.seq)
   },
-  'cut the tail'() {
+  'truncate the tail'() {
     const last = ENTRIES - upTo(ENTRIES)
     cut(last)
     return truncated(last)
   },
-  'cut the tail and the head'() {
+  'truncate the tail and delete the head'() {
     const last = upTo(ENTRIES) - 1
     cut(last)
     sql('DELETE FROM audit_heads')
     if (last < LAST_CHECKPOINT) return truncated(last)
     return found('head-missing', last === LAST_CHECKPOINT ? undefined : LAST_CHECKPOINT + 1)
   },
-  'cut the tail and sign the head with another key'() {
+  'truncate the tail and sign the head with another key'() {
     const last = upTo(ENTRIES - 1)
     cut(last)
-    setHead(last, STRANGER)
+    setHead(last, ATTACKER_KEY)
     if (last < LAST_CHECKPOINT) return truncated(last)
     return found('head-forged', last === LAST_CHECKPOINT ? undefined : LAST_CHECKPOINT + 1)
   },
@@ -180,29 +180,29 @@ const KINDS: Readonly<Record<string, () => Expected>> = {
     sql('DELETE FROM audit_heads')
     return truncated(0)
   },
-  'rewrite the rest and leave the head'() {
+  'rewrite the tail and keep the head'() {
     const from = upTo(ENTRIES)
     rechain(from)
     return from <= LAST_CHECKPOINT ? mismatch(from) : found('head-mismatch', LAST_CHECKPOINT + 1)
   },
-  'rewrite the rest and sign it with another key'() {
+  'rewrite the tail and sign it with another key'() {
     const from = upTo(ENTRIES)
     rechain(from)
-    setHead(ENTRIES, STRANGER)
+    setHead(ENTRIES, ATTACKER_KEY)
     return from <= LAST_CHECKPOINT ? mismatch(from) : found('head-forged', LAST_CHECKPOINT + 1)
   },
-  'rewrite everything with the key of the database'() {
+  'rewrite everything with the database key'() {
     rechain(1)
     setHead(ENTRIES, KEYS[0])
     return mismatch(1)
   },
-  'rewrite the rest with the key of the database'() {
+  'rewrite the tail with the database key'() {
     const from = upTo(2) === 1 ? upTo(ENTRIES) : LAST_CHECKPOINT + upTo(ENTRIES - LAST_CHECKPOINT)
     rechain(from)
     setHead(ENTRIES, KEYS[0])
     return from <= LAST_CHECKPOINT ? mismatch(from) : unseen(ENTRIES)
   },
-  'roll the file back'() {
+  'roll back the file'() {
     const last = upTo(2) === 1 ? upTo(ENTRIES - 1) : LAST_CHECKPOINT - 1 + upTo(10)
     cut(last)
     setHead(last, KEYS[0])
@@ -224,7 +224,7 @@ const asExpected = ({ reason, firstBadSeq, unanchoredTail }: Expected) =>
   reason === undefined ? { ok: true, unanchoredTail } : { ok: false, reason, firstBadSeq }
 
 describe(`an audit file of ${ENTRIES} entries with ten checkpoints`, () => {
-  it('verifies while nobody has touched it', async () => {
+  it('passes verification while untouched', async () => {
     expect(await verify()).toEqual({
       ok: true,
       entries: ENTRIES,
@@ -240,7 +240,7 @@ describe(`an audit file of ${ENTRIES} entries with ten checkpoints`, () => {
     })
   })
 
-  it(`shows each of ${ATTACKS} attacks with its place and reason, and reports the one class that leaves no trace`, async () => {
+  it(`reports the position and reason of ${ATTACKS} attacks, except for the one kind that leaves no trace`, async () => {
     console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
     const tally: Record<string, { detected: number; unanchored: number }> = {}
     const kinds = Object.entries(KINDS)
@@ -253,7 +253,7 @@ describe(`an audit file of ${ENTRIES} entries with ten checkpoints`, () => {
       tally[name][verification.ok ? 'unanchored' : 'detected'] += 1
     }
     console.table(tally)
-    const withTheKey = ['rewrite the rest with the key of the database', 'roll the file back']
+    const withTheKey = ['rewrite the tail with the database key', 'roll back the file']
     for (const [name, { unanchored }] of Object.entries(tally)) {
       if (withTheKey.includes(name)) expect(unanchored).toBeGreaterThan(0)
       else expect([name, unanchored]).toEqual([name, 0])
@@ -261,7 +261,7 @@ describe(`an audit file of ${ENTRIES} entries with ten checkpoints`, () => {
     expect((await verify()).ok).toBe(true)
   })
 
-  it('checks what the caller remembers, also inside the tail that nothing else anchors', async () => {
+  it('is checked against the size and hash that the caller remembers, including the unanchored tail', async () => {
     const remembered = { size: ENTRIES, hash: hashAt(ENTRIES) }
     expect((await verify(remembered)).ok).toBe(true)
 
@@ -278,7 +278,7 @@ describe(`an audit file of ${ENTRIES} entries with ten checkpoints`, () => {
     expect(rolledBack).toMatchObject({ ok: false, reason: 'truncated', firstBadSeq: ENTRIES - 2 })
   })
 
-  it('reports a checkpoint that no key of ours has signed', async () => {
+  it('is rejected when a checkpoint is signed with an unknown key', async () => {
     const line = `perdure.audit 5 ${'A'.repeat(43)}= 2026-01-01T00:00:00.000Z — perdure.audit ${'A'.repeat(92)}\n`
     appendFileSync(join(directory, 'checkpoints'), line)
 

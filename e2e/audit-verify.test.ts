@@ -13,7 +13,7 @@ const KEYS: AuditKeys = NO_AUDIT_KEY
 const directory = mkdtempSync(join(tmpdir(), 'perdure-audit-verify-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-it(`verifies ${ENTRIES} entries a page at a time, and lets others have a turn after each`, async () => {
+it(`verifies ${ENTRIES} entries one page at a time and yields to other work after each page`, async () => {
   const encryption = { passphrase: Buffer.from('passphrase') }
   const storage = await openSqliteStorage({ path: join(directory, 'audit.db'), synchronous: 'normal', encryption })
   const entryOf = (n: number) => ({
@@ -31,10 +31,10 @@ it(`verifies ${ENTRIES} entries a page at a time, and lets others have a turn af
   }
 
   let largestPage = 0
-  let turnsOfOthers = 0
+  let otherTurns = 0
   let isDone = false
   const others = () => {
-    turnsOfOthers += 1
+    otherTurns += 1
     if (!isDone) setImmediate(others)
   }
   setImmediate(others)
@@ -66,6 +66,6 @@ it(`verifies ${ENTRIES} entries a page at a time, and lets others have a turn af
   )
   expect(verification).toMatchObject({ ok: true, entries: ENTRIES })
   expect(largestPage).toBe(PAGE)
-  expect(turnsOfOthers).toBeGreaterThanOrEqual(ENTRIES / PAGE - 1)
+  expect(otherTurns).toBeGreaterThanOrEqual(ENTRIES / PAGE - 1)
   await storage.close()
 })

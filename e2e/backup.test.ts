@@ -6,16 +6,16 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   BINARY,
   bearer,
-  createPlace,
+  createSandbox,
   createToken,
   OPS_CONFIG,
-  type Place,
   perdure,
+  type Sandbox,
   startServer,
 } from './perdure-process.ts'
 
 const SERVE = ['server', '--config', OPS_CONFIG]
-/** So large that copying them takes a moment. */
+/** Large enough that copying the database takes a noticeable time. */
 const LARGE = { count: 12, input: 'x'.repeat(400_000) }
 
 const audited = {
@@ -29,13 +29,13 @@ const encrypted = {
   E2E_PASSPHRASE: 'storage secret',
 }
 
-function auditedPlace(over: NodeJS.ProcessEnv): Place {
-  const { dir, env } = createPlace({ ...audited, ...over })
+function auditedSandbox(over: NodeJS.ProcessEnv): Sandbox {
+  const { dir, env } = createSandbox({ ...audited, ...over })
   return { dir, env: { ...env, PERDURE_AUDIT_PATH: join(dir, 'audit.db') } }
 }
 
-async function open(place: Place, token: string) {
-  const server = await startServer(place, SERVE)
+async function open(sandbox: Sandbox, token: string) {
+  const server = await startServer(sandbox, SERVE)
   onTestFinished(() => void server.process.kill('SIGKILL'))
   const call = async (method: string, path: string, body?: unknown) => {
     const options = body === undefined ? {} : { body: JSON.stringify(body) }
@@ -45,7 +45,7 @@ async function open(place: Place, token: string) {
   return { server, call }
 }
 
-/** Runs without end, until told. `acknowledged` grows as they are answered. */
+/** Starts runs in a loop until `end`; `acknowledged` collects the ids of completed runs. */
 function load(call: (method: string, path: string, body: unknown) => Promise<Record<string, never>>) {
   const acknowledged: string[] = []
   let isOver = false
@@ -79,9 +79,9 @@ async function completedRuns(call: (method: string, path: string) => Promise<Rec
   return found
 }
 
-/** A backup that loses its process while it copies; begun anew when it was done before anybody looked. */
-async function interruptedBackup(place: Place, out: string): Promise<void> {
-  const { env, dir } = place
+/** Kills a backup while it copies; repeats the attempt if the backup finished before the kill. */
+async function interruptedBackup(sandbox: Sandbox, out: string): Promise<void> {
+  const { env, dir } = sandbox
   const args = [BINARY, 'backup', 'create', '--out', out, '--config', OPS_CONFIG]
   const child = spawn(process.execPath, args, { env, cwd: dir, stdio: 'ignore' })
   const exited = once(child, 'exit')
@@ -90,7 +90,7 @@ async function interruptedBackup(place: Place, out: string): Promise<void> {
   const [code] = await exited
   if (code === null && !existsSync(out)) return
   for (const path of [out, `${out}.json`]) rmSync(path, { force: true })
-  return interruptedBackup(place, out)
+  return interruptedBackup(sandbox, out)
 }
 
 const DATABASES = [
@@ -98,27 +98,27 @@ const DATABASES = [
   ['a plain', {}, false],
 ] as const
 
-/** Both with E2E_LONG: what differs between them is also shown without a server, beside `createBackup`. */
+/** E2E_LONG adds the plain database; the unit tests of `createBackup` cover the difference without a server. */
 describe.each(process.env.E2E_LONG === undefined ? DATABASES.slice(0, 1) : DATABASES)(
   'a backup of %s database with an audit log, under load',
   (_, over, isEncrypted) => {
-    it('has everything that was acknowledged before, and one that was interrupted leaves nothing under its name', async () => {
-      const place = auditedPlace(over)
-      const token = await createToken(place)
-      const { server, call } = await open(place, token)
+    it('contains everything acknowledged before it started, and leaves no file behind when it is interrupted', async () => {
+      const sandbox = auditedSandbox(over)
+      const token = await createToken(sandbox)
+      const { server, call } = await open(sandbox, token)
       const large = () => call('POST', '/agents/echo/run', { input: LARGE.input })
       await Promise.all(Array.from({ length: LARGE.count }, large))
       const { id } = await call('POST', '/tokens', { name: 'before', scopes: ['runs:read'] })
       const work = load(call)
       await expect.poll(() => work.acknowledged.length).toBeGreaterThan(20)
-      const out = join(place.dir, 'copy.db')
+      const out = join(sandbox.dir, 'copy.db')
 
-      await interruptedBackup(place, out)
+      await interruptedBackup(sandbox, out)
       expect([out, `${out}.json`].filter((path) => existsSync(path))).toEqual([])
 
       const before = [...work.acknowledged]
       const create = ['backup', 'create', '--out', out, '--verify', '--json', '--config', OPS_CONFIG]
-      const created = await perdure(place, create)
+      const created = await perdure(sandbox, create)
       await work.end()
       await server.kill('SIGTERM')
       expect([created.code, created.stderr]).toEqual([0, ''])
@@ -126,7 +126,7 @@ describe.each(process.env.E2E_LONG === undefined ? DATABASES.slice(0, 1) : DATAB
       expect(readFileSync(out).subarray(0, 15).toString() === 'SQLite format 3').toBe(!isEncrypted)
       expect(work.acknowledged.length).toBeGreaterThan(before.length)
 
-      const elsewhere = auditedPlace(over)
+      const elsewhere = auditedSandbox(over)
       const restored = await perdure(elsewhere, ['restore', out, '--config', OPS_CONFIG])
       expect([restored.code, restored.stderr]).toEqual([0, ''])
       const next = await open(elsewhere, token)

@@ -9,11 +9,11 @@ import { rolldown } from 'rolldown'
 export const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium'
 export const hasChromium = existsSync(CHROMIUM)
 
-/** A page on an origin of its own, in a real browser, with the client bundled as an application would bundle it. */
+/** A page on its own origin in a real browser, with the client bundled as an application would bundle it. */
 export interface BrowserPage {
   readonly origin: string
   readonly context: BrowserContext
-  /** A fresh page with `window.perdure` of the fixture. */
+  /** Opens a new page that has the fixture's `window.perdure`. */
   load(): Promise<Page>
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export const CHROMIUM_FLAGS = [
 
 interface PageSource {
   readonly entry: string
-  /** Of `exports`, as a bundler reads them. */
+  /** Resolves `exports` as a bundler does. */
   readonly conditionNames: string[]
 }
 
@@ -53,7 +53,7 @@ async function bundlePage({ entry, conditionNames }: PageSource): Promise<string
   return output[0].code
 }
 
-/** A browser with a profile of its own, which goes with it. */
+/** Starts a browser with a temporary profile, deleted on close. */
 export async function launchChromium(): Promise<BrowserContext> {
   const profile = mkdtempSync(join(tmpdir(), 'perdure-chromium-'))
   const context = await chromium.launchPersistentContext(profile, {

@@ -3,9 +3,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ConnectionChange, createRestClient, type SubscriptionItem } from '../packages/client/src/index.ts'
 import { type BrowserPage, CHROMIUM, hasChromium, openBrowserPage } from './browser-page.ts'
 import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts'
-import { CLIENT_CONFIG, createPlace, type Place, perdure, type RunningServer, startServer } from './perdure-process.ts'
+import {
+  CLIENT_CONFIG,
+  createSandbox,
+  perdure,
+  type RunningServer,
+  type Sandbox,
+  startServer,
+} from './perdure-process.ts'
 
-/** What the page tells, as JSON. */
+/** The state that the page reports as JSON. */
 interface PageState {
   readonly items: SubscriptionItem[]
   readonly changes: ConnectionChange[]
@@ -20,20 +27,20 @@ interface MintedToken {
 const SUBJECT = 'session:browser/events'
 
 let browser: BrowserPage
-let place: Place
+let sandbox: Sandbox
 let server: RunningServer
 let proxy: LossyNetwork
 let page: Page
 let admin: MintedToken
 
 const start = async () => {
-  server = await startServer(place, ['server', '--config', CLIENT_CONFIG])
+  server = await startServer(sandbox, ['server', '--config', CLIENT_CONFIG])
   proxy.target(Number(new URL(server.url).port))
 }
 
 const mint = async (scopes: string): Promise<MintedToken> => {
   const options = ['--scopes', scopes, '--name', 'page', '--subject', 'page', '--config', CLIENT_CONFIG, '--json']
-  return JSON.parse((await perdure(place, ['token', 'create', ...options])).stdout)
+  return JSON.parse((await perdure(sandbox, ['token', 'create', ...options])).stdout)
 }
 
 const evaluate = <Result>(expression: string): Promise<Result> => page.evaluate(expression)
@@ -61,7 +68,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
   beforeAll(async () => {
     browser = await openBrowserPage()
     proxy = await createLossyNetwork()
-    place = createPlace({
+    sandbox = createSandbox({
       PERDURE_SERVER_CORS_ALLOW_ORIGINS: browser.origin,
       PERDURE_REALTIME_STALL_MS: '700',
     })
@@ -82,7 +89,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
   })
 
   it.each(['websocket', 'sse'] as const)(
-    'sees a run live over %s, loses the network, comes back and has every event once',
+    'follows a run live over %s, reconnects after losing the network and receives every event once',
     async (transport) => {
       page = await browser.load()
       await open({ token: admin.token })
@@ -120,7 +127,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
   it.each([
     [4001, {}, 'auth-required'],
     [4002, { ticket: 'x'.repeat(43) }, 'auth-invalid'],
-  ])('sees close code %i', async (code, credentials, error) => {
+  ])('reports close code %i', async (code, credentials, error) => {
     page = await browser.load()
     await open(credentials)
     await follow(SUBJECT)
@@ -129,20 +136,20 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     expect(await seenCodes()).toEqual([code, code])
   })
 
-  it('sees close code 4003 when its token is revoked beside the server', async () => {
+  it('reports close code 4003 when its token is revoked from the command line', async () => {
     page = await browser.load()
     const mine = await mint('sessions:read,agents:read')
     await open({ token: mine.token })
     await follow(SUBJECT, { transport: 'websocket' })
     await expect.poll(async () => (await stateOf()).changes.at(-1)?.state).toBe('open')
 
-    await perdure(place, ['token', 'revoke', mine.id, '--config', CLIENT_CONFIG, '--json'])
+    await perdure(sandbox, ['token', 'revoke', mine.id, '--config', CLIENT_CONFIG, '--json'])
 
     await expect.poll(seenCodes).toContain(4003)
     await expect.poll(async () => (await stateOf()).ending).toMatchObject({ error: 'auth-revoked', status: 401 })
   })
 
-  it('sees close code 4004 without a scope that could subscribe', async () => {
+  it('reports close code 4004 without a scope that allows any subscription', async () => {
     page = await browser.load()
     await open({ token: (await mint('agents:invoke')).token })
     await follow(SUBJECT)
@@ -150,7 +157,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     await expect.poll(async () => (await stateOf()).ending).toMatchObject({ error: 'scope-denied', closeCode: 4004 })
   })
 
-  it('sees close code 4005 after too many messages, and 4008 after what is no message', async () => {
+  it('reports close code 4005 after too many messages, and 4008 after a malformed message', async () => {
     page = await browser.load()
     await open({ token: admin.token })
     const url = JSON.stringify(`${baseUrl().replace('http', 'ws')}/ws`)
@@ -163,7 +170,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     expect(noise).toEqual({ code: 4008, reason: 'protocol.violation' })
   })
 
-  it('sees close code 4006 when it cannot keep up, and has every event once all the same', async () => {
+  it('reports close code 4006 when it reads too slowly, and still receives every event once', async () => {
     page = await browser.load()
     await open({ token: admin.token })
     await follow(SUBJECT, { transport: 'websocket' })
@@ -172,7 +179,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     const rest = createRestClient({ baseUrl: server.url, token: admin.token })
     const { runId } = await rest.agents.run('flood', { input: { events: 100, bytes: 200_000 }, sessionId: 'browser' })
 
-    // What is on its way has filled every buffer, and then nothing moved for longer than the server waits.
+    // Every buffer is full and stays full for longer than the server's write timeout.
     await expect.poll(async () => openSubscriptions(await (await rest.metrics.get()).text())).toBe(0)
     proxy.flow()
 
@@ -186,7 +193,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`a page in Chromium (${CHROMIUM
     expect(ids).toEqual(log.map(({ eventId }) => eventId))
   })
 
-  it('sees close code 4007 when the server stops, and goes on with the next one', async () => {
+  it('reports close code 4007 when the server stops, and continues with the next server', async () => {
     page = await browser.load()
     await open({ token: admin.token })
     await follow(SUBJECT, { transport: 'websocket' })

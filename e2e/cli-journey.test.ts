@@ -6,31 +6,31 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   BINARY,
-  type Place,
   type RunningServer,
   removeFolder,
   perdure as runBinary,
+  type Sandbox,
   startServer,
 } from './perdure-process.ts'
 
-let place: Place
+let sandbox: Sandbox
 let server: RunningServer
 
 beforeAll(async () => {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-cli-')))
   const { PERDURE_URL: _, PERDURE_TOKEN: __, ...env } = process.env
-  place = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
+  sandbox = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
   expect((await perdure('init', '--yes')).code).toBe(0)
   copyFileSync(join(import.meta.dirname, 'fixtures/cli.config.mjs'), join(dir, 'perdure.config.mjs'))
-  server = await startServer(place, ['dev'])
+  server = await startServer(sandbox, ['dev'])
 })
 
 afterAll(async () => {
   await server?.kill('SIGTERM')
-  removeFolder(place.dir)
+  removeFolder(sandbox.dir)
 })
 
-const perdure = (...args: readonly string[]) => runBinary(place, args)
+const perdure = (...args: readonly string[]) => runBinary(sandbox, args)
 
 async function json(...args: readonly string[]) {
   const { stdout, stderr, code } = await perdure(...args, '--json')
@@ -38,8 +38,8 @@ async function json(...args: readonly string[]) {
   return JSON.parse(stdout)
 }
 
-describe('a journey through the command line alone', () => {
-  it('runs an agent of the server that perdure dev has started here', async () => {
+describe('the command line', () => {
+  it('runs an agent on the server that perdure dev started in the same folder', async () => {
     const { code, stdout, stderr } = await perdure(
       'agents',
       'run',
@@ -53,7 +53,7 @@ describe('a journey through the command line alone', () => {
     expect(stderr).toMatch(/✓ run_\w+ {2}completed/)
   })
 
-  it('tails and traces what has run, and exports it', async () => {
+  it('tails, traces and exports finished runs', async () => {
     const { runId } = await json('agents', 'run', 'echo', '--input', 'one two three')
     const { stdout } = await perdure('runs', 'tail', runId, '--follow')
     const types = stdout
@@ -67,7 +67,7 @@ describe('a journey through the command line alone', () => {
     expect((await json('runs', 'list', '--agent', 'echo')).items[0].id).toBe(runId)
   })
 
-  it('shows how things are, and how fast an agent runs', async () => {
+  it('shows server status and benchmarks an agent', async () => {
     const { health, runs } = await json('top')
     const { stdout } = await perdure('top')
     const report = await json('bench', 'echo', '--connections', '2', '--duration', '1ms', '--input', 'quick')
@@ -77,7 +77,7 @@ describe('a journey through the command line alone', () => {
     expect(report).toMatchObject({ agent: 'echo', runs: 2, statuses: { completed: 2 } })
   })
 
-  it('approves what a run waits for; another decision is a conflict', async () => {
+  it('approves a pending approval and reports a conflict for a second decision', async () => {
     const asked = await perdure('agents', 'run', 'careful', '--json')
     const { runId, status } = JSON.parse(asked.stdout)
     const { items } = await json('approvals', 'list', '--run', runId)
@@ -104,7 +104,7 @@ describe('a journey through the command line alone', () => {
     expect((await perdure('agents', 'run', 'broken')).code).toBe(1)
   })
 
-  it('exits 2 on an unknown flag, 3 without a server, 4 without a right token, 1 for what is not there', async () => {
+  it('exits 2 for an unknown flag, 3 without a server, 4 with an invalid token and 1 for an unknown run', async () => {
     const scoped = (await json('api', 'tokens.create', '-f', 'name=r', '-f', 'scopes=["agents:read"]')).token
     const codes = [
       await perdure('runs', 'list', '--stauts', 'failed'),
@@ -117,10 +117,10 @@ describe('a journey through the command line alone', () => {
     expect(codes).toEqual([2, 3, 4, 4, 1])
   })
 
-  it('exits 5 on an audit chain that was changed, and finds which entry', async () => {
+  it('exits 5 on a tampered audit chain and names the entry', async () => {
     const { runId } = await json('agents', 'run', 'echo', '--input', 'hi')
     expect((await perdure('runs', 'replay', runId)).code).toBe(0)
-    const file = join(place.dir, 'audit.ndjson')
+    const file = join(sandbox.dir, 'audit.ndjson')
     writeFileSync(file, (await perdure('audit', 'export')).stdout)
     expect((await perdure('audit', 'verify')).code).toBe(0)
     expect((await perdure('audit', 'verify', '--file', 'audit.ndjson')).code).toBe(0)
@@ -135,36 +135,40 @@ describe('a journey through the command line alone', () => {
 
   it('cancels the run on Ctrl-C and exits 130', async () => {
     const child = spawn(process.execPath, [BINARY, 'agents', 'run', 'patient', '--stream'], {
-      cwd: place.dir,
-      env: place.env,
+      cwd: sandbox.dir,
+      env: sandbox.env,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const ended = once(child, 'close')
-    let talk = ''
+    let stderr = ''
     child.stderr.on('data', (chunk) => {
-      talk += chunk
+      stderr += chunk
     })
-    await expect.poll(() => talk).toContain('waiting.now')
+    await expect.poll(() => stderr).toContain('waiting.now')
     child.kill('SIGINT')
 
     expect(await ended).toEqual([130, null])
-    const [, runId = ''] = /cancelling (run_\w+)/.exec(talk) ?? []
+    const [, runId = ''] = /cancelling (run_\w+)/.exec(stderr) ?? []
     expect(await json('runs', 'show', runId)).toMatchObject({ status: 'aborted' })
   })
 
-  it('is silent when its reader has seen enough', async () => {
+  it('exits 0 silently when its reader closes the pipe early', async () => {
     const shell = `"${process.execPath}" "${BINARY}" api | head -1; echo "\${PIPESTATUS[0]}"`
-    const child = spawn('bash', ['-c', shell], { cwd: place.dir, env: place.env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let [out, talk] = ['', '']
+    const child = spawn('bash', ['-c', shell], {
+      cwd: sandbox.dir,
+      env: sandbox.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let [out, stderr] = ['', '']
     child.stdout.on('data', (chunk) => {
       out += chunk
     })
     child.stderr.on('data', (chunk) => {
-      talk += chunk
+      stderr += chunk
     })
     await once(child, 'close')
 
     expect(out.trimEnd().split('\n')).toEqual([expect.stringContaining('OPERATION'), '0'])
-    expect(talk).toBe('')
+    expect(stderr).toBe('')
   })
 })

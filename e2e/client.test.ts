@@ -4,10 +4,10 @@ import { createRandom } from '../packages/testkit/src/random.ts'
 import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts'
 import {
   CLIENT_CONFIG,
-  createPlace,
+  createSandbox,
   createToken,
-  type Place,
   type RunningServer,
+  type Sandbox,
   startServer,
 } from './perdure-process.ts'
 
@@ -16,7 +16,7 @@ const KILLS = Number(process.env.E2E_KILLS ?? 6)
 const SOAK = Number(process.env.E2E_SOAK ?? 1)
 
 interface World {
-  readonly place: Place
+  readonly sandbox: Sandbox
   readonly token: string
   readonly proxy: LossyNetwork
   readonly random: () => number
@@ -33,23 +33,23 @@ afterEach(async () => {
   }
 })
 
-const start = (place: Place) => startServer(place, ['server', '--config', CLIENT_CONFIG])
+const start = (sandbox: Sandbox) => startServer(sandbox, ['server', '--config', CLIENT_CONFIG])
 const portOf = (server: RunningServer) => Number(new URL(server.url).port)
 
 async function createWorld(): Promise<World> {
   console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
-  const place = createPlace({ PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '1000' })
-  const token = await createToken(place)
-  const [server, proxy] = [await start(place), await createLossyNetwork()]
+  const sandbox = createSandbox({ PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '1000' })
+  const token = await createToken(sandbox)
+  const [server, proxy] = [await start(sandbox), await createLossyNetwork()]
   proxy.target(portOf(server))
-  const world = { place, token, proxy, server, random: createRandom(SEED) }
+  const world = { sandbox, token, proxy, server, random: createRandom(SEED) }
   open.worlds.push(world)
   return world
 }
 
 async function restart(world: World, signal: NodeJS.Signals): Promise<void> {
   await world.server.kill(signal)
-  world.server = await start(world.place)
+  world.server = await start(world.sandbox)
   world.proxy.target(portOf(world.server))
 }
 
@@ -59,7 +59,7 @@ function clientOf({ proxy, token }: World): PerdureClient {
   return client
 }
 
-/** Straight to the server that runs now, with nothing in between. */
+/** A client that connects to the current server directly, without the proxy. */
 function directClientOf({ server, token }: World): PerdureClient {
   const client = createClient({ baseUrl: server.url, token })
   open.client.push(client)
@@ -77,7 +77,7 @@ const idsOf = (items: readonly SubscriptionItem[]) =>
 
 const positionOf = (eventId: string) => Number(eventId.split('.')[1])
 
-/** What was told, each sentence once: a crash may say the last one twice, under its number. */
+/** The sentences received, each once: after a crash the last one may be sent again under the same number. */
 function textOf(items: readonly SubscriptionItem[]): string {
   const sentences = new Map<string, string>()
   for (const item of items) {
@@ -123,7 +123,7 @@ describe('a client', () => {
 })
 
 describe('a client whose server is killed in the middle of a run', () => {
-  it('has every event of the log once, and the text of an uninterrupted run', async () => {
+  it('receives every logged event once and the same text as from an uninterrupted run', async () => {
     const world = await createWorld()
     const client = clientOf(world)
     const input = { sentences: 25, everyMs: 15 }
@@ -150,7 +150,7 @@ describe('a client whose server is killed in the middle of a run', () => {
   })
 })
 
-/** One reader among many, and how far it has come. */
+/** One of many readers and its progress. */
 interface Reader {
   readonly name: string
   readonly sessionId: string
@@ -167,20 +167,20 @@ function follow(client: PerdureClient, { sessionId, lastEventId }: Followed, tra
   return { name: `${transport} ${sessionId}`, sessionId, items, ended: read() }
 }
 
-/** A session, and the event after which everything is to be seen. */
+/** A session, and the last event that its readers must receive. */
 interface Followed {
   readonly sessionId: string
   readonly lastEventId: string
 }
 
-describe('many clients over connections that are cut, and a server that restarts', () => {
-  it('each see every event of their session once, in order', async () => {
+describe('many clients on connections that are cut, with a restarting server', () => {
+  it('receive every event of their session once and in order', async () => {
     const world = await createWorld()
     const { random, proxy } = world
     const sessions = Array.from({ length: 6 * SOAK }, (_, n) => `ses-${n}`)
     const clients = Array.from({ length: 6 * SOAK }, () => clientOf(world))
     const publisher = clientOf(world)
-    // A session has to be there before its stream can be followed.
+    // A session must exist before its stream can be followed.
     const followed = await Promise.all(
       sessions.map(async (sessionId): Promise<Followed> => {
         const { runId } = await publisher.agents.run('echo', { input: 0, sessionId })
@@ -197,12 +197,12 @@ describe('many clients over connections that are cut, and a server that restarts
     const runsOf = new Map(sessions.map((sessionId) => [sessionId, [] as string[]]))
     const teller = async (sessionId: string) => {
       for (let n = 0; n < 12; n += 1) {
-        // A server that stops hands a run over, and then answers before it is completed.
+        // A server that shuts down hands over the run and answers before it is completed.
         const { runId } = await publisher.agents.run('teller', { input: { sentences: 8, everyMs: 20 }, sessionId })
         runsOf.get(sessionId)?.push(runId)
       }
     }
-    proxy.tear(() => 100 + random() * 4_900)
+    proxy.limitLifetimes(() => 100 + random() * 4_900)
     proxy.cut()
     const telling = Promise.all(sessions.map(teller))
     for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const) {
@@ -210,8 +210,8 @@ describe('many clients over connections that are cut, and a server that restarts
       await restart(world, signal)
     }
     await telling
-    await expect.poll(proxy.torn).toBeGreaterThan(20)
-    proxy.tear(undefined)
+    await expect.poll(proxy.cutCount).toBeGreaterThan(20)
+    proxy.limitLifetimes(undefined)
 
     const direct = directClientOf(world)
     const unfinished = async () => {
@@ -234,14 +234,14 @@ describe('many clients over connections that are cut, and a server that restarts
     }
     const count = readers.reduce((sum, { items }) => sum + items.length, 0)
     console.log(
-      `${readers.length} subscriptions, ${proxy.torn()} connections cut, 3 restarts, ${count} events, each once`,
+      `${readers.length} subscriptions, ${proxy.cutCount()} connections cut, 3 restarts, ${count} events, each received once`,
     )
   })
 })
 
 const unknown: Followed = { sessionId: '', lastEventId: '' }
 
-/** Everything that is recorded of a session after a cursor: read page by page, not followed. */
+/** Reads the recorded events of a session after a cursor page by page, without following. */
 async function recordedOf(client: PerdureClient, { sessionId, lastEventId }: Followed) {
   const recorded: Event[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {

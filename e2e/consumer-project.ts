@@ -12,11 +12,11 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** A project outside of the workspace that has the packed packages and nothing of this repository. */
+/** A project outside the workspace that has the packed packages and nothing else from this repository. */
 export interface ConsumerProject {
   readonly dir: string
   readonly env: NodeJS.ProcessEnv
-  /** Runs a program with Node, or one of `node_modules/.bin`. Rejects with its output when it fails. */
+  /** Runs a program with Node, or a binary from `node_modules/.bin`. Rejects with its output when it fails. */
   node(...args: string[]): Promise<Ran>
   nodeWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ran>
   bin(name: string, ...args: string[]): Promise<Ran>
@@ -25,7 +25,7 @@ export interface ConsumerProject {
 export interface Wanted {
   readonly installer: Installer
   readonly packed: readonly Packed[]
-  /** Names of packages of ours; what they need of ours comes along. */
+  /** Names of our packages; the packages of ours that they depend on are installed too. */
   readonly own: readonly string[]
   readonly others?: Readonly<Record<string, string>>
 }
@@ -35,18 +35,18 @@ const SOURCES = join(root, 'tooling/consumer/project')
 
 const catalog = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8')
 
-/** The range of a package that is not ours, as the workspace has it. */
+/** The version range that the workspace uses for a third-party package. */
 export const versionOf = (name: string): string => new RegExp(`^  "?${name}"?: (\\S+)$`, 'm').exec(catalog)?.[1] ?? ''
 
-/** Packs everything into a folder of its own. */
+/** Packs every package into a temporary folder. */
 export function packAll(): readonly Packed[] {
   return packPackages(join(mkdtempSync(join(tmpdir(), 'perdure-tarballs-')), 'tarballs'))
 }
 
-/** Makes an empty folder with an empty home, and installs there. No script of any package runs. */
+/** Creates an empty folder and home directory and installs there, with install scripts disabled. */
 export async function createConsumerProject(wanted: Wanted): Promise<ConsumerProject> {
-  const place = mkdtempSync(join(tmpdir(), 'perdure-consumer-'))
-  const [dir, home] = [join(place, 'project'), join(place, 'home')]
+  const folder = mkdtempSync(join(tmpdir(), 'perdure-consumer-'))
+  const [dir, home] = [join(folder, 'project'), join(folder, 'home')]
   cpSync(SOURCES, dir, { recursive: true })
   const env = consumerEnvironment(home)
   await INSTALL[wanted.installer](dir, wanted, env)
@@ -59,7 +59,10 @@ export async function createConsumerProject(wanted: Wanted): Promise<ConsumerPro
   }
 }
 
-/** Nothing of this repository, of its package manager or of who runs the tests, but the cache of what was downloaded before. */
+/**
+ * An environment without settings of this repository, its package manager or the user; only the download cache is
+ * shared.
+ */
 export function consumerEnvironment(home: string): NodeJS.ProcessEnv {
   mkdirSync(home, { recursive: true })
   const kept = Object.entries(process.env).filter(([name]) => !/^(?:npm_|pnpm_|perdure_|node_path|vitest)/i.test(name))
@@ -90,7 +93,7 @@ const INSTALL: Readonly<Record<Installer, Install>> = {
 
 const nameOf = ({ manifest }: Packed): string => manifest.name
 
-/** With what they need of ours: npm finds the others of a release only where they are, and ours are published nowhere. */
+/** Adds the packages of ours that these depend on: they are unpublished, so npm finds only those listed explicitly. */
 function tarballsOf({ packed, own }: Wanted): Readonly<Record<string, string>> {
   const names = new Set(own)
   for (const name of names) {
@@ -109,7 +112,7 @@ const writeManifest = (dir: string, over: object): void =>
     JSON.stringify({ name: 'consumer', private: true, type: 'module', ...over }, null, 2),
   )
 
-/** What npm has put there, by its path in `node_modules`. */
+/** The packages that npm installed, by path in `node_modules`. */
 export interface Installed {
   readonly version: string
   readonly hasInstallScript?: boolean
@@ -117,13 +120,13 @@ export interface Installed {
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
-/** Everything that npm installs for one package, itself included. */
+/** Every package that npm installs for one package, including that package. */
 export function closureOf(dir: string, name: string): ReadonlyMap<string, Installed> {
   const lock = JSON.parse(readFileSync(join(dir, 'package-lock.json'), 'utf8'))
   const all = lock.packages as Readonly<Record<string, Installed>>
   const found = new Map<string, Installed>()
   const visit = (wanted: string, from: string): void => {
-    const path = placeOf(all, wanted, from)
+    const path = installedPathOf(all, wanted, from)
     const installed = path === undefined ? undefined : all[path]
     if (path === undefined || installed === undefined || found.has(path)) return
     found.set(path, installed)
@@ -134,9 +137,11 @@ export function closureOf(dir: string, name: string): ReadonlyMap<string, Instal
   return found
 }
 
-/** Where Node finds a package from another one: the nearest `node_modules` upwards. */
-function placeOf(all: Readonly<Record<string, Installed>>, name: string, from: string): string | undefined {
+/** Where Node resolves a package from another: the nearest `node_modules` upwards. */
+function installedPathOf(all: Readonly<Record<string, Installed>>, name: string, from: string): string | undefined {
   const candidate = `${from === '' ? '' : `${from}/`}node_modules/${name}`
   if (all[candidate] !== undefined) return candidate
-  return from === '' ? undefined : placeOf(all, name, from.split('/node_modules/').slice(0, -1).join('/node_modules/'))
+  return from === ''
+    ? undefined
+    : installedPathOf(all, name, from.split('/node_modules/').slice(0, -1).join('/node_modules/'))
 }

@@ -16,7 +16,7 @@ import {
 import { EXAMPLES, exampleOf } from './readme-examples.ts'
 import { startProcess } from './started-process.ts'
 
-/** `CONSUMER_INSTALLER=pnpm` does the same with pnpm. */
+/** `CONSUMER_INSTALLER=pnpm` runs the same tests with pnpm. */
 const INSTALLER = (process.env.CONSUMER_INSTALLER ?? 'npm') as Installer
 const TOOLS = ['vitest', 'rolldown', 'typescript', '@types/node']
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   project = await createConsumerProject({ installer: INSTALLER, packed, own: names, others })
 }, 300_000)
 
-/** What a file of JavaScript or of declarations imports. */
+/** The modules imported by a JavaScript or declaration file. */
 const importsOf = (text: string): readonly string[] =>
   [...text.matchAll(IMPORT)].map(([, from, alone, called]) => from ?? alone ?? called ?? '')
 
@@ -50,7 +50,7 @@ describe.each(names)('the tarball of %s', (name) => {
   const read = (path: string): string =>
     execFileSync('tar', ['-xzOf', packedOf(name).tarball, `package/${path}`], { encoding: 'utf8', maxBuffer: 1 << 26 })
 
-  it('holds what was built, its README, the licence and nothing else', () => {
+  it('contains the build output, README, licence and nothing else', () => {
     const { files } = packedOf(name)
     const ofCommand = name === '@perdure/cli' ? /^(?:bin|templates|dist\/deploy)\// : /^$/
     const rest = files.filter((path) => !/^dist\/.+\.(?:c?js|d\.ts)$/.test(path) && !ofCommand.test(path))
@@ -62,14 +62,14 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(files.filter((path) => /\.(?:test|test-d|fixture)\./.test(path))).toEqual([])
   })
 
-  it('has one entry point, and ranges that anybody can resolve', () => {
+  it('has one entry point and version ranges that resolve outside the workspace', () => {
     const manifest: Manifest = JSON.parse(read('package.json'))
 
     expect(manifest.exports).toEqual({ '.': { types: './dist/index.d.ts', default: './dist/index.js' } })
     expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:|perdure-source"/)
   })
 
-  it('imports nothing that it does not declare', () => {
+  it('imports only declared dependencies', () => {
     const { dependencies, peerDependencies } = JSON.parse(read('package.json')) as Manifest
     const declared = new Set([...Object.keys({ ...dependencies, ...peerDependencies }), ...builtinModules])
     const foreign = packedOf(name)
@@ -81,7 +81,7 @@ describe.each(names)('the tarball of %s', (name) => {
   })
 })
 
-/** What the packages in these folders of `node_modules` take, without what is nested in them. */
+/** Size of these folders of `node_modules`, without nested packages. */
 const bytesOf = (paths: readonly string[]): number =>
   paths
     .flatMap((path) => readdirSync(join(project.dir, path), { recursive: true, withFileTypes: true }))
@@ -89,7 +89,7 @@ const bytesOf = (paths: readonly string[]): number =>
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
 
 describe.runIf(INSTALLER === 'npm')('an installation', () => {
-  it('of the server is small, and runs no script', () => {
+  it('needs at most 40 packages and no install script for the server', () => {
     const installed = closureOf(project.dir, '@perdure/server-app')
     const paths = [...installed.keys()]
     const megabytes = Math.round(bytesOf(paths) / 1e6)
@@ -100,7 +100,7 @@ describe.runIf(INSTALLER === 'npm')('an installation', () => {
     expect([...installed].filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([])
   })
 
-  it('of the domain and its reference storage alone runs an agent', async () => {
+  it('runs an agent with only the domain and its reference storage', async () => {
     const alone = await createConsumerProject({
       installer: 'npm',
       packed,
@@ -120,18 +120,18 @@ describe.runIf(INSTALLER === 'npm')('an installation', () => {
 })
 
 describe(`a project outside of the workspace, installed with ${INSTALLER}`, () => {
-  it('compiles against the declarations, which are checked as well', async () => {
+  it('type-checks against the package declarations with skipLibCheck off', async () => {
     await project.bin('tsc', '-p', '.')
   })
 
-  it('serves from a program', async () => {
+  it('runs a server from a program', async () => {
     const { stdout, stderr } = await project.node('server.mjs')
 
     expect(JSON.parse(stdout)).toMatchObject({ status: 'completed', result: { greeting: 'Hello Ann' } })
     expect(stderr).not.toMatch(/error/i)
   })
 
-  it('swaps the storage, and proves its own by the contract suite', async () => {
+  it('replaces the storage and passes the contract suite with it', async () => {
     const { stdout } = await project.bin('vitest', 'run', 'counting-storage.test.mjs')
 
     const [, passed = '0'] = /Tests\s+(\d+) passed/.exec(stdout) ?? []
@@ -150,7 +150,7 @@ describe(`a project outside of the workspace, installed with ${INSTALLER}`, () =
     expect(await response.json()).toMatchObject({ items: [{ id: 'echo' }] })
   })
 
-  it.skipIf(!hasChromium && !process.env.CI)(`uses the client from a bundled page (${CHROMIUM})`, async () => {
+  it.skipIf(!hasChromium && !process.env.CI)(`runs the client in a bundled page (${CHROMIUM})`, async () => {
     const entry = join(project.dir, 'page.mjs')
     const browser = await openBrowserPage({ entry, conditionNames: ['import', 'default'] })
     onTestFinished(() => browser.close())
@@ -167,8 +167,8 @@ describe(`a project outside of the workspace, installed with ${INSTALLER}`, () =
   })
 })
 
-describe('the example of', () => {
-  it.each(Object.entries(EXAMPLES))('%s does what it says', async (name, { run, prints }) => {
+describe('README examples', () => {
+  it.each(Object.entries(EXAMPLES))('print the documented output: %s', async (name, { run, prints }) => {
     const example = exampleOf(join(root, packages.find(({ manifest }) => manifest.name === name)!.folder, 'README.md'))
     const path = join(project.dir, `${name.replace('@perdure/', '')}-example.${example.language}`)
     writeFileSync(path, example.code)
@@ -176,7 +176,7 @@ describe('the example of', () => {
     expect(await run({ project, path })).toMatch(prints)
   })
 
-  it('every package is among them', () => {
+  it('cover every package', () => {
     expect(Object.keys(EXAMPLES).sort()).toEqual([...names].sort())
   })
 })

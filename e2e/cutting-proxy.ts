@@ -3,14 +3,14 @@ import { connect, createServer, type Socket } from 'node:net'
 
 export interface CuttingProxy {
   readonly port: number
-  /** Where connections lead from now on. */
+  /** The port that new connections are forwarded to. */
   target: number
   readonly cuts: () => number
   close(): Promise<void>
 }
 
-/** Passes TCP on, and cuts every connection without a word after a while. */
-export async function openCuttingProxy(lifeMs: () => number): Promise<CuttingProxy> {
+/** Forwards TCP connections and destroys each after `lifeMs()` milliseconds. */
+export async function openCuttingProxy(connectionMs: () => number): Promise<CuttingProxy> {
   const open = new Set<Socket>()
   let cuts = 0
   const server = createServer((inner) => {
@@ -22,7 +22,7 @@ export async function openCuttingProxy(lifeMs: () => number): Promise<CuttingPro
     const timer = setTimeout(() => {
       cuts++
       cut()
-    }, lifeMs())
+    }, connectionMs())
     for (const socket of [inner, outer]) {
       open.add(socket)
       socket.on('error', cut)

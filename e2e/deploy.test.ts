@@ -6,24 +6,24 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { DockerfileParser } from 'dockerfile-ast'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { BINARY, createPlace, LEDGER_CONFIG, type Place, perdure } from './perdure-process.ts'
+import { BINARY, createSandbox, LEDGER_CONFIG, perdure, type Sandbox } from './perdure-process.ts'
 
-/** How a server is run, with the folders of the machine that it would run on. */
+/** How a deployment starts the server, with the paths of the target machine. */
 interface Deployed {
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** The project, and where the data goes. */
+  /** The project folder and the data folder. */
   readonly folders: readonly [project: string, data: string]
 }
 
-const print = async (place: Place, what: string): Promise<string> => {
-  const { stdout, stderr } = await perdure(place, ['deploy', 'print', what])
+const print = async (sandbox: Sandbox, what: string): Promise<string> => {
+  const { stdout, stderr } = await perdure(sandbox, ['deploy', 'print', what])
   if (stdout === '') throw new Error(stderr)
   return stdout
 }
 
-async function dockerfile(place: Place): Promise<Deployed & { readonly healthCheck: string }> {
-  const parsed = DockerfileParser.parse(await print(place, 'dockerfile'))
+async function dockerfile(sandbox: Sandbox): Promise<Deployed & { readonly healthCheck: string }> {
+  const parsed = DockerfileParser.parse(await print(sandbox, 'dockerfile'))
   const contentOf = (keyword: string) =>
     parsed
       .getInstructions()
@@ -38,8 +38,8 @@ async function dockerfile(place: Place): Promise<Deployed & { readonly healthChe
   }
 }
 
-async function unit(place: Place): Promise<Deployed> {
-  const lines = (await print(place, 'systemd')).split('\n')
+async function unit(sandbox: Sandbox): Promise<Deployed> {
+  const lines = (await print(sandbox, 'systemd')).split('\n')
   const all = (name: string) =>
     lines.flatMap((line) => (line.startsWith(`${name}=`) ? line.slice(name.length + 1) : []))
   return {
@@ -49,8 +49,11 @@ async function unit(place: Place): Promise<Deployed> {
   }
 }
 
-/** The folders that it names, made below one of ours: what it says is then done as it stands. */
-function place({ command, env, folders: [project, data] }: Deployed, { dir, env: base }: Place) {
+/**
+ * Creates the folders that the deployment names inside the sandbox and rewrites its paths, so that its commands run
+ * unchanged.
+ */
+function installAt({ command, env, folders: [project, data] }: Deployed, { dir, env: base }: Sandbox) {
   const here = (text: string) =>
     text
       .replaceAll(project, join(dir, 'project'))
@@ -73,8 +76,8 @@ function place({ command, env, folders: [project, data] }: Deployed, { dir, env:
 }
 
 async function start(deployed: Deployed) {
-  const somewhere = createPlace()
-  const { file, args, options } = place(deployed, somewhere)
+  const sandbox = createSandbox()
+  const { file, args, options } = installAt(deployed, sandbox)
   const server = spawn(file, args, options)
   onTestFinished(() => void server.kill('SIGKILL'))
   const exited = once(server, 'exit')
@@ -87,7 +90,7 @@ async function start(deployed: Deployed) {
     return code as number
   }
   return {
-    ...{ url: `http://${host}:${port}`, dir: somewhere.dir, run },
+    ...{ url: `http://${host}:${port}`, dir: sandbox.dir, run },
     async stop() {
       server.kill('SIGTERM')
       return (await exited) as [number | null, NodeJS.Signals | null]
@@ -95,9 +98,9 @@ async function start(deployed: Deployed) {
   }
 }
 
-describe('what perdure deploy print prints', () => {
-  it('runs the server of the Dockerfile; its health check and the probes of Kubernetes find it ready, until it is gone', async () => {
-    const here = createPlace()
+describe('the output of perdure deploy print', () => {
+  it('runs the server of the Dockerfile; the health check and the Kubernetes probes pass until it stops', async () => {
+    const here = createSandbox()
     const deployed = await dockerfile(here)
     const server = await start(deployed)
     expect(deployed.healthCheck).toMatch(/^perdure health /)
@@ -112,8 +115,8 @@ describe('what perdure deploy print prints', () => {
     expect(headOf(server.dir)).toBe('SQLite format 3')
   })
 
-  it('runs the server of the unit, with its pepper from the credentials of systemd', async () => {
-    const deployed = await unit(createPlace({ E2E_PEPPER: undefined }))
+  it('runs the server of the systemd unit with the pepper from systemd credentials', async () => {
+    const deployed = await unit(createSandbox({ E2E_PEPPER: undefined }))
     const server = await start(deployed)
 
     expect((await fetch(`${server.url}/v1/health/ready`)).status).toBe(200)

@@ -2,22 +2,22 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stripVTControlCharacters } from 'node:util'
 import { expect } from 'vitest'
-import { BINARY, type Place } from './perdure-process.ts'
+import { BINARY, type Sandbox } from './perdure-process.ts'
 
-/** `perdure dev` in a terminal of its own, as somebody who sits before it sees it. */
+/** `perdure dev` in a pseudo-terminal, as a developer would see it. */
 export interface DevTerminal {
-  /** What was shown so far, without colours and cursor movements. */
+  /** The output so far, without colours and cursor movements. */
   screen(): string
   raw(): string
   press(key: string): void
-  /** Waits until something is shown. */
+  /** Waits until the output matches. */
   shows(what: string | RegExp): Promise<void>
   readonly exited: Promise<number>
   kill(): void
 }
 
-/** `script` makes the terminal and passes keys and screen on. */
-export function openDevTerminal({ dir, env }: Place, args: readonly string[] = []): DevTerminal {
+/** `script` creates the terminal and forwards keys and output. */
+export function openDevTerminal({ dir, env }: Sandbox, args: readonly string[] = []): DevTerminal {
   const command = [process.execPath, BINARY, 'dev', ...args].map((word) => `'${word}'`).join(' ')
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
     cwd: dir,
@@ -39,8 +39,8 @@ export function openDevTerminal({ dir, env }: Place, args: readonly string[] = [
   }
 }
 
-/** The processes that serve for `perdure dev` in this folder. */
-export async function serverProcesses({ dir }: Place): Promise<readonly number[]> {
+/** The ids of the server processes that `perdure dev` started in this folder. */
+export async function serverProcesses({ dir }: Sandbox): Promise<readonly number[]> {
   const { readdir, readFile, readlink } = await import('node:fs/promises')
   const found = await Promise.all(
     (await readdir('/proc')).map(async (name) => {

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createClient, type Event } from '../packages/client/src/index.ts'
 import { openDevTerminal, serverProcesses } from './dev-terminal.ts'
-import { type Place, perdure, type RunningServer, removeFolder, startServer } from './perdure-process.ts'
+import { perdure, type RunningServer, removeFolder, type Sandbox, startServer } from './perdure-process.ts'
 
 const CONFIG = `
 import { say } from './agents/say.mjs'
 export default { server: { port: 0 }, agents: [say] }
 `
 
-/** An agent that answers with a word, and never yields again when it is asked to loop. */
+/** Source of an agent that returns a word; with the input `loop` it blocks the thread forever. */
 const agent = (word: string) => `
 const run = async (input) => {
   if (input === 'loop') console.error('looping')
@@ -25,12 +25,12 @@ function createProject() {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'perdure-dev-')))
   onTestFinished(() => removeFolder(dir))
   const { PERDURE_URL: _, PERDURE_TOKEN: __, NO_COLOR: ___, FORCE_COLOR: ____, ...env } = process.env
-  const place: Place = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
+  const sandbox: Sandbox = { dir, env: { ...env, XDG_CONFIG_HOME: join(dir, 'settings') } }
   const save = (file: string, text: string) => writeFileSync(join(dir, file), text)
   mkdirSync(join(dir, 'agents'))
   save('agents/say.mjs', agent('one'))
   save('perdure.config.mjs', CONFIG)
-  const says = async () => JSON.parse((await perdure(place, ['agents', 'run', 'say', '--json'])).stdout).result
+  const says = async () => JSON.parse((await perdure(sandbox, ['agents', 'run', 'say', '--json'])).stdout).result
   const tokenOf = (): string => JSON.parse(readFileSync(join(dir, '.graphorin/dev-session.json'), 'utf8')).token
   const loop = async (server: RunningServer) => {
     const headers = { authorization: `Bearer ${tokenOf()}`, 'content-type': 'application/json' }
@@ -38,17 +38,17 @@ function createProject() {
     asked.catch(() => undefined)
     await expect.poll(server.stderr).toContain('looping')
   }
-  return { place, save, says, tokenOf, loop }
+  return { sandbox, save, says, tokenOf, loop }
 }
 
-/** Waits for the line that the restart with this number writes. */
+/** Waits for the line of the given restart, counted from 1. */
 const restarts = (server: RunningServer, count: number) =>
   expect.poll(server.stderr, { interval: 20 }).toMatch(new RegExp(`^(?:[^]*?↻ restarted in \\d+ ms){${count}}`))
 
 describe('perdure dev', () => {
-  it('serves what was saved, at the same address, and lets open streams read on', async () => {
-    const { place, save, says, tokenOf } = createProject()
-    const server = await startServer(place, ['dev'])
+  it('serves saved changes at the same address and keeps open streams running', async () => {
+    const { sandbox, save, says, tokenOf } = createProject()
+    const server = await startServer(sandbox, ['dev'])
     onTestFinished(() => void server.process.kill('SIGKILL'))
     const client = createClient({ baseUrl: server.url, token: tokenOf() })
     onTestFinished(() => client.close())
@@ -76,17 +76,17 @@ describe('perdure dev', () => {
     subscription.close()
     await reading
     expect(await server.kill('SIGTERM')).toMatchObject({ code: 0 })
-    await expect.poll(() => serverProcesses(place)).toEqual([])
+    await expect.poll(() => serverProcesses(sandbox)).toEqual([])
   })
 
-  it('goes on with what served before while a file is broken, and names file and line', async () => {
-    const { place, save, says } = createProject()
-    const server = await startServer(place, ['dev'])
+  it('keeps serving the previous configuration while a file is broken, and names file and line', async () => {
+    const { sandbox, save, says } = createProject()
+    const server = await startServer(sandbox, ['dev'])
     onTestFinished(() => void server.process.kill('SIGKILL'))
 
     save('agents/say.mjs', `const word = "${agent('broken')}`)
-    await expect.poll(server.stderr).toContain('the configuration of before still serves')
-    expect(server.stderr()).toContain(`hint: fix ${join(place.dir, 'agents/say.mjs')}:1`)
+    await expect.poll(server.stderr).toContain('still serving the previous configuration')
+    expect(server.stderr()).toContain(`hint: fix ${join(sandbox.dir, 'agents/say.mjs')}:1`)
     expect(await says()).toBe('one')
 
     save('perdure.config.mjs', CONFIG.replace('./agents/say.mjs', './agents/new.mjs'))
@@ -96,22 +96,22 @@ describe('perdure dev', () => {
     expect(await says()).toBe('new')
   })
 
-  it.each(['idle', 'in a loop that never yields'])('leaves no process behind when it is killed, %s', async (state) => {
-    const { place, save, loop } = createProject()
-    const server = await startServer(place, ['dev', '--no-watch'])
+  it.each(['idle', 'running an endless loop'])('leaves no process behind when it is killed while %s', async (state) => {
+    const { sandbox, save, loop } = createProject()
+    const server = await startServer(sandbox, ['dev', '--no-watch'])
     if (state !== 'idle') await loop(server)
-    expect(await serverProcesses(place)).toHaveLength(1)
+    expect(await serverProcesses(sandbox)).toHaveLength(1)
     await server.kill('SIGKILL')
 
-    await expect.poll(() => serverProcesses(place)).toEqual([])
+    await expect.poll(() => serverProcesses(sandbox)).toEqual([])
     save('agents/say.mjs', agent('again'))
-    const next = await startServer(place, ['dev', '--no-watch'])
+    const next = await startServer(sandbox, ['dev', '--no-watch'])
     expect(await next.kill('SIGINT')).toMatchObject({ code: 0 })
   })
 
-  it('replaces a server that hangs, and hands the storage over', async () => {
-    const { place, save, says, loop } = createProject()
-    const server = await startServer(place, ['dev'])
+  it('replaces a hung server and hands over the storage', async () => {
+    const { sandbox, save, says, loop } = createProject()
+    const server = await startServer(sandbox, ['dev'])
     onTestFinished(() => void server.process.kill('SIGKILL'))
     await loop(server)
 
@@ -120,25 +120,25 @@ describe('perdure dev', () => {
     expect(await says()).toBe('free')
   })
 
-  it('refuses a first configuration that is broken, with its exit code and one JSON document', async () => {
-    const { place, save } = createProject()
+  it('refuses a broken initial configuration with its exit code and one JSON document', async () => {
+    const { sandbox, save } = createProject()
     save('perdure.config.mjs', 'export default { server: { prot: 1 } }')
-    const { code, stdout, stderr } = await perdure(place, ['dev', '--json'])
+    const { code, stdout, stderr } = await perdure(sandbox, ['dev', '--json'])
 
     expect(code).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({ error: 'config-invalid' })
     expect(stderr).toContain('error[config-invalid]')
-    await expect.poll(() => serverProcesses(place)).toEqual([])
+    await expect.poll(() => serverProcesses(sandbox)).toEqual([])
   })
 })
 
 describe('perdure dev in a terminal', () => {
-  it('obeys its keys', async () => {
-    const { place, tokenOf, says } = createProject()
-    const opened = join(place.dir, 'opened.txt')
-    writeFileSync(join(place.dir, 'browser.sh'), `#!/bin/sh\necho "$1" > '${opened}'\n`, { mode: 0o755 })
-    const env = { ...place.env, BROWSER: join(place.dir, 'browser.sh') }
-    const terminal = openDevTerminal({ ...place, env })
+  it('responds to its keys', async () => {
+    const { sandbox, tokenOf, says } = createProject()
+    const opened = join(sandbox.dir, 'opened.txt')
+    writeFileSync(join(sandbox.dir, 'browser.sh'), `#!/bin/sh\necho "$1" > '${opened}'\n`, { mode: 0o755 })
+    const env = { ...sandbox.env, BROWSER: join(sandbox.dir, 'browser.sh') }
+    const terminal = openDevTerminal({ ...sandbox, env })
     onTestFinished(terminal.kill)
     await terminal.shows('watching perdure.config.mjs, agents/**   ·   o open  t token  r restart  c clear  q quit')
     const first = tokenOf()
@@ -157,19 +157,19 @@ describe('perdure dev in a terminal', () => {
     terminal.press('q')
 
     expect(await terminal.exited).toBe(0)
-    await expect.poll(() => serverProcesses(place)).toEqual([])
+    await expect.poll(() => serverProcesses(sandbox)).toEqual([])
   })
 
-  it('ends on Ctrl-C, and has no keys without a terminal', async () => {
-    const { place } = createProject()
-    const terminal = openDevTerminal(place, ['--no-watch'])
+  it('exits on Ctrl-C, and offers no keys without a terminal', async () => {
+    const { sandbox } = createProject()
+    const terminal = openDevTerminal(sandbox, ['--no-watch'])
     onTestFinished(terminal.kill)
     await terminal.shows('q quit')
     expect(terminal.screen()).not.toContain('watching')
     terminal.press('\u0003')
     expect(await terminal.exited).toBe(0)
 
-    const piped = await startServer(place, ['dev'])
+    const piped = await startServer(sandbox, ['dev'])
     await expect.poll(piped.stdout).toContain('watching')
     expect(piped.stdout()).not.toContain('q quit')
     await piped.kill('SIGTERM')

@@ -2,27 +2,27 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { bearer, createPlace, createToken, OPS_CONFIG, startServer } from './perdure-process.ts'
+import { bearer, createSandbox, createToken, OPS_CONFIG, startServer } from './perdure-process.ts'
 
-/** A disk of 24 MiB. @throws where this process may not mount one: the test must not pass without it */
+/** Mounts a 24 MiB disk. @throws when this process may not mount one: the test must not pass without it */
 function mountSmallDisk(path: string): void {
   mkdirSync(path)
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', path])
   onTestFinished(() => void execFileSync('umount', ['--lazy', path]))
 }
 
-describe('a disk that is full', () => {
-  it('refuses what begins, serves reads, records what ends, and goes on without a restart', async () => {
-    const base = createPlace()
+describe('a server on a full disk', () => {
+  it('refuses new work, serves reads, records the end of running work and recovers without a restart', async () => {
+    const base = createSandbox()
     const disk = join(base.dir, 'disk')
     mountSmallDisk(disk)
     const gate = join(base.dir, 'gate')
     const path = join(disk, 'data.db')
-    const place = { ...base, env: { ...base.env, PERDURE_STORAGE_PATH: path, E2E_GATE: gate } }
-    const token = await createToken(place)
+    const sandbox = { ...base, env: { ...base.env, PERDURE_STORAGE_PATH: path, E2E_GATE: gate } }
+    const token = await createToken(sandbox)
     const filler = join(disk, 'filler')
     writeFileSync(filler, Buffer.alloc(4 * 1024 * 1024))
-    const server = await startServer(place, ['server', '--config', OPS_CONFIG])
+    const server = await startServer(sandbox, ['server', '--config', OPS_CONFIG])
     onTestFinished(() => void server.process.kill('SIGKILL'))
     const call = async (method: string, target: string, body?: unknown) => {
       const options = body === undefined ? {} : { body: JSON.stringify(body) }
@@ -40,7 +40,7 @@ describe('a disk that is full', () => {
       completed.push(refused.body?.runId)
       refused = await call('POST', '/agents/echo/run', { input })
     }
-    // What was begun before fails or is refused; from then on nothing is begun.
+    // Work that started before fails or is refused; afterwards nothing new starts.
     await expect.poll(async () => (await call('POST', '/agents/echo/run', {})).status).toBe(503)
     const mutation = await call('POST', '/agents/echo/run', {})
     expect(mutation).toMatchObject({ status: 503, retryAfter: '30', body: { error: 'storage-full' } })
@@ -59,7 +59,7 @@ describe('a disk that is full', () => {
 
     rmSync(filler)
     await expect.poll(async () => (await call('POST', '/agents/echo/run', { input: 1 })).status).toBe(200)
-    // Nearly full is not full: the disk is smaller than what should be free.
+    // The whole disk is smaller than the configured free-space threshold, so reads still count as nearly full.
     await expect.poll(async () => (await call('GET', '/health')).body?.status).toBe('degraded')
     await expect.poll(() => existsSync(`${path}.ballast`)).toBe(true)
     expect(server.process.exitCode).toBe(null)

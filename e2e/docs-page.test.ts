@@ -1,9 +1,9 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHROMIUM, CHROMIUM_FLAGS, hasChromium } from './browser-page.ts'
-import { CLIENT_CONFIG, createPlace, createToken, type RunningServer, startServer } from './perdure-process.ts'
+import { CLIENT_CONFIG, createSandbox, createToken, type RunningServer, startServer } from './perdure-process.ts'
 
-/** A folder for pictures of the page, to be looked at by people. */
+/** A folder for screenshots of the page, for manual review. */
 const PICTURES = process.env.DOCS_PAGE_PICTURES
 
 let browser: Browser
@@ -33,7 +33,7 @@ const picture = async (name: string, of = page) => {
   if (PICTURES !== undefined) await of.screenshot({ path: `${PICTURES}/${name}.png` })
 }
 
-/** The operation, opened, with its form. */
+/** Opens the form of an operation. */
 async function openOperation(id: string) {
   const operation = page.locator(`[id="${id}"]`)
   await operation.locator('> summary').click()
@@ -41,11 +41,11 @@ async function openOperation(id: string) {
   return operation
 }
 
-describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chromium (${CHROMIUM})`, () => {
+describe.skipIf(!hasChromium && !process.env.CI)(`the page /docs in Chromium (${CHROMIUM})`, () => {
   beforeAll(async () => {
-    const place = createPlace({ PERDURE_SERVER_RATE_LIMIT_PER_IP_REQUESTS: '10000' })
-    token = await createToken(place)
-    server = await startServer(place, ['server', '--config', CLIENT_CONFIG])
+    const sandbox = createSandbox({ PERDURE_SERVER_RATE_LIMIT_PER_IP_REQUESTS: '10000' })
+    token = await createToken(sandbox)
+    server = await startServer(sandbox, ['server', '--config', CLIENT_CONFIG])
     browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: CHROMIUM_FLAGS })
     page = await newPage()
   })
@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chro
     await server?.kill('SIGTERM')
   })
 
-  it('asks nobody but its server, and keeps to its own policy', async () => {
+  it('requests nothing from other hosts and complies with its content security policy', async () => {
     await load()
     await openOperation('agents.list')
     await openOperation('tokens.create')
@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chro
     expect(complaints).toEqual([])
   })
 
-  it('finds operations by every word of what is searched', async () => {
+  it('finds operations that match every search word', async () => {
     await load()
     const shown = () => page.locator('details.operation:visible').evaluateAll((found) => found.map(({ id }) => id))
     const all = (await shown()).length
@@ -86,10 +86,10 @@ describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chro
     await operation.getByLabel('agentId').fill('echo')
 
     await operation.getByRole('button', { name: 'Send' }).click()
-    await operation.getByText(/^401 after/).waitFor()
+    await operation.getByText(/^401 in/).waitFor()
     await page.locator('#token').fill(token)
     await operation.getByRole('button', { name: 'Send' }).click()
-    await operation.getByText(/^200 after/).waitFor()
+    await operation.getByText(/^200 in/).waitFor()
 
     expect(JSON.parse((await operation.locator('.received').textContent()) ?? '')).toMatchObject({
       status: 'completed',
@@ -109,21 +109,21 @@ describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chro
     await operation.getByText('event: run.completed').waitFor()
   })
 
-  it('names the field that is missing, and sends nothing', async () => {
+  it('names a missing field and sends nothing', async () => {
     await load()
     const operation = await openOperation('runs.get')
     await operation.getByRole('button', { name: 'Send' }).click()
 
-    expect(await operation.getByRole('alert').textContent()).toBe('Error: runId is missing')
+    expect(await operation.getByRole('alert').textContent()).toBe('Error: runId is required')
     expect(requests.filter((url) => url.includes('/runs'))).toEqual([])
   })
 
-  it('keeps the token nowhere: not in a store, not in the address, not over a reload', async () => {
+  it('stores the token nowhere: not in storage, not in the address, not across a reload', async () => {
     await load()
     await page.locator('#token').fill(token)
     const operation = await openOperation('tokens.self')
     await operation.getByRole('button', { name: 'Send' }).click()
-    await operation.getByText(/^200 after/).waitFor()
+    await operation.getByText(/^200 in/).waitFor()
 
     expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0)
     expect(await page.context().cookies()).toEqual([])
@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chro
     expect(await page.locator('#token').inputValue()).toBe('')
   })
 
-  it('is used with the keyboard alone', async () => {
+  it('can be used with the keyboard alone', async () => {
     await load()
     const focused = () => page.evaluate<string>('document.activeElement.textContent || document.activeElement.id')
 
@@ -149,30 +149,30 @@ describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chro
     await page.keyboard.press('Enter')
     await page
       .locator('[id="agents.list"]')
-      .getByText(/^401 after/)
+      .getByText(/^401 in/)
       .waitFor()
   })
 
-  it('opens the operation that an address names', async () => {
+  it('opens the operation named in the address', async () => {
     await load()
     await page.goto(`${server.url}/docs#runs.abort`)
 
     await page.locator('[id="runs.abort"][open]').waitFor()
   })
 
-  it('is a list that can be read without JavaScript', async () => {
+  it('shows a readable list without JavaScript', async () => {
     const plain = await newPage({ javaScriptEnabled: false })
     await load(plain)
 
     expect(await plain.locator('#controls').isVisible()).toBe(false)
     await plain.locator('[id="agents.run"] > summary').click()
-    expect(await plain.locator('[id="agents.run"]').getByText('Needs the scope').isVisible()).toBe(true)
+    expect(await plain.locator('[id="agents.run"]').getByText('Requires the scope').isVisible()).toBe(true)
     expect(await plain.locator('form').count()).toBe(0)
     await picture('without-javascript', plain)
     await plain.context().close()
   })
 
-  it('can be read in light and dark, wide and narrow', async () => {
+  it('has readable contrast in light and dark, wide and narrow', async () => {
     await load()
     await openOperation('agents.run')
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -188,7 +188,7 @@ describe.skipIf(!hasChromium && !process.env.CI)(`the page of operations in Chro
   })
 })
 
-/** In the page: texts whose colour stands out by less than 4.5 to 1 (WCAG AA). */
+/** Runs in the page: texts with a contrast ratio below 4.5 to 1 (WCAG AA). */
 const LOW_CONTRAST = `(() => {
   const channels = (color) => color.match(/[\\d.]+/g).slice(0, 4).map(Number)
   const luminance = (color) => {

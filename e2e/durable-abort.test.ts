@@ -4,7 +4,7 @@ import { type Answer, eventually, startDurableServer } from './durable-server.ts
 const ASYNC = { prefer: 'respond-async' }
 
 describe('an agent that ignores its signal', () => {
-  it('is aborted at once, gives its place to the next run after the grace, and its late work never lands', async () => {
+  it('is aborted at once, frees its slot for the next run after the grace period, and its late result is discarded', async () => {
     const server = await startDurableServer()
     const runDeaf = (gate: string) => server.post('/agents/deaf/run', { input: { gate } }, ASYNC)
     const first = (await runDeaf('one')).body.runId
@@ -30,7 +30,7 @@ describe('an agent that ignores its signal', () => {
 
     server.openGate('one')
     await eventually(() => server.ledger()).toContain('late one run-not-active')
-    // Committed after the late result was offered, so that one would be there by now.
+    // The late result was offered before this commit, so a leaked one would be visible now.
     await server.post('/agents/echo/run', { input: 'later' })
     expect(await server.run(first)).toEqual(record)
     expect(await server.events(first)).toEqual(events)
@@ -48,8 +48,8 @@ describe('an agent that ignores its signal', () => {
   })
 })
 
-describe('a run that failed', () => {
-  it('says so in its answer, its record and its last event', async () => {
+describe('a failed run', () => {
+  it('shows the failure in its answer, its record and its last event', async () => {
     const server = await startDurableServer()
     const failures = [
       await server.post('/agents/fails/run', { input: { message: 'boom', code: 'out-of-steam' } }),

@@ -13,9 +13,9 @@ const ORDERS = [
 ]
 
 describe('parallel tools that wait for approval', () => {
-  it('each run once, whatever the order of the decisions and a kill between them', async () => {
+  it('run once each, whatever the order of the decisions and with a kill in between', async () => {
     const server = await startDurableServer()
-    const bob = await createToken(server.place, 'approvals:resolve,approvals:read', 'bob')
+    const bob = await createToken(server.sandbox, 'approvals:resolve,approvals:read', 'bob')
     const threads = await Promise.all(
       ORDERS.map(async (order) => {
         const threadId = order.join('-')
@@ -63,7 +63,7 @@ describe('parallel tools that wait for approval', () => {
     }
   })
 
-  it('go on when opposite decisions come all at once, of which the first wins and the others answer 409', async () => {
+  it('continue with the first of several conflicting decisions, while the others answer 409', async () => {
     const server = await startDurableServer()
     const votes = [true, false, true, false]
     const threads = await Promise.all(

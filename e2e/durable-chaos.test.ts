@@ -9,7 +9,7 @@ const WORK = ['one', 'two', 'three', 'four', 'five']
 const CALLS = ['one', 'two', 'nap', 'three', 'event', 'first', 'four', 'second', 'five']
 
 describe('workflows whose server is killed at random moments', () => {
-  it('never repeat a step whose end was seen, and come to the right result', async () => {
+  it('do not repeat completed steps and produce the right result', async () => {
     console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
     const random = createRandom(SEED)
     const pause = (minMs: number, maxMs: number) =>
@@ -22,7 +22,7 @@ describe('workflows whose server is killed at random moments', () => {
     })
 
     /** Repeats a request until the server answers it. */
-    const persistently = async <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> => {
+    const retryUntilAnswered = async <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> => {
       while (!isOver) {
         try {
           const answer = await ask()
@@ -35,26 +35,26 @@ describe('workflows whose server is killed at random moments', () => {
       throw new Error('the test is over')
     }
 
-    const travel = async (threadId: string): Promise<Journey> => {
+    const runJourney = async (threadId: string): Promise<Journey> => {
       const journey: Journey = { threadId, runId: '', killsBefore: kills, killsAfter: 0, seen: new Map() }
       const event = `event-${threadId}`
       const input = { input: { stepMs: 15, napMs: 40, event }, threadId }
-      const started = await persistently(() =>
+      const started = await retryUntilAnswered(() =>
         server.post('/workflows/journey/execute', input, { 'idempotency-key': threadId }),
       )
       expect(started.status).toBe(202)
       journey.runId = started.body.runId
       for (;;) {
         await pause(5, 40)
-        await lookAtSteps(server, journey, persistently)
-        const state = await persistently(() => server.get(`/workflows/journey/state?threadId=${threadId}`))
+        await recordStepRuns(server, journey, retryUntilAnswered)
+        const state = await retryUntilAnswered(() => server.get(`/workflows/journey/state?threadId=${threadId}`))
         expect(state.status).toBe(200)
         if (state.body.status === 'completed') break
         expect(['queued', 'running', 'suspended']).toContain(state.body.status)
         for (const { kind, approvalId } of state.body.waitingFor) {
-          if (kind === 'event') await persistently(() => server.post(`/events/${event}`, { payload: threadId }))
+          if (kind === 'event') await retryUntilAnswered(() => server.post(`/events/${event}`, { payload: threadId }))
           if (approvalId === undefined) continue
-          const decided = await persistently(() => server.resolve(approvalId, true))
+          const decided = await retryUntilAnswered(() => server.resolve(approvalId, true))
           expect(decided).toMatchObject({ status: 200, body: { status: 'granted', by: 'e2e' } })
         }
       }
@@ -63,7 +63,7 @@ describe('workflows whose server is killed at random moments', () => {
 
     const journeys: Journey[] = []
     const lane = async (lane: number) => {
-      for (let trip = 0; kills < KILLS; trip++) journeys.push(await travel(`lane-${lane}-${trip}`))
+      for (let trip = 0; kills < KILLS; trip++) journeys.push(await runJourney(`lane-${lane}-${trip}`))
     }
     const lanes = Promise.all(Array.from({ length: LANES }, (_, number) => lane(number)))
     lanes.catch(() => {
@@ -103,7 +103,7 @@ describe('workflows whose server is killed at random moments', () => {
       expect(events.at(-1)?.type).toBe('run.completed')
     }
     await eventually(async () => (await server.itemsOf<Shown>('/runs?status=running')).length).toBe(0)
-    console.log(`${KILLS} kills, ${journeys.length} journeys completed, ${repeated} steps in flight ran again`)
+    console.log(`${KILLS} kills, ${journeys.length} workflows completed, ${repeated} interrupted steps ran again`)
     expect(await server.kill('SIGTERM')).toEqual({ code: 0, signal: null })
   })
 })
@@ -113,16 +113,20 @@ interface Journey {
   runId: string
   readonly killsBefore: number
   readonly killsAfter: number
-  /** How often the body of a step had run when its end event was first seen. */
+  /** How often the step body had run when its end event was first seen. */
   readonly seen: Map<string, number>
 }
 
-type Persistently = <T>(ask: () => Promise<Answer<T>>) => Promise<Answer<T>>
+type RetryUntilAnswered = <T>(ask: () => Promise<Answer<T>>) => Promise<Answer<T>>
 
-async function lookAtSteps(server: DurableServer, journey: Journey, persistently: Persistently): Promise<void> {
+async function recordStepRuns(
+  server: DurableServer,
+  journey: Journey,
+  retryUntilAnswered: RetryUntilAnswered,
+): Promise<void> {
   const { runId, threadId, seen } = journey
   type Page = { readonly items: Awaited<ReturnType<DurableServer['events']>> }
-  const page = await persistently(() => server.get<Page>(`/runs/${runId}/events?limit=200`))
+  const page = await retryUntilAnswered(() => server.get<Page>(`/runs/${runId}/events?limit=200`))
   expect(page.status).toBe(200)
   for (const { type, payload } of page.body.items) {
     if (type !== 'step.end' || payload.step === undefined || seen.has(payload.step)) continue

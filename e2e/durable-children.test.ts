@@ -15,7 +15,7 @@ async function startFamily(gate: string) {
 }
 
 describe('a run that waits for its child', () => {
-  it('gets the result of a child that was killed while it executed', async () => {
+  it('receives the result of a child that was killed while it executed', async () => {
     const { server, parentId, childId, children } = await startFamily('kill')
 
     await server.restart()
@@ -30,7 +30,7 @@ describe('a run that waits for its child', () => {
     expect(server.ledger().slice(2)).toEqual(['worked kill', 'after kill'])
   })
 
-  it('gets the result of a child that ended right before the kill', async () => {
+  it('receives the result of a child that ended right before the kill', async () => {
     const { server, parentId, childId } = await startFamily('late')
     server.openGate('late')
     await eventually(async () => (await server.run(childId)).status).toBe('completed')
@@ -42,7 +42,7 @@ describe('a run that waits for its child', () => {
     expect(server.ledger().filter((line) => line === 'worked late')).toHaveLength(1)
   })
 
-  it('takes the child with it when it is aborted, for good', async () => {
+  it('aborts its child when it is aborted, permanently', async () => {
     const { server, parentId, childId } = await startFamily('abort')
 
     const aborted = await server.post(`/runs/${parentId}/abort`, {})

@@ -6,12 +6,14 @@ const WORK = ['one', 'two', 'three', 'four', 'five']
 const CALLS = ['one', 'two', 'nap', 'three', 'depart', 'first', 'four', 'second', 'five']
 
 describe('a workflow whose server is killed between every two of its calls', () => {
-  it('does every step once, waits on through each restart and comes to the right result', async () => {
+  it('runs every step once, keeps its waits across each restart and produces the right result', async () => {
     const server = await startDurableServer()
     const runId = await server.execute('journey', THREAD, { isGated: true, napMs: 5_000 })
     let passed = 0
 
-    /** Kills at a closed gate, sees the run come back to it, and lets it on. */
+    /**
+     * Kills the server while the run waits at a closed gate, waits until the run is back there, then opens the gate.
+     */
     const killAtNextGate = async (done: number) => {
       const gate = `${THREAD}.${++passed}`
       const arrivals = () => server.ledger().filter((line) => line.startsWith(`at ${gate} `)).length
@@ -22,7 +24,7 @@ describe('a workflow whose server is killed between every two of its calls', () 
       expect(await namesOf(server)).toEqual(CALLS.slice(0, done))
       server.openGate(gate)
     }
-    /** Kills while the run is suspended, and sees it wait for the same afterwards. */
+    /** Kills the server while the run is suspended and checks that it waits for the same thing afterwards. */
     const killWhileWaitingFor = async (kind: string, name: string) => {
       await eventually(async () => (await server.state('journey', THREAD)).waitingFor).toMatchObject([{ kind, name }])
       await eventually(async () => (await server.state('journey', THREAD)).status).toBe('suspended')

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { bearer, createPlace, createToken, DURABLE_CONFIG, type Place, startServer } from './perdure-process.ts'
+import { bearer, createSandbox, createToken, DURABLE_CONFIG, type Sandbox, startServer } from './perdure-process.ts'
 
-/** What the tests read of the answers about runs; which fields are there depends on the route. */
+/** The response fields that the tests read about runs; which are present depends on the route. */
 export interface Shown {
   readonly id: string
   readonly runId: string
@@ -49,15 +49,15 @@ export interface Answer<T = Shown> {
   readonly body: T
 }
 
-/** A real process over a place that survives it, and short words for what the tests ask of it. */
+/** A server process on a sandbox that survives restarts, with shortcuts for the calls of the tests. */
 export type DurableServer = Awaited<ReturnType<typeof startDurableServer>>
 
 const SERVE = ['server', '--config', DURABLE_CONFIG]
 
 export async function startDurableServer() {
-  const place = createPlace()
-  const token = await createToken(place)
-  let server = await startServer(place, SERVE)
+  const sandbox = createSandbox()
+  const token = await createToken(sandbox)
+  let server = await startServer(sandbox, SERVE)
   onTestFinished(() => void server.process.kill('SIGKILL'))
 
   const call = async <T = Shown>(method: string, path: string, more: CallOptions = {}): Promise<Answer<T>> => {
@@ -75,7 +75,7 @@ export async function startDurableServer() {
   const itemsOf = async <T>(path: string) => (await get<{ readonly items: readonly T[] }>(path)).body.items
 
   return {
-    place,
+    sandbox,
     token,
     ...{ call, get, post, itemsOf },
     execute: async (workflowId: string, threadId: string, input: unknown = {}) =>
@@ -89,15 +89,15 @@ export async function startDurableServer() {
     approvals: (runId: string) => itemsOf<Shown>(`/approvals?status=pending&runId=${runId}`),
     resolve: (approvalId: string, granted: boolean, as = token) =>
       call('POST', `/approvals/${approvalId}/resolve`, { body: { granted }, token: as }),
-    ledger: () => ledgerOf(place),
-    openGate: (gate: string) => writeFileSync(join(place.dir, `gate-${gate}`), ''),
+    ledger: () => ledgerOf(sandbox),
+    openGate: (gate: string) => writeFileSync(join(sandbox.dir, `gate-${gate}`), ''),
     kill: (signal: NodeJS.Signals) => server.kill(signal),
     async start() {
-      server = await startServer(place, SERVE)
+      server = await startServer(sandbox, SERVE)
     },
     async restart(signal: NodeJS.Signals = 'SIGKILL') {
       await server.kill(signal)
-      server = await startServer(place, SERVE)
+      server = await startServer(sandbox, SERVE)
     },
   }
 }
@@ -108,11 +108,11 @@ interface CallOptions {
   readonly token?: string
 }
 
-function ledgerOf({ env }: Place): readonly string[] {
+function ledgerOf({ env }: Sandbox): readonly string[] {
   const path = env.E2E_LEDGER ?? ''
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8').split('\n').slice(0, -1)
 }
 
-/** Asks again and again until the answer satisfies the assertion. */
+/** Repeats a call until its answer satisfies the assertion. */
 export const eventually = <T>(ask: () => T): ReturnType<typeof expect.poll<T>> => expect.poll(ask, { interval: 20 })

@@ -4,8 +4,8 @@ import { eventually, type Shown, startDurableServer } from './durable-server.ts'
 const POSTS = 50
 const KILL_AFTER = 15
 
-describe('runs of one session that queue', () => {
-  it('execute one at a time in the order of creation, and none is lost when the server is killed', async () => {
+describe('queued runs of one session', () => {
+  it('execute one at a time in creation order, and none is lost when the server is killed', async () => {
     const server = await startDurableServer()
     const answers = await Promise.all(
       Array.from({ length: POSTS }, (_, number) =>
@@ -33,7 +33,7 @@ describe('runs of one session that queue', () => {
   })
 })
 
-/** The runs in the order in which they executed, and those that a kill cut off. Throws when two overlap. */
+/** The runs in execution order, and those interrupted by a kill. Throws when two overlap. */
 function readTurns(ledger: readonly string[]) {
   const turns: string[] = []
   const interrupted: string[] = []
@@ -41,12 +41,12 @@ function readTurns(ledger: readonly string[]) {
   for (const line of ledger) {
     const [what, runId = '', pid = ''] = line.split(' ')
     if (what === 'begin') {
-      if (open?.pid === pid) throw new Error(`${runId} begins while ${open.runId} executes`)
+      if (open?.pid === pid) throw new Error(`${runId} starts while ${open.runId} executes`)
       if (open !== undefined) interrupted.push(open.runId)
       if (turns.at(-1) !== runId) turns.push(runId)
       open = { runId, pid }
     } else {
-      if (open?.runId !== runId || open.pid !== pid) throw new Error(`${runId} ends but did not begin`)
+      if (open?.runId !== runId || open.pid !== pid) throw new Error(`${runId} ends without a start`)
       open = undefined
     }
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually, startDurableServer } from './durable-server.ts'
 
 describe('deleting a workflow thread', () => {
-  it('removes its state, runs, events and approvals, for good, and touches no other thread', async () => {
+  it('permanently removes its state, runs, events and approvals, and no other thread', async () => {
     const server = await startDurableServer()
     const [gone, kept] = await Promise.all(
       ['gone', 'kept'].map(async (threadId) => {
@@ -51,7 +51,7 @@ describe('deleting a workflow thread', () => {
     await eventually(async () => (await server.run(kept.runId)).status).toBe('completed')
   })
 
-  it('ends what still executes, and its late work does not bring it back', async () => {
+  it('aborts the executing run, whose late result does not bring the thread back', async () => {
     const server = await startDurableServer()
     const runId = await server.execute('held', 'busy', { gate: 'busy' })
     await eventually(() => server.ledger()).toContain('begun busy')

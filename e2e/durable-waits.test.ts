@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually, startDurableServer } from './durable-server.ts'
 
 describe('a suspended run', () => {
-  it('whose sleep falls due while the server is down goes on after the restart', async () => {
+  it('resumes after the restart when its sleep expired while the server was down', async () => {
     const server = await startDurableServer()
     const runId = await server.execute('sleeper', 'nap', { ms: 4_000 })
     await eventually(async () => (await server.run(runId)).status).toBe('suspended')
@@ -19,7 +19,7 @@ describe('a suspended run', () => {
     expect(server.ledger()).toEqual(['woke nap'])
   })
 
-  it('finishes at its own time among twenty, over a kill', async () => {
+  it('finishes at its own time among twenty others, across a kill', async () => {
     const server = await startDurableServer()
     const threads = Array.from({ length: 20 }, (_, n) => ({ threadId: `nap-${n}`, ms: 100 + n * 100 }))
     const runIds = await Promise.all(threads.map(({ threadId, ms }) => server.execute('sleeper', threadId, { ms })))
@@ -40,7 +40,7 @@ describe('a suspended run', () => {
     }
   })
 
-  it('survives SIGTERM as it is and hears of its event afterwards', async () => {
+  it('survives SIGTERM unchanged and receives its event afterwards', async () => {
     const server = await startDurableServer()
     const runId = await server.execute('waiter', 'patient', { event: 'bell' })
     await eventually(async () => (await server.run(runId)).status).toBe('suspended')

@@ -16,7 +16,7 @@ const wordsOf = ({ path, target, arguments: given = [], flags = [] }: CommandSpe
   ...(target === 'server' ? ['--url', 'http://127.0.0.1:1/v1'] : []),
 ]
 
-/** One of each kind, and those that write more than a pipe holds. */
+/** One command of each kind, plus those that write more than a pipe buffer. */
 const SAMPLE = new Set([
   ...new Map(
     COMMANDS.filter(({ isService }) => !isService).map((one) => [`${one.target} ${one.output}`, one]),
@@ -25,7 +25,7 @@ const SAMPLE = new Set([
 ])
 const byPath = [...SAMPLE].map((command) => [command.path, command] as const)
 
-/** Runs a shell line with the command as `"$@"` and answers the exit code of the command itself. */
+/** Runs a shell line with the command as `"$@"` and returns the exit code of the command itself. */
 function inShell(line: string, command: CommandSpec) {
   const words = [
     '-c',
@@ -43,8 +43,8 @@ function inShell(line: string, command: CommandSpec) {
 const codesOf = ({ exits = [] }: CommandSpec): readonly number[] =>
   (['ok', 'failed', 'usage', ...exits] as const).map((exit) => EXIT_CODES[exit].code)
 
-describe.each(byPath)('the process of perdure %s', (_, command) => {
-  it('needs no stdin, and is silent when its reader has seen enough or nobody reads at all', () => {
+describe.each(byPath)('perdure %s as a process', (_, command) => {
+  it('needs no stdin and prints no error when its output is closed early or immediately', () => {
     const alone = inShell('"$@" <&-', command)
     expect(codesOf(command)).toContain(alone.exitCode)
     expect(alone.stderr).not.toMatch(/EBADF|EAGAIN|\n {4}at /)

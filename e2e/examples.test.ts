@@ -14,11 +14,11 @@ const names = readdirSync(EXAMPLES, { withFileTypes: true })
 
 interface Started {
   readonly server: StartedProcess
-  /** A command of its README, in its folder: what it wrote as JSON. */
+  /** Runs a command of the README in the example folder and parses its JSON output. */
   perdure(...args: string[]): Promise<{ readonly [name: string]: unknown }>
 }
 
-/** The start script of an example, in a copy of its folder, on free ports. */
+/** Runs the start script of an example in a copy of its folder, on free ports. */
 async function start(name: string, until: RegExp): Promise<Started> {
   const cwd = mkdtempSync(join(tmpdir(), `perdure-example-${name}-`))
   const from = join(EXAMPLES, name)
@@ -108,9 +108,10 @@ const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
   },
 }
 
-describe('the example', () => {
-  it.each(names)('%s does what its README says', async (name) => {
-    if (name === 'browser-client' && !hasChromium && !process.env.CI) return console.warn(`no ${CHROMIUM}: not tried`)
+describe('the example projects', () => {
+  it.each(names)('behave as their READMEs describe: %s', async (name) => {
+    if (name === 'browser-client' && !hasChromium && !process.env.CI)
+      return console.warn(`${CHROMIUM} is missing: skipped`)
     await CHECKS[name]?.()
     expect(CHECKS).toHaveProperty(name)
   })

@@ -1,25 +1,25 @@
-/** A fenced block of a guide. What follows the language says what becomes of it. */
+/** A fenced block of a guide. The words after the language say how it is processed. */
 export interface GuideBlock {
-  /** Of its first line in the document. */
+  /** Line number of its first line in the document. */
   readonly line: number
   readonly language: string
   readonly text: string
-  /** `file=name`: what it is written to. */
+  /** `file=name`: the block is written to this file. */
   readonly file?: string | undefined
-  /** `more=name`: what it is appended to. */
+  /** `more=name`: the block is appended to this file. */
   readonly more?: string | undefined
-  /** `server`: it is left running, as in a terminal of its own. */
+  /** `server`: the block keeps running in the background, as in a second terminal. */
   readonly isServer: boolean
-  /** `stopped`: the server is stopped first. */
+  /** `stopped`: the running server is stopped before the block runs. */
   readonly isStopped: boolean
-  /** `skip="reason"`: why it is not executed. */
+  /** `skip="reason"`: the block is not executed, for this reason. */
   readonly skip?: string | undefined
 }
 
 const FENCE = /^```(\w+)([^\n]*)\n(.*?)^```$/gms
 const MARKS = /^(\s+(server|stopped|(file|more)=\S+|skip="[^"]+"))*\s*$/
 
-/** The blocks of a document in order. @throws Error for a mark that means nothing */
+/** Returns the blocks of a document in order. @throws Error for an unknown mark */
 export function guideBlocks(markdown: string): readonly GuideBlock[] {
   return [...markdown.matchAll(FENCE)].map(({ index, 1: language = '', 2: marks = '', 3: text = '' }) => {
     const line = markdown.slice(0, index).split('\n').length + 1
@@ -43,7 +43,7 @@ export function guideBlocks(markdown: string): readonly GuideBlock[] {
   })
 }
 
-/** Whether all lines of an expected output are there, in order; `…` stands for anything within a line. */
+/** Returns the first expected line that does not appear in the output in order; `…` matches anything within a line. */
 export function missingLine(expected: string, output: string): string | undefined {
   const lines = output.split('\n').map((line) => line.trim())
   let next = 0
@@ -60,7 +60,7 @@ export function missingLine(expected: string, output: string): string | undefine
   return undefined
 }
 
-/** Identifiers of refusals that an output shows and the document never speaks of. */
+/** Returns the error identifiers in an output that the document does not mention. */
 export function unannouncedErrors(output: string, document: string): readonly string[] {
   const shown = [...output.matchAll(/"error":\s?"([A-Za-z-]+)"/g)].map(([, error = '']) => error)
   return [...new Set(shown)].filter((error) => !document.includes(error))

@@ -8,31 +8,31 @@ import { unusedPort } from './unused-port.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** What Node.js keeps of the modules that it has compiled, so that each `perdure` starts sooner. */
+/** Compile cache of Node.js, shared so that each `perdure` starts sooner. */
 const compiled = mkdtempSync(join(tmpdir(), 'perdure-guides-compiled-'))
-export const forgetCompiled = () => removeFolder(compiled)
+export const removeCompileCache = () => removeFolder(compiled)
 
 export interface GuideReport {
   readonly executed: readonly GuideBlock[]
   readonly skipped: readonly GuideBlock[]
-  /** Everything the blocks wrote, in order. */
+  /** Everything the blocks printed, in order. */
   readonly output: string
 }
 
 /**
- * Executes the blocks of a guide in order, as somebody would who types them: in one shell, in an empty folder, where the packages are
- * installed and `perdure` is a command. Rejects with the line of the first block that fails, that shows an error the guide does not
- * speak of, or whose output is not what the `text` block after it says.
+ * Executes the blocks of a guide in order, as a reader would: in one shell, in an empty folder, with the packages
+ * installed and `perdure` on the PATH. Rejects with the line of the first block that fails, prints an error identifier
+ * that the guide does not mention, or whose output differs from the following `text` block.
  *
- * @param installed `node_modules` of a project that has the packed packages; those of the workspace when missing
+ * @param installed `node_modules` of a project with the packed packages; default: those of the workspace
  */
 export async function runGuide(path: string, installed?: string): Promise<GuideReport> {
   const document = readFileSync(join(root, path), 'utf8')
   const blocks = guideBlocks(document)
   const port = await unusedPort()
-  const place = mkdtempSync(join(tmpdir(), 'perdure-guide-'))
-  const folder = emptyFolder(place, installed)
-  const shell = openGuideShell(place, { cwd: folder, env: environmentOf(place, port, installed), prelude: PRELUDE })
+  const workdir = mkdtempSync(join(tmpdir(), 'perdure-guide-'))
+  const folder = emptyFolder(workdir, installed)
+  const shell = openGuideShell(workdir, { cwd: folder, env: environmentOf(workdir, port, installed), prelude: PRELUDE })
   const guide: Guide = { document, shell, port, token: '' }
   const outputs: string[] = []
   try {
@@ -41,7 +41,7 @@ export async function runGuide(path: string, installed?: string): Promise<GuideR
     }
   } finally {
     await shell.close()
-    removeFolder(place)
+    removeFolder(workdir)
   }
   const isSkipped = ({ skip }: GuideBlock) => skip !== undefined
   return {
@@ -55,23 +55,25 @@ interface Guide {
   readonly document: string
   readonly shell: GuideShell
   readonly port: number
-  /** What the last server has printed. */
+  /** The token that the last server printed. */
   token: string
 }
 
-/** What a block wrote. Of what a reader would replace, the token and the port are replaced. */
+/** Executes a block and returns its output. Replaces the port and the token placeholder, as a reader would. */
 async function execute(guide: Guide, block: GuideBlock, before: string): Promise<string> {
   const { document, shell, port } = guide
   const text = block.text.replaceAll('8080', String(port)).replaceAll('the token it printed', guide.token)
   if (block.language === 'text') {
     const line = missingLine(text, before)
     if (line === undefined) return before
-    throw new Error(`expected the line: ${line}\n--- it wrote:\n${before}`)
+    throw new Error(`expected the line: ${line}\n--- output:\n${before}`)
   }
   const target = block.file === undefined ? block.more && `>> ${block.more}` : `> ${block.file}`
   if (target !== undefined) return shell.run(`cat ${target} <<'END_OF_FILE'\n${text}END_OF_FILE`)
   if (block.language !== 'sh')
-    throw new Error(`a block of ${block.language} needs file=<name> or more=<name>, to be executed by a later one`)
+    throw new Error(
+      `a block of ${block.language} needs file=<name> or more=<name>, so that a later block can execute it`,
+    )
   if (block.isServer) {
     const output = await shell.serve(text)
     guide.token = /perdure_local_v1_\w+/.exec(output)?.[0] ?? guide.token
@@ -81,18 +83,18 @@ async function execute(guide: Guide, block: GuideBlock, before: string): Promise
   const output = await shell.run(text)
   const unannounced = unannouncedErrors(output, document)
   if (unannounced.length === 0) return output
-  throw new Error(`the guide does not speak of ${unannounced.join(', ')}\n--- it wrote:\n${output}`)
+  throw new Error(`the guide does not mention ${unannounced.join(', ')}\n--- output:\n${output}`)
 }
 
-function rethrowWith(place: string) {
+function rethrowWith(workdir: string) {
   return (error: unknown): never => {
-    throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new Error(`${workdir}: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
-/** Where `npm install` has been, but for what guides write themselves. */
-function emptyFolder(place: string, installed: string | undefined): string {
-  const folder = join(place, 'folder')
+/** Creates a folder as `npm install` would leave it, without the files that the guides write themselves. */
+function emptyFolder(workdir: string, installed: string | undefined): string {
+  const folder = join(workdir, 'folder')
   const modules = join(folder, 'node_modules')
   mkdirSync(folder)
   copyFileSync(join(root, 'README.md'), join(folder, 'README.md'))
@@ -112,7 +114,7 @@ function linkWorkspace(modules: string): void {
   }
 }
 
-/** What the guides tell to install, and whose dependency it is here. */
+/** Packages that the guides install, each with the workspace package that depends on it. */
 export const INSTALLED = [
   ['vitest', '.'],
   ['ai', '.'],
@@ -125,12 +127,12 @@ export const INSTALLED = [
   ['@opentelemetry/sdk-trace', 'packages/platform-node'],
 ] as const
 
-function environmentOf(place: string, port: number, installed: string | undefined): NodeJS.ProcessEnv {
+function environmentOf(workdir: string, port: number, installed: string | undefined): NodeJS.ProcessEnv {
   const modules = installed ?? join(root, 'node_modules')
   const own = Object.entries(process.env).filter(([name]) => !/^(PERDURE_|VITEST|NODE_OPTIONS$)/.test(name))
   return {
     ...Object.fromEntries(own),
-    HOME: place,
+    HOME: workdir,
     PATH: `${join(modules, '.bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
     GUIDE_PERDURE: join(modules, '@perdure/cli/bin/perdure.js'),
     PERDURE_SERVER_PORT: String(port),
@@ -139,7 +141,7 @@ function environmentOf(place: string, port: number, installed: string | undefine
   }
 }
 
-/** `npm start` without what the run of the tests has done already: install and build. Processes of others are out of sight. */
+/** Replaces `npm start`, because install and build have already run; limits `pgrep` to processes of this shell. */
 const PRELUDE = `
 npm() {
   [ "$1" = start ] || { echo "only npm start, not npm $*" >&2; return 1; }

@@ -3,27 +3,27 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A bash that keeps its variables, functions and folder from block to block, as the terminal of a reader does. */
+/** A bash that keeps its variables, functions and working directory between blocks, like a reader's terminal. */
 export interface GuideShell {
-  /** Executes a block to its end, background jobs included; what it wrote. Rejects when a command of it fails. */
+  /** Executes a block, waits for it and its background jobs, and returns the output. Rejects when a command fails. */
   run(script: string): Promise<string>
-  /** Leaves a block running once it says where it listens; what it has written until then. */
+  /** Starts a block in the background and returns its output once it prints its address. */
   serve(script: string): Promise<string>
-  /** Presses Ctrl-C where the last server runs and waits for its end. */
+  /** Sends Ctrl-C to the last server and waits for it to exit. */
   interrupt(): Promise<void>
-  /** Ends everything that was started here. */
+  /** Kills every process started in this shell. */
   close(): Promise<void>
 }
 
 const END = 'guide-runner: ended with'
-const PATIENCE_MS = 200_000
+const WAIT_TIMEOUT_MS = 200_000
 
-/** `scratch` takes the scripts and outputs; `prelude` is executed before anything else. */
+/** `scratch` holds the scripts and outputs; `prelude` runs first. */
 export function openGuideShell(
   scratch: string,
   { cwd, env, prelude }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly prelude: string },
 ): GuideShell {
-  // A session of its own: what runs in it can be found and ended without touching anybody else's processes.
+  // A separate session, so that exactly the processes started here can be found and killed.
   const bash = spawn('bash', ['--noprofile', '--norc'], {
     cwd,
     env,
@@ -41,15 +41,15 @@ export function openGuideShell(
     return path
   }
   const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
-  const failure = (what: string, output: string) => new Error(`${what}\n--- it wrote:\n${output}`)
+  const failure = (what: string, output: string) => new Error(`${what}\n--- output:\n${output}`)
 
   const run = async (script: string) => {
     const path = write(script)
     const done = `${path}.done`
     bash.stdin.write(`set -e; source ${path} > ${path}.out 2>&1 < /dev/null; wait; set +e; touch ${done}\n`)
-    if (await appears(() => existsSync(done), bash)) return read(`${path}.out`)
+    if (await becomesTrue(() => existsSync(done), bash)) return read(`${path}.out`)
     throw failure(
-      bash.exitCode === null ? 'the block does not end' : 'a command of the block fails',
+      bash.exitCode === null ? 'the block does not finish' : 'a command of the block failed',
       read(`${path}.out`),
     )
   }
@@ -59,10 +59,10 @@ export function openGuideShell(
     if (output === undefined) return
     serverOutput = undefined
     const group = Number(read(`${output}.pid`))
-    if (!(group > 1)) throw failure('the server has left no process id', read(output))
+    if (!(group > 1)) throw failure('the server wrote no process id', read(output))
     if (!isGone(group)) process.kill(-group, 'SIGINT')
-    if (await appears(() => isGone(group), bash)) return
-    throw failure('the server does not stop on Ctrl-C', read(output))
+    if (await becomesTrue(() => isGone(group), bash)) return
+    throw failure('the server did not stop on Ctrl-C', read(output))
   }
 
   bash.stdin.write(`source ${write(prelude)}\n`)
@@ -76,16 +76,17 @@ export function openGuideShell(
       const output = `${path}.out`
       const job = `( source ${path}; echo "${END} $?" ) > ${output} 2>&1 < /dev/null &`
       bash.stdin.write(`set -m; ${job} echo $! > ${output}.pid; disown; set +m\n`)
-      const isSaid = () => /listening on \S+\n|"event":"listening".*\n/.test(read(output)) || read(output).includes(END)
-      if ((await appears(isSaid, bash)) && !read(output).includes(END)) {
+      const hasAnnounced = () =>
+        /listening on \S+\n|"event":"listening".*\n/.test(read(output)) || read(output).includes(END)
+      if ((await becomesTrue(hasAnnounced, bash)) && !read(output).includes(END)) {
         serverOutput = output
         return read(output)
       }
-      throw failure('the server does not start', read(output))
+      throw failure('the server did not start', read(output))
     },
     async close() {
       await interrupt().catch(() => undefined)
-      // A block that does not end, and jobs that a block has left behind, are all in the session of the shell.
+      // A hanging block and leftover background jobs belong to the session of the shell.
       await once(spawn('pkill', ['-KILL', '-s', String(bash.pid)], { stdio: 'ignore' }), 'exit')
       await exited
     },
@@ -101,12 +102,12 @@ const isGone = (processGroup: number): boolean => {
   }
 }
 
-/** Looks until it is so; false when the shell ends before, or it takes too long. */
-async function appears(isThere: () => boolean, shell: ChildProcess): Promise<boolean> {
-  const deadline = performance.now() + PATIENCE_MS
+/** Polls a condition; returns false when the shell exits first or the timeout passes. */
+async function becomesTrue(condition: () => boolean, shell: ChildProcess): Promise<boolean> {
+  const deadline = performance.now() + WAIT_TIMEOUT_MS
   while (performance.now() < deadline) {
-    if (isThere()) return true
-    if (shell.exitCode !== null || shell.signalCode !== null) return isThere()
+    if (condition()) return true
+    if (shell.exitCode !== null || shell.signalCode !== null) return condition()
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   return false

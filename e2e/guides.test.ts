@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packages } from '../tooling/consumer/packages.ts'
 import { createConsumerProject, packAll, versionOf } from './consumer-project.ts'
 import { guideBlocks, missingLine, unannouncedErrors } from './guide-blocks.ts'
-import { forgetCompiled, INSTALLED, runGuide } from './guide-runner.ts'
+import { INSTALLED, removeCompileCache, runGuide } from './guide-runner.ts'
 
 const guides = readdirSync(join(import.meta.dirname, '../docs/guides')).map((name) => `docs/guides/${name}`)
 
-/** `E2E_GUIDES=packed` follows the guides with the tarballs of the packages, installed by npm, and without this repository. */
+/** `E2E_GUIDES=packed` runs the guides with the packed tarballs, installed by npm, without the workspace. */
 const isPacked = process.env.E2E_GUIDES === 'packed'
 let installed: string | undefined
 
@@ -20,17 +20,17 @@ beforeAll(async () => {
   const project = await createConsumerProject({ installer: 'npm', packed: packAll(), own, others })
   installed = join(project.dir, 'node_modules')
 }, 300_000)
-afterAll(forgetCompiled)
+afterAll(removeCompileCache)
 
-/** What the guides use beside the server; none of them is brought along. */
+/** External commands that the guides use; none is installed automatically. */
 const missing = ['bash', 'curl', 'openssl', 'sqlite3', 'pgrep', 'pkill', 'sha256sum'].filter(
   (tool) => spawnSync('which', [tool]).status !== 0,
 )
 const lack = missing.length === 0 ? '' : ` (missing here: ${missing.join(', ')})`
 
-describe.skipIf(missing.length > 0 && !process.env.CI)(`every block does what its guide says${lack}`, () => {
-  // README is for whoever has the repository.
-  it.concurrent.each(isPacked ? guides : [...guides, 'README.md'])('in %s', async (path) => {
+describe.skipIf(missing.length > 0 && !process.env.CI)(`the guides${lack}`, () => {
+  // README assumes a clone of the repository.
+  it.concurrent.each(isPacked ? guides : [...guides, 'README.md'])('execute every block of %s', async (path) => {
     const { executed, skipped } = await runGuide(path, installed)
 
     const reasons = skipped.map(({ line, skip }) => `\n  not executed, line ${line}: ${skip}`)
@@ -40,7 +40,7 @@ describe.skipIf(missing.length > 0 && !process.env.CI)(`every block does what it
 })
 
 describe('guideBlocks', () => {
-  it('reads what is fenced, with its line and what its marks say', () => {
+  it('parses fenced blocks with their line and marks', () => {
     const markdown = 'One\n\n```js file=a.mjs\n1\n```\n\n```sh server\nx\n```\n\n```sh skip="no server here"\ny\n```\n'
 
     expect(guideBlocks(markdown)).toEqual([
@@ -80,7 +80,7 @@ describe('guideBlocks', () => {
 })
 
 describe('missingLine', () => {
-  it('finds the first line that is not there, or not in its place', () => {
+  it('returns the first line that is missing or out of order', () => {
     expect(missingLine('a\nb … d\n', 'x\na\n b 17 c\n')).toBe('b … d')
     expect(missingLine('a\nb … c\n', 'x\na\n b 17 c\n')).toBeUndefined()
     expect(missingLine('b\na', 'a\nb')).toBe('a')
@@ -88,7 +88,7 @@ describe('missingLine', () => {
 })
 
 describe('unannouncedErrors', () => {
-  it('are those that the document does not name', () => {
+  it('returns error identifiers that the document does not mention', () => {
     expect(unannouncedErrors('{"error":"agent-busy"}{"error":"run-not-found"}', 'answers `agent-busy`')).toEqual([
       'run-not-found',
     ])

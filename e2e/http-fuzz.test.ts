@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, type ErrorCode } from '../packages/protocol/src/index.ts'
 import { createRandom } from '../packages/testkit/src/random.ts'
-import { bearer, createPlace, createToken, type RunningServer, startServer } from './perdure-process.ts'
+import { bearer, createSandbox, createToken, type RunningServer, startServer } from './perdure-process.ts'
 import { exchange, type RawAnswer, type RawExchange } from './raw-http.ts'
 import { type Damaged, toBytes } from './request-damage.ts'
 import { createForge, type Endpoint, endpointsOf } from './request-forge.ts'
@@ -11,10 +11,10 @@ import { SMUGGLED, SMUGGLING } from './smuggling-corpus.ts'
 
 const REQUESTS = Number(process.env.HTTP_FUZZ_REQUESTS ?? 10_000)
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31)
-const AT_ONCE = 48
+const CONCURRENCY = 48
 const MAX_GROWTH_MIB = 50
-/** From here on memory is looked at: what a server needs at all, it has by then. */
-const WARM = 20_000
+/** Memory is measured from this request on: earlier growth is warm-up. */
+const WARM_UP_REQUESTS = 20_000
 
 const PEPPER = `canary-pepper-${'p'.repeat(30)}`
 let server: RunningServer
@@ -23,9 +23,9 @@ let port: number
 let endpoints: readonly Endpoint[]
 
 beforeAll(async () => {
-  const place = createPlace({ E2E_PEPPER: PEPPER })
-  token = await createToken(place)
-  server = await startServer(place, ['server', '--config', join(import.meta.dirname, 'fixtures/fuzz.config.mjs')])
+  const sandbox = createSandbox({ E2E_PEPPER: PEPPER })
+  token = await createToken(sandbox)
+  server = await startServer(sandbox, ['server', '--config', join(import.meta.dirname, 'fixtures/fuzz.config.mjs')])
   port = Number(new URL(server.url).port)
   endpoints = endpointsOf(await (await fetch(`${server.url}/openapi.json`)).json())
 })
@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.kill('SIGKILL')
 })
 
-const usual = async () => {
+const runEcho = async () => {
   const body = JSON.stringify({ input: { still: 'here' } })
   const response = await fetch(`${server.url}/agents/echo/run`, { method: 'POST', headers: bearer(token), body })
   return [response.status, ((await response.json()) as { readonly result: unknown }).result]
@@ -45,21 +45,21 @@ const residentMiB = () => {
 }
 
 const STATUSES = new Set<number>(Object.values(ERRORS).map(({ status }) => status))
-const NEVER = new Set([500])
+const FORBIDDEN_STATUSES = new Set([500])
 
-/** What is wrong with the answers to one request, if anything is. */
+/** Returns what is wrong with the answers to one request, if anything. */
 function problemOf({ isIntact }: Damaged, endpoint: Endpoint, { answers, isClosed }: RawExchange): string | undefined {
   const [answer] = answers
   if (answer === undefined) return isIntact && isClosed ? 'no answer' : undefined
   const { status, head, body } = answer
-  if (NEVER.has(status)) return `status ${status}`
+  if (FORBIDDEN_STATUSES.has(status)) return `status ${status}`
   const isRefusal = status >= 400 && /^content-type: application\/json/im.test(head) && !body.startsWith('{"status"')
-  if (isRefusal && !isEnvelope(answer)) return 'no envelope'
+  if (isRefusal && !isEnvelope(answer)) return 'no error envelope'
   if (isIntact) return endpoint.statuses.has(status) || OUTSIDE.has(status) ? undefined : `undeclared status ${status}`
   return status < 400 || STATUSES.has(status) ? undefined : `status ${status} that is in no table`
 }
 
-/** What is decided before there is an operation. */
+/** Statuses decided before routing. */
 const OUTSIDE = new Set([400, 404, 405, 408, 414, 426, 431])
 
 function isEnvelope({ status, body, head }: RawAnswer): boolean {
@@ -68,8 +68,8 @@ function isEnvelope({ status, body, head }: RawAnswer): boolean {
   return ERRORS[error]?.status === status && head.includes(requestId)
 }
 
-describe('the HTTP face of the binary', () => {
-  it('answers requests of any kind as declared, and lives', async () => {
+describe('the HTTP interface of the binary', () => {
+  it('answers arbitrary and damaged requests as declared and stays alive', async () => {
     console.log(`seed ${SEED}`)
     const random = createRandom(SEED)
     const ids: string[] = []
@@ -105,10 +105,10 @@ describe('the HTTP face of the binary', () => {
           if (answer.body.includes(token.slice(-20)) || answer.body.includes(PEPPER)) leaks.push(answer.body)
           if (answer.status < 300) learn(answer)
         }
-        if (sent === WARM) baseline = residentMiB()
+        if (sent === WARM_UP_REQUESTS) baseline = residentMiB()
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, attack))
+    await Promise.all(Array.from({ length: CONCURRENCY }, attack))
 
     console.log(`${sent} requests, answered ${JSON.stringify([...statuses].sort())}, ${Math.round(residentMiB())} MiB`)
     expect(problems.slice(0, 5)).toEqual([])
@@ -119,14 +119,16 @@ describe('the HTTP face of the binary', () => {
     )
     expect(server.process.exitCode).toBeNull()
     expect(server.stderr()).toBe('')
-    await expect.poll(usual).toEqual([200, { still: 'here' }])
+    await expect.poll(runEcho).toEqual([200, { still: 'here' }])
     if (baseline !== undefined) {
-      console.log(`memory ${Math.round(baseline)} MiB after ${WARM}, ${Math.round(residentMiB())} MiB in the end`)
+      console.log(
+        `memory ${Math.round(baseline)} MiB after ${WARM_UP_REQUESTS}, ${Math.round(residentMiB())} MiB at the end`,
+      )
       expect(residentMiB() - baseline).toBeLessThan(MAX_GROWTH_MIB)
     }
   }, 3_600_000)
 
-  it.each(SMUGGLING)('never takes a part of one request for another: %s', async (_, lines, expected) => {
+  it.each(SMUGGLING)('never treats a part of one request as another: %s', async (_, lines, expected) => {
     const bytes = Buffer.from(lines.replaceAll('{host}', `127.0.0.1:${port}`), 'latin1')
 
     const { answers } = await exchange(port, bytes)

@@ -1,12 +1,12 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bearer, bodyOf, createPlace, createToken, LEDGER_CONFIG, perdure, startServer } from './perdure-process.ts'
+import { bearer, bodyOf, createSandbox, createToken, LEDGER_CONFIG, perdure, startServer } from './perdure-process.ts'
 
 const start = async (over: NodeJS.ProcessEnv = {}) => {
-  const place = createPlace(over)
-  const token = await createToken(place)
-  const server = await startServer(place)
+  const sandbox = createSandbox(over)
+  const token = await createToken(sandbox)
+  const server = await startServer(sandbox)
   const post = (path: string, body: unknown, headers = {}) =>
     fetch(`${server.url}${path}`, {
       method: 'POST',
@@ -15,27 +15,27 @@ const start = async (over: NodeJS.ProcessEnv = {}) => {
     })
   const get = (path: string, headers = {}) =>
     fetch(`${server.url}${path}`, { headers: { ...bearer(token), ...headers } })
-  return { place, token, server, post, get }
+  return { sandbox, token, server, post, get }
 }
 
 describe('perdure server', () => {
-  it('prints one line on stdout, with the real port', async () => {
+  it('prints one line on stdout, with the actual port', async () => {
     const { server } = await start()
 
     expect(server.stdout()).toBe(`listening on ${server.url}\n`)
     await server.kill('SIGTERM')
   })
 
-  it('keeps its database to itself', async () => {
-    const { place, server } = await start()
+  it('creates its database readable by its owner only', async () => {
+    const { sandbox, server } = await start()
 
-    expect(statSync(place.env.PERDURE_STORAGE_PATH ?? '').mode & 0o777).toBe(0o600)
+    expect(statSync(sandbox.env.PERDURE_STORAGE_PATH ?? '').mode & 0o777).toBe(0o600)
     await server.kill('SIGTERM')
   })
 
-  it('lets runs in flight end on SIGTERM, answers them and exits 0', async () => {
-    const { server, post, get, place } = await start({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '60000' })
-    const gate = join(place.dir, 'gate')
+  it('completes and answers running runs on SIGTERM and exits 0', async () => {
+    const { server, post, get, sandbox } = await start({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '60000' })
+    const gate = join(sandbox.dir, 'gate')
     const answers = Promise.all([1, 2, 3].map(() => post('/agents/gated/run', { input: { gate } }).then(bodyOf)))
     await expect.poll(async () => (await bodyOf(get('/agents/gated/state'))).running).toBe(3)
 
@@ -45,43 +45,43 @@ describe('perdure server', () => {
     expect(await ended).toEqual({ code: 0, signal: null })
 
     expect((await answers).map(({ status }) => status)).toEqual(['completed', 'completed', 'completed'])
-    expect(existsSync(`${place.env.PERDURE_STORAGE_PATH}-wal`)).toBe(false)
+    expect(existsSync(`${sandbox.env.PERDURE_STORAGE_PATH}-wal`)).toBe(false)
   })
 
-  it('aborts what ignores its signal when the drain time is over, and exits 0', async () => {
-    const { server, post, place, token } = await start()
+  it('aborts a run that ignores its signal when the drain timeout passes, and exits 0', async () => {
+    const { server, post, sandbox, token } = await start()
     const { runId } = await bodyOf(post('/agents/deaf/stream', {}))
 
     expect((await server.kill('SIGTERM')).code).toBe(0)
 
-    const next = await startServer(place)
+    const next = await startServer(sandbox)
     const run = await bodyOf(fetch(`${next.url}/runs/${runId}`, { headers: bearer(token) }))
     expect(run).toMatchObject({ status: 'aborted', finishReason: 'shutdown' })
     await next.kill('SIGTERM')
   })
 
   it('stops at once on the second signal and keeps the state', async () => {
-    const { server, post, get, place, token } = await start({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '600000' })
+    const { server, post, get, sandbox, token } = await start({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: '600000' })
     const { runId } = await bodyOf(post('/agents/deaf/stream', {}))
     const ended = server.kill('SIGTERM')
     await expect.poll(async () => (await get('/health/ready')).status).toBe(503)
-    // One that comes at once with the first is the same request.
+    // A second signal right after the first counts as the same request.
     const again = setInterval(() => server.process.kill('SIGTERM'), 100)
 
     const { code } = await ended
     clearInterval(again)
     expect(code).not.toBeNull()
 
-    const next = await startServer(place)
+    const next = await startServer(sandbox)
     const run = await bodyOf(fetch(`${next.url}/runs/${runId}`, { headers: bearer(token) }))
     expect(['shutdown', 'interrupted']).toContain(run.finishReason)
     await next.kill('SIGTERM')
   })
 
   it('refuses a second process on the same file with a typed error', async () => {
-    const { server, place } = await start()
+    const { server, sandbox } = await start()
 
-    const second = await perdure(place, ['server', '--config', LEDGER_CONFIG])
+    const second = await perdure(sandbox, ['server', '--config', LEDGER_CONFIG])
 
     expect(second.code).toBe(2)
     expect(second.stderr).toContain('error[storage-locked]')
@@ -90,26 +90,26 @@ describe('perdure server', () => {
     await server.kill('SIGTERM')
   })
 
-  it('gives back the file when it is killed', async () => {
-    const { server, place } = await start()
+  it('releases the file when it is killed', async () => {
+    const { server, sandbox } = await start()
     await server.kill('SIGKILL')
 
-    const next = await startServer(place)
+    const next = await startServer(sandbox)
     expect((await next.kill('SIGTERM')).code).toBe(0)
   })
 
   it('keeps everything it acknowledged when it is killed right after', async () => {
-    const { server, place, token, post } = await start()
+    const { server, sandbox, token, post } = await start()
     const { runId, result } = await bodyOf(post('/agents/ledger/run', { input: { name: 'one', number: 21 } }))
     await server.kill('SIGKILL')
 
-    const next = await startServer(place)
+    const next = await startServer(sandbox)
     const run = await bodyOf(fetch(`${next.url}/runs/${runId}`, { headers: bearer(token) }))
     expect(run).toMatchObject({ status: 'completed', result })
     await next.kill('SIGTERM')
   })
 
-  it('streams a run as SSE from its first event and resumes after a cut without loss or repeat', async () => {
+  it('streams a run over SSE from its first event and resumes after a disconnect without loss or repeats', async () => {
     const { server, post, token } = await start()
     const { runId } = await bodyOf(post('/agents/stream/stream', { input: { count: 60, everyMs: 10 } }))
     const ids: string[] = []

@@ -1,22 +1,22 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server on loopback that loses its connections when it is told to. */
+/** A proxy to a server on loopback that drops connections on request. */
 export interface LossyNetwork {
-  /** `http://127.0.0.1:port`, the same for as long as it lives. */
+  /** `http://127.0.0.1:port`; does not change. */
   readonly origin: string
-  /** Where connections go from now on. */
+  /** Forwards new connections to this port. */
   target(port: number): void
-  /** Ends every connection without a word. */
+  /** Resets every connection. */
   cut(): void
-  /** Ends each connection after a time of its own, from now on; `undefined`: no longer. Milliseconds. */
-  tear(lifetimeMs: (() => number) | undefined): void
-  /** Connections ended so far. */
-  torn(): number
-  /** Takes no connection until it is opened again, and ends those that are there. */
+  /** Resets each new connection after this many milliseconds; `undefined` stops that. */
+  limitLifetimes(lifetimeMs: (() => number) | undefined): void
+  /** Number of connections reset so far. */
+  cutCount(): number
+  /** Resets all connections and refuses new ones until `open`. */
   shut(): void
   open(): void
-  /** Takes nothing more from the server, so that it has to wait; until `flow`. */
+  /** Stops reading from the server, so that it must buffer, until `flow`. */
   stall(): void
   flow(): void
   close(): Promise<void>
@@ -66,10 +66,10 @@ export async function createLossyNetwork(): Promise<LossyNetwork> {
       port = next
     },
     cut,
-    tear(next) {
+    limitLifetimes(next) {
       lifetimeMs = next
     },
-    torn: () => torn,
+    cutCount: () => torn,
     shut() {
       isShut = true
       cut()

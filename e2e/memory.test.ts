@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createRandom } from '../packages/testkit/src/random.ts'
 import { eventually } from './durable-server.ts'
-import { bearer, createPlace, createToken, type RunningServer, startServer } from './perdure-process.ts'
+import { bearer, createSandbox, createToken, type RunningServer, startServer } from './perdure-process.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000)
 const SERVE = ['server', '--config', join(import.meta.dirname, 'fixtures/memory.config.mjs')]
@@ -18,10 +18,10 @@ interface Shown {
 }
 
 async function startMemoryServer() {
-  const place = createPlace()
-  place.env.E2E_GATES = place.dir
-  const token = await createToken(place)
-  let server: RunningServer = await startServer(place, SERVE)
+  const sandbox = createSandbox()
+  sandbox.env.E2E_GATES = sandbox.dir
+  const token = await createToken(sandbox)
+  let server: RunningServer = await startServer(sandbox, SERVE)
   onTestFinished(() => void server.process.kill('SIGKILL'))
 
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
@@ -36,10 +36,10 @@ async function startMemoryServer() {
 
   return {
     call,
-    openGate: () => writeFileSync(join(place.dir, 'open'), ''),
+    openGate: () => writeFileSync(join(sandbox.dir, 'open'), ''),
     async crash() {
       await server.kill('SIGKILL')
-      server = await startServer(place, SERVE)
+      server = await startServer(sandbox, SERVE)
     },
     async texts() {
       const texts: string[] = []
@@ -58,8 +58,8 @@ async function startMemoryServer() {
   }
 }
 
-describe('memory of a server that is killed', () => {
-  it('loses and doubles no fact while duplicates are merged', async () => {
+describe('memory on a server that is killed', () => {
+  it('loses and duplicates no fact while duplicates are merged', async () => {
     console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
     const random = createRandom(SEED)
     const { call, crash, texts, isQuiet, openGate } = await startMemoryServer()
@@ -68,9 +68,11 @@ describe('memory of a server that is killed', () => {
       { length: 60 },
       (_, index) => `statement ${index} about ${'abcdefghij'[index % 10]}${index}`,
     )
-    const said = distinct.flatMap((text) => [text, `${text}.`, `The ${text}`])
+    const statements = distinct.flatMap((text) => [text, `${text}.`, `The ${text}`])
     await Promise.all(
-      said.map((text) => call('POST', '/memory/facts', { text, namespace: text.at(-1) === '.' ? 'other' : 'default' })),
+      statements.map((text) =>
+        call('POST', '/memory/facts', { text, namespace: text.at(-1) === '.' ? 'other' : 'default' }),
+      ),
     )
     const expected = [...distinct.map((text) => `The ${text}`), ...distinct.map((text) => `${text}.`)].sort()
 
@@ -87,7 +89,7 @@ describe('memory of a server that is killed', () => {
     expect(items).toHaveLength(1)
   })
 
-  it('extracts every message once when the process dies in the middle of it', async () => {
+  it('extracts every message once when the process dies during extraction', async () => {
     const { call, crash, texts, isQuiet, openGate } = await startMemoryServer()
     for (const text of ['one', 'two']) {
       await call('POST', '/agents/echo/run', { input: text, sessionId: 'ses-1' })
@@ -101,14 +103,22 @@ describe('memory of a server that is killed', () => {
     await eventually(isQuiet).toBe(true)
   })
 
-  it('keeps what a run remembers, once, over a crash', async () => {
+  it('keeps the facts of a run exactly once across a crash', async () => {
     const { call, crash, texts } = await startMemoryServer()
-    const said = Array.from({ length: 30 }, (_, index) => `lesson ${index} of ${'abcdefghij'[index % 10]}${index * 7}`)
-    const { runId } = await call('POST', '/agents/learner/run', { input: { texts: said } }, { prefer: 'respond-async' })
+    const lessons = Array.from(
+      { length: 30 },
+      (_, index) => `lesson ${index} of ${'abcdefghij'[index % 10]}${index * 7}`,
+    )
+    const { runId } = await call(
+      'POST',
+      '/agents/learner/run',
+      { input: { texts: lessons } },
+      { prefer: 'respond-async' },
+    )
     await eventually(async () => (await texts()).length > 3).toBe(true)
     await crash()
 
     await eventually(async () => (await call('GET', `/runs/${runId}`)).status).toBe('completed')
-    expect(await texts()).toEqual([...said].sort())
+    expect(await texts()).toEqual([...lessons].sort())
   })
 })

@@ -1,4 +1,4 @@
-/** Texts that somebody may have forgotten to think of. */
+/** Edge-case texts. */
 export const ODD_TEXTS = [
   ...[
     '',
@@ -73,7 +73,7 @@ export const ODD_NUMBERS = [
   86_400_000,
   3_155_760_000_001,
 ]
-/** Texts in the place of a value that no serializer would write. */
+/** Literals in place of a value that no serializer would write. */
 export const RAW_VALUES = [
   '1e400',
   '01',

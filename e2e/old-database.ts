@@ -1,15 +1,15 @@
-import { openConnection } from '../packages/sqlite/src/connection.ts'
-import { appliedMigrations, applyMigrations } from '../packages/sqlite/src/migrate.ts'
+import { openConnection } from '../packages/sqlite/src/file/connection.ts'
+import { appliedMigrations, applyMigrations } from '../packages/sqlite/src/file/migrate.ts'
 import { MIGRATIONS } from '../packages/sqlite/src/migrations/migrations.ts'
 
-/** Of a release of some time ago. */
+/** The schema version of an old release. */
 export const OLD_VERSION = 10
 export const NEW_VERSION = MIGRATIONS.length
 export const OLD_ROWS = 100_000
 
 const now = () => 0
 
-/** A database of an earlier release, with so much in it that its migration takes a moment. */
+/** Fills a database of an earlier release with enough rows that its migration takes a noticeable time. */
 export function fillOldDatabase(path: string): void {
   const { database } = openConnection(path)
   applyMigrations(database, { now, migrations: MIGRATIONS.slice(0, OLD_VERSION) })
@@ -20,7 +20,7 @@ export function fillOldDatabase(path: string): void {
   database.close()
 }
 
-/** What a file says of itself: how far it was migrated, what it consists of, and whether it is whole. */
+/** Reads how far a file is migrated, its schema, its integrity and its row count. */
 export function schemaOf(path: string) {
   const { database } = openConnection(path)
   try {
@@ -36,7 +36,7 @@ export function schemaOf(path: string) {
   }
 }
 
-/** What a file consists of after the first migrations, as many as these. */
+/** The schema objects after the first `version` migrations. */
 export function objectsThrough(version: number): readonly unknown[] {
   const { database } = openConnection(':memory:')
   applyMigrations(database, { now, migrations: MIGRATIONS.slice(0, version) })
@@ -47,7 +47,7 @@ export function objectsThrough(version: number): readonly unknown[] {
 
 type Database = ReturnType<typeof openConnection>['database']
 
-/** Without the statistics that SQLite keeps for itself. */
+/** Excludes the statistics tables that SQLite maintains. */
 const objectsOf = (database: Database): readonly unknown[] =>
   database
     .prepare("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%' ORDER BY type, name")

@@ -14,13 +14,13 @@ export const REALTIME_CONFIG = join(import.meta.dirname, 'fixtures/realtime.conf
 export const OPS_CONFIG = join(import.meta.dirname, 'fixtures/ops.config.mjs')
 export const CLIENT_CONFIG = join(import.meta.dirname, 'fixtures/client.config.mjs')
 
-export interface Place {
+export interface Sandbox {
   readonly dir: string
   readonly env: NodeJS.ProcessEnv
 }
 
-/** An empty folder with a database path, a ledger and a pepper of its own. */
-export function createPlace(over: NodeJS.ProcessEnv = {}): Place {
+/** Creates an empty folder with its own database path, ledger path and pepper. */
+export function createSandbox(over: NodeJS.ProcessEnv = {}): Sandbox {
   const dir = mkdtempSync(join(tmpdir(), 'perdure-e2e-'))
   const env = {
     ...process.env,
@@ -32,7 +32,7 @@ export function createPlace(over: NodeJS.ProcessEnv = {}): Place {
   return { dir, env }
 }
 
-/** Also while processes that were told to end still write there. */
+/** Retries while exiting processes still write to the folder. */
 export const removeFolder = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 20 })
 
 export interface RunningServer {
@@ -45,18 +45,18 @@ export interface RunningServer {
 }
 
 /**
- * Starts the binary, under the command of `wrapper` when one is given, and waits for its one line. Rejects with its stderr
- * when it ends before.
+ * Starts the binary, through the command `wrapper` if given, and waits for the line with its address. Rejects with its
+ * stderr when it exits first.
  */
 export async function startServer(
-  place: Place,
+  sandbox: Sandbox,
   args: readonly string[] = ['server', '--config', LEDGER_CONFIG],
   wrapper: readonly string[] = [],
 ): Promise<RunningServer> {
   const [command = '', ...rest] = [...wrapper, process.execPath, BINARY, ...args]
   const child = spawn(command, rest, {
-    env: place.env,
-    cwd: place.dir,
+    env: sandbox.env,
+    cwd: sandbox.dir,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: wrapper.length > 0,
   })
@@ -65,7 +65,7 @@ export async function startServer(
   child.stderr.on('data', (chunk) => {
     stderr += chunk
   })
-  // Not before everything that it wrote has been read.
+  // `close` comes after all output has been read, unlike `exit`.
   const ended = once(child, 'close')
   const lines = createInterface({ input: child.stdout })
   const url = await new Promise<string>((resolve, reject) => {
@@ -74,7 +74,7 @@ export async function startServer(
       const match = /(?:listening on|API)\s+(http:\S+)/.exec(line)
       if (match?.[1] !== undefined) resolve(match[1])
     })
-    ended.then(([code]) => reject(new Error(`perdure ended with ${code} before it listened:\n${stderr}`)))
+    ended.then(([code]) => reject(new Error(`perdure exited with ${code} before it listened:\n${stderr}`)))
   })
   return {
     url,
@@ -96,12 +96,12 @@ export interface Finished {
   readonly stderr: string
 }
 
-/** Runs one command of the binary to its end. */
-export async function perdure(place: Place, args: readonly string[]): Promise<Finished> {
+/** Runs one command of the binary until it exits. */
+export async function perdure(sandbox: Sandbox, args: readonly string[]): Promise<Finished> {
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [BINARY, ...args], {
-      env: place.env,
-      cwd: place.dir,
+      env: sandbox.env,
+      cwd: sandbox.dir,
     })
     return { code: 0, stdout, stderr }
   } catch (error) {
@@ -110,7 +110,7 @@ export async function perdure(place: Place, args: readonly string[]): Promise<Fi
   }
 }
 
-export async function createToken(place: Place, scopes = 'admin:*', subject = 'e2e'): Promise<string> {
+export async function createToken(sandbox: Sandbox, scopes = 'admin:*', subject = 'e2e'): Promise<string> {
   const args = [
     'token',
     'create',
@@ -124,14 +124,14 @@ export async function createToken(place: Place, scopes = 'admin:*', subject = 'e
     LEDGER_CONFIG,
     '--json',
   ]
-  const { stdout, stderr, code } = await perdure(place, args)
+  const { stdout, stderr, code } = await perdure(sandbox, args)
   if (code !== 0) throw new Error(stderr)
   return JSON.parse(stdout).token
 }
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}`, 'content-type': 'application/json' })
 
-/** What the tests read of the answers. */
+/** The response fields that the tests read. */
 export interface Body {
   readonly id: string
   readonly token: string

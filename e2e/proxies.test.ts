@@ -4,42 +4,42 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { bearer, createPlace, createToken, DURABLE_CONFIG, startServer } from './perdure-process.ts'
+import { bearer, createSandbox, createToken, DURABLE_CONFIG, startServer } from './perdure-process.ts'
 import { type StartProxy, startBareNginx, startPrintedCaddy, startPrintedNginx } from './proxies.ts'
 
-async function behind(startProxy: StartProxy) {
-  const place = createPlace({ PERDURE_SERVER_TRUST_PROXY: '1' })
-  const token = await createToken(place)
-  const server = await startServer(place, ['server', '--config', DURABLE_CONFIG])
-  const proxy = await startProxy(place, server.url)
+async function startBehindProxy(startProxy: StartProxy) {
+  const sandbox = createSandbox({ PERDURE_SERVER_TRUST_PROXY: '1' })
+  const token = await createToken(sandbox)
+  const server = await startServer(sandbox, ['server', '--config', DURABLE_CONFIG])
+  const proxy = await startProxy(sandbox, server.url)
   const stop = () => {
     for (const { process } of [proxy, server]) process.kill('SIGKILL')
   }
-  return { place, token, url: proxy.url, stop }
+  return { sandbox, token, url: proxy.url, stop }
 }
 
-type Behind = Awaited<ReturnType<typeof behind>>
+type ProxiedServer = Awaited<ReturnType<typeof startBehindProxy>>
 
-/** The first event of a run has arrived before its end: nothing on the way has waited for more. */
-async function seesEventsAsTheyCome({ place, token, url }: Behind): Promise<void> {
+/** Checks that the first event of a run arrives before the run ends, so that no proxy buffers the stream. */
+async function expectUnbufferedStream({ sandbox, token, url }: ProxiedServer): Promise<void> {
   const response = await fetch(`${url}/agents/deaf/stream`, {
     method: 'POST',
     headers: { ...bearer(token), accept: 'text/event-stream' },
     body: JSON.stringify({ input: { gate: 'proxy' } }),
   })
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  let heard = ''
+  let received = ''
   const readUntil = async (wanted: string) => {
-    while (!heard.includes(wanted)) {
+    while (!received.includes(wanted)) {
       const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
-      if (done) throw new Error(`the stream ended without ${wanted}: ${heard}`)
-      heard += value
+      if (done) throw new Error(`the stream ended without ${wanted}: ${received}`)
+      received += value
     }
   }
-  // The run waits at its gate until this has arrived.
+  // The run waits at its gate until the first event has arrived.
   await readUntil('event: deaf.begun')
-  expect(heard).not.toContain('run.completed')
-  writeFileSync(join(place.dir, 'gate-proxy'), '')
+  expect(received).not.toContain('run.completed')
+  writeFileSync(join(sandbox.dir, 'gate-proxy'), '')
   await readUntil('event: run.completed')
 
   expect(response.status).toBe(200)
@@ -47,27 +47,27 @@ async function seesEventsAsTheyCome({ place, token, url }: Behind): Promise<void
 }
 
 describe('a server behind nginx with default settings', () => {
-  it('shows the first event of a run before the run ends', async () => {
-    const server = await behind(startBareNginx)
+  it('forwards the first event of a run before the run ends', async () => {
+    const server = await startBehindProxy(startBareNginx)
     onTestFinished(server.stop)
 
-    await seesEventsAsTheyCome(server)
+    await expectUnbufferedStream(server)
   })
 })
 
 describe.each([
   ['nginx', startPrintedNginx],
   ['Caddy', startPrintedCaddy],
-])('a server behind %s as perdure deploy print configures it', (_, startProxy) => {
-  let server: Behind
+])('a server behind %s as configured by perdure deploy print', (_, startProxy) => {
+  let server: ProxiedServer
   beforeAll(async () => {
-    server = await behind(startProxy)
+    server = await startBehindProxy(startProxy)
     return server.stop
   })
 
-  it('shows the first event of a run before the run ends', () => seesEventsAsTheyCome(server))
+  it('forwards the first event of a run before the run ends', () => expectUnbufferedStream(server))
 
-  it('is spoken to over a WebSocket', async () => {
+  it('accepts WebSocket connections', async () => {
     const { token, url } = server
     const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, 'svc.protocol.v1', { headers: bearer(token) })
     onTestFinished(() => socket.terminate())
@@ -82,12 +82,12 @@ describe.each([
     const subscribed = await ask(2, 'subscription.subscribe', { subject: 'agent:echo/events' })
     expect(subscribed).toMatchObject({ id: 2, result: { subject: 'agent:echo/events' } })
 
-    const told = once(socket, 'message')
+    const message = once(socket, 'message')
     await fetch(`${url}/agents/echo/run`, { method: 'POST', headers: bearer(token), body: '{"input":1}' })
-    expect(JSON.parse(String((await told)[0]))).toMatchObject({ kind: 'event', subject: 'agent:echo/events' })
+    expect(JSON.parse(String((await message)[0]))).toMatchObject({ kind: 'event', subject: 'agent:echo/events' })
   })
 
-  it('knows the address of its client, whatever the client says', async () => {
+  it('records the real address of a client that forges X-Forwarded-For', async () => {
     const { token, url } = server
     const asked = request(`${url}/tokens`, {
       method: 'POST',

@@ -2,44 +2,44 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { vi } from 'vitest'
-import { type Place, perdure } from './perdure-process.ts'
+import { perdure, type Sandbox } from './perdure-process.ts'
 import { unusedPort } from './unused-port.ts'
 
 const NGINX = '/usr/sbin/nginx'
 const CADDY = '/usr/bin/caddy'
 
 export interface RunningProxy {
-  /** In the place of the address of the server. */
+  /** The upstream address that replaces the one of the server. */
   readonly url: string
   readonly process: ChildProcess
 }
 
-/** Puts a proxy in front of the server at `target`. */
-export type StartProxy = (place: Place, target: string) => Promise<RunningProxy>
+/** Starts a proxy in front of the server at `target`. */
+export type StartProxy = (sandbox: Sandbox, target: string) => Promise<RunningProxy>
 
-/** nginx as it comes, but for what every proxy has to be told: where to. */
-export const startBareNginx: StartProxy = (place, target) =>
+/** nginx with its default settings; only the upstream is set. */
+export const startBareNginx: StartProxy = (sandbox, target) =>
   startNginx(
-    place,
+    sandbox,
     target,
     (port, upstream) => `server { listen ${port}; location / { proxy_pass http://${upstream}; } }`,
   )
 
-/** nginx with what `perdure deploy print nginx` prints. */
-export const startPrintedNginx: StartProxy = async (place, target) => {
-  const printed = await print(place, 'nginx')
-  return startNginx(place, target, (port, upstream) =>
+/** nginx with the output of `perdure deploy print nginx`. */
+export const startPrintedNginx: StartProxy = async (sandbox, target) => {
+  const printed = await print(sandbox, 'nginx')
+  return startNginx(sandbox, target, (port, upstream) =>
     replaceOnce(replaceOnce(printed, 'listen 80;', `listen ${port};`), 'server 127.0.0.1:8080;', `server ${upstream};`),
   )
 }
 
-/** Caddy with what `perdure deploy print caddy` prints. */
-export const startPrintedCaddy: StartProxy = async (place, target) => {
+/** Caddy with the output of `perdure deploy print caddy`. */
+export const startPrintedCaddy: StartProxy = async (sandbox, target) => {
   needs(CADDY, 'caddy')
-  const folder = join(place.dir, 'caddy')
+  const folder = join(sandbox.dir, 'caddy')
   mkdirSync(folder)
   const port = await unusedPort()
-  writeFileSync(join(folder, 'Perdurefile'), await print(place, 'caddy'))
+  writeFileSync(join(folder, 'Perdurefile'), await print(sandbox, 'caddy'))
   const main = join(folder, 'Caddyfile')
   writeFileSync(main, '{\n\tadmin off\n\tdefault_bind 127.0.0.1\n}\nimport Perdurefile\n')
   const env = {
@@ -58,7 +58,7 @@ export const startPrintedCaddy: StartProxy = async (place, target) => {
 }
 
 async function startNginx(
-  { dir }: Place,
+  { dir }: Sandbox,
   target: string,
   site: (listen: string, upstream: string) => string,
 ): Promise<RunningProxy> {
@@ -99,14 +99,14 @@ async function reachable(
   return { url, process }
 }
 
-async function print(place: Place, what: string): Promise<string> {
-  const { code, stdout, stderr } = await perdure(place, ['deploy', 'print', what])
+async function print(sandbox: Sandbox, what: string): Promise<string> {
+  const { code, stdout, stderr } = await perdure(sandbox, ['deploy', 'print', what])
   if (code !== 0) throw new Error(stderr)
   return stdout
 }
 
 function replaceOnce(text: string, from: string, to: string): string {
-  if (text.split(from).length !== 2) throw new Error(`${from} does not stand exactly once in\n${text}`)
+  if (text.split(from).length !== 2) throw new Error(`${from} does not occur exactly once in\n${text}`)
   return text.replace(from, to)
 }
 

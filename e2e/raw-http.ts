@@ -6,18 +6,18 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** What one connection was answered: every final answer in its order, and whether the server has hung up. */
+/** The final answers that one connection received, in order, and whether the server closed it. */
 export interface RawExchange {
   readonly answers: readonly RawAnswer[]
   readonly isClosed: boolean
 }
 
 export interface RawOptions {
-  /** Hangs up once this many answers are whole; without it the server ends the connection. */
+  /** Closes the connection after this many complete answers; default: waits until the server closes it. */
   readonly answers?: number
 }
 
-/** Writes the bytes to a connection of their own. Streams of events count as whole with their head. */
+/** Writes the bytes to a new connection. An event stream counts as complete once its head has arrived. */
 export function exchange(port: number, bytes: Buffer, { answers: enough }: RawOptions = {}): Promise<RawExchange> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
@@ -37,7 +37,7 @@ export function exchange(port: number, bytes: Buffer, { answers: enough }: RawOp
   })
 }
 
-/** The whole final answers at the front of a text in latin1, and what is left. */
+/** Returns the complete final answers at the start of a latin1 text, and the remaining text. */
 export function parseAnswers(text: string, isHead = false): { answers: RawAnswer[]; rest: string } {
   const answers: RawAnswer[] = []
   let rest = text
@@ -55,7 +55,7 @@ export function parseAnswers(text: string, isHead = false): { answers: RawAnswer
   }
 }
 
-/** How many characters the body takes with its framing; `undefined` while it is not whole. */
+/** The length of the body with its framing, in characters; `undefined` while it is incomplete. */
 function bodyLength(status: number, head: string, after: string): number | undefined {
   if (status === 204 || status === 304) return 0
   const length = /^content-length: *(\d+)/im.exec(head)?.[1]

@@ -4,20 +4,20 @@ import { root } from '../tooling/consumer/packages.ts'
 import type { ConsumerProject } from './consumer-project.ts'
 import { startProcess } from './started-process.ts'
 
-/** The first block of a README that can be run. */
+/** Returns the first runnable block of a README. */
 export function exampleOf(path: string): { readonly language: string; readonly code: string } {
   const [, language = '', code = ''] = /\n```(js|ts|sh)\n(.*?)\n```/s.exec(readFileSync(path, 'utf8')) ?? []
   return { language, code }
 }
 
-interface Place {
+interface ExampleFile {
   readonly project: ConsumerProject
   readonly path: string
 }
 
 interface Example {
-  /** Answers what it printed. */
-  readonly run: (place: Place) => Promise<string>
+  /** Runs the example and returns its output. */
+  readonly run: (example: ExampleFile) => Promise<string>
   readonly prints: RegExp
 }
 
@@ -25,11 +25,11 @@ const TOOLS_SERVER = join(root, 'packages/mcp/src/tools-server.fixture.ts')
 
 const asProgram =
   (...args: readonly string[]) =>
-  async ({ project, path }: Place): Promise<string> =>
+  async ({ project, path }: ExampleFile): Promise<string> =>
     (await project.node(path, ...args)).stdout
 
-/** Runs until it listens, then ends it. */
-async function asServer({ project, path }: Place): Promise<string> {
+/** Runs the example until it listens, then stops it. */
+async function asServer({ project, path }: ExampleFile): Promise<string> {
   const env = { ...project.env, PORT: '0', PERDURE_PEPPER: 'p'.repeat(40) }
   const server = await startProcess(
     { command: process.execPath, args: [path], cwd: project.dir, env },
@@ -39,14 +39,14 @@ async function asServer({ project, path }: Place): Promise<string> {
   return `${server.match[0]}exit ${code}`
 }
 
-async function asTest({ project, path }: Place): Promise<string> {
+async function asTest({ project, path }: ExampleFile): Promise<string> {
   const test = path.replace(/\.(\w+)$/, '.test.$1')
   writeFileSync(test, readFileSync(path))
   return (await project.bin('vitest', 'run', test)).stdout
 }
 
-/** Against a server of the project, started as its reader would. */
-async function asClient({ project, path }: Place): Promise<string> {
+/** Runs the example against a server of the project, started as the README says. */
+async function asClient({ project, path }: ExampleFile): Promise<string> {
   const dir = join(project.dir, 'served')
   mkdirSync(dir)
   const command = join(project.dir, 'node_modules/.bin/perdure')
@@ -61,7 +61,7 @@ async function asClient({ project, path }: Place): Promise<string> {
   }
 }
 
-async function asShell({ project, path }: Place): Promise<string> {
+async function asShell({ project, path }: ExampleFile): Promise<string> {
   const PATH = `${join(project.dir, 'node_modules/.bin')}:${project.env.PATH}`
   const env = { ...project.env, PATH, PERDURE_SERVER_PORT: '0' }
   const dev = await startProcess({ command: 'sh', args: [path], cwd: project.dir, env }, /API\s+http:\S+/)
@@ -78,7 +78,7 @@ async function asShell({ project, path }: Place): Promise<string> {
   }
 }
 
-/** How the example of each package is run, and what it must print. */
+/** How to run the example of each package, and what it must print. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   '@perdure/cli': { run: asShell, prints: /^RUN\s+OF\s.+\nrun_\w+\s+echo\s+completed/m },
   '@perdure/client': { run: asClient, prints: /^run\.started .*\n(?:.*\n)*run\.completed / },
@@ -87,10 +87,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   '@perdure/in-memory': { run: asProgram(), prints: /^position 1\n\{\n {2}id: 'ses-1'/ },
   '@perdure/mcp': { run: asProgram(process.execPath, TOOLS_SERVER), prints: /^tool: add\n(?:.*\n)*.*heard: 'hello'/ },
   '@perdure/platform-node': {
-    async run(place) {
-      mkdirSync(join(place.project.dir, 'secrets'))
-      writeFileSync(join(place.project.dir, 'secrets/pepper'), 'p'.repeat(40), { mode: 0o600 })
-      return asProgram()(place)
+    async run(example) {
+      mkdirSync(join(example.project.dir, 'secrets'))
+      writeFileSync(join(example.project.dir, 'secrets/pepper'), 'p'.repeat(40), { mode: 0o600 })
+      return asProgram()(example)
     },
     prints: /^run_[0-9A-HJKMNP-TV-Z]{26}\n$/,
   },

@@ -1,7 +1,7 @@
 import { bearer } from './perdure-process.ts'
 
-/** One thing that a subscriber was told. */
-export type Told =
+/** An event or a gap that a subscriber received. */
+export type Received =
   | { readonly kind: 'event'; readonly eventId: string; readonly type: string; readonly payload: Payload }
   | { readonly kind: 'gap' }
 
@@ -11,23 +11,23 @@ interface Payload {
 }
 
 export interface Follower {
-  readonly told: readonly Told[]
-  /** Connections that were opened. */
+  readonly received: readonly Received[]
+  /** Number of connections opened. */
   readonly connections: () => number
   lastEventId(): string | undefined
-  /** Resolves when it follows for the first time. */
+  /** Resolves when the first subscription is established. */
   readonly following: Promise<void>
   stop(): Promise<void>
 }
 
 export interface FollowOptions {
-  /** Where the server is now, through whatever stands in between. */
+  /** The current address of the server, possibly through a proxy. */
   readonly url: () => string
   readonly token: string
   readonly subject: string
-  /** Of the stream of Server-Sent Events for the subject. */
+  /** Path of the event stream (SSE) of the subject. */
   readonly path: string
-  /** Where to read on; at the head without it. */
+  /** The event to resume after; default: new events only. */
   readonly lastEventId?: string
 }
 
@@ -38,16 +38,16 @@ interface State {
   readonly signal: AbortSignal
   readonly onOpen: () => void
   lastEventId: string | undefined
-  take(told: Told): void
+  take(received: Received): void
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Follows a subject over one transport, and comes back with its cursor whenever the connection is lost. */
+/** Follows a subject over one transport and reconnects with its cursor whenever the connection is lost. */
 function follow(connect: Connect, options: FollowOptions): Follower {
   const stopping = new AbortController()
   const following = Promise.withResolvers<void>()
-  const told: Told[] = []
+  const received: Received[] = []
   let connections = 0
   const state: State = {
     ...{ options, signal: stopping.signal, lastEventId: options.lastEventId },
@@ -56,7 +56,7 @@ function follow(connect: Connect, options: FollowOptions): Follower {
       following.resolve()
     },
     take(one) {
-      told.push(one)
+      received.push(one)
       if (one.kind === 'event') state.lastEventId = one.eventId
     },
   }
@@ -67,7 +67,7 @@ function follow(connect: Connect, options: FollowOptions): Follower {
     }
   })()
   return {
-    ...{ told, following: following.promise, connections: () => connections },
+    ...{ received, following: following.promise, connections: () => connections },
     lastEventId: () => state.lastEventId,
     async stop() {
       stopping.abort()
@@ -128,7 +128,7 @@ async function connectWebSocket(state: State): Promise<void> {
   socket.onmessage = ({ data }) => {
     const frame = JSON.parse(String(data))
     if (frame.id === 2 && frame.result !== undefined) {
-      // Where it was told to begin, so that a connection that dies before its first event loses nothing.
+      // The starting position, so that a connection that drops before its first event loses nothing.
       state.lastEventId ??= frame.result.replayedCount === 0 ? frame.result.headEventId : undefined
       state.onOpen()
     } else if (frame.kind === 'event') state.take({ ...frame, kind: 'event' })
@@ -140,7 +140,7 @@ async function connectWebSocket(state: State): Promise<void> {
 export const followBySse = (options: FollowOptions): Follower => follow(connectSse, options)
 export const followByWebSocket = (options: FollowOptions): Follower => follow(connectWebSocket, options)
 
-export const idsOf = ({ told }: Follower): readonly string[] =>
-  told.flatMap((one) => (one.kind === 'event' ? [one.eventId] : []))
+export const idsOf = ({ received }: Follower): readonly string[] =>
+  received.flatMap((one) => (one.kind === 'event' ? [one.eventId] : []))
 
-export const gapsOf = ({ told }: Follower): number => told.filter(({ kind }) => kind === 'gap').length
+export const gapsOf = ({ received }: Follower): number => received.filter(({ kind }) => kind === 'gap').length

@@ -3,16 +3,16 @@ import { createRandom } from '../packages/testkit/src/random.ts'
 import { openCuttingProxy } from './cutting-proxy.ts'
 import {
   bearer,
-  createPlace,
+  createSandbox,
   createToken,
   REALTIME_CONFIG,
   type RunningServer,
   startServer,
 } from './perdure-process.ts'
-import { followBySse, followByWebSocket, gapsOf, idsOf, type Told } from './realtime-client.ts'
+import { followBySse, followByWebSocket, gapsOf, idsOf, type Received } from './realtime-client.ts'
 
 const SEED = Number(process.env.E2E_SEED ?? Date.now() % 1_000_000)
-/** The large form: E2E_REALTIME_SCALE=5 follows 50 sessions with 200 clients over 15 restarts. */
+/** The long form: E2E_REALTIME_SCALE=5 follows 50 sessions with 200 clients across 15 restarts. */
 const SCALE = Number(process.env.E2E_REALTIME_SCALE ?? 1)
 const KILLS = 8 * SCALE
 const SESSIONS = SCALE === 1 ? 20 : 10 * SCALE
@@ -25,9 +25,9 @@ const SERVE = ['server', '--config', REALTIME_CONFIG]
 
 async function open() {
   console.log(`seed ${SEED} (set E2E_SEED to repeat)`)
-  const place = createPlace()
-  const token = await createToken(place)
-  let server: RunningServer = await startServer(place, SERVE)
+  const sandbox = createSandbox()
+  const token = await createToken(sandbox)
+  let server: RunningServer = await startServer(sandbox, SERVE)
   onTestFinished(() => void server.process.kill('SIGKILL'))
   const headers = bearer(token)
   return {
@@ -40,7 +40,7 @@ async function open() {
     get: async <T>(path: string) => (await (await fetch(server.url + path, { headers })).json()) as T,
     async restart() {
       await server.kill('SIGKILL')
-      server = await startServer(place, SERVE)
+      server = await startServer(sandbox, SERVE)
     },
   }
 }
@@ -61,10 +61,10 @@ async function everyId(pageAfter: (cursor: string | undefined) => Promise<Page>)
   }
 }
 
-/** The words in their order; one that was said again after a crash carries the same number. */
-function joined(told: readonly Told[]): string {
+/** The words in order; a word repeated after a crash carries the same number. */
+function joined(received: readonly Received[]): string {
   const words = new Map<number, string>()
-  for (const one of told) {
+  for (const one of received) {
     if (one.kind === 'event' && one.type === 'text.delta') words.set(one.payload.n ?? -1, one.payload.delta ?? '')
   }
   return [...words]
@@ -78,8 +78,8 @@ const isIncreasing = (ids: readonly string[]) => {
   return positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0))
 }
 
-describe('a stream over a server that is killed', () => {
-  it('joins to what an uninterrupted run says, by both transports', async () => {
+describe('a stream across kills of the server', () => {
+  it('equals the stream of an uninterrupted run, over both transports', async () => {
     const { random, post, restart, url, token, get } = await open()
     const start = (pauseMs: number) =>
       post<{ readonly runId: string; readonly subject: string }>('/agents/teller/stream', {
@@ -90,26 +90,29 @@ describe('a stream over a server that is killed', () => {
       const options = { url, token, subject, path: `/runs/${runId}/events` }
       return { runId, followers: [followBySse(options), followByWebSocket(options)] as const }
     }
-    const hasEnded = (told: readonly Told[]) => told.some((one) => one.kind === 'event' && one.type === 'run.completed')
+    const hasEnded = (received: readonly Received[]) =>
+      received.some((one) => one.kind === 'event' && one.type === 'run.completed')
 
     const whole = await followed(0)
-    await expect.poll(() => whole.followers.every(({ told }) => hasEnded(told))).toBe(true)
+    await expect.poll(() => whole.followers.every(({ received }) => hasEnded(received))).toBe(true)
     const broken = await followed(60)
     for (let kill = 0; kill < KILLS; kill++) {
       await pause(50 + random() * 400)
       await restart()
     }
-    await expect.poll(() => broken.followers.every(({ told }) => hasEnded(told)), { timeout: 120_000 }).toBe(true)
+    await expect
+      .poll(() => broken.followers.every(({ received }) => hasEnded(received)), { timeout: 120_000 })
+      .toBe(true)
     for (const { followers } of [whole, broken]) for (const follower of followers) await follower.stop()
 
-    const story = joined(whole.followers[0].told)
+    const story = joined(whole.followers[0].received)
     expect(story.trim().split(' ')).toHaveLength(WORDS)
     const recorded = await everyId((cursor) =>
       get<Page>(`/runs/${broken.runId}/events?order=asc&limit=200${cursor === undefined ? '' : `&cursor=${cursor}`}`),
     )
     for (const follower of broken.followers) {
       expect(idsOf(follower)).toEqual(recorded.slice(0, idsOf(follower).length))
-      expect(joined(follower.told)).toBe(story)
+      expect(joined(follower.received)).toBe(story)
       expect(gapsOf(follower)).toBe(0)
     }
     const run = await get<{ readonly attempt: number }>(`/runs/${broken.runId}`)
@@ -120,12 +123,12 @@ describe('a stream over a server that is killed', () => {
   })
 })
 
-describe('many followers behind a network that cuts them off', () => {
-  it('get every event once and in order, over restarts of the server', async () => {
+describe('many followers on a network that drops connections', () => {
+  it('receive every event once and in order, across restarts of the server', async () => {
     const { random, post, restart, url, token } = await open()
     const sessions = Array.from({ length: SESSIONS }, (_, n) => `s${n}`)
-    const say = (sessionId: string) => post('/agents/chatter/run', { sessionId, input: { count: 5 } })
-    for (const session of sessions) await say(session)
+    const runChatter = (sessionId: string) => post('/agents/chatter/run', { sessionId, input: { count: 5 } })
+    for (const session of sessions) await runChatter(session)
 
     const proxy = await openCuttingProxy(() => 100 + random() * 1_900)
     onTestFinished(() => proxy.close())
@@ -142,12 +145,12 @@ describe('many followers behind a network that cuts them off', () => {
     await Promise.all(followers.map(({ follower }) => follower.following))
 
     let isOver = false
-    let said = 0
+    let runCount = 0
     const speakers = Array.from({ length: 4 }, async () => {
       while (!isOver) {
         const session = sessions[Math.floor(random() * SESSIONS)] ?? ''
-        await say(session).then(
-          () => said++,
+        await runChatter(session).then(
+          () => runCount++,
           () => pause(50),
         )
         await pause(10)
@@ -157,7 +160,7 @@ describe('many followers behind a network that cuts them off', () => {
       await pause(1_000 + random() * 1_500)
       await restart()
     }
-    await expect.poll(() => said).toBeGreaterThan(CLIENTS * 4)
+    await expect.poll(() => runCount).toBeGreaterThan(CLIENTS * 4)
     await expect.poll(proxy.cuts).toBeGreaterThan(CLIENTS)
     isOver = true
     await Promise.all(speakers)
@@ -180,12 +183,12 @@ describe('many followers behind a network that cuts them off', () => {
       expect(isIncreasing(ids)).toBe(true)
       expect(ids).toEqual(log.slice(log.length - ids.length))
       expect(gapsOf(follower)).toBe(0)
-      // It followed before anything but the first run of the session was there.
+      // This subscription existed before all runs of the session except the first.
       expect(log.length - ids.length).toBeLessThanOrEqual(20)
     }
     const connections = followers.reduce((sum, { follower }) => sum + follower.connections(), 0)
     console.log(
-      `${said} runs, ${events} events to ${CLIENTS} clients, ${proxy.cuts()} cuts, ${connections} connections, ${RESTARTS} restarts`,
+      `${runCount} runs, ${events} events to ${CLIENTS} clients, ${proxy.cuts()} cuts, ${connections} connections, ${RESTARTS} restarts`,
     )
     expect(events).toBeGreaterThan(CLIENTS * 20)
   })

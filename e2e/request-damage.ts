@@ -2,7 +2,7 @@ import type { Forged } from './request-forge.ts'
 
 export interface Damaged {
   readonly bytes: Buffer
-  /** Whether the server sees the method, the target and the framing that were meant. */
+  /** Whether method, target and framing arrive as intended. */
   readonly isIntact: boolean
 }
 
@@ -22,7 +22,7 @@ interface Head {
 type Random = () => number
 type Damage = (head: Head, body: Buffer, random: Random) => Buffer
 
-/** The request as bytes: one in three is damaged on its way. */
+/** Serializes a request and damages one in three. */
 export function toBytes(forged: Forged, { host, token }: Wire, random: Random): Damaged {
   const body = Buffer.from(forged.body)
   const named = new Set(forged.headers.map(([name]) => name))
@@ -117,7 +117,7 @@ const FIELDS: readonly [string, string][] = [
   ['X', 'x'.repeat(20_000)],
 ]
 
-/** What goes wrong on the way. Each gives the bytes that arrive. */
+/** Each damages a request and returns the resulting bytes. */
 const DAMAGES: readonly Damage[] = [
   (head, body, random) => flip(write(head, body), random),
   (head, body, random) => {
@@ -167,7 +167,7 @@ function flip(bytes: Buffer, random: Random): Buffer {
   return copy
 }
 
-/** In chunks, with sizes that are right, or not. */
+/** Encodes the body in chunks, sometimes with wrong sizes. */
 function chunked(body: Buffer, random: Random): Buffer {
   const size = pick(random, [
     body.length.toString(16),

@@ -1,6 +1,6 @@
 import { ODD_HEADERS, ODD_NUMBERS, ODD_TEXTS, RAW_VALUES } from './odd-values.ts'
 
-/** As much of a JSON Schema as the document of the server uses. */
+/** The subset of JSON Schema that the OpenAPI document of the server uses. */
 export interface Shape {
   readonly type?: string | readonly string[]
   readonly const?: unknown
@@ -34,7 +34,7 @@ interface OpenApiOperation {
   readonly responses: Readonly<Record<string, unknown>>
 }
 
-/** Every endpoint of the document that the server publishes of itself. */
+/** Returns every endpoint of the OpenAPI document of the server. */
 export function endpointsOf(document: unknown): readonly Endpoint[] {
   const { servers, paths, components } = document as OpenApi
   const base = servers[0]?.url ?? ''
@@ -58,7 +58,7 @@ export interface Forged {
 
 type Random = () => number
 
-/** What the parameters of paths may be. */
+/** Values for path parameters. */
 const NAMES: Readonly<Record<string, { readonly fixed?: readonly string[]; readonly prefix?: string }>> = {
   agentId: { fixed: ['echo', 'asks', 'tells'] },
   workflowId: { fixed: ['flow'] },
@@ -72,14 +72,14 @@ const NAMES: Readonly<Record<string, { readonly fixed?: readonly string[]; reado
   label: { fixed: ['persona', 'goals'] },
 }
 
-/** Makes requests that an endpoint may accept, or nearly. `ids` is what earlier answers have named. */
+/** Generates requests that an endpoint accepts or nearly accepts. `ids` holds the ids found in earlier answers. */
 export function createForge(random: Random, ids: readonly string[]) {
   const chance = (share: number) => random() < share
   const below = (limit: number) => Math.floor(random() * limit)
   const pick = <T>(items: readonly T[]): T => items[below(items.length)] as T
   const name = () => (ids.length > 0 && chance(0.6) ? pick(ids) : pick(['echo', 'asks', 'tells', 'flow', 's-1', 's-2']))
 
-  /** What stands for a parameter of this name, if anything was named so far. */
+  /** Picks a known id for a parameter of this name, if there is one. */
   const named = (parameter: string): string => {
     const { fixed, prefix } = NAMES[parameter] ?? {}
     const fitting = prefix === undefined ? [] : ids.filter((id) => id.startsWith(prefix))
@@ -165,5 +165,5 @@ const nested = (depth: number): unknown => {
 
 const queryText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
-/** As bytes that may stand in a head: what ends a line, and blanks in a target, would be something else. */
+/** Escapes a value for a request head, where line ends, and blanks in a target, would change the meaning. */
 const escapeOdd = (value: string) => [...value].map((one) => (one <= ' ' ? '%20' : one)).join('')

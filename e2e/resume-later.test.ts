@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { clockAt } from './faked-clock.ts'
-import { bearer, createPlace, createToken, LEDGER_CONFIG, startServer } from './perdure-process.ts'
+import { bearer, createSandbox, createToken, LEDGER_CONFIG, startServer } from './perdure-process.ts'
 
-interface Heard {
+interface ReceivedEvent {
   readonly id: string
   readonly data: string
 }
 
-/** The events of a stream that ends by itself, or its first ones. */
-async function readEvents(response: Response, count = Number.POSITIVE_INFINITY): Promise<readonly Heard[]> {
-  const heard: Heard[] = []
+/** Reads the events of a stream that ends by itself, or only the first ones. */
+async function readEvents(response: Response, count = Number.POSITIVE_INFINITY): Promise<readonly ReceivedEvent[]> {
+  const received: ReceivedEvent[] = []
   let text = ''
   for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += chunk
@@ -18,19 +18,19 @@ async function readEvents(response: Response, count = Number.POSITIVE_INFINITY):
     for (const block of blocks) {
       const id = /^id: (.*)$/m.exec(block)?.[1]
       const data = /^data: (.+)$/m.exec(block)?.[1]
-      if (id !== undefined && data !== undefined) heard.push({ id, data })
+      if (id !== undefined && data !== undefined) received.push({ id, data })
     }
-    if (heard.length >= count) break
+    if (received.length >= count) break
   }
-  return heard.slice(0, count)
+  return received.slice(0, count)
 }
 
-describe('a reader who comes back a day later', () => {
-  it('gets the rest of the run from where it stopped, each event once', async () => {
-    const place = createPlace()
-    const token = await createToken(place)
+describe('a reader that reconnects a day later', () => {
+  it('receives the rest of the run from where it stopped, each event once', async () => {
+    const sandbox = createSandbox()
+    const token = await createToken(sandbox)
     const args = ['server', '--config', LEDGER_CONFIG]
-    const before = await startServer(clockAt(place, '2030-01-01T08:00:00'), args)
+    const before = await startServer(clockAt(sandbox, '2030-01-01T08:00:00'), args)
     const started = await fetch(`${before.url}/agents/stream/run`, {
       method: 'POST',
       headers: bearer(token),
@@ -45,7 +45,7 @@ describe('a reader who comes back a day later', () => {
     const first = await readEvents(await events(before.url), 60)
     await before.kill('SIGKILL')
 
-    const { url, kill } = await startServer(clockAt(place, '2030-01-02T09:00:00'), args)
+    const { url, kill } = await startServer(clockAt(sandbox, '2030-01-02T09:00:00'), args)
     const rest = await readEvents(await events(url, { 'last-event-id': first.at(-1)?.id ?? '' }))
     const over = await events(url, { 'last-event-id': rest.at(-1)?.id ?? '' })
     await kill('SIGTERM')

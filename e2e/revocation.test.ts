@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { bearer, bodyOf, createPlace, createToken, LEDGER_CONFIG, perdure, startServer } from './perdure-process.ts'
+import { bearer, bodyOf, createSandbox, createToken, LEDGER_CONFIG, perdure, startServer } from './perdure-process.ts'
 
-/** A server, and streams of a run that does not end, each held open by a token of its own. */
+/** Starts a server and event streams of a run that does not end, each opened with its own token. */
 async function openStreams(count: number) {
-  const place = createPlace()
-  const admin = await createToken(place)
-  const server = await startServer(place)
+  const sandbox = createSandbox()
+  const admin = await createToken(sandbox)
+  const server = await startServer(sandbox)
   const post = (path: string, body: unknown) =>
     fetch(`${server.url}${path}`, { method: 'POST', headers: bearer(admin), body: JSON.stringify(body) })
   const { runId } = await bodyOf(post('/agents/slow/stream', { input: { ms: 600_000 } }))
@@ -20,20 +20,20 @@ async function openStreams(count: number) {
         Object.assign(state, { isOver: true, endedAt: performance.now() })
         return text
       })
-      // One that stays open ends with the server.
+      // A stream that stays open ends with the server.
       ended.catch(() => undefined)
       return { id: minted.id, token: minted.token, status: response.status, state, ended }
     }),
   )
   const remove = (id: string) => fetch(`${server.url}/tokens/${id}`, { method: 'DELETE', headers: bearer(admin) })
-  return { place, admin, server, streams, remove, runId }
+  return { sandbox, admin, server, streams, remove, runId }
 }
 
 describe('a revoked token', () => {
-  it('loses its streams to this process, and others keep theirs', async () => {
+  it('loses its streams when revoked over HTTP, while others keep theirs', async () => {
     const { server, streams, remove } = await openStreams(2)
     const [lost, kept] = streams
-    if (lost === undefined || kept === undefined) throw new Error('two streams were asked for')
+    if (lost === undefined || kept === undefined) throw new Error('expected two streams')
     expect(streams.map(({ status }) => status)).toEqual([200, 200])
 
     expect((await remove(lost.id)).status).toBe(204)
@@ -46,12 +46,12 @@ describe('a revoked token', () => {
     await server.kill('SIGKILL')
   })
 
-  it('loses its streams when the command line revokes it beside the running server', async () => {
-    const { place, server, streams } = await openStreams(2)
+  it('loses its streams when revoked from the command line beside the running server', async () => {
+    const { sandbox, server, streams } = await openStreams(2)
     const [lost, kept] = streams
-    if (lost === undefined || kept === undefined) throw new Error('two streams were asked for')
+    if (lost === undefined || kept === undefined) throw new Error('expected two streams')
 
-    const revoked = await perdure(place, ['token', 'revoke', lost.id, '--config', LEDGER_CONFIG])
+    const revoked = await perdure(sandbox, ['token', 'revoke', lost.id, '--config', LEDGER_CONFIG])
     const revokedAt = performance.now()
     expect(revoked.code).toBe(0)
     await lost.ended
@@ -63,8 +63,8 @@ describe('a revoked token', () => {
     await server.kill('SIGKILL')
   })
 
-  it('takes along what it has minted, and the audit chain knows of it', async () => {
-    const { place, server, admin } = await openStreams(0)
+  it('revokes the tokens it minted, and is recorded in the audit chain', async () => {
+    const { sandbox, server, admin } = await openStreams(0)
     const mint = (token: string) =>
       fetch(`${server.url}/tokens`, {
         method: 'POST',
@@ -76,7 +76,7 @@ describe('a revoked token', () => {
     const withChild = () => fetch(`${server.url}/agents`, { headers: bearer(child.token) })
     expect((await withChild()).status).toBe(200)
 
-    await perdure(place, ['token', 'revoke', parent.id, '--config', LEDGER_CONFIG])
+    await perdure(sandbox, ['token', 'revoke', parent.id, '--config', LEDGER_CONFIG])
 
     expect((await withChild()).status).toBe(401)
     await server.kill('SIGKILL')

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bearer, createPlace, createToken, startServer } from './perdure-process.ts'
+import { bearer, createSandbox, createToken, startServer } from './perdure-process.ts'
 
 const CONFIG = join(import.meta.dirname, 'fixtures/services.config.mjs')
 const ARGS = ['server', '--config', CONFIG]
 
 async function start() {
-  const place = createPlace()
-  place.env.E2E_DIR = place.dir
-  const token = await createToken(place)
-  let server = await startServer(place, ARGS)
+  const sandbox = createSandbox()
+  sandbox.env.E2E_DIR = sandbox.dir
+  const token = await createToken(sandbox)
+  let server = await startServer(sandbox, ARGS)
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const response = await fetch(`${server.url}${path}`, {
       method,
@@ -22,10 +22,10 @@ async function start() {
   }
   const restart = async (signal: NodeJS.Signals) => {
     const ended = await server.kill(signal)
-    server = await startServer(place, ARGS)
+    server = await startServer(sandbox, ARGS)
     return ended
   }
-  return { place, call, restart, stop: () => server.kill('SIGTERM') }
+  return { sandbox, call, restart, stop: () => server.kill('SIGTERM') }
 }
 
 const parse = (text: string) => (text.includes('}\n{') ? text : JSON.parse(text))
@@ -37,8 +37,8 @@ const isAlive = (pid: number) => {
   }
 }
 
-describe('sessions, skills and MCP servers of a server', () => {
-  it('are there for the code of a run, and over REST, and survive kill -9', async () => {
+describe('sessions, skills and MCP servers', () => {
+  it('are available to runs and over REST, and survive kill -9', async () => {
     const { call, restart, stop } = await start()
     await call('POST', '/sessions', { id: 'chat', metadata: { a: 'b' } })
 
@@ -62,8 +62,8 @@ describe('sessions, skills and MCP servers of a server', () => {
     expect((await stop()).code).toBe(0)
   })
 
-  it('answer while one MCP server hangs, one crashes and one floods; none of them outlives the server', async () => {
-    const { call, place, stop } = await start()
+  it('answer while one MCP server hangs, one crashes and one floods, and leave no child process behind', async () => {
+    const { call, sandbox, stop } = await start()
     const go = (id: string) => call('POST', `/mcp/servers/${id}/tools/go/call`, {})
     const { body: stuck } = await call('POST', '/agents/stuck/stream', {})
     const hanging = go('hang').catch(() => undefined)
@@ -81,21 +81,21 @@ describe('sessions, skills and MCP servers of a server', () => {
     await expect
       .poll(statuses)
       .toEqual(['crash failed', 'flood failed', 'hang connected', 'stubborn connected', 'tools connected'])
-    const pids = JSON.parse(readFileSync(join(place.dir, 'pids'), 'utf8')) as number[]
+    const pids = JSON.parse(readFileSync(join(sandbox.dir, 'pids'), 'utf8')) as number[]
     expect(pids.map(isAlive)).toEqual([true, true])
 
     expect((await stop()).code).toBe(0)
 
-    // A process that has ended may wait a moment for the system to take it away.
+    // The system may take a moment to reap an exited process.
     await expect.poll(() => pids.map(isAlive)).toEqual([false, false])
     await hanging
   })
 
-  it('say under a key what is known of a call that kill -9 has cut off, and never call twice', async () => {
+  it('report a tool call interrupted by kill -9 as failed under its idempotency key, and never repeat it', async () => {
     const { call, restart, stop } = await start()
     const key = { 'Idempotency-Key': 'once' }
     const request = () => call('POST', '/mcp/servers/hang/tools/go/call', {}, key)
-    // One of them is carried out, which takes for ever, and the other hears so.
+    // One of the two calls runs forever; the other is told that it is in flight.
     const both = [request(), request()]
     expect((await Promise.race(both)).body.error).toBe('idempotency-in-flight')
 

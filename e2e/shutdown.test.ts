@@ -10,28 +10,28 @@ import {
   BINARY,
   bearer,
   bodyOf,
-  createPlace,
+  createSandbox,
   createToken,
   LEDGER_CONFIG,
-  type Place,
   REALTIME_CONFIG,
   type RunningServer,
+  type Sandbox,
   startServer,
 } from './perdure-process.ts'
 
 const RUNS = 50
-/** The promised times are kept by timers, which tests with a clock of their own show; a busy machine ends a process later. */
+/** Slack for a busy machine, where the process exits later; unit tests with a manual clock check the exact times. */
 const SLOWNESS = 4
-/** What the stop takes beyond the drain. */
+/** Time the shutdown takes beyond the drain timeout. */
 const BEYOND_DRAIN_MS = 5_000 * SLOWNESS
-/** What it takes after a second signal. */
+/** Time until exit after a second signal. */
 const FORCED_MS = 2_000 * SLOWNESS
 
 async function start(drainTimeoutMs: number) {
-  const place = createPlace({
+  const sandbox = createSandbox({
     ...{ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: String(drainTimeoutMs), PERDURE_AUTH_KIND: 'none' },
   })
-  const server = await startServer(place)
+  const server = await startServer(sandbox)
   onTestFinished(() => void server.process.kill('SIGKILL'))
   const call = (method: string, path: string, body?: unknown) =>
     fetch(server.url + path, {
@@ -39,10 +39,10 @@ async function start(drainTimeoutMs: number) {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
   const running = async (agent: string) => (await bodyOf(call('GET', `/agents/${agent}/state`))).running
-  return { place, server, call, running }
+  return { sandbox, server, call, running }
 }
 
-/** How it ended after the signal, and after how many milliseconds. */
+/** How the process exited after the signal, and after how many milliseconds. */
 async function stopTimed(server: RunningServer) {
   const beganAt = performance.now()
   const { code } = await server.kill('SIGTERM')
@@ -54,18 +54,18 @@ interface Outcome {
   readonly finish_reason: string | null
 }
 
-/** What stands of every run in the database. */
-function outcomesIn({ env }: Place): readonly Outcome[] {
+/** The status of every run in the database. */
+function outcomesIn({ env }: Sandbox): readonly Outcome[] {
   const database = new DatabaseSync(env.PERDURE_STORAGE_PATH ?? '', { readOnly: true })
   const rows = database.prepare('SELECT status, finish_reason FROM runs').all()
   database.close()
   return rows.map((row) => ({ ...row })) as unknown as readonly Outcome[]
 }
 
-describe('a server that is told to stop', () => {
+describe('a server that receives a stop signal', () => {
   it('completes and answers fifty slow runs and exits 0', async () => {
-    const { place, server, call, running } = await start(120_000)
-    const gate = join(place.dir, 'gate')
+    const { sandbox, server, call, running } = await start(120_000)
+    const gate = join(sandbox.dir, 'gate')
     const answers = Promise.all(
       Array.from({ length: RUNS }, () => bodyOf(call('POST', '/agents/gated/run', { input: { gate } }))),
     )
@@ -79,9 +79,9 @@ describe('a server that is told to stop', () => {
     expect((await answers).map(({ status }) => status)).toEqual(Array(RUNS).fill('completed'))
   })
 
-  it('leaves fifty runs that ignore their signal behind, aborted, within its budget', async () => {
+  it('aborts fifty runs that ignore their signal and exits within its time budget', async () => {
     const drainTimeoutMs = 500
-    const { place, server, call, running } = await start(drainTimeoutMs)
+    const { sandbox, server, call, running } = await start(drainTimeoutMs)
     await Promise.all(Array.from({ length: RUNS }, () => call('POST', '/agents/deaf/stream', {})))
     expect(await running('deaf')).toBe(RUNS)
 
@@ -90,33 +90,33 @@ describe('a server that is told to stop', () => {
     expect(code).toBe(0)
     expect(tookMs).toBeGreaterThanOrEqual(drainTimeoutMs)
     expect(tookMs).toBeLessThanOrEqual(drainTimeoutMs + BEYOND_DRAIN_MS)
-    expect(outcomesIn(place)).toEqual(Array(RUNS).fill({ status: 'aborted', finish_reason: 'shutdown' }))
+    expect(outcomesIn(sandbox)).toEqual(Array(RUNS).fill({ status: 'aborted', finish_reason: 'shutdown' }))
   })
 
-  it('ends within two seconds of a second signal, with its state kept', async () => {
-    const { place, server, call, running } = await start(60_000)
+  it('exits within two seconds of a second signal and keeps its state', async () => {
+    const { sandbox, server, call, running } = await start(60_000)
     await Promise.all(Array.from({ length: RUNS }, () => call('POST', '/agents/deaf/stream', {})))
     expect(await running('deaf')).toBe(RUNS)
     server.process.kill('SIGTERM')
     await expect.poll(async () => (await call('GET', '/health/ready')).status).toBe(503)
 
-    // One that comes at once with the first is the same request.
+    // A second signal right after the first counts as the same request.
     const again = setInterval(() => server.process.kill('SIGTERM'), 100)
     onTestFinished(() => clearInterval(again))
     const { code, tookMs } = await stopTimed(server)
 
     expect(code).toBe(1)
     expect(tookMs).toBeLessThanOrEqual(FORCED_MS)
-    await (await startServer(place)).kill('SIGTERM')
-    const outcomes = outcomesIn(place)
+    await (await startServer(sandbox)).kill('SIGTERM')
+    const outcomes = outcomesIn(sandbox)
     expect(outcomes).toHaveLength(RUNS)
     for (const { status, finish_reason: reason } of outcomes) {
-      // Said by the process that stopped, or found by the next one.
+      // Reported by the stopped process, or found by the next one.
       expect([status, reason]).toEqual(reason === 'shutdown' ? ['aborted', reason] : ['failed', 'interrupted'])
     }
   })
 
-  it('refuses a flood of new requests, still serves reads, and takes no longer for it', async () => {
+  it('refuses a flood of new requests, still serves reads, and shuts down no later for it', async () => {
     const drainTimeoutMs = 5_000
     const { server, call, running } = await start(drainTimeoutMs)
     const { runId } = await bodyOf(call('POST', '/agents/deaf/stream', {}))
@@ -148,9 +148,9 @@ describe('a server that is told to stop', () => {
 
   it('closes a thousand WebSockets with 4007 and ends a hundred streams', async () => {
     const drainTimeoutMs = 0
-    const place = createPlace({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: String(drainTimeoutMs) })
-    const token = await createToken(place)
-    const server = await startServer(place, ['server', '--config', REALTIME_CONFIG])
+    const sandbox = createSandbox({ PERDURE_SERVER_SHUTDOWN_DRAIN_TIMEOUT_MS: String(drainTimeoutMs) })
+    const token = await createToken(sandbox)
+    const server = await startServer(sandbox, ['server', '--config', REALTIME_CONFIG])
     onTestFinished(() => void server.process.kill('SIGKILL'))
     const codes: number[] = []
     const connect = () =>
@@ -181,9 +181,9 @@ describe('a server that is told to stop', () => {
   })
 })
 
-describe('a server that is stopped while it migrates', () => {
+describe('a server that is stopped during a migration', () => {
   const walBytes = (path: string) => (existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0)
-  /** Moments in the course of a migration, each seen from outside; none is over before it can be seen. */
+  /** Moments of a migration that are visible from outside; each lasts long enough to be seen. */
   const MOMENTS = {
     'copies the file': (path: string) =>
       ['.tmp', ''].some((end) => existsSync(`${path}.before-${OLD_VERSION + 1}${end}`)),
@@ -194,12 +194,12 @@ describe('a server that is stopped while it migrates', () => {
     ['SIGTERM', 'copies the file'],
     ['SIGTERM', 'writes the new schema'],
     ['SIGKILL', 'writes the new schema'],
-  ] as const)('by %s when it %s, leaves a schema that is the old or a newer one, whole', async (signal, moment) => {
-    const place = createPlace()
-    const path = place.env.PERDURE_STORAGE_PATH ?? ''
+  ] as const)('leaves a complete schema, old or newer, after %s while it %s', async (signal, moment) => {
+    const sandbox = createSandbox()
+    const path = sandbox.env.PERDURE_STORAGE_PATH ?? ''
     fillOldDatabase(path)
     const server = spawn(process.execPath, [BINARY, 'server', '--config', LEDGER_CONFIG], {
-      ...{ env: place.env, cwd: place.dir, stdio: 'ignore' },
+      ...{ env: sandbox.env, cwd: sandbox.dir, stdio: 'ignore' },
     })
     onTestFinished(() => void server.kill('SIGKILL'))
     const exited = once(server, 'exit')
@@ -215,7 +215,7 @@ describe('a server that is stopped while it migrates', () => {
     expect(objects).toEqual(objectsThrough(version))
     if (signal === 'SIGTERM') return expect(version).toBe(NEW_VERSION)
 
-    await (await startServer(place)).kill('SIGTERM')
+    await (await startServer(sandbox)).kill('SIGTERM')
     expect(schemaOf(path)).toMatchObject({ version: NEW_VERSION, integrity: 'ok', rows: OLD_ROWS })
   })
 })

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { bearer, createPlace, createToken, REALTIME_CONFIG, startServer } from './perdure-process.ts'
+import { bearer, createSandbox, createToken, REALTIME_CONFIG, startServer } from './perdure-process.ts'
 import { followByWebSocket, gapsOf, idsOf } from './realtime-client.ts'
 
-/** The large form: E2E_READERS_SCALE=10 has 900 quick readers and 100 slow ones. */
+/** The long form: E2E_READERS_SCALE=10 uses 900 fast readers and 100 slow ones. */
 const SCALE = Number(process.env.E2E_READERS_SCALE ?? 1)
 const QUICK = 90 * SCALE
 const SLOW = 10 * SCALE
 const RUNS = 10
 const EVENTS = 100
 const SIZE = 16_000
-/** Who does not even take the close frame only sees the connection end. */
+/** A reader that does not even read the close frame only sees the connection end. */
 const CUT_OFF = [4006, 1006]
 const SUBJECT = 'session:hall/events'
 const PATH = '/sessions/hall/events'
@@ -23,11 +23,11 @@ interface SlowReader {
   readonly subscribed: Promise<void>
   readonly closed: Promise<number>
   readonly ids: readonly string[]
-  /** Reads what had been sent to it, to the end. */
+  /** Reads everything that was sent, until the connection ends. */
   wake(): void
 }
 
-/** Subscribes, and from then on takes nothing from its socket until it is woken. */
+/** Subscribes, then reads nothing from its socket until it is resumed. */
 function openSlowReader(url: string, token: string): SlowReader {
   const { promise: subscribed, resolve } = Promise.withResolvers<void>()
   const { promise: closed, resolve: close } = Promise.withResolvers<number>()
@@ -50,18 +50,18 @@ function openSlowReader(url: string, token: string): SlowReader {
   return { subscribed, closed, ids, wake: () => socket.resume() }
 }
 
-describe('readers that take nothing', () => {
-  it('are cut off and read on by their cursor, while the others hear everything', async () => {
-    const place = createPlace({ PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '2000' })
-    const token = await createToken(place)
-    const server = await startServer(place, ['server', '--config', REALTIME_CONFIG])
+describe('readers that stop reading', () => {
+  it('are disconnected and resume from their cursor, while the other readers receive everything', async () => {
+    const sandbox = createSandbox({ PERDURE_REALTIME_WEB_SOCKET_MAX_CONNECTIONS_PER_TOKEN: '2000' })
+    const token = await createToken(sandbox)
+    const server = await startServer(sandbox, ['server', '--config', REALTIME_CONFIG])
     onTestFinished(() => void server.process.kill('SIGKILL'))
-    const say = async (count: number, size: number) => {
+    const runChatter = async (count: number, size: number) => {
       const body = JSON.stringify({ sessionId: 'hall', input: { count, size } })
       const answer = await fetch(`${server.url}/agents/chatter/run`, { method: 'POST', headers: bearer(token), body })
       expect(answer.status, await answer.text()).toBe(200)
     }
-    await say(1, 0)
+    await runChatter(1, 0)
 
     const options = { url: () => server.url, token, subject: SUBJECT, path: PATH }
     const quick = Array.from({ length: QUICK }, () => followByWebSocket(options))
@@ -71,8 +71,8 @@ describe('readers that take nothing', () => {
     const countOf = (reader: (typeof quick)[number]) => idsOf(reader).length
     const perRun = EVENTS + 2
     for (let run = 1; run <= RUNS; run++) {
-      await say(EVENTS, SIZE)
-      // However slow the machine, those who read have read.
+      await runChatter(EVENTS, SIZE)
+      // All fast readers have caught up, however slow the machine.
       await expect.poll(() => quick.filter((reader) => countOf(reader) < run * perRun).length).toBe(0)
     }
     const [first] = quick.map(idsOf)
@@ -100,6 +100,8 @@ describe('readers that take nothing', () => {
     await expect.poll(() => countOf(again)).toBe(rest.length)
     expect([idsOf(again), gapsOf(again)]).toEqual([rest, 0])
     expect(rest.length).toBeGreaterThan(0)
-    console.log(`slow readers took ${slow.map(({ ids }) => ids.length)} of ${first?.length}; ${before} → ${after} MiB`)
+    console.log(
+      `slow readers received ${slow.map(({ ids }) => ids.length)} of ${first?.length}; ${before} → ${after} MiB`,
+    )
   })
 })

@@ -28,10 +28,10 @@ const post = async (url: string, body: object): Promise<{ readonly [name: string
 }
 
 beforeAll(async () => {
-  const place = mkdtempSync(join(tmpdir(), 'perdure-alone-'))
-  dir = place
-  const tarball = await packStandalone(join(place, 'tarball'))
-  env = { ...consumerEnvironment(join(place, 'home')), PERDURE_AUTH_KIND: 'none', PERDURE_SERVER_PORT: '0' }
+  const folder = mkdtempSync(join(tmpdir(), 'perdure-alone-'))
+  dir = folder
+  const tarball = await packStandalone(join(folder, 'tarball'))
+  env = { ...consumerEnvironment(join(folder, 'home')), PERDURE_AUTH_KIND: 'none', PERDURE_SERVER_PORT: '0' }
   writeFileSync(join(dir, 'package.json'), '{ "private": true }')
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', tarball], {
     cwd: dir,
@@ -40,7 +40,7 @@ beforeAll(async () => {
 }, 120_000)
 
 describe('the standalone tarball', () => {
-  it('brings the native driver and nothing else', () => {
+  it('installs the native driver and nothing else', () => {
     const { packages } = JSON.parse(readFileSync(join(dir, 'package-lock.json'), 'utf8'))
     const installed = Object.keys(packages).filter((path) => path !== '')
 
@@ -51,13 +51,13 @@ describe('the standalone tarball', () => {
     ])
   })
 
-  it('names the licence of everything that is in it', () => {
+  it('includes the licence of everything it bundles', () => {
     const text = readFileSync(join(dir, 'node_modules/@perdure/standalone/THIRD-PARTY-LICENSES'), 'utf8')
 
     for (const name of ['hono', 'kysely', 'valibot', 'ws', 'zod']) expect(text).toContain(`\n${name} `)
   })
 
-  it('commits in its storage thread, and has the run after a kill', async () => {
+  it('commits in its storage thread and keeps a run across a kill', async () => {
     const first = await serve('server', '--demo')
     const { runId } = await post(`${addressOf(first)}/agents/echo/run`, { input: 'kept' })
     await first.stop('SIGKILL')
@@ -72,13 +72,13 @@ describe('the standalone tarball', () => {
     })
   })
 
-  it('serves a developer from a process of its own', async () => {
+  it('runs perdure dev with a server process', async () => {
     const server = await serve('dev', '--demo')
 
     expect(await (await fetch(`${addressOf(server)}/health/live`)).json()).toEqual({ status: 'ok' })
   })
 
-  it('has its templates and its help', async () => {
+  it('includes its templates and its help', async () => {
     const perdure = (...args: string[]) => run('npx', ['--no-install', 'perdure', ...args], { cwd: dir, env })
 
     expect((await perdure('init', 'hello', '--yes')).stdout).toContain('perdure.config')

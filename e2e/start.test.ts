@@ -2,21 +2,21 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createPlace, startServer } from './perdure-process.ts'
+import { createSandbox, startServer } from './perdure-process.ts'
 
 const HOOK = pathToFileURL(join(import.meta.dirname, 'fixtures/loaded-files.mjs')).href
 
 let server: readonly string[]
 let storageThread: readonly string[]
 
-/** Which package outside of this repository a file is of. */
+/** Returns the third-party package that a file belongs to. */
 const packageOf = (url: string): string | undefined => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1]
 const packagesOf = (urls: readonly string[]) => [...new Set(urls.flatMap((url) => packageOf(url) ?? []))].sort()
 
 beforeAll(async () => {
-  const loaded = join(createPlace().dir, 'loaded')
-  const place = createPlace({ NODE_OPTIONS: `--import ${HOOK}`, E2E_LOADED: loaded })
-  const running = await startServer(place)
+  const loaded = join(createSandbox().dir, 'loaded')
+  const sandbox = createSandbox({ NODE_OPTIONS: `--import ${HOOK}`, E2E_LOADED: loaded })
+  const running = await startServer(sandbox)
   expect((await fetch(`${running.url}/health`)).status).toBe(200)
   await running.kill('SIGTERM')
   const filesOf = (thread: number) => readFileSync(`${loaded}-${thread}`, 'utf8').trimEnd().split('\n')
@@ -24,17 +24,17 @@ beforeAll(async () => {
   storageThread = filesOf(1)
 })
 
-describe('a server that starts', () => {
+describe('server start', () => {
   it('loads few files', () => {
     expect(server.length).toBeGreaterThan(20)
     expect(server.length).toBeLessThan(65)
   })
 
-  it('leaves out what it may need later: cron, WebSockets, its own client, YAML, MCP, the watcher of perdure dev', () => {
+  it('does not load what it may need later: cron, WebSockets, its own client, YAML, MCP, the watcher of perdure dev', () => {
     expect(packagesOf(server)).toEqual(['@valibot/to-json-schema', 'better-sqlite3', 'commander', 'hono', 'valibot'])
   })
 
-  it('loads into the thread of its storage one file, and the driver', () => {
+  it('loads one bundled file and the driver in the storage thread', () => {
     expect(packagesOf(storageThread)).toEqual(['better-sqlite3'])
     expect(storageThread.filter((url) => packageOf(url) === undefined)).toEqual([
       expect.stringMatching(/\/sqlite\/dist\/storage-worker\.cjs$/),

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 export interface StartedProcess {
-  /** What it wrote that was waited for. */
+  /** The awaited output. */
   readonly match: RegExpExecArray
   output(): string
-  /** Signals the process, and once that has ended whatever it has left behind. */
+  /** Signals the process, and after its exit kills whatever is left of its group. */
   stop(signal?: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
 
@@ -16,7 +16,7 @@ export interface Command {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Starts a command in a process group of its own. Rejects with its output when it ends before it writes what is waited for. */
+/** Starts a command in its own process group. Rejects with its output when it exits before the output matches. */
 export async function startProcess({ command, args, cwd, env }: Command, until: RegExp): Promise<StartedProcess> {
   const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
@@ -29,7 +29,7 @@ export async function startProcess({ command, args, cwd, env }: Command, until: 
     }
     child.stdout.on('data', take)
     child.stderr.on('data', take)
-    exited.then(([code]) => reject(new Error(`${command} ended with ${code}:\n${output}`)), reject)
+    exited.then(([code]) => reject(new Error(`${command} exited with ${code}:\n${output}`)), reject)
   })
   return {
     match,
@@ -43,7 +43,7 @@ export async function startProcess({ command, args, cwd, env }: Command, until: 
   }
 }
 
-/** A process that left nothing behind has no group any more. */
+/** The group no longer exists when the process left nothing behind. */
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)

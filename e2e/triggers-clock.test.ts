@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { clockAt } from './faked-clock.ts'
-import { createPlace, startServer } from './perdure-process.ts'
+import { createSandbox, startServer } from './perdure-process.ts'
 
 const CONFIG = join(import.meta.dirname, 'fixtures/triggers.config.mjs')
 const ARGS = ['server', '--config', CONFIG]
@@ -25,19 +25,19 @@ async function firesOf(url: string, id: string): Promise<readonly string[]> {
 
 const DOWN_TIMES = [
   {
-    title: 'the clock of New York is set forward by an hour',
+    title: 'New York moves its clocks forward by an hour',
     ...{ timezone: 'America/New_York', stopped: '2025-03-09T06:20:00', started: '2025-03-09T09:20:00' },
     hourly: ['07:00', '07:15', '08:15', '09:15'],
     nightly: ['07:00'],
   },
   {
-    title: 'the clock of New York is set back by an hour',
+    title: 'New York moves its clocks back by an hour',
     ...{ timezone: 'America/New_York', stopped: '2025-11-02T05:10:00', started: '2025-11-02T08:10:00' },
     hourly: ['05:15', '07:15'],
     nightly: ['07:30'],
   },
   {
-    title: 'the clock of Lord Howe is set forward by half an hour',
+    title: 'Lord Howe moves its clocks forward by half an hour',
     ...{ timezone: 'Australia/Lord_Howe', stopped: '2025-10-04T14:20:00', started: '2025-10-04T17:20:00' },
     hourly: ['14:45', '15:30', '16:15', '17:15'],
     nightly: ['15:30'],
@@ -51,18 +51,18 @@ const latest = (times: readonly string[]) => [
 ]
 
 describe('a server that was down for three hours', () => {
-  it.each(DOWN_TIMES)('fires what each policy promises when $title', async (down) => {
+  it.each(DOWN_TIMES)('fires according to each catch-up policy when $title', async (down) => {
     const { timezone, stopped, started, hourly, nightly } = down
     const nightlyCron = timezone === 'Australia/Lord_Howe' ? '10 2 * * *' : '30 2 * * *'
     const rules = [
       ...policies('hourly', { cron: '15 * * * *', timezone }),
       ...policies('nightly', { cron: nightlyCron, timezone }),
     ]
-    const place = createPlace({ E2E_RULES: JSON.stringify(rules) })
-    const before = await startServer(clockAt(place, stopped), ARGS)
+    const sandbox = createSandbox({ E2E_RULES: JSON.stringify(rules) })
+    const before = await startServer(clockAt(sandbox, stopped), ARGS)
     await before.kill('SIGTERM')
 
-    const { url, kill } = await startServer(clockAt(place, started), ARGS)
+    const { url, kill } = await startServer(clockAt(sandbox, started), ARGS)
     const story = async () =>
       Object.fromEntries(await Promise.all(rules.map(async ({ id }) => [id, await firesOf(url, id)])))
 
@@ -76,7 +76,7 @@ describe('a server that was down for three hours', () => {
     })
     await kill('SIGTERM')
 
-    const again = await startServer(clockAt(place, started), ARGS)
+    const again = await startServer(clockAt(sandbox, started), ARGS)
     type Health = { readonly checks: { readonly triggers: { readonly active: number } } }
     const health = async () => (await (await fetch(`${again.url}/health`)).json()) as Health
     await expect.poll(async () => (await health()).checks.triggers.active).toBe(6)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createPlace, startServer } from './perdure-process.ts'
+import { createSandbox, startServer } from './perdure-process.ts'
 
 const ARGS = ['server', '--config', join(import.meta.dirname, 'fixtures/triggers.config.mjs')]
 const RULE = { id: 'beat', kind: 'interval', intervalMs: 1_000, catchUp: 'all', maxCatchUp: 100, overlap: 'allow' }
@@ -22,18 +22,18 @@ async function all<T>(url: string, path: string): Promise<readonly T[]> {
 }
 
 describe('a server that is killed again and again', () => {
-  it('starts one run for every second of an interval, in the life before or in the one after', async () => {
+  it('starts one run for every second of an interval trigger, before or after the restart', async () => {
     const rules = [{ ...RULE, target: { agentId: 'echo' } }]
-    const place = createPlace({ E2E_RULES: JSON.stringify(rules) })
+    const sandbox = createSandbox({ E2E_RULES: JSON.stringify(rules) })
     const fireCount = async (url: string) =>
       ((await (await fetch(`${url}/triggers/beat`)).json()) as { readonly fireCount: number }).fireCount
 
-    for (let life = 1; life <= 5; life++) {
-      const { url, kill } = await startServer(place, ARGS)
-      await expect.poll(() => fireCount(url)).toBeGreaterThanOrEqual(life * 2)
+    for (let round = 1; round <= 5; round++) {
+      const { url, kill } = await startServer(sandbox, ARGS)
+      await expect.poll(() => fireCount(url)).toBeGreaterThanOrEqual(round * 2)
       await kill('SIGKILL')
     }
-    const { url, kill } = await startServer(place, ARGS)
+    const { url, kill } = await startServer(sandbox, ARGS)
     await expect.poll(() => fireCount(url)).toBeGreaterThanOrEqual(12)
     await fetch(`${url}/triggers/beat/disable`, { method: 'POST', headers: { 'content-type': 'application/json' } })
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** Below the ports that systems hand out by themselves, so that nobody takes it before it is used or between two uses. */
+/** Picks a port below the ephemeral range, so that no other process receives it between two uses. */
 export async function unusedPort(): Promise<number> {
   const port = 12_000 + Math.floor(Math.random() * 18_000)
   return (await isFree(port)) ? port : unusedPort()

@@ -47,7 +47,7 @@ const slugOf = (title: string): string =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
 
-/** What is wrong with the status of a record. */
+/** The problems with the status of a record. */
 function statusProblems({ file, number, status }: Adr): readonly string[] {
   const match = STATUS.exec(status)
   if (match === null) return [`${file}: the status "${status}" is not one of the list`]

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 const CLIENT = JSON.stringify(join(import.meta.dirname, '../packages/client/src/index.ts'))
 
-/** What a page loads that uses these names of the client and nothing else. */
+/** Bundles a page that uses only these exports of the client. */
 async function bundle(...names: string[]) {
   const entry = `export { ${names.join(', ')} } from ${CLIENT}`
   const build = await rolldown({
@@ -28,7 +28,7 @@ async function bundle(...names: string[]) {
 }
 
 describe('the client in a browser', () => {
-  it('brings one package along, no validation library and nothing of Node', async () => {
+  it('bundles one third-party package, no validation library and no Node.js module', async () => {
     const { text, imports, gzipBytes } = await bundle('createClient', 'PerdureError')
 
     expect(text).toContain('eventsource-parser')
@@ -41,7 +41,7 @@ describe('the client in a browser', () => {
     ['createRestClient', /socket|sse|eventsource-parser/, 4_500],
     ['createSseClient', /socket-|rest-client|rest-methods/, 5_000],
     ['readSseBlocks', /socket|rest|follower/, 2_500],
-  ])('leaves out of %s alone what that does not need', async (name, unused, maxBytes) => {
+  ])('omits the modules that %s does not need', async (name, unused, maxBytes) => {
     const { text, gzipBytes } = await bundle(name)
     const own = text.split('\n').map((id) => id.replace(/^.*(?:packages[\\/]client[\\/]src|node_modules)/, ''))
 

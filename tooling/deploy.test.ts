@@ -16,7 +16,7 @@ const unit = text('perdure.service')
 const nginx = text('nginx.conf')
 const caddyfile = text('Caddyfile')
 
-/** Every document, read strictly: a repeated key or a doubtful value is an error. */
+/** Parses every document strictly: duplicate keys and ambiguous values are errors. */
 function yaml<Document>(file: string): readonly Document[] {
   return parseAllDocuments(text(file), { strict: true, uniqueKeys: true }).map((document) => {
     expect([document.errors, document.warnings]).toEqual([[], []])
@@ -99,28 +99,28 @@ const [container] = pod.containers
 
 function defaultOf(path: string): number {
   const value = configFields.find((field) => field.path === path)?.default
-  if (typeof value !== 'number') throw new Error(`${path} has no default in numbers`)
+  if (typeof value !== 'number') throw new Error(`${path} has no numeric default`)
   return value
 }
 
 const directive = (name: string, source = unit) =>
   [...source.matchAll(new RegExp(`^\\s*${name}[= ](?<value>.*?);?$`, 'gm'))].map(({ groups }) => groups?.value ?? '')
 
-/** Five seconds end what the drain has left; five more are to spare. */
-const PATIENCE_SECONDS = defaultOf('server.shutdown.drainTimeoutMs') / 1_000 + 5 + 5
+/** The drain timeout, five seconds to abort the remaining runs, and five seconds of slack. */
+const KILL_TIMEOUT_SECONDS = defaultOf('server.shutdown.drainTimeoutMs') / 1_000 + 5 + 5
 
-describe('what deploy holds', () => {
-  it('gives the server as long to stop as it may take by default', () => {
+describe('the files in deploy', () => {
+  it('give the server enough time to shut down with default settings', () => {
     expect({
       systemd: directive('TimeoutStopSec').map(Number),
       compose: [Number.parseInt(services.perdure.stop_grace_period ?? '', 10)],
       kubernetes: [pod.terminationGracePeriodSeconds],
-    }).toEqual({ systemd: [PATIENCE_SECONDS], compose: [PATIENCE_SECONDS], kubernetes: [PATIENCE_SECONDS] })
+    }).toEqual({ systemd: [KILL_TIMEOUT_SECONDS], compose: [KILL_TIMEOUT_SECONDS], kubernetes: [KILL_TIMEOUT_SECONDS] })
     expect(services.perdure.stop_grace_period).toMatch(/^\d+s$/)
     expect(directive('KillSignal')).toEqual(['SIGTERM'])
   })
 
-  it('reaches the server at its default port', () => {
+  it('use the default port of the server', () => {
     const port = defaultOf('server.port')
 
     expect(directive('EXPOSE', dockerfile)).toEqual([String(port)])
@@ -132,19 +132,19 @@ describe('what deploy holds', () => {
     expect(directive('server', nginx)).toContain(`127.0.0.1:${port}`)
   })
 
-  it('sets only variables that are fields, or that a reference names', () => {
+  it('set only variables that are configuration fields or secret references', () => {
     const fields = new Set(configFields.map(({ env }) => env))
     const ofProxy = ['PERDURE_SITE', 'PERDURE_UPSTREAM']
     const sources = [dockerfile, unit, text('compose.yaml'), text('kubernetes.yaml'), caddyfile]
     const named = new Set(sources.flatMap((source) => source.match(/(?<!env:)\bPERDURE_[A-Z_]+\b/g) ?? []))
     const referenced = sources.flatMap((source) => source.match(/(?<=env:)PERDURE_[A-Z_]+\b/g) ?? [])
-    // An example of what Kubernetes would set by itself.
+    // A comment names this variable as an example of what Kubernetes sets by itself.
     named.delete('PERDURE_SERVER_PORT')
 
     expect([...named].filter((name) => !fields.has(name)).toSorted()).toEqual([...ofProxy, ...referenced].toSorted())
   })
 
-  it('has proxies that hold a connection longer than it is silent, and leave large bodies to the server', () => {
+  it('configure proxies with timeouts above the heartbeat interval and a body limit above that of the server', () => {
     const [timeout] = directive('proxy_read_timeout', nginx)
     const [body] = directive('client_max_body_size', nginx)
 
@@ -156,18 +156,18 @@ describe('what deploy holds', () => {
 })
 
 describe('the Dockerfile', () => {
-  it('has nothing that its linter minds', () => {
+  it('passes its linter', () => {
     expect(validate(dockerfile).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([])
   })
 
-  it('takes its base by its plain name, and leaves behind what only the build needs', () => {
+  it('uses the plain base image and leaves build-only content behind', () => {
     const images = DockerfileParser.parse(dockerfile).getFROMs()
 
     expect(images.map((image) => image.getImage())).toEqual(['node:24-slim', 'node:24-slim'])
     expect(images.at(-1)?.getBuildStage()).toBeNull()
   })
 
-  it('runs the command itself, as somebody without rights, and asks it how it is', () => {
+  it('runs the command directly as an unprivileged user and checks its health', () => {
     const instructions = DockerfileParser.parse(dockerfile).getInstructions()
     const argumentsOf = (keyword: string) =>
       instructions.filter((one) => one.getKeyword() === keyword).map((one) => one.getArgumentsContent())
@@ -179,7 +179,7 @@ describe('the Dockerfile', () => {
 })
 
 describe('compose.yaml', () => {
-  it('names only volumes, secrets and services that it has', () => {
+  it('refers only to volumes, secrets and services that it defines', () => {
     const mounted = Object.values(services).flatMap((service) => service.volumes.map((volume) => volume.split(':')[0]))
 
     expect(mounted.filter((name) => !name?.startsWith('./')).toSorted()).toEqual(Object.keys(volumes).toSorted())
@@ -193,7 +193,7 @@ describe('kubernetes.yaml', () => {
     expect([deployment.replicas, deployment.strategy.type]).toEqual([1, 'Recreate'])
   })
 
-  it('names only labels, volumes and claims that it has', () => {
+  it('refers only to labels, volumes and claims that it defines', () => {
     const { labels } = deployment.template.metadata
 
     expect([deployment.selector.matchLabels, ofKind('Service').spec.selector]).toEqual([labels, labels])
@@ -210,7 +210,7 @@ describe('kubernetes.yaml', () => {
     expect(dockerfile).toContain('PERDURE_STORAGE_PATH=/data/')
   })
 
-  it('asks within the rate that the server answers, and gives a start as long as a large file takes', () => {
+  it('probes below the rate limit and allows a start to take five minutes', () => {
     const { startupProbe, livenessProbe, readinessProbe } = container
     const perMinute = [livenessProbe, readinessProbe].reduce((sum, { periodSeconds }) => sum + 60 / periodSeconds, 0)
 
@@ -222,7 +222,7 @@ describe('kubernetes.yaml', () => {
     )
   })
 
-  it('gives the server no rights', () => {
+  it('drops all privileges of the server', () => {
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
     expect(container.securityContext).toEqual({
       allowPrivilegeEscalation: false,
@@ -233,7 +233,7 @@ describe('kubernetes.yaml', () => {
 })
 
 describe('perdure.service', () => {
-  /** The unit with its command where there is one, since the analyzer looks for it. */
+  /** Points the unit at an existing command, because the analyzer checks that it exists. */
   function placedUnit(): string {
     const root = mkdtempSync(join(tmpdir(), 'perdure-unit-'))
     onTestFinished(() => rmSync(root, { recursive: true }))
@@ -258,7 +258,7 @@ describe('perdure.service', () => {
     })
   })
 
-  it('leaves the server little to do harm with', () => {
+  it('has a low exposure score', () => {
     const { status, stdout } = analyze('security', '--offline=true', '--threshold=20', placedUnit())
 
     expect({ status, stdout }).toMatchObject({ status: 0 })

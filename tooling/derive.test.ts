@@ -16,25 +16,25 @@ const architecture = join(root, 'ARCHITECTURE.md')
 const pages = deriveReference()
 
 describe('docs/reference', () => {
-  it.each(Object.entries(pages))('has %s as it would be derived now', (name, text) => {
+  it.each(Object.entries(pages))('contains an up-to-date %s', (name, text) => {
     expect(readFileSync(join(reference, name), 'utf8')).toBe(text)
   })
 
-  it('has no other page', () => {
+  it('contains no other page', () => {
     expect(readdirSync(reference).toSorted()).toEqual(Object.keys(pages).toSorted())
   })
 
-  it('is derived the same each time', () => {
+  it('is derived deterministically', () => {
     expect(deriveReference()).toEqual(pages)
   })
 })
 
 describe('clientTables', () => {
-  it('are in the client as they would be derived now', () => {
+  it('returns the text of protocol-tables.ts in the client', () => {
     expect(readFileSync(join(root, 'packages/client/src/protocol-tables.ts'), 'utf8')).toBe(clientTables())
   })
 
-  it('hold every operation that is not only a stream of events', () => {
+  it('contains every operation except pure event streams', () => {
     const text = clientTables()
     const followed = ['realtime.open-ws', 'sessions.events']
 
@@ -46,7 +46,7 @@ describe('clientTables', () => {
 })
 
 describe('docsPageAssets', () => {
-  it('are in the page as they would be derived now', async () => {
+  it('returns the text of page-assets.ts in the package', async () => {
     const path = join(root, 'packages/http/src/docs-page/page-assets.ts')
 
     expect(readFileSync(path, 'utf8')).toBe(await docsPageAssets())
@@ -54,7 +54,7 @@ describe('docsPageAssets', () => {
 })
 
 describe('interfaceMembers', () => {
-  it('reads what is declared, over several lines too, and what is said of it', () => {
+  it('returns each member with its signature and its documentation', () => {
     const body = `
   readonly plain: string
   readonly maxMs?: number // 200 when missing
@@ -76,19 +76,21 @@ describe('interfaceMembers', () => {
   }
 `
     expect(membersOf(body)).toEqual([
-      { signature: 'plain: string', says: '' },
-      { signature: 'maxMs?: number', says: '200 when missing' },
-      { signature: "told?: 'a' | 'b'", says: 'One line.' },
+      { signature: 'plain: string', description: '' },
+      { signature: 'maxMs?: number', description: '200 when missing' },
+      { signature: "told?: 'a' | 'b'", description: 'One line.' },
       {
         signature: 'call(name: string, options?: { limit?: number }): Promise<string[]>',
-        says: 'Two lines. Throws `step-failed`',
+        description: 'Two lines. Throws `step-failed`',
       },
-      { signature: 'nested: { run(): void }', says: '' },
+      { signature: 'nested: { run(): void }', description: '' },
     ])
   })
 
-  it('refuses an interface that is not there', () => {
-    expect(() => interfaceMembers('packages/core/src/steps/step.ts', 'Stairs')).toThrow('declares no interface Stairs')
+  it('rejects an unknown interface', () => {
+    expect(() => interfaceMembers('packages/core/src/durable/step.ts', 'Stairs')).toThrow(
+      'declares no interface Stairs',
+    )
   })
 })
 
@@ -103,7 +105,7 @@ describe('deriveReference', () => {
     ['scopes.md', Object.keys(SCOPES).map((scope) => `\`${scope}\``)],
     ['config.md', configFields.flatMap(({ path, env }) => [`\`${path}\``, `\`${env}\``])],
     ['metrics.md', Object.keys(METRICS).map((metric) => `\`${metric}\``)],
-  ])('shows every row of its table in %s', (name, expected) => {
+  ])('lists every row of its table in %s', (name, expected) => {
     expect(expected.filter((text) => !pages[name]?.includes(text))).toEqual([])
   })
 
@@ -113,7 +115,7 @@ describe('deriveReference', () => {
     expect(marked?.length).toBe(OPERATIONS.filter(({ refused }) => refused).length)
   })
 
-  it('makes tables whose rows all have as many cells as their head', () => {
+  it('contains only tables whose rows have as many cells as their header', () => {
     for (const text of Object.values(pages)) {
       for (const block of text.split('\n\n').filter((part) => part.startsWith('| '))) {
         const widths = block
@@ -127,7 +129,7 @@ describe('deriveReference', () => {
 })
 
 describe('table', () => {
-  it('leaves out a column without content and escapes bars', () => {
+  it('omits empty columns and escapes bars', () => {
     expect(
       table(
         ['A', 'B', 'C'],
@@ -141,7 +143,7 @@ describe('table', () => {
 })
 
 describe('withLayerTable', () => {
-  it('puts the layers between the markers and nothing else elsewhere', () => {
+  it('replaces only the text between the markers', () => {
     const text = withLayerTable('before\n<!-- layers:start -->\nold\n<!-- layers:end -->\nafter\n')
 
     expect(text).toMatch(/^before\n<!-- layers:start -->\n\| Package \|/)
@@ -151,7 +153,7 @@ describe('withLayerTable', () => {
     expect(withLayerTable(text ?? '')).toBe(text)
   })
 
-  it('leaves a document without both markers alone', () => {
+  it('leaves a document without both markers unchanged', () => {
     expect(withLayerTable('nothing')).toBeUndefined()
     expect(withLayerTable('<!-- layers:start -->')).toBeUndefined()
     expect(withLayerTable('<!-- layers:end --> <!-- layers:start -->')).toBeUndefined()
@@ -159,18 +161,18 @@ describe('withLayerTable', () => {
 })
 
 describe.runIf(existsSync(architecture))('ARCHITECTURE.md', () => {
-  it('has the layer table as it would be derived now', () => {
+  it('has an up-to-date layer table', () => {
     const text = readFileSync(architecture, 'utf8')
     expect(withLayerTable(text)).toBe(text)
   })
 })
 
 describe('llms.txt', () => {
-  it('is as it would be derived now', () => {
+  it('is up to date', () => {
     expect(readFileSync(join(root, 'llms.txt'), 'utf8')).toBe(llmsText())
   })
 
-  it('names pages that are there, each with a sentence', () => {
+  it('links existing pages, each with a sentence', () => {
     const rows = [...llmsText().matchAll(/^- \[(.*?)\]\((.*?)\): (.*)$/gm)]
 
     expect(rows.length).toBeGreaterThan(30)
@@ -178,7 +180,7 @@ describe('llms.txt', () => {
     expect(rows.filter(([, title, , sentence = '']) => title === '' || !/^.{20,300}[.!?]$/.test(sentence))).toEqual([])
   })
 
-  it('refuses a guide that the README does not recommend', () => {
+  it('rejects a guide that the README does not link', () => {
     expect(() => guides('See (docs/guides/first-five-minutes.md).')).toThrow('docs/guides/approvals.md')
   })
 })
@@ -191,7 +193,7 @@ describe('firstSentence', () => {
       'A link, e.g. this one: `a.b`.',
     ],
     ['# T\n\nNo end\n', 'No end'],
-  ])('of %j', (markdown, expected) => {
+  ])('returns the first sentence of %j', (markdown, expected) => {
     expect(firstSentence(markdown)).toBe(expected)
   })
 })

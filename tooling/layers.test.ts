@@ -1,12 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
-const layers: Readonly<Record<string, readonly string[]>> = createRequire(import.meta.url)('./layers.cjs')
+const { packages, coreTiers } = createRequire(import.meta.url)('./layers.cjs') as {
+  readonly packages: Readonly<Record<string, readonly string[]>>
+  readonly coreTiers: readonly (readonly string[])[]
+}
 
 interface Violation {
   readonly from: string
@@ -64,15 +67,36 @@ const PLANTED = [
     "import { readFileSync } from 'node:fs'\nexport { readFileSync }",
   ],
   ['core-is-pure', 'packages/protocol/src/planted-npm.ts', "import { test } from 'vitest'\nexport { test }"],
-  ['no-deep-import', 'packages/http/src/planted-deep.ts', "import '../../core/src/reply.ts'"],
+  ['no-deep-import', 'packages/http/src/planted-deep.ts', "import '../../core/src/engine.ts'"],
+  ['core-tier-root', 'packages/core/src/auth/planted-root.ts', "import '../engine.ts'"],
+  ...coreTiers.flatMap((tier, index) => plantedTierViolations(tier, index)),
 ] as const
 
+/** Imports from a folder of this tier to a neighbour in the tier, and to the tier above. */
+function plantedTierViolations(tier: readonly string[], index: number): readonly (readonly [string, string, string])[] {
+  const [from = '', neighbour] = tier
+  return [neighbour, coreTiers[index - 1]?.[0]].flatMap((to) =>
+    to === undefined
+      ? []
+      : [
+          [
+            `core-tier-${index + 1}`,
+            `packages/core/src/${from}/planted-${to}.ts`,
+            `import type { X } from '../${to}/planted-target.ts'\nexport type Y = X`,
+          ] as const,
+        ],
+  )
+}
+
 describe('the dependency rules', () => {
-  it('find nothing in the repository as it is', () => {
+  it('find no violation in the repository', () => {
     expect(cruise().map(({ from, rule }) => `${rule.name} ${from}`)).toEqual([])
   })
 
   it('find a planted violation of each kind', () => {
+    for (const folder of coreTiers.flat()) {
+      writeFileSync(join(copy, 'packages/core/src', folder, 'planted-target.ts'), 'export type X = 1\n')
+    }
     for (const [, path, text] of PLANTED) writeFileSync(join(copy, path), `${text}\n`)
 
     const found = cruise().map(({ from, rule }) => `${rule.name} ${from}`)
@@ -84,10 +108,21 @@ describe('the dependency rules', () => {
     expect(PLANTED.filter(([rule, path]) => !reported(rule, path))).toEqual([])
   })
 
-  it('name a layer for every package', () => {
+  it('assign every folder of core to exactly one tier', () => {
+    const src = join(root, 'packages/core/src')
+    const isSource = (name: string) => /\.ts$/.test(name) && !/\.(test|test-d|fixture)\.ts$/.test(name)
+    const folders = readdirSync(src, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .filter((name) => readdirSync(join(src, name), { recursive: true, encoding: 'utf8' }).some(isSource))
+
+    expect(coreTiers.flat().toSorted()).toEqual(folders.toSorted())
+  })
+
+  it('contain a layer for every package', () => {
     const generated: { forbidden: { name: string }[] } = createRequire(import.meta.url)('../.dependency-cruiser.cjs')
     const names = generated.forbidden.map(({ name }) => name)
 
-    expect(Object.keys(layers).filter((layer) => !names.includes(`layer-${layer}`))).toEqual([])
+    expect(Object.keys(packages).filter((name) => !names.includes(`layer-${name}`))).toEqual([])
   })
 })

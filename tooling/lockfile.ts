@@ -30,11 +30,11 @@ export interface Lockfile {
 
 export const readLockfile = (root: string): Lockfile => parse(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8'))
 
-/** `name@version`, without the peers it was resolved with. */
+/** `name@version`, without the resolved peers. */
 const bare = (id: string) => id.replace(/\(.*$/, '')
 
-/** The packages from outside that an installation of a workspace package brings along, as `name@version`. */
-export function broughtAlong({ importers, packages, snapshots }: Lockfile, importer: string): ReadonlySet<string> {
+/** Returns the third-party packages installed with a workspace package, as `name@version`. */
+export function installedWith({ importers, packages, snapshots }: Lockfile, importer: string): ReadonlySet<string> {
   const found = new Set<string>()
   const seen = new Set<string>()
 
@@ -48,7 +48,7 @@ export function broughtAlong({ importers, packages, snapshots }: Lockfile, impor
     seen.add(id)
     found.add(bare(id))
     const { dependencies, optionalDependencies } = snapshots[id] ?? {}
-    // A peer that is optional is there because something else here has brought it.
+    // An optional peer is in the lockfile only because another package of the workspace depends on it.
     const isOptional = (peer: string) => packages[bare(id)]?.peerDependenciesMeta?.[peer]?.optional === true
     for (const [next, at] of Object.entries({ ...dependencies, ...optionalDependencies })) {
       if (!isOptional(next)) follow(from, next, at)
@@ -80,7 +80,7 @@ export interface Manifest {
 
 const PLATFORMS = ['linux', 'darwin', 'win32'].flatMap((os) => ['x64', 'arm64'].map((cpu) => ({ os, cpu })))
 
-/** The platforms that a package with native parts has none for, as `name@version os cpu`. */
+/** Returns the platforms for which a native package has no binary, as `name@version os cpu`. */
 export function missingNatives({ packages, snapshots }: Lockfile, ids: Iterable<string>): readonly string[] {
   const wanted = new Set(ids)
   return Object.entries(snapshots).flatMap(([id, { optionalDependencies = {} }]) => {
@@ -93,7 +93,7 @@ export function missingNatives({ packages, snapshots }: Lockfile, ids: Iterable<
   })
 }
 
-/** What the packages that are installed here say of themselves, by `name@version`. */
+/** Reads the manifests of the installed packages, by `name@version`. */
 export function installedManifests(root: string): ReadonlyMap<string, Manifest> {
   const store = join(root, 'node_modules/.pnpm')
   return new Map(

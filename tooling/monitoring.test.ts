@@ -22,7 +22,7 @@ const queries = [
   ...rules.flatMap((line) => (/^\s+expr: (?<expr>.+)$/.exec(line)?.groups?.expr ?? '').trim() || []),
 ]
 
-/** Every series of the table: a histogram has three. */
+/** Every series of the metrics table; a histogram has three. */
 const SERIES = new Map<string, readonly string[]>(
   Object.entries<MetricSpec>(METRICS).flatMap(([name, { type, labels }]) => {
     if (type !== 'histogram') return [[name, labels] as const]
@@ -34,7 +34,7 @@ const SERIES = new Map<string, readonly string[]>(
   }),
 )
 
-/** Those that a scraper adds itself. */
+/** Labels that the scraper adds. */
 const ADDED = ['instance', 'job']
 
 const seriesOf = (query: string) => query.match(/\bsvc_\w+/g) ?? []
@@ -45,7 +45,7 @@ const labelsOf = (query: string) => [
 ]
 
 describe('the dashboard and the alerts', () => {
-  it('ask for something in every panel and every rule', () => {
+  it('query a metric in every panel and every rule', () => {
     expect(dashboard.panels.length).toBeGreaterThan(10)
     expect(rules.filter((line) => line.includes('alert:'))).toHaveLength(
       rules.filter((line) => line.includes('expr:')).length,
@@ -53,7 +53,7 @@ describe('the dashboard and the alerts', () => {
     for (const query of queries) expect(seriesOf(query)).not.toEqual([])
   })
 
-  it.each(queries)('name only metrics and labels of the table: %s', (query) => {
+  it.each(queries)('use only metrics and labels of the metrics table: %s', (query) => {
     const series = seriesOf(query)
     const known = new Set([...series.flatMap((name) => SERIES.get(name) ?? []), ...ADDED])
 
@@ -61,7 +61,7 @@ describe('the dashboard and the alerts', () => {
     expect(labelsOf(query).filter((label) => !known.has(label))).toEqual([])
   })
 
-  it('show in a legend only labels that the query leaves', () => {
+  it('show only labels in legends that the query keeps', () => {
     for (const { targets } of dashboard.panels) {
       for (const { expr, legendFormat } of targets) {
         const shown = [...legendFormat.matchAll(/\{\{(?<name>\w+)\}\}/g)].map(({ groups }) => groups?.name)
@@ -70,7 +70,7 @@ describe('the dashboard and the alerts', () => {
     }
   })
 
-  it('have rules that promtool accepts', ({ skip }) => {
+  it('contain rules that promtool accepts', ({ skip }) => {
     const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', RULES], { encoding: 'utf8' })
     if (error !== undefined && process.env.CI !== 'true') {
       const reason = 'promtool is not on the PATH: install the package prometheus'

@@ -14,7 +14,7 @@ const LIFECYCLE = [
   'postpack',
 ]
 
-/** What would make two packages of one release unlike each other, or unlike what their users expect. */
+/** Returns the manifest fields in which a package differs from the other packages of the release. */
 function driftOf({ folder, manifest }: (typeof packages)[number], version: string): readonly string[] {
   const { license, engines, repository, publishConfig, scripts = {} } = manifest
   const expected: Readonly<Record<string, readonly [unknown, unknown]>> = {
@@ -26,7 +26,7 @@ function driftOf({ folder, manifest }: (typeof packages)[number], version: strin
     provenance: [publishConfig?.provenance, true],
     'entry points': [Object.keys(manifest.exports), ['.']],
     'entry points when published': [publishConfig?.exports, withoutSource(manifest)],
-    'scripts that run at an install': [LIFECYCLE.filter((name) => name in scripts), []],
+    'install scripts': [LIFECYCLE.filter((name) => name in scripts), []],
     'own packages as peers': [ownNames(manifest.peerDependencies), []],
     'ranges of own packages': [rangesOf(manifest, (name) => isOwn(name)), ['workspace:^']],
     'ranges of other packages': [rangesOf(manifest, (name) => !isOwn(name)), ['catalog:']],
@@ -47,7 +47,7 @@ function rangesOf(manifest: Manifest, isMeant: (name: string) => boolean): reado
   return [...new Set(Object.entries(all).flatMap(([name, range]) => (isMeant(name) ? [range] : [])))]
 }
 
-/** The entry point without the condition that leads to the sources. */
+/** The entry point without the source export condition. */
 const withoutSource = ({ exports }: Manifest) => {
   const { 'perdure-source': _, ...published } = exports['.'] as Readonly<Record<string, string>>
   return { '.': published }
@@ -59,12 +59,12 @@ describe('the packages', () => {
   const [first] = packages
   const version = first?.manifest.version ?? ''
 
-  it('do not drift apart', () => {
+  it('have consistent manifests', () => {
     expect(packages.length).toBe(13)
     expect(packages.flatMap((one) => driftOf(one, version))).toEqual([])
   })
 
-  it('would be seen to drift', () => {
+  it('are reported when a manifest drifts', () => {
     const { folder, manifest } = packages[0]!
     const drifted = {
       ...manifest,
@@ -85,14 +85,11 @@ describe('the packages', () => {
     ])
   })
 
-  it.each(['tooling', 'bench'])(
-    'leave %s out of a release, which changesets need a version for all the same',
-    (folder) => {
-      const manifest: Manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+  it.each(['tooling', 'bench'])('keep %s private, with the version that changesets require', (folder) => {
+    const manifest: Manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
 
-      expect(manifest).toMatchObject({ private: true, version: '0.0.0' })
-    },
-  )
+    expect(manifest).toMatchObject({ private: true, version: '0.0.0' })
+  })
 
   it('are released together', () => {
     const config = JSON.parse(readFileSync(join(root, '.changeset/config.json'), 'utf8'))
@@ -101,7 +98,7 @@ describe('the packages', () => {
   })
 
   it.each(packages.map(({ folder }) => folder))(
-    '%s explains itself in less than 60 lines, with an example',
+    'have a README of fewer than 60 lines with an example: %s',
     (folder) => {
       const text = readmeOf(folder)
 
@@ -110,7 +107,7 @@ describe('the packages', () => {
     },
   )
 
-  it.each(packages.map(({ folder }) => folder))('%s links to nothing that is not there', (folder) => {
+  it.each(packages.map(({ folder }) => folder))('link only existing files in their README: %s', (folder) => {
     const links = [...readmeOf(folder).matchAll(/\]\((\.[^)#]*)/g)].map(([, path = '']) => path)
 
     expect(links.filter((path) => !existsSync(join(root, folder, path)))).toEqual([])

@@ -13,17 +13,17 @@ const sources = execFileSync(
   .split('\n')
   .filter((path) => path !== '' && !/\.(test|fixture|test-d)\.ts$/.test(path))
 
-/** What is built of a text, and how to have it built. */
-const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
+/** Modules that build regular expressions at run time, and how to trigger that. */
+const BUILDERS: Readonly<Record<string, () => Promise<unknown>>> = {
   'packages/client/src/event-stream-path.ts': () => import('../packages/client/src/event-stream-path.ts'),
   'packages/core/src/providers/http-date.ts': () => import('../packages/core/src/providers/http-date.ts'),
   'packages/platform-node/src/cron/cron-fields.ts': () => import('../packages/platform-node/src/cron/cron-fields.ts'),
   'packages/ports/src/words.ts': () => import('../packages/ports/src/words.ts'),
   'packages/protocol/src/subjects.ts': () => import('../packages/protocol/src/subjects.ts'),
-  'apps/cli/src/config/place-of-field.ts': async () => {
-    const { placeOfField } = await import('../apps/cli/src/config/place-of-field.ts')
-    const place = { configPath: import.meta.filename, overrides: [], flagged: [], cwd: root }
-    placeOfField(place as unknown as never, 'server.port')
+  'apps/cli/src/config/location-of-field.ts': async () => {
+    const { locationOfField } = await import('../apps/cli/src/config/location-of-field.ts')
+    const origin = { configPath: import.meta.filename, overrides: [], flagged: [], cwd: root }
+    locationOfField(origin as unknown as never, 'server.port')
   },
 }
 
@@ -33,8 +33,8 @@ interface Regex {
 }
 
 /**
- * Steps are counted; the limits of time are far off, for a slow machine is no slow pattern. What is tried out is the same
- * in every run. `RECHECK=whole` searches for longer.
+ * The search counts steps; the time limits are far off, because a slow machine does not make a pattern slow. The seed
+ * is fixed. `RECHECK=whole` searches longer.
  */
 const QUICK: Parameters =
   process.env.RECHECK === 'whole'
@@ -51,7 +51,7 @@ const SEARCH: Parameters = {
 const verdictOf = ({ source, flags }: Regex) => ({ source, status: checkSync(source, flags, SEARCH).status })
 
 describe('the regular expressions of the sources', () => {
-  it('take time in proportion to their text', () => {
+  it('take time proportional to their input', () => {
     const all = sources.flatMap((path) => regexUseOf(join(root, path)).literals)
 
     const bad = all.map((one) => ({ at: `${one.path}:${one.line}`, ...verdictOf(one) }))
@@ -60,13 +60,13 @@ describe('the regular expressions of the sources', () => {
     expect(bad.filter(({ status }) => status !== 'safe')).toEqual([])
   })
 
-  it('do so too where they are built of a text, and nobody builds one unseen', async () => {
+  it('take proportional time when built at run time, and each module that builds them is listed here', async () => {
     const building = sources.filter((path) => regexUseOf(join(root, path)).built > 0)
     const built = await builtDuring(async () => {
-      for (const build of Object.values(BUILT)) await build()
+      for (const build of Object.values(BUILDERS)) await build()
     })
 
-    expect(building.sort()).toEqual(Object.keys(BUILT).sort())
+    expect(building.sort()).toEqual(Object.keys(BUILDERS).sort())
     expect(built.length).toBeGreaterThanOrEqual(building.length)
     expect(built.map(verdictOf).filter(({ status }) => status !== 'safe')).toEqual([])
   })
@@ -76,7 +76,7 @@ describe('the regular expressions of the sources', () => {
     ['const b = /^(?!x)(?:a|a)+$/', 1],
     ['export const b = (text: string) => text.replace(/\\s+$/, "")', 1],
     ['const c = new RegExp("^" + name)', 0],
-  ])('are found, and found wanting: %s', (text, count) => {
+  ])('are detected and classified: %s', (text, count) => {
     const { literals, built } = regexUseOf('planted.ts', text)
 
     expect(literals.map(verdictOf).filter(({ status }) => status === 'vulnerable')).toHaveLength(count)

@@ -8,7 +8,7 @@ export interface FoundRegex {
   readonly flags: string
 }
 
-/** What a module says of regular expressions: its literals, and how often it builds one of a text. */
+/** The regular expression literals of a module, and how many expressions it builds at run time. */
 export interface RegexUse {
   readonly literals: readonly FoundRegex[]
   readonly built: number
@@ -21,7 +21,7 @@ interface AstNode {
   readonly callee?: { readonly type: string; readonly name?: string }
 }
 
-/** Reads the regular expressions of a TypeScript module out of its syntax tree. */
+/** Collects the regular expressions of a TypeScript module from its syntax tree. */
 export function regexUseOf(path: string, text = readFileSync(path, 'utf8')): RegexUse {
   const literals: FoundRegex[] = []
   let built = 0
@@ -34,7 +34,6 @@ export function regexUseOf(path: string, text = readFileSync(path, 'utf8')): Reg
     if (callee?.name === 'RegExp') built++
   }
 
-  /** Of a node or a list of them. */
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return
     if ('type' in node) note(node as AstNode)
@@ -45,7 +44,7 @@ export function regexUseOf(path: string, text = readFileSync(path, 'utf8')): Reg
   return { literals, built }
 }
 
-/** The regular expressions that are built of a text while `work` goes on. */
+/** Returns the regular expressions built at run time while `work` runs. */
 export async function builtDuring(work: () => Promise<unknown>): Promise<readonly RegExp[]> {
   const Original = globalThis.RegExp
   const built: RegExp[] = []

@@ -1,4 +1,4 @@
-// Bootstrap with no dependencies: needs only Node >= 18 and npm. `npm start` and `npm test` on a fresh clone go through here.
+// Bootstrap without dependencies: needs only Node >= 18 and npm. Runs `npm start` and `npm test` on a fresh clone.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -43,11 +43,11 @@ if (task === 'test') {
     env: process.env,
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  // npm and npx die on SIGTERM without telling their script: notice the lost parent and stop too.
+  // npm and npx die on SIGTERM without signalling their script, so stop when the parent process is gone.
   const parent = process.ppid
   setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 500).unref()
   child.on('exit', (code, signal) => {
-    // A killed server cannot give back the terminal it read single keys from.
+    // A killed server cannot restore the terminal from raw mode.
     if (signal && process.stdin.isTTY && !isWindows) spawnSync('stty', ['sane'], { stdio: 'inherit' })
     process.exit(signal ? 1 : (code ?? 0))
   })

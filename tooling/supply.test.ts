@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
-  broughtAlong,
   installedManifests,
+  installedWith,
   type Lockfile,
   type Manifest,
   missingNatives,
   readLockfile,
 } from './lockfile.ts'
-import { BROUGHT_ALONG_AT_MOST, BUILT_IN, LICENSES, PEERS, RUNTIME_DEPENDENCIES } from './supply.ts'
+import { BUNDLED, LICENSES, MAX_INSTALLED, OPTIONAL_PEERS, RUNTIME_DEPENDENCIES } from './supply.ts'
 
 const root = join(import.meta.dirname, '..')
 const lockfile = readLockfile(root)
@@ -19,24 +19,24 @@ const published = ['packages', 'apps'].flatMap((folder) =>
 const manifestOf = (path: string): Manifest => JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'))
 const foreign = (names: object = {}) => Object.keys(names).filter((name) => !name.startsWith('@perdure/'))
 
-const everything = new Set(published.flatMap((path) => [...broughtAlong(lockfile, path)]))
+const everything = new Set(published.flatMap((path) => [...installedWith(lockfile, path)]))
 const manifests = installedManifests(root)
 const installed = [...everything].flatMap((id) => manifests.get(id) ?? [])
-const builtIn = Object.entries(BUILT_IN).flatMap(([path, names]) =>
+const bundled = Object.entries(BUNDLED).flatMap(([path, names]) =>
   names.map((name) => manifestOf(join(path, 'node_modules', name))),
 )
 
-describe('what an installation brings along', () => {
-  it.each(published)('is what was agreed on, for %s', (path) => {
+describe('the dependencies of an installation', () => {
+  it.each(published)('are the agreed ones for %s', (path) => {
     const { dependencies, optionalDependencies, peerDependencies } = manifestOf(path)
 
     expect(foreign(dependencies).sort()).toEqual(RUNTIME_DEPENDENCIES[path])
     expect(foreign(optionalDependencies)).toEqual([])
-    expect(foreign(peerDependencies).sort()).toEqual(PEERS[path] ?? [])
-    expect(broughtAlong(lockfile, path).size).toBeLessThanOrEqual(BROUGHT_ALONG_AT_MOST[path] ?? 0)
+    expect(foreign(peerDependencies).sort()).toEqual(OPTIONAL_PEERS[path] ?? [])
+    expect(installedWith(lockfile, path).size).toBeLessThanOrEqual(MAX_INSTALLED[path] ?? 0)
   })
 
-  it('runs no script of its own', () => {
+  it('run no install scripts', () => {
     const scripts = installed.flatMap(({ name, scripts = {} }) =>
       ['preinstall', 'install', 'postinstall']
         .filter((script) => scripts[script] !== undefined)
@@ -47,33 +47,33 @@ describe('what an installation brings along', () => {
     expect(scripts).toEqual([])
   })
 
-  it('has a licence that asks for nothing but its own text', () => {
+  it('have permissive licences', () => {
     expect(
-      [...installed, ...builtIn]
+      [...installed, ...bundled]
         .filter(({ license }) => !LICENSES.has(license ?? ''))
         .map(({ name, license }) => [name, license]),
     ).toEqual([])
   })
 
-  it('becomes part of the code only as a development dependency', () => {
-    for (const [path, names] of Object.entries(BUILT_IN)) {
+  it('are bundled only when they are development dependencies', () => {
+    for (const [path, names] of Object.entries(BUNDLED)) {
       expect(Object.keys(manifestOf(path).devDependencies ?? {})).toEqual(expect.arrayContaining([...names]))
     }
-    expect(builtIn).toHaveLength(2)
+    expect(bundled).toHaveLength(2)
   })
 
-  it('is locked for every platform where it has native parts, and so is what works on it here', () => {
+  it('are locked for every platform for which they have native parts', () => {
     expect(missingNatives(lockfile, Object.keys(lockfile.packages))).toEqual([])
   })
 
-  it('brings the driver of the database built for every platform', () => {
+  it('include a prebuilt database driver for every platform', () => {
     const folder = join(root, 'packages/sqlite/node_modules/better-sqlite3/prebuilds')
     const platforms = ['linux', 'darwin', 'win32'].flatMap((os) => [`${os}-x64.node`, `${os}-arm64.node`])
 
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(platforms))
   })
 
-  it('is missed where one platform is', () => {
+  it('are reported when the binary of one platform is missing', () => {
     const [linux, ...others] = ['linux', 'darwin', 'win32'].map((os) => `native-${os}@1.0.0`)
     const parts = (names: readonly (string | undefined)[]) => names.map((id = '') => [id.split('@')[0], '1.0.0'])
     const planted = {
@@ -92,7 +92,7 @@ describe('what an installation brings along', () => {
     expect(missingNatives(lacking, ['part@1.0.0'])).toEqual(['part@1.0.0 linux x64', 'part@1.0.0 linux arm64'])
   })
 
-  it('is fetched by what it holds', () => {
+  it('are locked with a SHA-512 integrity hash', () => {
     const unproven = Object.entries(lockfile.packages).filter(
       ([, { resolution }]) => !resolution.integrity?.startsWith('sha512-'),
     )

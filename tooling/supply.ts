@@ -1,6 +1,6 @@
 /**
- * What each package needs at run time from outside this repository. A new name here is a decision: who keeps it, what it
- * brings along, and what it is allowed to do.
+ * The third-party run-time dependencies of each package. A new name here is a decision: who maintains it, what it
+ * depends on, and what it can access.
  */
 export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   'packages/protocol': ['valibot'],
@@ -18,21 +18,24 @@ export const RUNTIME_DEPENDENCIES: Readonly<Record<string, readonly string[]>> =
   'apps/cli': ['@valibot/to-json-schema', 'chokidar', 'commander', 'valibot'],
 }
 
-/** What a package takes when it is there, and does without otherwise; a test runner for the testkit. */
-export const PEERS: Readonly<Record<string, readonly string[]>> = {
+/** Optional packages that a package uses when installed, and the test runner of the testkit. */
+export const OPTIONAL_PEERS: Readonly<Record<string, readonly string[]>> = {
   'packages/sqlite': ['better-sqlite3-multiple-ciphers'],
   'packages/platform-node': ['@napi-rs/keyring', '@opentelemetry/api'],
   'packages/testkit': ['vitest'],
 }
 
-/** What `pnpm build` makes part of the code of a package: nothing that reads what strangers send, so that an audit sees all of that. */
-export const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
+/**
+ * Packages that `pnpm build` bundles. None of them parses untrusted input, so an audit of the installed dependencies
+ * covers everything that does.
+ */
+export const BUNDLED: Readonly<Record<string, readonly string[]>> = {
   'packages/sqlite': ['kysely'],
   'packages/platform-node': ['@prometheus-io/client'],
 }
 
-/** Packages that an installation brings along in all, itself and its neighbours apart. */
-export const BROUGHT_ALONG_AT_MOST: Readonly<Record<string, number>> = {
+/** Upper limit for the number of third-party packages installed with a package. */
+export const MAX_INSTALLED: Readonly<Record<string, number>> = {
   'packages/protocol': 1,
   'packages/ports': 1,
   'packages/core': 2,
@@ -48,7 +51,7 @@ export const BROUGHT_ALONG_AT_MOST: Readonly<Record<string, number>> = {
   'apps/cli': 27,
 }
 
-/** Licences that ask for nothing but to be kept with the copy. */
+/** Licences that only require keeping the licence text. */
 export const LICENSES: ReadonlySet<string> = new Set([
   'MIT',
   'ISC',

@@ -10,9 +10,9 @@ const HOST = join(SQLITE, 'src/host/worker-host.ts')
 const SPECIFIER = "'./storage-worker.ts'"
 
 /**
- * Tests begin the storage thread from one file of JavaScript, bundled from the source as it stands. A thread that strips types
- * compiles a program of WebAssembly first: a third of a second each, thousands of times in a run. V8 is known to fail a check of
- * its list of pages with code after many of those, which ends the process with SIGTRAP.
+ * Starts the storage thread of tests from one JavaScript file, bundled from the current source. A thread that strips
+ * types first compiles a WebAssembly program, which takes a third of a second, thousands of times per test run. After
+ * many of those, V8 is also known to fail a check of its list of code pages, which ends the process with SIGTRAP.
  */
 export function testThread(): Plugin {
   let bundled: Promise<string> | undefined
@@ -21,7 +21,7 @@ export function testThread(): Plugin {
     enforce: 'pre',
     async transform(code, id) {
       if (id !== HOST) return undefined
-      if (!code.includes(SPECIFIER)) throw new Error(`${HOST} begins no thread from ${SPECIFIER}`)
+      if (!code.includes(SPECIFIER)) throw new Error(`${HOST} starts no thread from ${SPECIFIER}`)
       bundled ??= bundleThread()
       return code.replace(SPECIFIER, JSON.stringify(pathToFileURL(await bundled).href))
     },
@@ -29,7 +29,7 @@ export function testThread(): Plugin {
 }
 
 async function bundleThread(): Promise<string> {
-  // Below the package, so that the thread finds what the package depends on.
+  // Inside the package, so that the thread can resolve the package's dependencies.
   const cache = join(SQLITE, 'node_modules/.cache')
   mkdirSync(cache, { recursive: true })
   const dir = mkdtempSync(join(cache, 'thread-'))

@@ -1,14 +1,14 @@
 import { checkRun, expectEffects, expectRevoked, expectSame } from './run-checks.ts'
 import { type Answer, pause, type World } from './world.ts'
 
-/** Looks, after the last start, whether what was acknowledged is there. */
+/** Checks, after the last start, that acknowledged changes are still there. */
 export type Verify = () => Promise<void>
 
-/** Something that a client does, under a name of its own; it goes on asking until it is done. */
-export type Deed = (world: World, name: string) => Promise<Verify>
+/** One client action under its own name; repeats its requests until they are answered. */
+export type ClientAction = (world: World, name: string) => Promise<Verify>
 
 const runOf =
-  (agentId: string): Deed =>
+  (agentId: string): ClientAction =>
   async (world, name) => {
     const input = { name, beforeMs: world.between(0, 30), afterMs: world.between(0, 40) }
     const sessionId = world.random() < 0.2 ? 'hall' : undefined
@@ -20,7 +20,7 @@ const runOf =
     }
   }
 
-const streamed: Deed = async (world, name) => {
+const streamed: ClientAction = async (world, name) => {
   const input = { name, count: world.between(1, 20), size: world.between(4, 2_000) }
   const { body } = await world.ask({ path: '/agents/stream/stream', key: name, body: { input } })
   const ended = await untilEnded(world, body.runId)
@@ -30,7 +30,7 @@ const streamed: Deed = async (world, name) => {
   }
 }
 
-const suspended: Deed = async (world, name) => {
+const suspended: ClientAction = async (world, name) => {
   const started = await world.ask({ path: '/agents/suspend/run', key: name, body: { input: { name } } })
   const { runId, status, approvals = [] } = started.body
   if (status !== 'suspended') return () => checkRun(world, started.body).then(() => undefined)
@@ -44,7 +44,7 @@ const suspended: Deed = async (world, name) => {
   }
 }
 
-const errand: Deed = async (world, name) => {
+const errand: ClientAction = async (world, name) => {
   const body = { input: { name }, threadId: name }
   const { body: accepted } = await world.ask({ path: '/workflows/errand/execute', key: name, body })
   let decisions = 0
@@ -65,7 +65,7 @@ const errand: Deed = async (world, name) => {
     for (const step of ['first', 'second']) {
       const lines = world.effects(`${name}/${step}`)
       const attempts = lines.map((line) => line.split(' ')[2])
-      // A step that was in flight at a crash runs again, once an attempt, and is still the same effect.
+      // A step in flight at a crash runs again, once per attempt, with the same effect id.
       if (lines.length === 0 || new Set(attempts).size !== lines.length || lines.length > run.attempt) {
         world.violate('I2', `${name}: the step ${step} left ${JSON.stringify(lines)} in ${run.attempt} attempts`)
       }
@@ -74,7 +74,7 @@ const errand: Deed = async (world, name) => {
   }
 }
 
-const session: Deed = async (world, name) => {
+const session: ClientAction = async (world, name) => {
   const created = await world.ask({ path: '/sessions', key: name, body: { id: name, title: 'first' } })
   if (created.status !== 201) world.violate('I1', `${name}: ${created.status} ${created.text}`)
   const path = `/sessions/${name}`
@@ -91,7 +91,7 @@ const session: Deed = async (world, name) => {
   }
 }
 
-const memory: Deed = async (world, name) => {
+const memory: ClientAction = async (world, name) => {
   const written = await world.ask({ path: '/memory/facts', key: name, body: { text: `fact ${name}`, namespace: name } })
   const path = `/memory/facts/${written.body.id}`
   const changed = await world.ask({ method: 'PATCH', path, key: `${name}-change`, body: { text: `changed ${name}` } })
@@ -108,12 +108,12 @@ const memory: Deed = async (world, name) => {
   }
 }
 
-const tokenLife: Deed = async (world, name) => {
+const tokenLifecycle: ClientAction = async (world, name) => {
   const body = { name, scopes: ['agents:read'] }
   const { body: minted } = await world.ask({ path: '/tokens', key: name, body })
   const { id, token } = minted
   const self = () => world.ask({ method: 'GET', path: '/tokens/self', token })
-  if ((await self()).status !== 200) world.violate('I1', `${name}: the new token is not known`)
+  if ((await self()).status !== 200) world.violate('I1', `${name}: the new token is not accepted`)
   const isRevoked = world.random() < 0.6
   if (isRevoked) await world.ask({ method: 'DELETE', path: `/tokens/${id}`, key: `${name}-revoke` })
   return async () => {
@@ -122,7 +122,7 @@ const tokenLife: Deed = async (world, name) => {
   }
 }
 
-const fire: Deed = async (world, name) => {
+const fireTrigger: ClientAction = async (world, name) => {
   const fired = await world.ask({ path: '/triggers/bell/fire', key: name })
   if (fired.status !== 202) world.violate('I1', `${name}: ${fired.status} ${fired.text}`)
   const ended = await untilEnded(world, fired.body.runId)
@@ -132,11 +132,11 @@ const fire: Deed = async (world, name) => {
   }
 }
 
-const aborted: Deed = async (world, name) => {
+const aborted: ClientAction = async (world, name) => {
   const agentId = world.random() < 0.5 ? 'slow' : 'leak'
   const { body } = await world.ask({ path: `/agents/${agentId}/stream`, key: name, body: { input: { ms: 60_000 } } })
   const abort = await world.ask({ path: `/runs/${body.runId}/abort`, key: `${name}-abort` })
-  // 409 when a crash has ended the run before.
+  // 409 when a crash has already ended the run.
   if (![200, 409].includes(abort.status)) world.violate('I1', `${name}: ${abort.status} ${abort.text}`)
   const ended = await untilEnded(world, body.runId)
   return async () => {
@@ -157,8 +157,8 @@ async function untilEnded(world: World, runId: string): Promise<Answer> {
   }
 }
 
-/** What the clients do, and how often of a hundred. */
-export const MIX: readonly (readonly [number, Deed])[] = [
+/** The actions of clients, with their share in percent. */
+export const ACTION_MIX: readonly (readonly [number, ClientAction])[] = [
   [44, runOf('ledger')],
   [6, runOf('again')],
   [4, runOf('throws')],
@@ -167,16 +167,16 @@ export const MIX: readonly (readonly [number, Deed])[] = [
   [5, errand],
   [5, session],
   [5, memory],
-  [10, tokenLife],
-  [7, fire],
+  [10, tokenLifecycle],
+  [7, fireTrigger],
   [3, aborted],
 ]
 
-export function pickDeed(random: () => number): Deed {
+export function pickAction(random: () => number): ClientAction {
   let rest = random() * 100
-  for (const [share, deed] of MIX) {
+  for (const [share, action] of ACTION_MIX) {
     rest -= share
-    if (rest < 0) return deed
+    if (rest < 0) return action
   }
   return runOf('ledger')
 }

@@ -7,12 +7,12 @@ import { pause } from './world.ts'
 const HOUR = 3_600
 
 /**
- * What a machine that corrects its clock may do to it, in seconds; again and again in this order. Together they are none, so
- * that the clock never goes further than the keys are kept, however often.
+ * Clock corrections in seconds, applied in this order again and again. They add up to zero, so that the clock never
+ * moves beyond the lifetime of idempotency keys.
  */
 const JUMPS = [2 * HOUR, -HOUR, 24 * HOUR, -90, 90, -25 * HOUR]
 
-/** A wall clock that can be set while a process runs; its monotonic clock stays that of the machine. */
+/** A wall clock that can be set while a process runs; the monotonic clock stays real. */
 export function createJumpingClock() {
   const [library] = globSync('/usr/lib/*/faketime/libfaketime.so.1')
   if (library === undefined) throw new Error('libfaketime is missing: apt-get install libfaketime')
@@ -38,11 +38,11 @@ export interface ClockOptions {
   readonly workers: number
 }
 
-/** Clients at work while the wall clock of the server jumps in each of its lives. */
+/** Runs clients while the wall clock of the server jumps before each kill. */
 export async function runUnderJumps({ seed, kills, workers }: ClockOptions): Promise<Report> {
   const clock = createJumpingClock()
   return runKills({
-    ...{ seed, kills, workers, lifeMs: [100, 600], env: clock.env },
+    ...{ seed, kills, workers, uptimeMs: [100, 600], env: clock.env },
     async onKill(world, kill) {
       clock.jump(JUMPS[kill % JUMPS.length] ?? 0)
       await pause(world.between(50, 500))

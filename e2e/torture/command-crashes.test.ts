@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { crashCommands } from './command-crashes.ts'
 import { seedOf } from './seed.ts'
 
-it('a vacuum, a backup and a restore that are killed at a system call leave every row, and go well the next time', async () => {
+it('keeps every row when a vacuum, backup or restore is killed at a system call, and succeeds on the next attempt', async () => {
   const { violations, killed } = await crashCommands({ seed: seedOf(), points: 3 })
 
   expect(violations).toEqual([])

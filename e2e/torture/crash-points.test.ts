@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { strikePoints } from './crash-points.ts'
+import { injectFaults } from './crash-points.ts'
+import { someFaults, someKills } from './fault-plans.ts'
 import { seedOf } from './seed.ts'
-import { someDeaths, someFaults } from './strikes.ts'
 
-describe('a server over thirty requests that write in every way', () => {
-  it('loses nothing and does nothing twice when it dies at a system call', async () => {
-    const { violations, reached, strikes, calls } = await strikePoints({ seed: seedOf(), choose: someDeaths(15) })
+describe('a scenario of thirty requests that covers every kind of write', () => {
+  it('loses nothing and repeats nothing when the server is killed at a system call', async () => {
+    const { violations, reached, faults, calls } = await injectFaults({ seed: seedOf(), choose: someKills(15) })
 
-    console.log(`${reached} of ${strikes} points reached, out of ${calls}`)
+    console.log(`${reached} of ${faults} points reached, out of ${calls}`)
     expect(violations).toEqual([])
     expect(reached).toBeGreaterThan(10)
   })
 
-  it('ends with 70 when a flush or a write fails, refuses while the disk is full, and resolves every retry', async () => {
-    const { violations, reached } = await strikePoints({ seed: seedOf(), choose: someFaults(3, 1) })
+  it('exits with 70 after a failed flush or write, refuses work on a full disk, and resolves every retry', async () => {
+    const { violations, reached } = await injectFaults({ seed: seedOf(), choose: someFaults(3, 1) })
 
     expect(violations).toEqual([])
     expect(reached).toBeGreaterThan(2)

@@ -3,8 +3,8 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSyn
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createRandom } from '../../packages/testkit/src/random.ts'
-import { bearer, createPlace, type Place, type RunningServer, startServer } from '../perdure-process.ts'
-import { createAuditedPlace } from './audited-place.ts'
+import { bearer, createSandbox, type RunningServer, type Sandbox, startServer } from '../perdure-process.ts'
+import { createAuditedSandbox } from './audited-sandbox.ts'
 import { auditDamages, type Damage, type DamageCounts, fileDamages, logDamages } from './damages.ts'
 import { inspectCopy, withCopy } from './database-copy.ts'
 import { everyItem } from './run-checks.ts'
@@ -18,29 +18,32 @@ export interface DamageOptions extends DamageCounts {
 
 export interface DamageReport {
   readonly violations: readonly string[]
-  /** Starts that were refused by name. */
+  /** Starts refused with a typed error. */
   readonly refused: number
-  /** Servers that started, and on reading answered the truth or an error. */
+  /** Servers that started and answered every read correctly or with an error. */
   readonly served: number
-  /** Copies in which SQLite itself finds nothing wrong: a changed value in a page, or space that nobody uses. */
+  /** Copies in which SQLite itself finds nothing wrong: a changed value in a page, or unused space. */
   readonly unseen: number
-  /** Servers that had lost what a log was cut off from. */
+  /** Servers that lost the commits cut from the log, and nothing else. */
   readonly behind: number
 }
 
-interface Victim {
-  readonly place: Place
+interface Target {
+  readonly sandbox: Sandbox
   readonly token: string
-  /** What the whole file answers, by path. */
+  /** The answers of the undamaged file, by path. */
   readonly truth: ReadonlyMap<string, string>
-  /** The newest audit entry under a checkpoint, and what the list shows up to it. */
+  /** The newest audit entry covered by a checkpoint, and the entries listed up to it. */
   readonly anchored: { readonly seq: number; readonly shown: string }
   readonly damages: readonly Damage[]
-  /** The file that is damaged, with what belongs to it. */
+  /** Path of the file to damage; its WAL lies beside it. */
   readonly path: string
 }
 
-/** Damages copies of files and looks what becomes of a server on each: refused, honest, or an error. */
+/**
+ * Damages copies of files and checks what a server does with each: refuses it, answers correctly, or answers with an
+ * error.
+ */
 export async function damageFiles({ seed, onDamage, ...counts }: DamageOptions): Promise<DamageReport> {
   const random = createRandom(seed)
   const found: Found = { violations: [], refused: 0, served: 0, unseen: 0, behind: 0 }
@@ -51,18 +54,18 @@ export async function damageFiles({ seed, onDamage, ...counts }: DamageOptions):
     { signal: 'SIGKILL', isAudited: true, choose: (path: string) => auditDamages(path, random, counts) },
   ] as const
   for (const choice of choices) {
-    const victim = await makeVictim(seed, choice)
-    for (const damage of victim.damages) {
+    const target = await prepareTarget(seed, choice)
+    for (const damage of target.damages) {
       onDamage?.(damage)
-      await judge(victim, damage, found)
+      await checkDamage(target, damage, found)
     }
-    rmSync(victim.place.dir, { recursive: true })
+    rmSync(target.sandbox.dir, { recursive: true })
   }
   return found
 }
 
-const pathOf = (place: Place): string => place.env.PERDURE_STORAGE_PATH ?? ''
-const auditPathOf = (place: Place): string => place.env.PERDURE_AUDIT_PATH ?? ''
+const pathOf = (sandbox: Sandbox): string => sandbox.env.PERDURE_STORAGE_PATH ?? ''
+const auditPathOf = (sandbox: Sandbox): string => sandbox.env.PERDURE_AUDIT_PATH ?? ''
 
 interface Choice {
   readonly signal: NodeJS.Signals
@@ -70,13 +73,13 @@ interface Choice {
   readonly choose: (path: string) => readonly Damage[]
 }
 
-async function makeVictim(seed: number, { signal, isAudited = false, choose }: Choice): Promise<Victim> {
-  const world = await openWorld({ seed, place: isAudited ? createAuditedPlace() : createPlace() })
+async function prepareTarget(seed: number, { signal, isAudited = false, choose }: Choice): Promise<Target> {
+  const world = await openWorld({ seed, sandbox: isAudited ? createAuditedSandbox() : createSandbox() })
   try {
     await playScenario(world, 'one')
     let anchored = { seq: 0, shown: '[]' }
     if (isAudited) {
-      // What was audited up to an orderly end is under a checkpoint.
+      // A clean stop writes a checkpoint over the entries so far.
       await world.kill('SIGTERM')
       await world.start()
       const { seq } = (await world.ask({ path: '/audit/verify' })).body.checkpoint
@@ -89,8 +92,8 @@ async function makeVictim(seed: number, { signal, isAudited = false, choose }: C
     const truth = new Map<string, string>()
     for (const path of paths) truth.set(path, withoutUse((await world.ask({ method: 'GET', path })).text))
     await world.kill(signal)
-    const path = isAudited ? auditPathOf(world.place) : pathOf(world.place)
-    return { place: world.place, token: world.token, truth, anchored, path, damages: choose(path) }
+    const path = isAudited ? auditPathOf(world.sandbox) : pathOf(world.sandbox)
+    return { sandbox: world.sandbox, token: world.token, truth, anchored, path, damages: choose(path) }
   } finally {
     await world.end({ isKept: true })
   }
@@ -98,7 +101,7 @@ async function makeVictim(seed: number, { signal, isAudited = false, choose }: C
 
 const AUDIT = '/audit?order=asc&limit=200'
 
-/** When a token was last used is noted now and then. */
+/** Removes `lastUsedAt`, which the server updates only now and then. */
 const withoutUse = (body: string): string => body.replaceAll(/"lastUsedAt":"[^"]*",?/g, '')
 
 interface Found {
@@ -109,33 +112,33 @@ interface Found {
   behind: number
 }
 
-async function judge(victim: Victim, damage: Damage, found: Found): Promise<void> {
-  const place = copyOf(victim.place)
+async function checkDamage(target: Target, damage: Damage, found: Found): Promise<void> {
+  const sandbox = copyOf(target.sandbox)
   try {
-    for (const violation of await judgeCopy(victim, { place, damage }, found)) {
-      found.violations.push(`${damage.name} of ${basename(victim.path)}: ${violation}`)
+    for (const violation of await checkDamagedCopy(target, { sandbox, damage }, found)) {
+      found.violations.push(`${damage.name} of ${basename(target.path)}: ${violation}`)
     }
   } finally {
-    rmSync(place.dir, { recursive: true })
+    rmSync(sandbox.dir, { recursive: true })
   }
 }
 
-async function judgeCopy(
-  victim: Victim,
-  { place, damage }: { readonly place: Place; readonly damage: Damage },
+async function checkDamagedCopy(
+  target: Target,
+  { sandbox, damage }: { readonly sandbox: Sandbox; readonly damage: Damage },
   found: Found,
 ): Promise<readonly string[]> {
-  const path = join(place.dir, basename(victim.path))
+  const path = join(sandbox.dir, basename(target.path))
   damage.apply(path + damage.of)
   const before = hashOf(path)
-  const isSeen = damage.expects !== 'honesty' || findsSomething(path)
+  const isSeen = damage.expects !== 'truth or error' || findsSomething(path)
   let server: RunningServer
   try {
-    server = await startServer(place, SERVE)
+    server = await startServer(sandbox, SERVE)
   } catch (error) {
     found.refused++
     const message = String(error)
-    const isNamed = message.includes('ended with 2') && REFUSALS.test(message)
+    const isNamed = message.includes('exited with 2') && REFUSALS.test(message)
     return [
       ...(isNamed && damage.expects !== 'truth' ? [] : [message]),
       ...(hashOf(path) === before ? [] : ['the file was changed']),
@@ -143,22 +146,22 @@ async function judgeCopy(
   }
   if (isSeen) found.served++
   else found.unseen++
-  const lies = await JUDGES[damage.expects](server, victim, found)
+  const wrongAnswers = await CHECKS[damage.expects](server, target, found)
   const { code, signal } = await server.kill('SIGTERM')
   return [
-    ...(isSeen ? lies : []),
-    ...(code === 0 || code === 70 ? [] : [`ended with ${code ?? signal}`]),
-    ...(damage.expects === 'earlier moment' ? inspectCopy(path) : []),
+    ...(isSeen ? wrongAnswers : []),
+    ...(code === 0 || code === 70 ? [] : [`exited with ${code ?? signal}`]),
+    ...(damage.expects === 'earlier snapshot' ? inspectCopy(path) : []),
   ]
 }
 
-type Judge = (server: RunningServer, victim: Victim, found: Found) => Promise<readonly string[]>
+type Check = (server: RunningServer, target: Target, found: Found) => Promise<readonly string[]>
 
-const JUDGES: Readonly<Record<Damage['expects'], Judge>> = {
-  refusal: async () => ['it was served'],
-  honesty: readAll,
+const CHECKS: Readonly<Record<Damage['expects'], Check>> = {
+  refused: async () => ['it was served'],
+  'truth or error': readAll,
   truth: readAll,
-  async 'earlier moment'(server, { token, truth }, found) {
+  async 'earlier snapshot'(server, { token, truth }, found) {
     const wrong: string[] = []
     let isBehind = false
     for (const [path, expected] of truth) {
@@ -169,8 +172,8 @@ const JUDGES: Readonly<Record<Damage['expects'], Judge>> = {
     if (isBehind) found.behind++
     return wrong
   },
-  async 'audit shown'(server, victim) {
-    return [...(await readAll(server, victim)), ...(await auditLies(server, victim))]
+  async 'audit damage detected'(server, target) {
+    return [...(await readAll(server, target)), ...(await wrongAuditAnswers(server, target))]
   },
 }
 
@@ -179,20 +182,20 @@ async function get({ url }: RunningServer, path: string, token: string) {
   return { status: response?.status ?? 0, body: withoutUse((await response?.text()) ?? '') }
 }
 
-/** Answers that are neither the truth nor an error. */
-async function readAll(server: RunningServer, { token, truth }: Victim): Promise<readonly string[]> {
-  const lies: string[] = []
+/** Returns answers that are neither correct nor an error. */
+async function readAll(server: RunningServer, { token, truth }: Target): Promise<readonly string[]> {
+  const wrongAnswers: string[] = []
   for (const [path, expected] of truth) {
     const { status, body } = await get(server, path, token)
     if (status === 0) break
-    if (status < 400 && body !== expected) lies.push(`${path} answered ${body.slice(0, 200)}`)
-    if (status >= 400 && status < 500) lies.push(`${path} answered ${status} ${body}`)
+    if (status < 400 && body !== expected) wrongAnswers.push(`${path} answered ${body.slice(0, 200)}`)
+    if (status >= 400 && status < 500) wrongAnswers.push(`${path} answered ${status} ${body}`)
   }
-  return lies
+  return wrongAnswers
 }
 
-/** A chain that has lost or changed what was under a checkpoint, and passes for whole; an error that says nothing. */
-async function auditLies(server: RunningServer, { token, anchored }: Victim): Promise<readonly string[]> {
+/** Returns whether a chain with lost or altered entries below a checkpoint passes verification, and untyped errors. */
+async function wrongAuditAnswers(server: RunningServer, { token, anchored }: Target): Promise<readonly string[]> {
   const verified = await verifyAudit(server, token)
   const { status, body } = await get(server, AUDIT, token)
   if (verified.status >= 500 || status >= 500) {
@@ -201,7 +204,7 @@ async function auditLies(server: RunningServer, { token, anchored }: Victim): Pr
   const isShown = verified.status !== 200 || !verified.ok
   const shown = anchoredOf(body, anchored.seq)
   if (isShown || (verified.entries >= anchored.seq && shown === anchored.shown)) return []
-  return [`the audit log passes for whole, and its entries up to ${anchored.seq} are ${shown.slice(0, 200)}`]
+  return [`the audit log passes verification, but its entries up to ${anchored.seq} are ${shown.slice(0, 200)}`]
 }
 
 async function verifyAudit(server: RunningServer, token: string) {
@@ -211,13 +214,13 @@ async function verifyAudit(server: RunningServer, token: string) {
   return { status: response.status, text, ok, entries }
 }
 
-/** The entries up to the place, from a list that begins with the oldest. */
+/** The entries up to `seq` of a list in ascending order. */
 function anchoredOf(list: string, seq: number): string {
   const { items = [] } = JSON.parse(list) as { readonly items?: readonly { readonly seq: number }[] }
   return JSON.stringify(items.filter((item) => item.seq <= seq))
 }
 
-function copyOf({ dir: from, env }: Place): Place {
+function copyOf({ dir: from, env }: Sandbox): Sandbox {
   const dir = mkdtempSync(join(tmpdir(), 'perdure-damage-'))
   for (const file of readdirSync(from)) {
     if (/^(data|audit)\.db(-wal|.*checkpoints)?$/.test(file)) copyFileSync(join(from, file), join(dir, file))
@@ -226,17 +229,17 @@ function copyOf({ dir: from, env }: Place): Place {
   return { dir, env: { ...env, ...audit, PERDURE_STORAGE_PATH: join(dir, 'data.db') } }
 }
 
-/** Of the file and its log; an empty one is none. */
+/** Hashes the file and its WAL; an empty WAL equals a missing one. */
 function hashOf(path: string): string {
   const hash = createHash('sha256')
   for (const file of [path, `${path}-wal`]) if (existsSync(file)) hash.update(readFileSync(file))
   return hash.digest('hex')
 }
 
-/** What the damage may be taken for: the versions of the schema are noted in the file too. */
+/** Errors that the damage may cause; the schema version is stored in the file too. */
 const REFUSALS = /error\[(storage-corrupt|migration-failed|storage-newer-schema|encryption-passphrase-wrong)\]/
 
-/** Whether SQLite reports the file: of its pages, not of what stands in them. */
+/** Whether SQLite detects the damage; it checks the structure of pages, not their values. */
 function findsSomething(path: string): boolean {
   try {
     return withCopy(path, (database) => database.prepare('PRAGMA quick_check(1)').get()?.quick_check !== 'ok')

@@ -1,24 +1,27 @@
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 
-/** What may become of a server on the damaged files. */
+/** What a server may do with the damaged files. */
 export type Expectation =
-  /** It is refused by name. */
-  | 'refusal'
-  /** It is refused, or answers the truth or an error; what SQLite cannot see is counted. */
-  | 'honesty'
-  /** It answers the truth. */
+  /** Refuse to start with a typed error. */
+  | 'refused'
+  /** Refuse to start, or answer correctly or with an error; damage that SQLite cannot see is only counted. */
+  | 'truth or error'
+  /** Answer correctly. */
   | 'truth'
-  /** It is refused, or has what was there at an earlier moment, whole. */
-  | 'earlier moment'
-  /** It is refused, or answers the truth of all but the audit log, and of that the truth, an error, or that it is not whole. */
-  | 'audit shown'
+  /** Refuse to start, or serve a complete earlier state. */
+  | 'earlier snapshot'
+  /**
+   * Refuse to start, or answer everything but the audit log correctly, and for the audit log answer correctly, with an
+   * error, or with a failed verification.
+   */
+  | 'audit damage detected'
 
 export interface Damage {
   readonly name: string
-  /** What the name of the damaged file has behind that of its database: `-wal`, `-shm`. */
+  /** Suffix of the damaged file after the database name: `-wal`, `-shm`. */
   readonly of: string
   readonly expects: Expectation
-  /** On the path of the damaged file. */
+  /** Damages the file at this path. */
   apply(path: string): void
 }
 
@@ -52,9 +55,9 @@ export const remove = (target: Target = FILE): Damage => ({
   apply: (path) => rmSync(path, { force: true }),
 })
 
-const FILE: Target = { of: '', expects: 'honesty' }
+const FILE: Target = { of: '', expects: 'truth or error' }
 
-/** Of a file and its log, as they lie there. */
+/** How many damages of each kind to create. */
 export interface DamageCounts {
   readonly flips: number
   readonly cuts: number
@@ -69,25 +72,25 @@ export function fileDamages(path: string, random: () => number, { flips, cuts }:
   ]
 }
 
-/** Of the log that a killed server has left. */
+/** Damages to the WAL left by a killed server. */
 export function logDamages(path: string, random: () => number, { flips, cuts }: DamageCounts): readonly Damage[] {
   const log = readFileSync(`${path}-wal`)
   const flushed = flushedBytes(log)
   const within = (from: number, to: number) => from + Math.floor(random() * (to - from))
   return [
-    ...many(flips, () => flip(within(0, flushed), maskOf(random), { of: '-wal', expects: 'refusal' })),
-    ...many(cuts, () => flip(within(flushed, log.length), maskOf(random), { of: '-wal', expects: 'earlier moment' })),
-    ...many(cuts, () => cut(within(0, log.length), { of: '-wal', expects: 'earlier moment' })),
-    remove({ of: '-wal', expects: 'earlier moment' }),
-    remove({ of: '', expects: 'refusal' }),
+    ...many(flips, () => flip(within(0, flushed), maskOf(random), { of: '-wal', expects: 'refused' })),
+    ...many(cuts, () => flip(within(flushed, log.length), maskOf(random), { of: '-wal', expects: 'earlier snapshot' })),
+    ...many(cuts, () => cut(within(0, log.length), { of: '-wal', expects: 'earlier snapshot' })),
+    remove({ of: '-wal', expects: 'earlier snapshot' }),
+    remove({ of: '', expects: 'refused' }),
     remove({ of: '-shm', expects: 'truth' }),
     replace('noise', Buffer.from(many(32_768, () => Math.floor(random() * 256))), { of: '-shm', expects: 'truth' }),
   ]
 }
 
-/** Of the audit log, a file of its own with a log of its own. Both are encrypted: what damages a page shows when it is read. */
+/** Damages to the audit log, a separate encrypted file with its own WAL. A damaged page is detected when it is read. */
 export function auditDamages(path: string, random: () => number, { flips, cuts }: DamageCounts): readonly Damage[] {
-  const of = (suffix: string): Target => ({ of: suffix, expects: 'audit shown' })
+  const of = (suffix: string): Target => ({ of: suffix, expects: 'audit damage detected' })
   const sizeOf = (suffix: string) => readFileSync(path + suffix).length
   return ['', '-wal'].flatMap((suffix) => [
     ...many(flips, () => flip(Math.floor(random() * sizeOf(suffix)), maskOf(random), of(suffix))),
@@ -99,7 +102,7 @@ export function auditDamages(path: string, random: () => number, { flips, cuts }
 const FRAMES_AT = 32
 const FRAME_HEADER = 24
 
-/** How much of a log was flushed for certain: the three newest commits may be the ones that were being written. */
+/** How many bytes of a WAL were certainly flushed: the three newest commits may have been in progress. */
 function flushedBytes(log: Buffer): number {
   const frame = FRAME_HEADER + log.readUInt32BE(8)
   const salts = log.subarray(16, 24)

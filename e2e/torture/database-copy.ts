@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** Opens a copy of the file with its log, so that looking changes nothing of what the next server finds. */
+/** Opens a copy of the file with its WAL, so that inspecting it does not change what the next server finds. */
 export function withCopy<T>(path: string, look: (database: DatabaseSync) => T): T {
   const directory = mkdtempSync(join(tmpdir(), 'perdure-copy-'))
   try {
@@ -20,7 +20,7 @@ export function withCopy<T>(path: string, look: (database: DatabaseSync) => T): 
   }
 }
 
-/** What SQLite finds wrong with the pages and the references; nothing when all is well. */
+/** Returns the problems that SQLite finds in pages and references. */
 export function inspectCopy(path: string): readonly string[] {
   if (!existsSync(path)) return []
   return withCopy(path, (database) => {

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 
 const INSIDE = join(import.meta.dirname, 'egress.ts')
 
-it('a server asks for no other machine, in a network namespace without routes', async () => {
+it('connects to no other machine, in a network namespace without routes', async () => {
   const { stdout } = await promisify(execFile)('unshare', ['--net', process.execPath, INSIDE])
   const { foreign, violations, requests, reads, caught } = JSON.parse(stdout)
 

@@ -1,8 +1,8 @@
-/** Runs inside a network namespace: `unshare --net node e2e/torture/egress.ts`; writes one JSON document. */
+/** Runs inside a network namespace: `unshare --net node e2e/torture/egress.ts`. Prints one JSON document. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bearer, type Place, startServer } from '../perdure-process.ts'
+import { bearer, type Sandbox, startServer } from '../perdure-process.ts'
 import { followBySse, followByWebSocket } from '../realtime-client.ts'
 import { checkInvariants } from './invariants.ts'
 import { playScenario } from './scenario.ts'
@@ -16,10 +16,10 @@ const tracing = (output: string) => ['strace', '-f', '--seccomp-bpf', '-e', `tra
 requireTool('strace')
 execFileSync('ip', ['link', 'set', 'lo', 'up'])
 const outputs: string[] = []
-const start = (place: Place) => {
-  const output = join(place.dir, `sockets-${outputs.length}`)
+const start = (sandbox: Sandbox) => {
+  const output = join(sandbox.dir, `sockets-${outputs.length}`)
   outputs.push(output)
-  return startServer(place, SERVE, tracing(output))
+  return startServer(sandbox, SERVE, tracing(output))
 }
 
 const world = await openWorld({ seed: 1, start })
@@ -38,12 +38,12 @@ await world.kill('SIGTERM')
 
 const foreign = outputs.flatMap(foreignIn)
 const { counts, violations } = world
-console.log(JSON.stringify({ requests: counts.requests, reads, foreign, violations, caught: catchOne(world.place) }))
+console.log(JSON.stringify({ requests: counts.requests, reads, foreign, violations, caught: catchOne(world.sandbox) }))
 await world.end()
 process.exit(0)
 
-/** What the trap catches of a process that does ask for another machine: when it is nothing, the trap is broken. */
-function catchOne({ dir }: Place): readonly string[] {
+/** Traces a process that does connect to another machine. An empty result means that the trace misses connections. */
+function catchOne({ dir }: Sandbox): readonly string[] {
   const output = join(dir, 'caught')
   const [command = '', ...args] = tracing(output)
   execFileSync(command, [...args, process.execPath, '-e', "fetch('http://192.0.2.1').catch(() => undefined)"])
@@ -61,7 +61,7 @@ function isLocal(line: string): boolean {
   )
 }
 
-/** Every GET without a parameter, of everything that the server describes. */
+/** Reads every GET endpoint without path parameters that the server documents. */
 async function readEverything(): Promise<number> {
   const { url } = world.server()
   type Paths = { readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>> }

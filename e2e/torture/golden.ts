@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { gunzipSync } from 'node:zlib'
 
-/** A database file as each version of the schema left it, with rows in its tables; made by `make-golden.ts`. */
+/** Database files with rows, one for each schema version; created by `make-golden.ts`. */
 const FOLDER = join(import.meta.dirname, '../golden')
 
 export const goldenVersions = (): readonly number[] =>
@@ -14,7 +14,7 @@ export const goldenVersions = (): readonly number[] =>
 
 export const goldenFile = (version: number): string => join(FOLDER, `schema-${String(version).padStart(2, '0')}.db.gz`)
 
-/** Unpacks the database of that version into the folder; answers its path. */
+/** Unpacks the database of a version into the folder and returns its path. */
 export function unpackGolden(version: number, folder: string): string {
   if (!existsSync(folder)) mkdirSync(folder)
   const path = join(folder, 'data.db')
@@ -26,9 +26,9 @@ type Row = Readonly<Record<string, unknown>>
 
 export interface Contents {
   readonly version: number
-  /** Versions that are noted as applied. */
+  /** Versions recorded as applied. */
   readonly applied: readonly number[]
-  /** The statements of the schema, without those of SQLite itself. */
+  /** The schema statements, without those of SQLite's own tables. */
   readonly schema: readonly string[]
   readonly rows: Readonly<Record<string, readonly Row[]>>
 }
@@ -47,12 +47,12 @@ export function readContents(database: DatabaseSync): Contents {
   }
 }
 
-/** An empty table of SQLite's own is left out of a copy. */
+/** Excludes SQLite's own tables: an empty one is missing from a copy. */
 const OURS = "name NOT LIKE 'sqlite_%'"
 
 const plain = (row: Row): Row => ({ ...row })
 
-/** What of the rows is not in the later contents any more, in the columns that there were. */
+/** Returns the rows that are missing from the later contents, compared by the earlier columns. */
 export function lostRows(before: Contents, after: Contents): readonly string[] {
   return Object.entries(before.rows).flatMap(([table, rows]) => {
     const now = after.rows[table] ?? []

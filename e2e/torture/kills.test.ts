@@ -1,25 +1,25 @@
 import { expect, it } from 'vitest'
-import { createAuditedPlace } from './audited-place.ts'
+import { createAuditedSandbox } from './audited-sandbox.ts'
 import { runKills } from './kills.ts'
 import { seedOf } from './seed.ts'
 
-it('a server that is killed at random moments keeps what it acknowledged, and does nothing twice', async () => {
-  const { violations, kills, deeds, requests } = await runKills({
+it('keeps acknowledged work and repeats nothing when the server is killed at random moments', async () => {
+  const { violations, kills, actions, requests } = await runKills({
     seed: seedOf(),
     kills: 12,
     workers: 8,
-    lifeMs: [50, 500],
+    uptimeMs: [50, 500],
   })
 
-  console.log(`${kills} kills, ${deeds} deeds, ${requests} requests`)
+  console.log(`${kills} kills, ${actions} actions, ${requests} requests`)
   expect(violations).toEqual([])
-  expect(deeds).toBeGreaterThanOrEqual(8)
+  expect(actions).toBeGreaterThanOrEqual(8)
 })
 
-it('a server that audits every request in a file of its own, and is killed, has a link for what it acknowledged', async () => {
-  const place = createAuditedPlace()
-  const { violations, deeds } = await runKills({ seed: seedOf(), place, kills: 5, workers: 6, lifeMs: [50, 500] })
+it('has an audit entry for every acknowledged action when a server with a separate audit file is killed', async () => {
+  const sandbox = createAuditedSandbox()
+  const { violations, actions } = await runKills({ seed: seedOf(), sandbox, kills: 5, workers: 6, uptimeMs: [50, 500] })
 
   expect(violations).toEqual([])
-  expect(deeds).toBeGreaterThanOrEqual(6)
+  expect(actions).toBeGreaterThanOrEqual(6)
 })

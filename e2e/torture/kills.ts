@@ -1,5 +1,5 @@
 import { followBySse, followByWebSocket, gapsOf, idsOf } from '../realtime-client.ts'
-import { pickDeed, type Verify } from './deeds.ts'
+import { pickAction, type Verify } from './client-actions.ts'
 import { checkInvariants } from './invariants.ts'
 import { everyItem, expectSame } from './run-checks.ts'
 import { openWorld, pause, type World, type WorldOptions } from './world.ts'
@@ -7,24 +7,24 @@ import { openWorld, pause, type World, type WorldOptions } from './world.ts'
 export interface KillsOptions extends WorldOptions {
   readonly kills: number
   readonly workers: number
-  /** A life of the server ends at a random moment between these. */
-  readonly lifeMs: readonly [least: number, most: number]
+  /** The server is killed after a random time in this range. */
+  readonly uptimeMs: readonly [min: number, max: number]
   /** Called before each kill, with its number. */
   readonly onKill?: (world: World, kill: number) => void | Promise<void>
 }
 
 export interface Report {
   readonly violations: readonly string[]
-  readonly deeds: number
+  readonly actions: number
   readonly requests: number
   readonly kills: number
-  /** Milliseconds from a start to the first healthy answer, in order of length. */
+  /** Milliseconds from a start to the first healthy answer, ascending. */
   readonly outages: readonly number[]
 }
 
-/** Clients at work while the server is killed at random moments; then every invariant. */
+/** Runs clients while the server is killed at random moments, then checks every invariant. */
 export async function runKills(options: KillsOptions): Promise<Report> {
-  const { kills, workers, lifeMs, onKill } = options
+  const { kills, workers, uptimeMs, onKill } = options
   const world = await openWorld(options)
   try {
     await prepare(world)
@@ -35,10 +35,10 @@ export async function runKills(options: KillsOptions): Promise<Report> {
     const worker = async (number: number) => {
       for (let n = 0; !isLast; n++) {
         const name = `w${number}-${n}`
-        verifies.push(await pickDeed(world.random)(world, name))
-        // Asks again now and then, as a client that never saw the answer.
-        const kept = world.kept.get(name)
-        if (kept !== undefined && world.random() < 0.2) await world.ask(kept.ask)
+        verifies.push(await pickAction(world.random)(world, name))
+        // Repeats some requests, as a client that never saw the answer would.
+        const recorded = world.recorded.get(name)
+        if (recorded !== undefined && world.random() < 0.2) await world.ask(recorded.ask)
       }
     }
     const work = Promise.all(Array.from({ length: workers }, (_, number) => worker(number)))
@@ -47,21 +47,21 @@ export async function runKills(options: KillsOptions): Promise<Report> {
     })
     for (let kill = 0; kill < kills && !isLast; kill++) {
       const before = world.counts.acknowledged
-      await pause(lifeMs[0] + world.random() * (lifeMs[1] - lifeMs[0]))
-      // However slow the machine, every other life gets something done.
+      await pause(uptimeMs[0] + world.random() * (uptimeMs[1] - uptimeMs[0]))
+      // Guarantees progress between every second pair of kills, however slow the machine.
       while (kill % 2 === 1 && world.counts.acknowledged === before && !isLast) await pause(5)
       await onKill?.(world, kill)
       await world.kill()
       await world.start()
     }
     isLast = true
-    if (!(await endsWithin(STALLED_MS, work))) world.violate('I5', 'a client waits for what does not come')
+    if (!(await endsWithin(STALLED_MS, work))) world.violate('I5', 'a client request was never answered')
     await world.kill()
     await world.start()
     await checkInvariants(world, verifies)
     await checkFollowers(world, followers)
     for (const follower of followers) await follower.stop()
-    expectSame(world, 'I5', 'the end of SIGTERM', [{ code: 0, signal: null }, await world.server().kill('SIGTERM')])
+    expectSame(world, 'I5', 'exit after SIGTERM', [{ code: 0, signal: null }, await world.server().kill('SIGTERM')])
     return reportOf(world, verifies.length)
   } finally {
     await world.end()
@@ -80,12 +80,12 @@ async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> 
   return isDone
 }
 
-export const reportOf = ({ violations, counts, outages }: World, deeds: number): Report => ({
-  ...{ violations, deeds, requests: counts.requests, kills: counts.kills },
+export const reportOf = ({ violations, counts, outages }: World, actions: number): Report => ({
+  ...{ violations, actions, requests: counts.requests, kills: counts.kills },
   outages: outages.toSorted((one, other) => one - other),
 })
 
-/** What the deeds share: a session that many runs speak in, and a trigger. */
+/** Creates what the actions share: a session that many runs use, and a trigger. */
 export async function prepare(world: World): Promise<void> {
   await world.ask({ path: '/sessions', key: 'prepare-hall', body: { id: 'hall' } })
   const target = { agentId: 'ledger', input: { beforeMs: 5, afterMs: 5 } }
@@ -105,7 +105,7 @@ function follow(world: World) {
   return [followBySse(options), followByWebSocket(options)]
 }
 
-/** I8 for those who follow over the kills: every event once, in order, without a gap. */
+/** I8 for followers across kills: every event once, in order, without a gap. */
 async function checkFollowers(world: World, followers: ReturnType<typeof follow>): Promise<void> {
   const recorded = (await everyItem(world, '/sessions/hall/replay', 'POST')).map(({ eventId }) => eventId)
   for (const follower of followers) {

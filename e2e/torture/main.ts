@@ -1,27 +1,27 @@
-/** The long forms of the suite; `npm run torture -- --help` says how. */
+/** The long forms of the suite; see `npm run torture -- --help`. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createAuditedPlace } from './audited-place.ts'
+import { createAuditedSandbox } from './audited-sandbox.ts'
 import { runUnderJumps } from './clock.ts'
 import { crashCommands } from './command-crashes.ts'
-import { strikePoints } from './crash-points.ts'
+import { injectFaults } from './crash-points.ts'
 import { damageFiles } from './damage.ts'
+import { failEveryFlush, killAtEveryCall, someFaults, someKills } from './fault-plans.ts'
 import { runKills } from './kills.ts'
 import { crashMigrations } from './migration-crashes.ts'
 import { soak } from './soak.ts'
 import { crashStarts } from './start-crashes.ts'
-import { everyDeath, everyFlushFails, someDeaths, someFaults } from './strikes.ts'
 
 const USAGE = `npm run torture -- [--hours N] [--only PART,…] [--seed S] [--points N | --shard K/N] [--kills N] [--minutes M]
 
-  --hours N     go round again, with other seeds, until N hours have passed; once without it
-  --only PART   of ${['kills', 'audited', 'starts', 'crash-points', 'io', 'damage', 'migrations', 'commands', 'clock', 'egress', 'soak'].join(', ')}; all without it
-  --seed S      of the first round, as a run has printed it; from the time without it
-  --points N    strike at N system calls instead of at all
-  --shard K/N   of crash-points, strike at every N-th system call from the K-th on, so that N processes strike at all
-  --kills N     kill N times, 200 without it (100 with an audit file or where starts die too, 50 under a jumping clock)
-  --minutes M   of the soak in a round, 30 without it
+  --hours N     repeat with new seeds until N hours have passed (default: one round)
+  --only PART   run only these of ${['kills', 'audited', 'starts', 'crash-points', 'io', 'damage', 'migrations', 'commands', 'clock', 'egress', 'soak'].join(', ')}
+  --seed S      seed of the first round, as printed by an earlier run (default: from the time)
+  --points N    inject faults at N system calls (default: all)
+  --shard K/N   crash-points: use every N-th system call from the K-th on, so that N processes cover all of them
+  --kills N     kill N times (default: 200; audited and starts 100, clock 50)
+  --minutes M   minutes of the soak per round (default: 30)
 `
 
 const { values } = parseArgs({
@@ -48,26 +48,26 @@ type Part = (seed: number) => Promise<Found>
 const PARTS: Readonly<Record<string, Part>> = {
   kills: async (seed) => {
     const report = await runKills({
-      ...{ seed, kills: Number(values.kills ?? 200), workers: 16, lifeMs: [50, 1_500] },
+      ...{ seed, kills: Number(values.kills ?? 200), workers: 16, uptimeMs: [50, 1_500] },
       onKill: (_, n) => tick('kill', n),
     })
     say(
-      `${report.kills} kills, ${report.deeds} deeds, ${report.requests} requests; from start to healthy ${spreadOf(report.outages)}`,
+      `${report.kills} kills, ${report.actions} actions, ${report.requests} requests; from start to healthy ${spreadOf(report.outages)}`,
     )
     return report
   },
   audited: async (seed) => {
-    const place = createAuditedPlace()
+    const sandbox = createAuditedSandbox()
     const kills = Number(values.kills ?? 100)
     const report = await runKills({
       seed,
-      place,
+      sandbox,
       kills,
       workers: 8,
-      lifeMs: [50, 1_000],
+      uptimeMs: [50, 1_000],
       onKill: (_, n) => tick('kill', n),
     })
-    say(`audited in a file of its own: ${report.kills} kills, ${report.deeds} deeds, ${report.requests} requests`)
+    say(`separate audit file: ${report.kills} kills, ${report.actions} actions, ${report.requests} requests`)
     return report
   },
   starts: async (seed) => {
@@ -75,26 +75,26 @@ const PARTS: Readonly<Record<string, Part>> = {
     const onDeath = () => tick('start', n++)
     const report = await crashStarts({ seed, kills: Number(values.kills ?? 100), workers: 8, onDeath })
     say(
-      `${report.kills} kills, ${report.deaths} starts died, ${report.reached} before they listened; ${report.deeds} deeds`,
+      `${report.kills} kills, ${report.deaths} starts killed, ${report.reached} before they listened; ${report.actions} actions`,
     )
     return report
   },
   'crash-points': async (seed) => {
-    const choose = points === undefined ? everyDeath(values.shard) : someDeaths(points)
+    const choose = points === undefined ? killAtEveryCall(values.shard) : someKills(points)
     let n = 0
-    const report = await strikePoints({ seed, choose, onStrike: () => tick('point', n++) })
-    say(`${report.strikes} of ${report.calls} points, ${report.reached} reached`)
+    const report = await injectFaults({ seed, choose, onFault: () => tick('point', n++) })
+    say(`${report.faults} of ${report.calls} points, ${report.reached} reached`)
     return report
   },
   io: async (seed) => {
     let n = 0
-    const onStrike = () => tick('fault', n++)
-    const flushes = await strikePoints({
+    const onFault = () => tick('fault', n++)
+    const flushes = await injectFaults({
       seed,
-      choose: points === undefined ? everyFlushFails : someFaults(points, 0),
-      onStrike,
+      choose: points === undefined ? failEveryFlush : someFaults(points, 0),
+      onFault,
     })
-    const writes = await strikePoints({ seed, choose: someFaults(0, points ?? 40), onStrike })
+    const writes = await injectFaults({ seed, choose: someFaults(0, points ?? 40), onFault })
     say(`${flushes.reached} flushes and ${writes.reached} writes failed`)
     return { violations: [...flushes.violations, ...writes.violations] }
   },
@@ -121,12 +121,12 @@ const PARTS: Readonly<Record<string, Part>> = {
     let n = 0
     const chosen = points === undefined ? {} : { points }
     const { violations, killed } = await crashCommands({ seed, ...chosen, onPoint: () => tick('command', n++) })
-    say(`commands killed: ${JSON.stringify(killed)}`)
+    say(`killed commands: ${JSON.stringify(killed)}`)
     return { violations }
   },
   clock: async (seed) => {
     const report = await runUnderJumps({ seed, kills: Number(values.kills ?? 50), workers: 16 })
-    say(`${report.kills} kills and jumps, ${report.deeds} deeds`)
+    say(`${report.kills} kills and clock jumps, ${report.actions} actions`)
     return report
   },
   egress: async () => {
@@ -138,9 +138,9 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   soak: async (seed) => {
     const minutes = Number(values.minutes ?? 30)
-    const lifeMinutes = Math.min(10, minutes / 3)
+    const periodMinutes = Math.min(10, minutes / 3)
     const { violations, samples, ...report } = await soak({
-      ...{ seed, minutes, sockets: 50, lifeMinutes },
+      ...{ seed, minutes, sockets: 50, periodMinutes },
       onSample: (sample) => say(`soak ${JSON.stringify(sample)}`),
     })
     say(`soak, ${samples.length} samples: ${JSON.stringify(report)}`)
@@ -162,7 +162,7 @@ if (values.help) {
 const names = values.only?.split(',') ?? Object.keys(PARTS)
 const unknown = names.filter((name) => PARTS[name] === undefined)
 if (unknown.length > 0) {
-  process.stderr.write(`there is no part ${unknown.join(', ')}\n\n${USAGE}`)
+  process.stderr.write(`unknown part: ${unknown.join(', ')}\n\n${USAGE}`)
   process.exit(2)
 }
 

@@ -1,20 +1,21 @@
 /**
- * Adds the golden database of every version that has none: `node --conditions=perdure-source e2e/torture/make-golden.ts`.
- * What is there is never written again: it is what a release of that version has left on disks.
+ * Adds a golden database for every version that lacks one: `node --conditions=perdure-source
+ * e2e/torture/make-golden.ts`. Existing files are never rewritten: they are what a release of that version left on
+ * disk.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { openConnection } from '../../packages/sqlite/src/connection.ts'
-import { applyMigrations } from '../../packages/sqlite/src/migrate.ts'
+import { openConnection } from '../../packages/sqlite/src/file/connection.ts'
+import { applyMigrations } from '../../packages/sqlite/src/file/migrate.ts'
 import { MIGRATIONS } from '../../packages/sqlite/src/migrations/migrations.ts'
 import { goldenFile } from './golden.ts'
 
 const AT = Date.parse('2026-01-02T03:04:05.000Z')
 const HASH = 'b'.repeat(64)
 
-/** Rows for the tables that a migration has made, in the columns that they had then. */
+/** Rows for the tables that each migration created, in the columns of that version. */
 const ROWS: Readonly<Record<number, string>> = {
   2: `
     INSERT INTO run_keys VALUES (1, 'run_done'), (2, 'run_waits'), (3, 'run_at_work');

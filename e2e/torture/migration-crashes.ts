@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { createRandom } from '../../packages/testkit/src/random.ts'
-import { createPlace, perdure } from '../perdure-process.ts'
+import { createSandbox, perdure } from '../perdure-process.ts'
 import { inspectCopy, withCopy } from './database-copy.ts'
 import { type Contents, goldenVersions, lostRows, readContents, unpackGolden } from './golden.ts'
 import { pickPoints, runTraced } from './traced-command.ts'
@@ -12,16 +12,16 @@ import { SERVE } from './world.ts'
 
 export interface MigrationCrashOptions {
   readonly seed: number
-  /** How many points are chosen; all without it. */
+  /** Number of points to try; default: all. */
   readonly points?: number
-  /** From which version. */
+  /** The version to migrate from. */
   readonly from: number
   readonly onPoint?: (point: Point) => void
 }
 
 const MIGRATE = ['migrate', 'up', ...SERVE.slice(1)]
 
-/** The contents of each golden database, by version. */
+/** Reads the contents of each golden database, by version. */
 const readGolden = (): ReadonlyMap<number, Contents> => {
   const folder = mkdtempSync(join(tmpdir(), 'perdure-golden-'))
   const contents = goldenVersions().map(
@@ -32,15 +32,15 @@ const readGolden = (): ReadonlyMap<number, Contents> => {
 }
 
 /**
- * Kills `perdure migrate up` at its system calls. Each time the file must be wholly of one version, with every row that it had,
- * and the next attempt must bring it to the newest.
+ * Kills `perdure migrate up` at its system calls. After each kill the file must be at exactly one version with all its
+ * rows, and the next attempt must reach the newest version.
  */
 export async function crashMigrations({ seed, points, from, onPoint }: MigrationCrashOptions) {
   requireTool('strace')
   const golden = readGolden()
   const newest = Math.max(...golden.keys())
   const [before, last] = [golden.get(from), golden.get(newest)]
-  if (before === undefined || last === undefined) throw new Error(`there is no golden database of version ${from}`)
+  if (before === undefined || last === undefined) throw new Error(`no golden database of version ${from}`)
   const random = createRandom(seed)
   const violations: string[] = []
   const reached = new Map<number, number>()
@@ -56,17 +56,19 @@ export async function crashMigrations({ seed, points, from, onPoint }: Migration
     reached.set(left.version, (reached.get(left.version) ?? 0) + 1)
     const whole = golden.get(left.version)
     violations.push(...inspectCopy(path).map((finding) => `${what}: ${finding}`))
-    if (!isDeepStrictEqual(left.schema, whole?.schema)) violations.push(`${what}: half of a version ${left.version}`)
-    if (left.applied.at(-1) !== left.version) violations.push(`${what}: ${left.applied} are noted at ${left.version}`)
+    if (!isDeepStrictEqual(left.schema, whole?.schema)) violations.push(`${what}: incomplete version ${left.version}`)
+    if (left.applied.at(-1) !== left.version)
+      violations.push(`${what}: versions ${left.applied} recorded at ${left.version}`)
     violations.push(...lostRows(before, left).map((row) => `${what}: lost ${row}`))
     const copy = `${path}.before-${from + 1}`
-    if (existsSync(copy) && withCopy(copy, readContents).version !== from) violations.push(`${what}: the copy is none`)
+    if (existsSync(copy) && withCopy(copy, readContents).version !== from)
+      violations.push(`${what}: the copy is not at version ${from}`)
 
     const { code, stderr } = await perdure({ dir, env }, MIGRATE)
-    if (code !== 0) violations.push(`${what}: the next attempt ended with ${code}: ${stderr}`)
+    if (code !== 0) violations.push(`${what}: the next attempt exited with ${code}: ${stderr}`)
     const after = withCopy(path, readContents)
-    if (!isDeepStrictEqual(after.schema, last.schema)) violations.push(`${what}: not whole afterwards`)
-    violations.push(...lostRows(before, after).map((row) => `${what}: lost afterwards ${row}`))
+    if (!isDeepStrictEqual(after.schema, last.schema)) violations.push(`${what}: incomplete after the next attempt`)
+    violations.push(...lostRows(before, after).map((row) => `${what}: lost after the next attempt ${row}`))
     rmSync(dir, { recursive: true })
   }
   return {
@@ -80,9 +82,9 @@ export async function crashMigrations({ seed, points, from, onPoint }: Migration
 
 const byVersion = ([one]: readonly [number, number], [other]: readonly [number, number]) => one - other
 
-/** Migrates a copy, and dies at the point when there is one. */
+/** Migrates a fresh copy, killed at the point if one is given. */
 async function migrateTraced(from: number, point?: Point) {
-  const place = createPlace()
-  const path = unpackGolden(from, place.dir)
-  return { path, ...place, ...(await runTraced(place, MIGRATE, point)) }
+  const sandbox = createSandbox()
+  const path = unpackGolden(from, sandbox.dir)
+  return { path, ...sandbox, ...(await runTraced(sandbox, MIGRATE, point)) }
 }

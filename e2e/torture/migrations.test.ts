@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { openSqliteStorage } from '../../packages/sqlite/src/index.ts'
 import { MIGRATIONS } from '../../packages/sqlite/src/migrations/migrations.ts'
-import { BINARY, bearer, createPlace, createToken, perdure, startServer } from '../perdure-process.ts'
+import { BINARY, bearer, createSandbox, createToken, perdure, startServer } from '../perdure-process.ts'
 import { inspectCopy, withCopy } from './database-copy.ts'
 import { goldenVersions, lostRows, readContents, unpackGolden } from './golden.ts'
 import { crashMigrations } from './migration-crashes.ts'
@@ -16,9 +16,9 @@ const NEWEST = MIGRATIONS.length
 const CONFIG = SERVE.slice(1)
 
 function unpack(version: number) {
-  // The rows are as old as they are; what retention removes is not the matter here.
-  const place = createPlace({ PERDURE_RETENTION_EVENTS_DAYS: '36500' })
-  return { place, path: unpackGolden(version, place.dir) }
+  // The rows are old; retention must not remove them here.
+  const sandbox = createSandbox({ PERDURE_RETENTION_EVENTS_DAYS: '36500' })
+  return { sandbox, path: unpackGolden(version, sandbox.dir) }
 }
 
 const change = (path: string, sql: string) => {
@@ -29,12 +29,12 @@ const change = (path: string, sql: string) => {
 
 const OTHER = '0123456789abcdef'.repeat(4)
 
-describe('a database of an earlier version', () => {
-  it('stands in the collection, one for every version', () => {
+describe('the golden databases', () => {
+  it('exist for every version', () => {
     expect(goldenVersions()).toEqual(MIGRATIONS.map(({ version }) => version))
   })
 
-  it.each(goldenVersions())('keeps every row of version %i, beside a copy of how it was', async (version) => {
+  it.each(goldenVersions())('keep every row of version %i, and a copy of the original file', async (version) => {
     const { path } = unpack(version)
     const before = withCopy(path, readContents)
     await (await openSqliteStorage({ path })).close()
@@ -47,10 +47,10 @@ describe('a database of an earlier version', () => {
     if (version < NEWEST) expect(withCopy(`${path}.before-${version + 1}`, readContents)).toEqual(before)
   })
 
-  it.each([8, 16])('is served from version %i', async (version) => {
-    const { place } = unpack(version)
-    const server = await startServer(place, SERVE)
-    const token = await createToken(place)
+  it.each([8, 16])('are served after migrating from version %i', async (version) => {
+    const { sandbox } = unpack(version)
+    const server = await startServer(sandbox, SERVE)
+    const token = await createToken(sandbox)
     const get = async (path: string) => {
       const response = await fetch(server.url + path, { headers: bearer(token) })
       return { status: response.status, body: await response.json() }
@@ -74,7 +74,7 @@ describe('a database of an earlier version', () => {
 })
 
 describe('a migration', () => {
-  it('that is killed at a system call leaves one whole version, and goes on from there', async () => {
+  it('leaves one complete version when it is killed at a system call, and continues from there', async () => {
     const { violations, calls, killed, reached } = await crashMigrations({ seed: seedOf(), from: 6, points: 5 })
 
     console.log(`5 of ${calls} points; versions left and how often: ${JSON.stringify(reached)}`)
@@ -82,13 +82,13 @@ describe('a migration', () => {
     expect(killed).toBe(5)
   })
 
-  it('by two processes at once is done by one of them', async () => {
-    const { place, path } = unpack(6)
+  it('is done by one of two processes that start it at once', async () => {
+    const { sandbox, path } = unpack(6)
     const before = withCopy(path, readContents)
 
     const ends = await Promise.all([
-      perdure(place, ['migrate', 'up', ...CONFIG]),
-      perdure(place, ['migrate', 'up', ...CONFIG]),
+      perdure(sandbox, ['migrate', 'up', ...CONFIG]),
+      perdure(sandbox, ['migrate', 'up', ...CONFIG]),
     ])
 
     const codes = ends.map(({ code }) => code).toSorted()
@@ -104,17 +104,17 @@ describe('a migration', () => {
   })
 
   it.each([
-    ['of a newer release', 'PRAGMA user_version = 99', 'storage-newer-schema'],
-    ['of an edited text', `UPDATE schema_migrations SET checksum = '${OTHER}' WHERE version = 2`, 'migration-failed'],
-    ['of a lost record', 'DELETE FROM schema_migrations WHERE version > 2', 'storage-corrupt'],
-  ])('%s is refused by name, and not a byte is changed', async (_, sql, kind) => {
-    const { place, path } = unpack(6)
+    ['a newer schema', 'PRAGMA user_version = 99', 'storage-newer-schema'],
+    ['an edited migration', `UPDATE schema_migrations SET checksum = '${OTHER}' WHERE version = 2`, 'migration-failed'],
+    ['a lost migration record', 'DELETE FROM schema_migrations WHERE version > 2', 'storage-corrupt'],
+  ])('refuses %s with a typed error and changes no byte', async (_, sql, kind) => {
+    const { sandbox, path } = unpack(6)
     change(path, sql)
     const before = readFileSync(path)
 
     for (const command of [SERVE, ['migrate', 'up', ...CONFIG]]) {
       await expect(
-        promisify(execFile)(process.execPath, [BINARY, ...command], { env: place.env }),
+        promisify(execFile)(process.execPath, [BINARY, ...command], { env: sandbox.env }),
       ).rejects.toMatchObject({
         code: 2,
         stderr: expect.stringContaining(`error[${kind}]`),

@@ -7,25 +7,27 @@ export function expectSame(world: World, invariant: string, what: string, values
   world.violate(invariant, `${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`)
 }
 
-/** I1: the token is not taken; where too many were refused just now, that is what it is told. */
+/** I1: the token is rejected, or its client is locked out after too many rejections. */
 export async function expectRevoked(world: World, name: string, token: string): Promise<void> {
   const { status, text } = await world.ask({ method: 'GET', path: '/tokens/self', token })
   const isLockedOut = status === 429 && text.includes('"auth-locked-out"')
   if (status !== 401 && !isLockedOut) world.violate('I1', `the revoked token ${name} is answered ${status} ${text}`)
 }
 
-/** I1 and I8: the run is as it was answered, and its events are numbered upwards and end once. */
-export async function checkRun(world: World, told: Shown): Promise<Shown> {
-  const { runId } = told
+/** I1 and I8: the run is as acknowledged, and its events are in order with one end. */
+export async function checkRun(world: World, acknowledged: Shown): Promise<Shown> {
+  const { runId } = acknowledged
   const { status, body: run, text } = await world.ask({ method: 'GET', path: `/runs/${runId}` })
   if (status !== 200) {
-    world.violate('I1', `${runId} was acknowledged and is gone: ${status} ${text}`)
-    return told
+    world.violate('I1', `${runId} was acknowledged and is missing: ${status} ${text}`)
+    return acknowledged
   }
   for (const field of ['status', 'finishReason', 'error'] as const) {
-    if (told[field] !== undefined) expectSame(world, 'I1', `${field} of ${runId}`, [told[field], run[field]])
+    if (acknowledged[field] !== undefined)
+      expectSame(world, 'I1', `${field} of ${runId}`, [acknowledged[field], run[field]])
   }
-  if (told.result !== undefined) expectSame(world, 'I1', `result of ${runId}`, [told.result, run.result])
+  if (acknowledged.result !== undefined)
+    expectSame(world, 'I1', `result of ${runId}`, [acknowledged.result, run.result])
   if (['queued', 'running', 'suspended'].includes(run.status)) world.violate('I5', `${runId} is ${run.status}`)
   await checkEvents(world, runId, run.status)
   return run
@@ -38,32 +40,32 @@ async function checkEvents(world: World, runId: string, status: string): Promise
   if (!isIncreasing) world.violate('I8', `events of ${runId} are out of order: ${positions}`)
   const types = events.map(({ type }) => type)
   const ends = types.filter((type) => /^run\.(completed|failed|aborted)$/.test(type))
-  if (!/^run\.(started|queued)$/.test(types[0] ?? '')) world.violate('I8', `${runId} begins with ${types[0]}`)
+  if (!/^run\.(started|queued)$/.test(types[0] ?? '')) world.violate('I8', `${runId} starts with ${types[0]}`)
   if (ends.length !== 1 || types.at(-1) !== `run.${status}`) world.violate('I8', `${runId} (${status}): ${types}`)
 }
 
-/** Ended because the disk was full when it had something to record. */
-export const wasStarved = ({ status, error }: Shown): boolean =>
+/** Whether the run failed because the full disk refused one of its records. */
+export const failedOnFullDisk = ({ status, error }: Shown): boolean =>
   status === 'failed' && JSON.stringify(error ?? '').includes('storage-full')
 
-/** I2 and I3: what a run has done outside, by its policy for crashes. */
+/** I2 and I3: the external effects of a run match its recovery policy. */
 export function expectEffects(world: World, name: string, run: Shown, recovery: 'fail' | 'resume'): void {
   const lines = world.effects(name)
   const ids = new Set(lines.map((line) => line.split(' ')[1]))
   const attempts = new Set(lines.map((line) => line.split(' ')[2]))
-  const hasThrown = run.status === 'failed' && run.finishReason === 'error' && !wasStarved(run)
+  const hasThrown = run.status === 'failed' && run.finishReason === 'error' && !failedOnFullDisk(run)
   const isDone = run.status === 'completed' || hasThrown
   const isFine =
     recovery === 'fail'
       ? lines.length === 1 || (lines.length === 0 && !isDone)
-      : (wasStarved(run) || (isDone && lines.length >= 1)) &&
+      : (failedOnFullDisk(run) || (isDone && lines.length >= 1)) &&
         lines.length <= run.attempt &&
         attempts.size === lines.length
   if (!isFine) world.violate(isDone ? 'I2' : 'I3', `${name} (${run.status}) left ${JSON.stringify(lines)}`)
   if (ids.size > 1 || (ids.size === 1 && !ids.has(run.id))) world.violate('I4', `${name} of ${run.id}: ${[...ids]}`)
 }
 
-/** All items of a list, or of what a POST with an order and a cursor in its body lists. */
+/** Reads all pages of a list, by GET or by POST with order and cursor in the body. */
 export async function everyItem(world: World, path: string, method: 'GET' | 'POST' = 'GET'): Promise<readonly Shown[]> {
   const items: Shown[] = []
   let cursor: string | undefined

@@ -1,10 +1,10 @@
-import type { Verify } from './deeds.ts'
-import { checkRun, expectEffects, expectRevoked, expectSame, wasStarved } from './run-checks.ts'
+import type { Verify } from './client-actions.ts'
+import { checkRun, expectEffects, expectRevoked, expectSame, failedOnFullDisk } from './run-checks.ts'
 import { type Answer, type Ask, pause, type World } from './world.ts'
 
 /**
- * About thirty requests, one after the other, that write in every way there is. `name` makes its keys and ids its own, so
- * that it can be played again and again on one file. Resolves when all is answered.
+ * Sends about thirty requests, one after the other, that cover every kind of write. `name` makes keys and ids unique,
+ * so that the scenario can be repeated on one file. Resolves when every request is answered.
  */
 export async function playScenario(world: World, name: string): Promise<Verify> {
   const verifies: Verify[] = []
@@ -60,7 +60,7 @@ export async function playScenario(world: World, name: string): Promise<Verify> 
   }
   const errandEnd = await untilEnded(world, errand.body.runId)
   later(async () => void (await checkRun(world, errandEnd.body)))
-  if (!wasStarved(errandEnd.body)) expectSame(world, 'I1', `${name} errand`, ['completed', errandEnd.body.status])
+  if (!failedOnFullDisk(errandEnd.body)) expectSame(world, 'I1', `${name} errand`, ['completed', errandEnd.body.status])
 
   const streamed = await ask(202, { path: '/agents/stream/stream', body: { input: { name: `${name}-s`, count: 5 } } })
   const streamEnd = await untilEnded(world, streamed.body.runId)
@@ -69,7 +69,7 @@ export async function playScenario(world: World, name: string): Promise<Verify> 
 
   const slow = await ask(202, { path: '/agents/slow/stream', body: { input: { ms: 60_000 } } })
   const abort = await world.ask({ path: `/runs/${slow.body.runId}/abort`, key: `${name}-abort` })
-  // 409 when a crash was faster.
+  // 409 when a crash ended the run first.
   if (![200, 409].includes(abort.status)) world.violate('I1', `${name}: abort ${abort.status} ${abort.text}`)
   const slowEnd = await untilEnded(world, slow.body.runId)
   later(async () => void (await checkRun(world, slowEnd.body)))

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { BINARY, type Place } from '../perdure-process.ts'
+import { BINARY, type Sandbox } from '../perdure-process.ts'
 import { FILE_CALLS, injectionOf, type Point, readCalls } from './tracing.ts'
 
-/** Runs a command under strace, and lets it die at the point when there is one; the calls are those of its main thread. */
-export async function runTraced({ dir, env }: Place, args: readonly string[], point?: Point) {
+/** Runs a command under strace, killed at the point if one is given; returns the calls of its main thread. */
+export async function runTraced({ dir, env }: Sandbox, args: readonly string[], point?: Point) {
   const output = join(dir, 'calls')
   const inject = point === undefined ? [] : ['-e', `inject=${point.call}:${injectionOf({ kind: 'kill' }, point.nth)}`]
   const trace = ['-ff', '-e', `trace=${FILE_CALLS.join(',')}`, ...inject, '-o', output]
@@ -20,13 +20,13 @@ export async function runTraced({ dir, env }: Place, args: readonly string[], po
   return { isKilled, calls: point === undefined ? readCalls(mainOutput(output, pid)) : [] }
 }
 
-/** The tracer forks the command, so that its number is the lowest of the files after its own. */
+/** The tracer forks the command, so the lowest process id above its own belongs to the main thread. */
 function mainOutput(output: string, tracer: number): string {
   for (let pid = tracer + 1; pid < tracer + 1_000; pid++) if (existsSync(`${output}.${pid}`)) return `${output}.${pid}`
   throw new Error('strace wrote no file')
 }
 
-/** One point out of each of `count` equal parts; all without a count. */
+/** Picks one random point from each of `count` equal parts; default: all points. */
 export function pickPoints(calls: readonly Point[], count: number | undefined, random: () => number): readonly Point[] {
   if (count === undefined || count >= calls.length) return calls
   const part = calls.length / count

@@ -3,21 +3,21 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { RunningServer } from '../perdure-process.ts'
 
-/** What changes a file: every crash between two of these leaves another state behind. */
+/** The system calls that change files: a crash between any two of them leaves a different state. */
 export const FILE_CALLS = ['pwrite64', 'fdatasync', 'fsync', 'ftruncate', 'unlink', 'rename'] as const
 
-/** One system call among those that a thread makes, counted from 1 for each name. */
+/** One system call of a thread, counted from 1 per call name. */
 export interface Point {
   readonly call: string
   readonly nth: number
 }
 
-/** What befalls the call: the process dies there, or the call fails, so many times in a row. */
+/** The fault at a call: the process is killed there, or the call fails `times` times in a row. */
 export type Fault =
   | { readonly kind: 'kill' }
   | { readonly kind: 'error'; readonly error: 'EIO' | 'ENOSPC'; readonly times: number }
 
-/** The thread that writes to the database. */
+/** Returns the thread that writes to the database. */
 export function storageThread({ process }: RunningServer): number {
   const tasks = `/proc/${process.pid}/task`
   const workers = readdirSync(tasks).filter((task) => /worker/i.test(readFileSync(`${tasks}/${task}/comm`, 'utf8')))
@@ -29,17 +29,17 @@ export function storageThread({ process }: RunningServer): number {
 }
 
 export interface Trace {
-  /** Stops tracing, if the process still lives, and answers the calls in their order. */
+  /** Stops tracing, if the process is still alive, and returns the calls in order. */
   calls(): Promise<readonly Point[]>
 }
 
-/** Traces one thread, and strikes at the point when there is a fault. */
+/** Traces one thread and injects the fault, if one is given. */
 export async function traceThread(
   thread: number,
   output: string,
-  strike?: Point & { readonly fault: Fault },
+  planned?: Point & { readonly fault: Fault },
 ): Promise<Trace> {
-  const what = strike === undefined ? [] : ['-e', `inject=${strike.call}:${injectionOf(strike.fault, strike.nth)}`]
+  const what = planned === undefined ? [] : ['-e', `inject=${planned.call}:${injectionOf(planned.fault, planned.nth)}`]
   const args = ['-p', String(thread), '-e', `trace=${FILE_CALLS.join(',')}`, ...what, '-o', output]
   const strace = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = once(strace, 'exit')
@@ -57,16 +57,16 @@ export const injectionOf = (fault: Fault, nth: number): string =>
   fault.kind === 'kill' ? `signal=SIGKILL:when=${nth}` : `error=${fault.error}:when=${nth}..${nth + fault.times - 1}`
 
 async function attached(strace: ChildProcess): Promise<void> {
-  let said = ''
+  let output = ''
   for await (const chunk of strace.stderr ?? []) {
-    said += chunk
-    if (said.includes('attached')) break
-    if (/strace: (?!Process)/.test(said)) throw new Error(said)
+    output += chunk
+    if (output.includes('attached')) break
+    if (/strace: (?!Process)/.test(output)) throw new Error(output)
   }
-  if (!said.includes('attached')) throw new Error(`strace did not attach: ${said}`)
+  if (!output.includes('attached')) throw new Error(`strace did not attach: ${output}`)
 }
 
-/** The calls of an strace file, with or without thread numbers in front, each counted among its own. */
+/** Parses the calls of an strace file, with or without thread numbers, counted per call name. */
 export function readCalls(output: string): readonly Point[] {
   const counts = new Map<string, number>()
   const points: Point[] = []
@@ -80,7 +80,7 @@ export function readCalls(output: string): readonly Point[] {
   return points
 }
 
-/** The suite does not pass where it cannot look. @throws with what to install */
+/** Fails the suite when a tool is missing, instead of skipping. @throws with what to install */
 export function requireTool(name: string, args: readonly string[] = ['--version']): void {
   try {
     execFileSync(name, args, { stdio: 'ignore' })

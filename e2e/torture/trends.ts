@@ -1,7 +1,8 @@
-/** What was seen of a server at one moment. */
+/** Measurements of a server at one moment. */
 export interface Sample {
-  readonly life: number
-  /** Since the start of this life. */
+  /** Number of the period; a period is the time between two restarts. */
+  readonly period: number
+  /** Seconds since the restart that began the period. */
   readonly seconds: number
   readonly rssMiB: number
   readonly descriptors: number
@@ -10,85 +11,87 @@ export interface Sample {
 }
 
 export interface Trends {
-  /** How each grew in a life after its warm-up, by the hour; the middle one of all lives. */
+  /** Growth per hour after the warm-up; the median over all periods. */
   readonly perHour: Readonly<Record<Steady, number>>
   readonly maxWalMiB: number
-  /** The size of the file at the end of each life. */
+  /** The size of the file at the end of each period. */
   readonly fileMiB: readonly number[]
-  /** What has grown although nothing more was asked of the server than before. */
+  /** Values that grew although the load stayed the same. */
   readonly violations: readonly string[]
 }
 
 type Steady = 'rssMiB' | 'descriptors' | 'walMiB'
 
-/** How much each may grow in the part of a life that is looked at: this, or this share of what is there. */
+/** Allowed growth in the measured part of a period: an absolute amount, or a share of the current level. */
 const MAY_GROW: Readonly<Record<Steady, { readonly by: number; readonly share: number }>> = {
   rssMiB: { by: 8, share: 0.06 },
   descriptors: { by: 3, share: 0.02 },
   walMiB: { by: 8, share: 0.2 },
 }
 const MAX_WAL_MIB = 64
-/** Of what the first life has added to the file, what a later one may: that is kept for good. */
+/** Data that is kept for good: the share of file growth in the first period that a later one may add. */
 const KEPT_SHARE = 0.4
-/** Of the windows that the looked-at part of a life is cut into, each counts by its median. */
+/** The measured part of a period is cut into this many windows; each counts by its median. */
 const WINDOWS = 8
 
 /**
- * Whether it stays as it is. Robust: of each life the warm-up is left out, windows count by their medians, the slope is the
- * median of the slopes between any two of them, and of the lives the middle one counts. So neither a garbage collection nor
- * a burst passes for a leak.
+ * Decides whether the values stay flat. Robust against garbage collection and bursts: leaves out the warm-up, uses the
+ * median of each window, the median of the slopes between any two windows, and the median over all periods.
  */
 export function trendsOf(samples: readonly Sample[]): Trends {
-  const lives = [...Map.groupBy(samples, ({ life }) => life).values()]
-  const settled = lives.map(afterWarmUp).filter(({ length }) => length >= WINDOWS)
+  const periods = [...Map.groupBy(samples, ({ period }) => period).values()]
+  const settled = periods.map(afterWarmUp).filter(({ length }) => length >= WINDOWS)
   const names = Object.keys(MAY_GROW) as Steady[]
-  const slopes = names.map((name) => [name, median(settled.map((life) => slopeOf(life, name)))] as const)
+  const slopes = names.map((name) => [name, median(settled.map((period) => slopeOf(period, name)))] as const)
   const maxWalMiB = Math.max(...samples.map(({ walMiB }) => walMiB))
-  const fileMiB = lives.map((life) => Math.max(...life.map((sample) => sample.fileMiB)))
+  const fileMiB = periods.map((period) => Math.max(...period.map((sample) => sample.fileMiB)))
   return {
     perHour: Object.fromEntries(slopes.map(([name, slope]) => [name, slope * 3_600])) as Trends['perHour'],
     ...{ maxWalMiB, fileMiB },
     violations: [
-      ...(settled.length === 0 ? ['no life was long enough to tell'] : []),
+      ...(settled.length === 0 ? ['no period was long enough to judge'] : []),
       ...slopes.flatMap(([name, slope]) => growthOf(settled, name, slope)),
-      ...(maxWalMiB > MAX_WAL_MIB ? [`the log was ${maxWalMiB.toFixed(0)} MiB`] : []),
-      ...fileGrowth(lives, fileMiB),
+      ...(maxWalMiB > MAX_WAL_MIB ? [`the WAL was ${maxWalMiB.toFixed(0)} MiB`] : []),
+      ...fileGrowth(periods, fileMiB),
     ],
   }
 }
 
-/** The last half of a short life; of a long one all but the first third, and not before the caches of five minutes are full. */
-function afterWarmUp(life: readonly Sample[]): readonly Sample[] {
-  const whole = life.at(-1)?.seconds ?? 0
+/**
+ * Drops the warm-up: the first half of a short period; of a long one the first third, but at least five minutes, because
+ * caches fill until then.
+ */
+function afterWarmUp(period: readonly Sample[]): readonly Sample[] {
+  const whole = period.at(-1)?.seconds ?? 0
   const warmUp = Math.max(whole / 3, Math.min(300, whole / 2))
-  return life.filter(({ seconds }) => seconds >= warmUp)
+  return period.filter(({ seconds }) => seconds >= warmUp)
 }
 
-function growthOf(lives: readonly (readonly Sample[])[], name: Steady, slope: number): readonly string[] {
-  const span = median(lives.map((life) => (life.at(-1)?.seconds ?? 0) - (life[0]?.seconds ?? 0)))
-  const level = median(lives.map((life) => median(life.map((sample) => sample[name]))))
+function growthOf(periods: readonly (readonly Sample[])[], name: Steady, slope: number): readonly string[] {
+  const span = median(periods.map((period) => (period.at(-1)?.seconds ?? 0) - (period[0]?.seconds ?? 0)))
+  const level = median(periods.map((period) => median(period.map((sample) => sample[name]))))
   const { by, share } = MAY_GROW[name]
   const growth = slope * span
   if (growth <= Math.max(by, share * level)) return []
   return [`${name} grew by ${growth.toFixed(1)} in ${span.toFixed(0)} s, from about ${level.toFixed(0)}`]
 }
 
-/** What a life adds is removed in the next one, which is days later; its room is used again. */
-function fileGrowth(lives: readonly (readonly Sample[])[], ends: readonly number[]): readonly string[] {
+/** Data of one period is removed in the next, which starts days later, and its space is reused. */
+function fileGrowth(periods: readonly (readonly Sample[])[], ends: readonly number[]): readonly string[] {
   const [before, last] = ends.slice(-2)
   if (ends.length < 3 || before === undefined || last === undefined) return []
-  const added = (ends[0] ?? 0) - (lives[0]?.[0]?.fileMiB ?? 0)
+  const added = (ends[0] ?? 0) - (periods[0]?.[0]?.fileMiB ?? 0)
   const allowed = Math.max(1, KEPT_SHARE * added)
   if (last - before <= allowed) return []
   return [
-    `the file grew by ${(last - before).toFixed(1)} MiB in the last life, by ${added.toFixed(1)} MiB in the first`,
+    `the file grew by ${(last - before).toFixed(1)} MiB in the last period and by ${added.toFixed(1)} MiB in the first`,
   ]
 }
 
-/** A second, of the medians of the windows. */
-function slopeOf(life: readonly Sample[], name: Steady): number {
+/** Growth per second, from the medians of the windows. */
+function slopeOf(period: readonly Sample[], name: Steady): number {
   const windows = Array.from({ length: WINDOWS }, (_, n) =>
-    life.slice(Math.floor((n * life.length) / WINDOWS), Math.floor(((n + 1) * life.length) / WINDOWS)),
+    period.slice(Math.floor((n * period.length) / WINDOWS), Math.floor(((n + 1) * period.length) / WINDOWS)),
   )
   const points = windows.map((window) => ({
     at: median(window.map(({ seconds }) => seconds)),

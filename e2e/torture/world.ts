@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import { createRandom } from '../../packages/testkit/src/random.ts'
 import {
   bearer,
-  createPlace,
+  createSandbox,
   createToken,
-  type Place,
   type RunningServer,
   removeFolder,
+  type Sandbox,
   startServer,
 } from '../perdure-process.ts'
 import { inspectCopy } from './database-copy.ts'
 
 export const SERVE = ['server', '--config', join(import.meta.dirname, '../fixtures/torture.config.mjs')]
 
-/** What the suite reads of the answers; which fields are there depends on the route. */
+/** The response fields that the suite reads; which are present depends on the route. */
 export interface Shown {
   readonly id: string
   readonly runId: string
@@ -46,7 +46,7 @@ export interface Ask {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: unknown
-  /** The Idempotency-Key; every repetition of the request carries it again. */
+  /** The Idempotency-Key, sent with every repetition of the request. */
   readonly key?: string
   readonly token?: string
 }
@@ -58,38 +58,38 @@ export interface Answer {
   readonly isReplayed: boolean
 }
 
-/** A request with a key that was answered whole, and every such answer that was ever read. */
-export interface Kept {
+/** A request with a key that was answered, and every answer received for it. */
+export interface RecordedRequest {
   readonly ask: Ask
   readonly answers: Answer[]
-  /** What was answered has been deleted since, with its session. */
+  /** The answer's subject was deleted since, together with its session. */
   isGone: boolean
 }
 
 export interface WorldOptions {
   readonly seed: number
   readonly env?: NodeJS.ProcessEnv
-  readonly place?: Place
-  readonly start?: (place: Place) => Promise<RunningServer>
+  readonly sandbox?: Sandbox
+  readonly start?: (sandbox: Sandbox) => Promise<RunningServer>
 }
 
 export type World = Awaited<ReturnType<typeof openWorld>>
 
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** A server that dies and comes back on one file, and clients that ask for ever. */
+/** A server that is killed and restarted on one file, and clients that repeat requests until they are answered. */
 export async function openWorld(options: WorldOptions) {
-  const { seed, start = (place) => startServer(place, SERVE) } = options
-  const place = options.place ?? createPlace(options.env)
-  const databasePath = place.env.PERDURE_STORAGE_PATH ?? ''
-  const token = await createToken(place)
+  const { seed, start = (sandbox) => startServer(sandbox, SERVE) } = options
+  const sandbox = options.sandbox ?? createSandbox(options.env)
+  const databasePath = sandbox.env.PERDURE_STORAGE_PATH ?? ''
+  const token = await createToken(sandbox)
   const random = createRandom(seed)
   const violations: string[] = []
-  const kept = new Map<string, Kept>()
+  const recorded = new Map<string, RecordedRequest>()
   /** Milliseconds from a kill to the first healthy answer. */
   const outages: number[] = []
   const counts = { requests: 0, acknowledged: 0, kills: 0 }
-  let server = await start(place)
+  let server = await start(sandbox)
   let isOver = false
 
   const violate = (invariant: string, text: string) => {
@@ -109,30 +109,30 @@ export async function openWorld(options: WorldOptions) {
     return { status: response.status, text, body: parse(text), isReplayed }
   }
 
-  const keep = (ask: Ask, answer: Answer) => {
+  const record = (ask: Ask, answer: Answer) => {
     if (answer.status >= 500) violate('I10', `${ask.method ?? 'POST'} ${ask.path} ${answer.status} ${answer.text}`)
     if (answer.status >= 300) return
     counts.acknowledged++
     if (ask.key === undefined) return
-    const earlier = kept.get(ask.key)
-    if (earlier === undefined) kept.set(ask.key, { ask, answers: [answer], isGone: false })
+    const earlier = recorded.get(ask.key)
+    if (earlier === undefined) recorded.set(ask.key, { ask, answers: [answer], isGone: false })
     else earlier.answers.push(answer)
   }
 
   return {
-    ...{ place, databasePath, token, random, violations, violate, kept, outages, counts, seed },
+    ...{ sandbox, databasePath, token, random, violations, violate, recorded, outages, counts, seed },
     server: () => server,
     isOver: () => isOver,
-    /** A whole number from `least` to `most`. */
-    between: (least: number, most: number) => least + Math.floor(random() * (most - least + 1)),
+    /** Returns a random integer from `least` to `most`. */
+    between: (min: number, max: number) => min + Math.floor(random() * (max - min + 1)),
 
-    /** Repeats the request until the server answers it for good; the last answer, whatever its status. */
+    /** Repeats the request until the server gives a final answer, and returns it whatever its status. */
     async ask(ask: Ask): Promise<Answer> {
       for (let attempt = 0; !isOver; attempt++) {
         try {
           const answer = await send(ask)
           if (!mayComeLater(answer)) {
-            keep(ask, answer)
+            record(ask, answer)
             return answer
           }
         } catch (error) {
@@ -140,18 +140,18 @@ export async function openWorld(options: WorldOptions) {
         }
         await pause(random() * Math.min(400, 20 * 2 ** attempt))
       }
-      throw new Error('the world has ended')
+      throw new Error('the torture run is over')
     },
 
-    /** From now on these keys are answered 404, because the session that their answers tell of was deleted. */
+    /** Expects 404 for these keys from now on, because the session of their answers was deleted. */
     expectGone(keys: readonly string[]) {
       for (const key of keys) {
-        const one = kept.get(key)
+        const one = recorded.get(key)
         if (one !== undefined) one.isGone = true
       }
     },
 
-    /** Kills the server and looks at a copy of what it left. */
+    /** Kills the server and checks a copy of the files it left. */
     async kill(signal: NodeJS.Signals = 'SIGKILL') {
       counts.kills++
       await server.kill(signal)
@@ -161,7 +161,7 @@ export async function openWorld(options: WorldOptions) {
     /** Starts the next server on the file. */
     async start(how = start) {
       const before = performance.now()
-      server = await how(place)
+      server = await how(sandbox)
       for (;;) {
         const health = await fetch(`${server.url}/health`)
         await health.text()
@@ -171,7 +171,7 @@ export async function openWorld(options: WorldOptions) {
       outages.push(Math.round(performance.now() - before))
     },
 
-    /** Waits for the server to end by itself. */
+    /** Waits for the server to exit by itself. */
     async ended() {
       const child = server.process
       if (child.exitCode === null && child.signalCode === null) {
@@ -181,14 +181,14 @@ export async function openWorld(options: WorldOptions) {
       return { code: child.exitCode, signal: child.signalCode }
     },
 
-    /** The lines that the effects of this name have left outside the database. */
-    effects: createLedger(place.env.E2E_LEDGER ?? ''),
+    /** Returns the ledger lines of the effects with this name, outside the database. */
+    effects: createLedger(sandbox.env.E2E_LEDGER ?? ''),
 
-    /** Kills the server; what it leaves is removed when nothing was wrong with it. */
+    /** Kills the server; removes its files when there was no violation. */
     async end({ isKept = violations.length > 0 } = {}) {
       isOver = true
       if (server.process.exitCode === null && server.process.signalCode === null) await server.kill('SIGKILL')
-      if (!isKept) removeFolder(place.dir)
+      if (!isKept) removeFolder(sandbox.dir)
     },
   }
 }

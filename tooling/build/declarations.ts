@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path'
 
 const RELATIVE = /\b(?:from|import\()\s*['"](\.[^'"]+)\.ts['"]/g
 
-/** Copies the declarations that a user of `entry` sees; those of what is inside would only name packages that users do not have. */
+/**
+ * Copies only the declarations that users of `entry` can see; the others would name packages that users do not have.
+ */
 export function copyDeclarations(entry: string, { from, to }: { readonly from: string; readonly to: string }): void {
   const seen = new Set<string>()
   const follow = (path: string): void => {

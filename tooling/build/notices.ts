@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The licence of every foreign package of which one of these modules is. */
+/** Returns the licences of all third-party packages that contain one of these modules. */
 export function noticesOf(moduleIds: readonly string[]): string {
   const folders = moduleIds.flatMap((id) => /^.*node_modules\/(?!\.pnpm)(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? [])
   return [...new Set(folders)].sort().map(noticeOf).join('\n')

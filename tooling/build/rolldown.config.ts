@@ -6,7 +6,7 @@ import { planBundles } from './bundle.ts'
 import { copyDeclarations } from './declarations.ts'
 
 const { dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
-// A package of others that is a development dependency becomes part of the code.
+// Third-party development dependencies are bundled.
 const installed = Object.keys({ ...dependencies, ...peerDependencies })
 
 for (const name of readdirSync('dist')) if (name !== '.tsc') rmSync(join('dist', name), { recursive: true })

@@ -20,7 +20,7 @@ export interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>
 }
 
-/** A package that is published, as the repository has it. */
+/** A published package, as it is in the repository. */
 export interface Package {
   readonly folder: string // relative to the root
   readonly manifest: Manifest
@@ -37,17 +37,17 @@ export const packages: readonly Package[] = ['packages', 'apps']
   .filter(({ manifest }) => !manifest.private)
   .sort((a, b) => a.manifest.name.localeCompare(b.manifest.name))
 
-/** The pinned pnpm, as CONTRIBUTING names it. */
+/** Runs the pinned pnpm. */
 export const pnpm = (args: readonly string[], cwd = root): string =>
   execFileSync('npx', ['-y', rootManifest.packageManager, ...args], { cwd, encoding: 'utf8', stdio: 'pipe' })
 
-/** A package as its users get it. */
+/** A package as its users install it. */
 export interface Packed extends Package {
   readonly tarball: string
   readonly files: readonly string[]
 }
 
-/** Packs every package as `pnpm publish` would: the export condition of the sources is gone, ranges are plain. */
+/** Packs every package as `pnpm publish` would: without the source export condition, with plain version ranges. */
 export function packPackages(to: string): readonly Packed[] {
   mkdirSync(to, { recursive: true })
   const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`)

@@ -4,16 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packages, pnpm, root } from '../consumer/packages.ts'
 
-/** Rehearses a release of what is committed, in a copy of the repository: nothing is published, nothing here changes. */
+/**
+ * Rehearses a release of the committed state in a copy of the repository. Publishes nothing and changes nothing here.
+ */
 function rehearse(): void {
   const copy = join(mkdtempSync(join(tmpdir(), 'perdure-release-')), 'perdure')
   execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, copy])
-  const tell = (text: string) => console.log(text)
+  const print = (text: string) => console.log(text)
 
-  tell('install, from the lockfile')
+  print('install from the lockfile')
   pnpm(['install', '--frozen-lockfile', '--prefer-offline', '--loglevel=warn'], copy)
 
-  tell('one change set: a minor change of @perdure/client')
+  print('apply one change set: a minor change of @perdure/client')
   const changeset = "---\n'@perdure/client': minor\n---\n\nRehearses a release.\n"
   writeFileSync(join(copy, '.changeset/rehearsal.md'), changeset)
   pnpm(['changeset', 'version'], copy)
@@ -21,16 +23,16 @@ function rehearse(): void {
     const { version } = JSON.parse(readFileSync(join(copy, folder, 'package.json'), 'utf8'))
     const log = join(copy, folder, 'CHANGELOG.md')
     const [entry] = existsSync(log) ? (/^## .+$/m.exec(readFileSync(log, 'utf8')) ?? []) : []
-    tell(
+    print(
       `  ${manifest.name} ${manifest.version} -> ${version}, ${entry === `## ${version}` ? 'in its change log' : 'MISSING in its change log'}`,
     )
     if (entry !== `## ${version}`) process.exitCode = 1
   }
-  pnpm(['install', '--frozen-lockfile', '--prefer-offline', '--loglevel=warn'], copy) // the lockfile holds no own version
+  pnpm(['install', '--frozen-lockfile', '--prefer-offline', '--loglevel=warn'], copy) // the lockfile contains no versions of our packages
 
-  tell('build, and publish --dry-run')
+  print('build and publish --dry-run')
   pnpm(['build'], copy)
-  tell(pnpm(['-r', 'publish', '--access', 'public', '--no-git-checks', '--dry-run'], copy))
+  print(pnpm(['-r', 'publish', '--access', 'public', '--no-git-checks', '--dry-run'], copy))
   rmSync(copy, { recursive: true, force: true })
 }
 

@@ -6,7 +6,7 @@ import { build } from 'rolldown'
 import { planBundles } from '../build/bundle.ts'
 import { type Manifest, packages, root, rootManifest } from '../consumer/packages.ts'
 
-/** What cannot be part of a bundle: a native module, and the optional ones that a user adds. */
+/** Packages that cannot be bundled: a native module, and optional ones that users install themselves. */
 const NATIVE = ['better-sqlite3']
 const OPTIONAL = ['better-sqlite3-multiple-ciphers', '@napi-rs/keyring']
 
@@ -17,32 +17,32 @@ const cli = folderOf('@perdure/cli')
 const { version } = manifestOf(cli)
 
 /**
- * Packs the command with everything it loads but the native module into one tarball, for `npx` and for images. Made from the
- * sources; only what `perdure deploy print` shows must be built.
+ * Packs the command with everything it loads, except the native module, into one tarball for `npx` and images. Bundles
+ * from the sources; only the files of `perdure deploy print` must be built before.
  */
 export async function packStandalone(to: string): Promise<string> {
-  const place = mkdtempSync(join(tmpdir(), 'perdure-standalone-'))
+  const folder = mkdtempSync(join(tmpdir(), 'perdure-standalone-'))
   for (const part of ['bin', 'templates', 'dist/deploy'])
-    cpSync(join(cli, part), join(place, part), { recursive: true })
-  cpSync(join(root, 'LICENSE'), join(place, 'LICENSE'))
-  cpSync(join(cli, 'README.md'), join(place, 'README.md'))
-  writeFileSync(join(place, 'package.json'), JSON.stringify(manifest(), null, 2))
-  await bundle(place)
+    cpSync(join(cli, part), join(folder, part), { recursive: true })
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  cpSync(join(cli, 'README.md'), join(folder, 'README.md'))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest(), null, 2))
+  await bundle(folder)
   mkdirSync(to, { recursive: true })
-  const name = execFileSync('npm', ['pack', '--silent', '--pack-destination', to], { cwd: place, encoding: 'utf8' })
-  rmSync(place, { recursive: true, force: true })
+  const name = execFileSync('npm', ['pack', '--silent', '--pack-destination', to], { cwd: folder, encoding: 'utf8' })
+  rmSync(folder, { recursive: true, force: true })
   return join(to, name.trim())
 }
 
-async function bundle(place: string): Promise<void> {
+async function bundle(folder: string): Promise<void> {
   const external = [...NATIVE, ...OPTIONAL]
   const plans = planBundles({
     entries: ['main.ts', 'compile-cache.ts', 'dev/dev-server.ts'].map((file) => join(cli, 'src', file)),
     threads: [join(cli, 'src/dev/parent-watch.ts'), join(folderOf('@perdure/sqlite'), 'src/host/storage-worker.ts')],
     external,
     externalOfThreads: external,
-    dir: join(place, 'dist'),
-    notices: join(place, 'THIRD-PARTY-LICENSES'),
+    dir: join(folder, 'dist'),
+    notices: join(folder, 'THIRD-PARTY-LICENSES'),
   })
   await build(plans.map((options) => ({ ...options, logLevel: 'silent' as const })))
 }
@@ -55,7 +55,7 @@ function manifest(): object {
   const { license, engines, repository } = rootManifest
   return {
     ...{ name: '@perdure/standalone', version, license, repository, engines, type: 'module' },
-    description: 'The perdure command with all it needs but the native storage driver.',
+    description: 'The perdure command, bundled with everything except the native storage driver.',
     bin: { perdure: './bin/perdure.js' },
     files: ['bin', 'dist', '!dist/**/*.map', 'templates', 'THIRD-PARTY-LICENSES'],
     exports: {},

@@ -1,6 +1,6 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 
-/** A storage of the consumer's own: it counts what it commits. */
+/** A custom storage of the consumer that counts commits. */
 export function createCountingStorage() {
   const inner = createInMemoryStorage()
   let commits = 0

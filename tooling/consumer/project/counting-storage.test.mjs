@@ -5,7 +5,7 @@ import { createCountingStorage } from './counting-storage.mjs'
 
 storageContract({ name: 'counting', open: async () => createCountingStorage() })
 
-it('serves on it', async () => {
+it('runs a server on the custom storage', async () => {
   const storage = createCountingStorage()
   const server = await createServer({
     config: { auth: { kind: 'none' }, server: { port: 0 } },

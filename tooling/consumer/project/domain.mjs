@@ -1,4 +1,4 @@
-// The domain on the reference storage and nothing else: no server, no Node adapter of Perdure, no file.
+// The domain with only the reference storage: no server, no Node adapter of Perdure, no file.
 import {
   createAgentRegistry,
   createEngine,

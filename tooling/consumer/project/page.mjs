@@ -1,4 +1,4 @@
-// A page: whatever a bundler makes of it runs in the browser.
+// A web page; a bundler turns it into browser code.
 import { createClient } from '@perdure/client'
 
 const parameters = new URLSearchParams(location.hash.slice(1))

@@ -1,4 +1,4 @@
-// A server in a program of one's own, with the default adapters.
+// A server inside the consumer's own program, with the default adapters.
 import { createServer } from '@perdure/server-app'
 
 const server = await createServer({

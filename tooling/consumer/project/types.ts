@@ -1,4 +1,4 @@
-// Checked by the compiler with everything strict, declarations of the packages included; never run.
+// Type-checked in strict mode against the package declarations; never run.
 import { createClient } from '@perdure/client'
 import { classifyProviderResponse, createEngine, type RunContext, ToolError } from '@perdure/core'
 import { createHttpApp, type HttpAppDeps } from '@perdure/http'

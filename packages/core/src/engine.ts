@@ -1,4 +1,3 @@
-import { isTerminal } from '@perdure/protocol'
 import {
   type Clock,
   type IdGenerator,
@@ -13,6 +12,7 @@ import {
   type Tracer,
   type UnitOfWork,
 } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { createDecideApprovals } from './approvals/decide-approvals.ts'
 import { createExpireApproval } from './approvals/expire-approval.ts'
 import { createReadApprovals } from './approvals/read-approvals.ts'
@@ -56,51 +56,51 @@ import type { WorkflowRegistry } from './targets/workflow-registry.ts'
 import { fireEndWrites } from './triggers/fire-end.ts'
 import type { FireEventTriggers } from './triggers/fire-event-triggers.ts'
 import { createDeleteThread } from './workflows/delete-thread.ts'
+import { deliverEmissions } from './workflows/deliver-emissions.ts'
 import { createEmitEvent, NO_FIRES } from './workflows/emit-event.ts'
 import { type ForkRequest, forkThread } from './workflows/fork-thread.ts'
-import { handOutEmissions } from './workflows/hand-out-emissions.ts'
 import { createResumeWorkflow } from './workflows/resume-workflow.ts'
 import { createWorkflowThreads } from './workflows/workflow-threads.ts'
 
 export interface EngineDeps
   extends Pick<Storage, 'runs' | 'events' | 'sessions' | 'steps' | 'approvals' | 'emissions'> {
-  /** Publishes what it commits. */
+  /** Also publishes the events it commits. */
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly timers: Timers
   readonly ids: IdGenerator
   readonly logger: Logger
   readonly meter: Meter
-  /** Finds no nested calls when missing. */
+  /** Detects durable calls inside durable calls; does not detect them when missing. */
   readonly nesting?: Nesting | undefined
-  /** Traces nothing when missing. */
+  /** No tracing when missing. */
   readonly tracer?: Tracer | undefined
   readonly render: RenderEnvelope
   readonly agents: AgentRegistry
   readonly workflows: WorkflowRegistry
   readonly phase: PhaseHolder
-  /** What the code of a run finds on its context besides what the engine gives it. */
+  /** Creates the services on the context of a run. */
   readonly services: CreateRunServices
   readonly limits: EngineLimits
-  /** Remembers the answers that are met; nothing is remembered when missing. */
-  readonly knownAnswers?: Pick<AnswerCache, 'startReading'> | undefined
+  /** Caches answers of repeated requests; no caching when missing. */
+  readonly answerCache?: Pick<AnswerCache, 'startReading'> | undefined
   readonly recall: Recall
   readonly basePath: string
 }
 
 export interface EngineLimits {
-  readonly concurrency: number // runs executing at once
+  readonly concurrency: number // runs that execute at once
   readonly maxQueued: number
   readonly maxResultBytes: number
   readonly maxEventBytes: number
   readonly abortGraceMs: number
   readonly idempotencyTtlMs: number
-  readonly wakesPerCommit?: number | undefined // calls that an event settles in one commit; 200 when missing
+  readonly wakesPerCommit?: number | undefined // waits that an event ends in one commit; 200 when missing
 }
 
 export type Engine = ReturnType<typeof createEngine>
 
-/** Everything that runs are made of, wired once: the use cases for the edges, and the life cycle for whoever starts it. */
+/** Wires everything about runs: the use cases for the edges, and the methods that start and stop the engine. */
 export function createEngine(given: EngineDeps) {
   const { limits, agents, workflows } = given
   const runWaiters = createRunWaiters()
@@ -144,7 +144,7 @@ export function createEngine(given: EngineDeps) {
     resolveWait,
     expireApproval: createExpireApproval({ ...deps, decideApprovals }),
     expire: async (run) => {
-      const error = { code: 'budget-exhausted', message: 'the budget of time is used up' }
+      const error = { code: 'budget-exhausted', message: 'the time budget is used up' }
       const { usage } = await usageWithChildren(deps, run)
       const ended = await endRun(deps, run, { status: 'failed', finishReason: 'budget-exhausted', error, usage })
       if (ended !== undefined) runner.abort(run.id, 'budget-exhausted')
@@ -158,14 +158,14 @@ export function createEngine(given: EngineDeps) {
   const threads = createWorkflowThreads(deps)
   const followUpDeps = { ...deps, resolveWait, abortRun }
   const followUp = createFollowUp(followUpDeps)
-  runWaiters.observe((run, news) => {
+  runWaiters.observe((run, info) => {
     logOutcome(deps.logger, run)
     if (isTerminal(run.status)) {
       runMeter.ended(run)
       families.close(run.id)
     }
-    followUp(run, news).catch((error: unknown) =>
-      deps.logger.error('end of a run not followed up', error, { runId: run.id }),
+    followUp(run, info).catch((error: unknown) =>
+      deps.logger.error('could not apply the follow-up of an ended run', error, { runId: run.id }),
     )
   })
 
@@ -184,31 +184,31 @@ export function createEngine(given: EngineDeps) {
     onNamedEvent(fire: FireEventTriggers): void {
       fireEventTriggers = fire
     },
-    /** Calls the listener for every run that has come to an outcome in this process. */
+    /** Calls the listener for every run that ends or suspends in this process. */
     observeRuns: (listener: (run: RunRecord) => void) => runWaiters.observe(listener),
-    /** Costs no storage. */
+    /** Reads no storage. */
     readLoad: () => readRunLoad(runner),
     forkThread: (request: ForkRequest) => forkThread({ ...deps, threads, relaunch }, request),
-    /** Settles what the last process left behind. Before the listener binds; nothing executes yet. */
+    /** Recovers the runs of the previous process. To be called before the listener binds and before `start`. */
     async recover() {
       const recovered = await recoverRuns(deps)
       await reconcileRuns(followUpDeps)
       return recovered
     },
-    /** Executes what waits, and starts the durable timers. */
+    /** Starts executing queued runs and firing durable timers. */
     async start() {
       await lineUpRuns({ ...deps, runner })
-      await handOutEmissions({ ...deps, wakeRun })
+      await deliverEmissions({ ...deps, wakeRun })
       if (holdsTimers) timerDriver.start()
-      else given.logger.warn('durable timers are off: the storage cannot tell what is due')
+      else given.logger.warn('durable timers are off: the storage cannot list due waits')
     },
-    /** Starts nothing more; false when runs still execute after the time. */
+    /** Stops starting runs and waits for those that execute. False when some still do after `timeoutMs`. */
     async drain(timeoutMs: number) {
       admission.close()
       await timerDriver.stop()
       return waitForRuns({ ...deps, runner }, timeoutMs)
     },
-    /** Takes the runs that still execute away from this process. */
+    /** Queues or aborts the runs that still execute. */
     release: () => releaseRuns({ ...deps, runner }),
   }
 }

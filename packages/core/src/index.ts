@@ -1,5 +1,5 @@
 export type { ApprovalResource } from './approvals/approval-resource.ts'
-export type { Decision } from './approvals/decision.ts'
+export type { SubmittedDecision } from './approvals/decision.ts'
 export type { DecisionRef } from './approvals/match-decisions.ts'
 export type { ReadApprovals } from './approvals/read-approvals.ts'
 export type { ResolveApproval } from './approvals/resolve-approval.ts'
@@ -7,7 +7,7 @@ export type { AdmitRequest } from './audit/admit-request.ts'
 export { type Audit, type AuditDeps, type AuditHealth, createAudit } from './audit/audit.ts'
 export type { AuditResource } from './audit/audit-resource.ts'
 export { auditingUnitOfWork } from './audit/audit-unit-of-work.ts'
-export { auditWrite, type Doer } from './audit/audit-write.ts'
+export { type AuditActor, auditWrite } from './audit/audit-write.ts'
 export type { AuditExport, ExportAudit } from './audit/export-audit.ts'
 export type { AuditFilter, ListAudit } from './audit/read-audit.ts'
 export type { AnsweredRequest, RecordAnswer } from './audit/record-answer.ts'
@@ -29,7 +29,14 @@ export {
   withCredentialCheck,
 } from './auth/credential-watch.ts'
 export { type CsrfTokens, createCsrfTokens } from './auth/csrf-tokens.ts'
-export { type Attempts, createAttempts, createLockout, LOCKOUT, type Lockout, NO_ATTEMPTS } from './auth/lockout.ts'
+export {
+  type AttemptLimiter,
+  createAttemptLimiter,
+  createLockout,
+  LOCKOUT,
+  type Lockout,
+  NO_ATTEMPT_LIMIT,
+} from './auth/lockout.ts'
 export { createManageTokens, type ManageTokens, type ManageTokensDeps } from './auth/manage-tokens.ts'
 export type { MintToken, NewToken } from './auth/new-token.ts'
 export type { Principal } from './auth/principal.ts'
@@ -89,20 +96,20 @@ export { createRetry, type Retry, type RetryDeps, type RetryFn, type RetryOption
 export { ToolError, type ToolErrorOptions } from './providers/tool-error.ts'
 export {
   createSlidingWindow,
-  noneTaken,
+  emptyWindow,
   type SlidingWindow,
   type Take,
-  type Taken,
   takeFrom,
+  type WindowState,
 } from './rate-limit/sliding-window.ts'
 export {
+  type AuthorizedSubject,
   type AuthorizeSubject,
-  couldFollow,
+  canFollowAny,
   createAuthorizeSubject,
-  type Followed,
 } from './realtime/authorize-subject.ts'
 export type { DeliveredEvent, EventSource } from './realtime/delivered-event.ts'
-export { createRenderEnvelope, type EnvelopeView, type RenderEnvelope } from './realtime/envelope.ts'
+export { createRenderEnvelope, type EnvelopeOptions, type RenderEnvelope } from './realtime/envelope.ts'
 export type { EventEnvelope } from './realtime/event-envelope.ts'
 export { createEventFeed, type EventFeed, type FeedPage } from './realtime/event-feed.ts'
 export { createEventHub, type EventHub, type Watcher, withPublication } from './realtime/event-hub.ts'
@@ -132,23 +139,13 @@ export type { ReadSkills } from './skills/read-skills.ts'
 export { createRunSkills, type RunSkills } from './skills/run-skills.ts'
 export { joinSkillStores } from './skills/skill-library.ts'
 export { createSkills } from './skills/skills.ts'
-export type {
-  Agent,
-  AgentContext,
-  AgentEvent,
-  AgentRegistration,
-  Concurrency,
-  EmitOptions,
-  OnBusy,
-  Recovery,
-  RegistrationOptions,
-  Resume,
-  RunContext,
-} from './targets/agent.ts'
+export type { Agent, AgentContext, AgentEvent, AgentRegistration } from './targets/agent.ts'
 export { defineAgent } from './targets/agent.ts'
 export { type AgentRegistry, createAgentRegistry } from './targets/agent-registry.ts'
 export type { AgentResource, AgentStateResource, ReadAgents } from './targets/read-agents.ts'
 export type { ReadWorkflows } from './targets/read-workflows.ts'
+export type { Concurrency, OnBusy, Recovery, RegistrationOptions } from './targets/registration.ts'
+export type { EmitOptions, Resume, RunContext } from './targets/run-context.ts'
 export type { CreateRunServices, RunServices } from './targets/run-services.ts'
 export { targetsOf } from './targets/target-registry.ts'
 export { defineWorkflow, type Workflow, type WorkflowRegistration } from './targets/workflow.ts'

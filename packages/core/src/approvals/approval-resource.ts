@@ -1,6 +1,6 @@
 import { type ApprovalRecord, type EpochMs, fromJsonText, type JsonText } from '@perdure/ports'
 
-/** The approval as the API shows it. */
+/** Converts an approval to its API representation. */
 export function toApprovalResource(approval: ApprovalRecord) {
   const {
     kind,

@@ -2,14 +2,14 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
-import { mortal } from '../model/crashing-storage.fixture.ts'
-import type { RunContext } from '../targets/agent.ts'
+import { agentOf, createTestEngine, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
+import { createCrashingStorage } from '../model/crashing-storage.fixture.ts'
+import type { RunContext } from '../targets/run-context.ts'
 
 const KEY = { id: 'key-1', fingerprint: 'same' }
 const BOB = { subject: 'bob', scopes: ['agents:invoke', 'approvals:resolve'] }
 
-const asking =
+const suspending =
   (count: number, timeoutMs?: number) =>
   async (_: unknown, { suspend, resume }: RunContext) => {
     if (resume !== undefined)
@@ -22,62 +22,77 @@ const asking =
     return suspend({ approvals })
   }
 
-const inCalls = async (_: unknown, { approval }: RunContext) =>
+const callingApproval = async (_: unknown, { approval }: RunContext) =>
   (await Promise.all(['a0', 'a1', 'a2'].map((name) => approval(name)))).map(({ granted, payload }) => [
     granted,
     payload,
   ])
 
-async function house(run: (input: unknown, context: RunContext) => Promise<unknown>) {
+/** A run that waits for approvals, on a server whose storage can crash. */
+async function setUpRun(code: (input: unknown, context: RunContext) => Promise<unknown>) {
   const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
-  const start = async (storage: Storage = shared.storage) => {
-    const engine = createTestEngine({ ...shared, storage, agents: [agentOf('asks', run, { recovery: 'resume' })] })
+  const { storage, clock } = shared
+  const start = async (ownStorage: Storage = storage) => {
+    const agents = [agentOf('asks', code, { recovery: 'resume' })]
+    const engine = createTestEngine({ ...shared, storage: ownStorage, agents })
     await engine.recover()
     await engine.start()
-    await settled(shared.clock)
+    await untilIdle(clock)
     return engine
   }
-  const first = mortal(shared.storage)
-  const engine = await start(first.storage)
-  const asked = engine.run('asks')
-  await settled(shared.clock)
-  const { runId, approvals = [] } = outcomeOf(await asked)
-  const ids = approvals.map(({ id }) => id)
-  const approvalsOf = async () =>
-    (await shared.storage.approvals.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
-  const resume = (given: object, target = engine) =>
-    target.resumeRun({ runId, principal: BOB, visibility: EVERY_ROW, ...given })
-  return { ...shared, ...first, storage: shared.storage, start, engine, runId, ids, approvalsOf, resume }
+  const crashing = createCrashingStorage(storage)
+  const engine = await start(crashing.storage)
+  const reply = engine.run('asks')
+  await untilIdle(clock)
+  const { runId, approvals = [] } = outcomeOf(await reply)
+  const run = {
+    id: runId,
+    approvalIds: approvals.map(({ id }) => id),
+    resume: (request: object) => engine.resumeRun({ runId, principal: BOB, visibility: EVERY_ROW, ...request }),
+    approvalStatuses: async () => {
+      const { items } = await storage.approvals.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)
+      return items.map(({ status }) => status)
+    },
+  }
+  const server = { engine, crashAfter: crashing.crashAfter, hasCrashed: crashing.hasCrashed, restart: () => start() }
+  return { run, server, storage, clock }
 }
 
-describe('a resume with several decisions', () => {
+describe('resume with several decisions', () => {
   it.each([
-    ['a run that is suspended as a whole', asking(3)],
-    ['a run that is suspended at its calls', inCalls],
-  ])('decides all of them for %s in one commit', async (_, code) => {
-    const { ids, resume, storage, clock, approvalsOf, runId } = await house(code)
+    ['a run suspended by ctx.suspend', suspending(3)],
+    ['a run suspended by ctx.approval', callingApproval],
+  ])('commits all of them together for %s', async (_, code) => {
+    const { run, storage, clock } = await setUpRun(code)
     const before = (await storage.events.head()).position
 
-    resume({ approvals: ids.map((id, index) => ({ id, granted: index !== 1, payload: index })), key: KEY })
-    await settled(clock)
+    const approvals = run.approvalIds.map((id, index) => ({ id, granted: index !== 1, payload: index }))
+    run.resume({ approvals, key: KEY })
+    await untilIdle(clock)
 
-    expect((await approvalsOf()).map(({ status }) => status)).toEqual(['granted', 'denied', 'granted'])
-    expect(await storage.runs.find(runId, EVERY_ROW)).toMatchObject({ status: 'completed' })
-    const types = (await storage.events.read({ runId }, { after: before, limit: 99 })).map(({ type }) => type)
+    expect(await run.approvalStatuses()).toEqual(['granted', 'denied', 'granted'])
+    expect(await storage.runs.find(run.id, EVERY_ROW)).toMatchObject({ status: 'completed' })
+    const types = (await storage.events.read({ runId: run.id }, { after: before, limit: 99 })).map(({ type }) => type)
     expect(types.filter((type) => type === 'run.resumed')).toHaveLength(1)
   })
 
-  it('decides none when one of them cannot be decided', async () => {
-    const { ids, engine, resume, approvalsOf } = await house(asking(3))
-    await engine.resolveApproval({ approvalId: ids[2] ?? '', granted: false, by: 'carol', visibility: EVERY_ROW })
+  it('commits none if one of them is refused', async () => {
+    const { run, server } = await setUpRun(suspending(3))
+    const ids = run.approvalIds
+    await server.engine.resolveApproval({
+      approvalId: ids[2] ?? '',
+      granted: false,
+      by: 'carol',
+      visibility: EVERY_ROW,
+    })
     const all = ids.map((id) => ({ id, granted: true }))
 
-    await expect(resume({ approvals: all, key: KEY })).rejects.toMatchObject({
+    await expect(run.resume({ approvals: all, key: KEY })).rejects.toMatchObject({
       id: 'approval-resolved',
       message: expect.stringContaining('carol'),
     })
     await expect(
-      resume({
+      run.resume({
         approvals: [
           { id: ids[0], granted: true },
           { id: 'apr-x', granted: true },
@@ -87,11 +102,11 @@ describe('a resume with several decisions', () => {
       id: 'approval-not-found',
     })
 
-    expect((await approvalsOf()).map(({ status }) => status)).toEqual(['pending', 'pending', 'denied'])
+    expect(await run.approvalStatuses()).toEqual(['pending', 'pending', 'denied'])
   })
 
-  it('finds the newest approval of a tool call however many a run has had', async () => {
-    const { resume, engine, storage, clock, runId } = await house(asking(1))
+  it('finds the newest approval of a tool call among hundreds of older ones', async () => {
+    const { run, server, storage, clock } = await setUpRun(suspending(1))
     const { items } = await storage.approvals.list({}, { limit: 1, order: 'asc' }, EVERY_ROW)
     const older = Array.from({ length: 250 }, (_, index) => ({
       ...items[0]!,
@@ -100,53 +115,54 @@ describe('a resume with several decisions', () => {
     clock.advance(1)
     await storage.unitOfWork.commit(older.map((approval) => ({ type: 'approval.insert', approval }) as const))
 
-    const outcome = outcomeOf(await resume({ approvals: [{ toolCallId: 'call-0', granted: true }] }))
+    const outcome = outcomeOf(await run.resume({ approvals: [{ toolCallId: 'call-0', granted: true }] }))
 
-    expect(outcome).toMatchObject({ runId, status: 'completed', result: [['a0', true, null, null]] })
-    expect(engine).toBeDefined()
+    expect(outcome).toMatchObject({ runId: run.id, status: 'completed', result: [['a0', true, null, null]] })
+    expect(server.engine).toBeDefined()
   })
 
-  it('is remembered under its key when the run still waits, and decides nothing again', async () => {
-    const { ids, resume, engine } = await house(asking(2))
+  it('replays the answer of a repeated key while the run still waits', async () => {
+    const { run, server } = await setUpRun(suspending(2))
+    const ids = run.approvalIds
     const request = { approvals: [{ id: ids[0], granted: true }], key: KEY }
 
-    const first = outcomeOf(await resume(request))
-    const again = await resume(request)
+    const first = outcomeOf(await run.resume(request))
+    const again = await run.resume(request)
 
     expect(first).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'approval', approvalId: ids[1] }] })
     expect(again).toMatchObject({ replayed: true, status: 200 })
     expect(outcomeOf(again)).toEqual(first)
-    expect(await engine.recall(KEY)).toMatchObject({ replayed: true })
+    expect(await server.engine.recall(KEY)).toMatchObject({ replayed: true })
   })
 
-  it('answers its key with what the run came to when the process dies right after the commit', async () => {
-    const { ids, resume, dieAfter, isDead, start, clock, runId } = await house(asking(2))
-    const request = { approvals: ids.map((id) => ({ id, granted: true })), key: KEY }
+  it('answers its key with the outcome of the run if the process crashes right after the commit', async () => {
+    const { run, server, clock } = await setUpRun(suspending(2))
+    const request = { approvals: run.approvalIds.map((id) => ({ id, granted: true })), key: KEY }
 
-    dieAfter(1)
-    resume(request)
-    await settled(clock)
-    expect(isDead()).toBe(true)
-    const next = await start()
-    await settled(clock)
+    server.crashAfter(1)
+    run.resume(request)
+    await untilIdle(clock)
+    expect(server.hasCrashed()).toBe(true)
+    const restarted = await server.restart()
+    await untilIdle(clock)
 
-    expect(outcomeOf((await next.recall(KEY))!)).toMatchObject({ runId, status: 'completed' })
+    expect(outcomeOf((await restarted.recall(KEY))!)).toMatchObject({ runId: run.id, status: 'completed' })
   })
 
-  it('takes effect once when it comes several times at once', async () => {
-    const { ids, resume, clock } = await house(asking(2))
-    const request = { approvals: ids.map((id) => ({ id, granted: true })), key: KEY }
+  it('takes effect once for concurrent requests with one key', async () => {
+    const { run, clock } = await setUpRun(suspending(2))
+    const request = { approvals: run.approvalIds.map((id) => ({ id, granted: true })), key: KEY }
 
-    const replies = await Promise.allSettled([resume(request), resume(request), resume(request)])
-    await settled(clock)
+    const replies = await Promise.allSettled([run.resume(request), run.resume(request), run.resume(request)])
+    await untilIdle(clock)
 
-    const ids409 = replies.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason.id))
-    expect(ids409[0]).toBe(200)
-    expect(['idempotency-in-flight', 'run-not-suspended', 200]).toEqual(expect.arrayContaining(ids409.slice(1)))
+    const results = replies.map((one) => (one.status === 'fulfilled' ? one.value.status : one.reason.id))
+    expect(results[0]).toBe(200)
+    expect(['idempotency-in-flight', 'run-not-suspended', 200]).toEqual(expect.arrayContaining(results.slice(1)))
   })
 })
 
-describe('a second decision', () => {
+describe('second decision on an approval', () => {
   const decide = {
     granted: true,
     reason: 'fine',
@@ -160,24 +176,24 @@ describe('a second decision', () => {
     ['missing payload', { payload: undefined }],
     ['reason', { reason: 'other' }],
     ['verdict', { granted: false }],
-  ])('with another %s is refused and names the winner', async (_, over) => {
-    const { ids, engine } = await house(asking(2))
-    await engine.resolveApproval({ approvalId: ids[0] ?? '', ...decide })
+  ])('is refused with another %s, naming who decided first', async (_, over) => {
+    const { run, server } = await setUpRun(suspending(2))
+    const [approvalId = ''] = run.approvalIds
+    await server.engine.resolveApproval({ approvalId, ...decide })
 
-    await expect(
-      engine.resolveApproval({ approvalId: ids[0] ?? '', ...decide, ...over, by: 'eve' }),
-    ).rejects.toMatchObject({
+    await expect(server.engine.resolveApproval({ approvalId, ...decide, ...over, by: 'eve' })).rejects.toMatchObject({
       id: 'approval-resolved',
       message: expect.stringContaining('granted by bob'),
     })
   })
 
-  it('that is the same in verdict, reason and payload is answered as the first', async () => {
-    const { ids, engine } = await house(asking(2))
-    const first = await engine.resolveApproval({ approvalId: ids[0] ?? '', ...decide })
+  it('returns the first answer if verdict, reason and payload are the same', async () => {
+    const { run, server } = await setUpRun(suspending(2))
+    const [approvalId = ''] = run.approvalIds
+    const first = await server.engine.resolveApproval({ approvalId, ...decide })
 
-    const again = await engine.resolveApproval({
-      ...{ approvalId: ids[0] ?? '', ...decide },
+    const again = await server.engine.resolveApproval({
+      ...{ approvalId, ...decide },
       payload: { to: 'x', amount: 5 },
       by: 'eve',
     })
@@ -186,48 +202,51 @@ describe('a second decision', () => {
   })
 })
 
-describe('the right to decide within a resume', () => {
+describe('decision within a resume', () => {
   const EVE = { subject: 'eve', scopes: ['agents:invoke'] }
 
-  it('comes with the right to resume for what a run suspends itself for', async () => {
-    const { ids, resume } = await house(asking(1))
+  it('requires only the right to resume for an approval of ctx.suspend', async () => {
+    const { run } = await setUpRun(suspending(1))
+    const [id] = run.approvalIds
 
-    const outcome = outcomeOf(await resume({ approvals: [{ id: ids[0], granted: true }], principal: EVE }))
+    const outcome = outcomeOf(await run.resume({ approvals: [{ id, granted: true }], principal: EVE }))
 
     expect(outcome.status).toBe('completed')
   })
 
-  it('takes approvals:resolve for what its code asks of a human', async () => {
-    const { ids, resume, approvalsOf, clock } = await house(inCalls)
-    const request = { approvals: [{ id: ids[0], granted: true }] }
+  it('requires approvals:resolve for an approval of ctx.approval', async () => {
+    const { run, clock } = await setUpRun(callingApproval)
+    const [id] = run.approvalIds
+    const request = { approvals: [{ id, granted: true }] }
     const withScope = (scope: string) => ({ ...request, principal: { ...EVE, scopes: ['agents:invoke', scope] } })
 
-    await expect(resume({ ...request, principal: EVE })).rejects.toMatchObject({
+    await expect(run.resume({ ...request, principal: EVE })).rejects.toMatchObject({
       id: 'scope-denied',
-      hint: expect.stringContaining(`approvals:resolve:${ids[0]}`),
+      hint: expect.stringContaining(`approvals:resolve:${id}`),
     })
-    await expect(resume(withScope('approvals:resolve:apr_other'))).rejects.toMatchObject({ id: 'scope-denied' })
-    await expect(resume(withScope('approvals:resolve:own'))).rejects.toMatchObject({ id: 'scope-denied' })
-    expect((await approvalsOf()).map(({ status }) => status)).toEqual(['pending', 'pending', 'pending'])
+    await expect(run.resume(withScope('approvals:resolve:apr_other'))).rejects.toMatchObject({ id: 'scope-denied' })
+    await expect(run.resume(withScope('approvals:resolve:own'))).rejects.toMatchObject({ id: 'scope-denied' })
+    expect(await run.approvalStatuses()).toEqual(['pending', 'pending', 'pending'])
 
-    resume(withScope(`approvals:resolve:${ids[0]}`))
-    await settled(clock)
-    expect((await approvalsOf()).map(({ status }) => status)).toEqual(['granted', 'pending', 'pending'])
+    run.resume(withScope(`approvals:resolve:${id}`))
+    await untilIdle(clock)
+    expect(await run.approvalStatuses()).toEqual(['granted', 'pending', 'pending'])
   })
 })
 
-describe('an approval of ctx.suspend', () => {
-  it('expires on time, and the run goes on once all are decided or expired', async () => {
-    const { ids, engine, runId, storage, clock, approvalsOf } = await house(asking(3, 1_000))
-    await engine.resolveApproval({ approvalId: ids[1] ?? '', granted: true, by: 'bob', visibility: EVERY_ROW })
+describe('approval of ctx.suspend', () => {
+  it('expires on time, and the run resumes once all are decided or expired', async () => {
+    const { run, server, storage, clock } = await setUpRun(suspending(3, 1_000))
+    const [, approvalId = ''] = run.approvalIds
+    await server.engine.resolveApproval({ approvalId, granted: true, by: 'bob', visibility: EVERY_ROW })
 
-    await engine.pass(1_000)
-    expect((await approvalsOf()).map(({ status }) => status)).toEqual(['expired', 'granted', 'pending'])
-    expect((await storage.runs.find(runId, EVERY_ROW))?.status).toBe('suspended')
-    await engine.pass(2)
-    await settled(clock)
+    await server.engine.advance(1_000)
+    expect(await run.approvalStatuses()).toEqual(['expired', 'granted', 'pending'])
+    expect((await storage.runs.find(run.id, EVERY_ROW))?.status).toBe('suspended')
+    await server.engine.advance(2)
+    await untilIdle(clock)
 
-    expect(await storage.runs.find(runId, EVERY_ROW)).toMatchObject({
+    expect(await storage.runs.find(run.id, EVERY_ROW)).toMatchObject({
       status: 'completed',
       result: '[["a0",false,"expired",null],["a1",true,null,null],["a2",false,"expired",null]]',
     })
@@ -235,26 +254,27 @@ describe('an approval of ctx.suspend', () => {
     expect(inbox.filter(({ type }) => type === 'approval.expired')).toHaveLength(2)
   })
 
-  it('expires at the next start when its time came while no process ran', async () => {
-    const { runId, storage, clock, start, dieAfter } = await house(asking(1, 1_000))
-    dieAfter(0)
+  it('expires at the next start if it became overdue while no process was running', async () => {
+    const { run, server, storage, clock } = await setUpRun(suspending(1, 1_000))
+    server.crashAfter(0)
     clock.advance(5_000)
 
-    await start()
-    await settled(clock)
+    await server.restart()
+    await untilIdle(clock)
 
-    expect(await storage.runs.find(runId, EVERY_ROW)).toMatchObject({
+    expect(await storage.runs.find(run.id, EVERY_ROW)).toMatchObject({
       status: 'completed',
       result: '[["a0",false,"expired",null]]',
     })
   })
 
-  it('refuses a decision after it has expired', async () => {
-    const { ids, engine } = await house(asking(2, 1_000))
-    await engine.pass(1_000)
+  it('rejects a decision after it has expired', async () => {
+    const { run, server } = await setUpRun(suspending(2, 1_000))
+    const [approvalId = ''] = run.approvalIds
+    await server.engine.advance(1_000)
 
     await expect(
-      engine.resolveApproval({ approvalId: ids[0] ?? '', granted: false, by: 'bob', visibility: EVERY_ROW }),
+      server.engine.resolveApproval({ approvalId, granted: false, by: 'bob', visibility: EVERY_ROW }),
     ).rejects.toMatchObject({ id: 'approval-resolved', message: expect.stringContaining('expired') })
   })
 })

@@ -15,7 +15,7 @@ import type { KeyedMutex } from '../concurrency/mutex.ts'
 import { approvalEvents } from '../durable/approval-events.ts'
 import { planResolution, type ResolvedWait, type WaitResolution } from '../durable/wait-resolution.ts'
 import type { WakeRun } from '../durable/wake-run.ts'
-import { type CommitOnceDeps, commitOnce, type Decision, type Once } from '../idempotency/commit-once.ts'
+import { type CommitOnceDeps, type CommitOnceResult, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import { awaitsResume, readSuspension, storeResumption } from '../runs/stored-suspension.ts'
 
@@ -26,104 +26,110 @@ export interface DecideApprovalsDeps extends CommitOnceDeps {
   readonly wakeRun: WakeRun
 }
 
-/** An open approval, and how it comes out. */
-export interface Decided {
+/** An open approval and the resolution to store. */
+export interface ResolvedApproval {
   readonly approval: ApprovalRecord
   readonly resolution: ApprovalResolution
 }
 
-/** Decisions of one run that are taken together. */
-export interface Deciding {
+/** Resolutions of approvals of one run, to be committed together. */
+export interface DecisionPlan {
   readonly run: RunRecord
-  readonly decided: readonly Decided[]
-  /** What the run is resumed with when these are the last decisions it needs. */
+  readonly resolved: readonly ResolvedApproval[]
+  /** Passed to the run when these resolutions resume it. */
   readonly payload?: unknown
   readonly writes: readonly Write[]
-  /** What is answered; `resumed` is the run as it is then, when it goes on. */
+  /** Builds the answer; `resumed` is the updated run, or `undefined` if the run stays suspended. */
   readonly answer: (resumed: RunRecord | undefined) => Omit<Decision, 'writes'>
 }
 
 /**
- * Decides approvals of one run, all of them or none: decisions, outcomes of the calls that wait, the run that goes on and
- * the record of the key are one commit. `prepare` is called again when somebody else was faster.
+ * Resolves approvals of one run, all or none: the decisions, the results of the waiting calls, the resumed run and the
+ * idempotency record are one commit. Calls `prepare` again after a write conflict.
  *
  * @throws AppError what `prepare` throws; `idempotency-conflict`, `idempotency-in-flight`
  */
 export type DecideApprovals = (request: {
   readonly runId: string
   readonly key?: KeyedRequest | undefined
-  readonly prepare: () => Promise<Deciding>
-}) => Promise<Once>
+  readonly prepare: () => Promise<DecisionPlan>
+}) => Promise<CommitOnceResult>
 
 export function createDecideApprovals(deps: DecideApprovalsDeps): DecideApprovals {
   return ({ runId, key, prepare }) =>
     deps.runMutex(runId, async () => {
-      let after: (() => void) | undefined
-      const once = await commitOnce(deps, key, async () => {
-        const deciding = await prepare()
-        const { run, decided } = deciding
-        after = undefined
-        if (decided.length === 0) return { writes: deciding.writes, ...deciding.answer(undefined) }
-        const settlement = await settlementOf(deps, deciding)
-        after = () => deps.wakeRun(run, settlement)
-        return { writes: writesOf(deciding, settlement), ...deciding.answer(settlement.resumed) }
+      let onCommitted: (() => void) | undefined
+      const result = await commitOnce(deps, key, async () => {
+        const plan = await prepare()
+        const { run, resolved } = plan
+        onCommitted = undefined
+        if (resolved.length === 0) return { writes: plan.writes, ...plan.answer(undefined) }
+        const waits = await resolveWaits(deps, plan)
+        onCommitted = () => deps.wakeRun(run, waits)
+        return { writes: writesOf(plan, waits), ...plan.answer(waits.resumed) }
       })
-      if (once.kind === 'committed') after?.()
-      return once
+      if (result.kind === 'committed') onCommitted?.()
+      return result
     })
 }
 
-async function settlementOf(deps: DecideApprovalsDeps, { run, decided, payload }: Deciding): Promise<WaitResolution> {
-  const settlings = await Promise.all(decided.map((one) => settlingOf(deps.steps, one)))
-  const resumes = awaitsResume(run) && (await areLast(deps, run, decided))
-  return planResolution(run, settlings.flat(), {
+async function resolveWaits(
+  deps: DecideApprovalsDeps,
+  { run, resolved, payload }: DecisionPlan,
+): Promise<WaitResolution> {
+  const resolvedWaits = await Promise.all(resolved.map((one) => resolvedWaitOf(deps.steps, one)))
+  const resumes = awaitsResume(run) && (await areLastPending(deps, run, resolved))
+  return planResolution(run, resolvedWaits.flat(), {
     at: deps.clock.now(),
-    ...(resumes ? { resumption: storeResumption(payload) } : {}),
+    resumption: resumes ? storeResumption(payload) : undefined,
   })
 }
 
-const writesOf = ({ decided, writes }: Deciding, settlement: WaitResolution): readonly Write[] => [
+const writesOf = ({ resolved, writes }: DecisionPlan, waits: WaitResolution): readonly Write[] => [
   ...writes,
-  ...decided.map(
+  ...resolved.map(
     ({ approval: { id }, resolution }): Write => ({
       type: 'approval.resolve',
       id,
       resolution,
     }),
   ),
-  ...settlement.writes,
-  { type: 'event.append', events: [...decided.flatMap(eventsOf), ...settlement.events] },
+  ...waits.writes,
+  { type: 'event.append', events: [...resolved.flatMap(eventsOf), ...waits.events] },
 ]
 
-const eventsOf = ({ approval, resolution }: Decided) => {
+const eventsOf = ({ approval, resolution }: ResolvedApproval) => {
   const type = resolution.status === 'expired' ? 'approval.expired' : 'approval.resolved'
   return approvalEvents({ ...approval, ...resolution }, type, resolution.resolvedAt)
 }
 
-/** Whether the run waits for these decisions and no other; approvals of an earlier part may stay open. */
-async function areLast(
+/** Whether these are the last decisions the run waits for; approvals of an earlier suspension may stay open. */
+async function areLastPending(
   { approvals }: DecideApprovalsDeps,
   run: RunRecord,
-  decided: readonly Decided[],
+  decided: readonly ResolvedApproval[],
 ): Promise<boolean> {
   const { approvalIds = [] } = readSuspension(run) ?? {}
-  const deciding = new Set(decided.map(({ approval }) => approval.id))
-  if (!approvalIds.some((id) => deciding.has(id))) return false
+  const resolvedIds = new Set(decided.map(({ approval }) => approval.id))
+  if (!approvalIds.some((id) => resolvedIds.has(id))) return false
   const others = await Promise.all(
-    approvalIds.filter((id) => !deciding.has(id)).map((id) => approvals.find(id, EVERY_ROW)),
+    approvalIds.filter((id) => !resolvedIds.has(id)).map((id) => approvals.find(id, EVERY_ROW)),
   )
   return others.every((one) => one?.status !== 'pending')
 }
 
-/** The call that waits for the approval, if one does: a run may also be suspended as a whole. */
-async function settlingOf(steps: StepStore, { approval, resolution }: Decided): Promise<readonly ResolvedWait[]> {
+/** The call that waits for the approval. Empty if the run is suspended as a whole and no call waits. */
+async function resolvedWaitOf(
+  steps: StepStore,
+  { approval, resolution }: ResolvedApproval,
+): Promise<readonly ResolvedWait[]> {
   const { seq, runId } = approval
   const step = seq === undefined ? undefined : await steps.find(runId, seq)
-  return step?.status === 'waiting' ? [{ step, ...endOf(step, resolution) }] : []
+  return step?.status === 'waiting' ? [{ step, ...changeOf(step, resolution) }] : []
 }
 
-/** A step that asked whether it may run again is started or fails; anything else gets the decision as its result. */
-function endOf(step: StepRecord, resolution: ApprovalResolution): Omit<ResolvedWait, 'step'> {
+/** A step that asked to run again is started or fails; any other call receives the decision as its result. */
+function changeOf(step: StepRecord, resolution: ApprovalResolution): Omit<ResolvedWait, 'step'> {
   const { status, reason, by, decision, resolvedAt } = resolution
   const granted = status === 'granted'
   const payload = decision === undefined ? undefined : fromJsonText(decision)
@@ -134,6 +140,6 @@ function endOf(step: StepRecord, resolution: ApprovalResolution): Omit<ResolvedW
 
 const refusedChange = ({ name }: StepRecord, reason: string | undefined, endedAt: EpochMs) => ({
   status: 'failed' as const,
-  error: { code: 'step-failed', message: `${name} may not run again: ${reason ?? 'denied'}` },
+  error: { code: 'step-failed', message: `${name} must not run again: ${reason ?? 'denied'}` },
   endedAt,
 })

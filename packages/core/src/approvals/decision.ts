@@ -8,18 +8,18 @@ import {
   toJsonText,
   type Write,
 } from '@perdure/ports'
-import { auditWrite, type Doer } from '../audit/audit-write.ts'
+import { type AuditActor, auditWrite } from '../audit/audit-write.ts'
 
-/** What somebody says of an approval. */
-export interface Decision {
+/** A decision on an approval, as submitted. */
+export interface SubmittedDecision {
   readonly granted: boolean
   readonly reason?: string | undefined
   readonly payload?: unknown // JSON
 }
 
 export const resolutionOf = (
-  { granted, reason, payload }: Decision,
-  { subject }: Pick<Doer, 'subject'>,
+  { granted, reason, payload }: SubmittedDecision,
+  { subject }: Pick<AuditActor, 'subject'>,
   resolvedAt: EpochMs,
 ): ApprovalResolution => ({
   status: granted ? 'granted' : 'denied',
@@ -30,22 +30,22 @@ export const resolutionOf = (
 })
 
 /**
- * Whether the approval is still open. It is decided once: the same decision again, in verdict, reason and payload, is no
- * other.
+ * Whether the approval is still open. Returns false for an approval already resolved by the same decision, that is with
+ * the same verdict, reason and payload.
  *
- * @throws AppError `approval-resolved`, naming the winner, when it came out differently
+ * @throws AppError `approval-resolved`, naming who resolved it, if the decisions differ
  */
-export function isOpenTo(approval: ApprovalRecord, decision: Decision): boolean {
+export function isUndecided(approval: ApprovalRecord, decision: SubmittedDecision): boolean {
   if (approval.status === 'pending') return true
   if (isSame(approval, decision)) return false
   const by = approval.by === undefined ? '' : ` by ${approval.by}`
   throw new AppError('approval-resolved', {
     message: `the approval ${approval.id} was already ${approval.status}${by}`,
-    hint: 'read it to see the decision; only the same decision, reason and payload is answered again',
+    hint: 'read the approval to see its decision; repeating it takes the same verdict, reason and payload',
   })
 }
 
-const isSame = ({ status, reason, decision }: ApprovalRecord, { granted, payload, reason: given }: Decision) =>
+const isSame = ({ status, reason, decision }: ApprovalRecord, { granted, payload, reason: given }: SubmittedDecision) =>
   status === (granted ? 'granted' : 'denied') && reason === given && canonical(decision) === canonicalOf(payload)
 
 const canonical = (text: ApprovalRecord['decision']) =>
@@ -53,8 +53,8 @@ const canonical = (text: ApprovalRecord['decision']) =>
 const canonicalOf = (payload: unknown) =>
   payload === undefined ? undefined : canonicalJson(fromJsonText(toJsonText(payload)))
 
-/** The link of a decision in the audit chain. */
-export const decisionAudit = (id: string, decider: Doer, { status, resolvedAt }: ApprovalResolution): Write =>
+/** The audit entry of a decision. */
+export const decisionAudit = (id: string, decider: AuditActor, { status, resolvedAt }: ApprovalResolution): Write =>
   auditWrite(decider, {
     at: resolvedAt,
     action: 'approvals.resolve',

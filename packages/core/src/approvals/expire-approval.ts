@@ -1,4 +1,3 @@
-import { isTerminal } from '@perdure/protocol'
 import {
   type ApprovalRecord,
   type ApprovalStore,
@@ -7,6 +6,7 @@ import {
   type RunStore,
   type UnitOfWork,
 } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { approvalEvents } from '../durable/approval-events.ts'
 import type { DecideApprovals } from './decide-approvals.ts'
 
@@ -18,7 +18,7 @@ export interface ExpireApprovalDeps {
   readonly decideApprovals: DecideApprovals
 }
 
-/** Ends an approval that no call waits for and nobody has decided in time: its run goes on when it was the last one. */
+/** Expires an overdue approval that no call waits for. Resumes its run if it was the last pending one. */
 export type ExpireApproval = (approval: ApprovalRecord) => Promise<void>
 
 export function createExpireApproval(deps: ExpireApprovalDeps): ExpireApproval {
@@ -30,13 +30,13 @@ export function createExpireApproval(deps: ExpireApprovalDeps): ExpireApproval {
     await decideApprovals({
       runId: run.id,
       prepare: async () => {
-        const now = await approvals.find(approval.id, EVERY_ROW)
-        const current = (await runs.find(run.id, EVERY_ROW)) ?? run
+        const currentApproval = await approvals.find(approval.id, EVERY_ROW)
+        const currentRun = (await runs.find(run.id, EVERY_ROW)) ?? run
         const resolution = { status: 'expired', reason: 'expired', resolvedAt: clock.now() } as const
-        const isOpen = now?.status === 'pending' && !isTerminal(current.status)
+        const isOpen = currentApproval?.status === 'pending' && !isTerminal(currentRun.status)
         return {
-          run: current,
-          decided: isOpen ? [{ approval: now, resolution }] : [],
+          run: currentRun,
+          resolved: isOpen ? [{ approval: currentApproval, resolution }] : [],
           writes: [],
           answer: () => ({ reply: { status: 204 }, remember: false }),
         }
@@ -45,17 +45,17 @@ export function createExpireApproval(deps: ExpireApprovalDeps): ExpireApproval {
   }
 }
 
-/** Ends an approval whose run has ended. */
+/** Expires an approval whose run has ended. */
 export async function closeApproval(
   { unitOfWork, clock }: Pick<ExpireApprovalDeps, 'unitOfWork' | 'clock'>,
   approval: ApprovalRecord,
 ): Promise<void> {
   const at = clock.now()
   const resolution = { status: 'expired', reason: 'the run has ended', resolvedAt: at } as const
-  // The log of the run is closed by the event of its end; the inbox and the session still hear of this.
-  const told = approvalEvents({ ...approval, ...resolution }, 'approval.expired', at)
+  // The final event closes the log of the run, so the events go only to the inbox and the session.
+  const events = approvalEvents({ ...approval, ...resolution }, 'approval.expired', at)
   await unitOfWork.commit([
     { type: 'approval.resolve', id: approval.id, resolution },
-    { type: 'event.append', events: told.map((event) => ({ ...event, runId: undefined })) },
+    { type: 'event.append', events: events.map((event) => ({ ...event, runId: undefined })) },
   ])
 }

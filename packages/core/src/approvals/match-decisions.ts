@@ -10,17 +10,17 @@ import { OPERATION_TABLES } from '@perdure/protocol'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { isAppError } from '../runs/thrown-value.ts'
-import type { Decision } from './decision.ts'
+import type { SubmittedDecision } from './decision.ts'
 
-/** A decision on an approval of a run, which is named by its id or by the tool call that asked for it. */
-export interface DecisionRef extends Decision {
+/** A decision that names its approval by id or by the tool call that requested it. */
+export interface DecisionRef extends SubmittedDecision {
   readonly id?: string | undefined
   readonly toolCallId?: string | undefined
 }
 
-export interface Matched {
+export interface MatchedDecision {
   readonly approval: ApprovalRecord
-  readonly decision: Decision
+  readonly decision: SubmittedDecision
 }
 
 interface Request {
@@ -29,22 +29,23 @@ interface Request {
 }
 
 /**
- * Finds the approval that each decision means.
+ * Finds the approval of each decision.
  *
- * @throws AppError `validation-failed` for a decision that names none or two, or two that name the same;
- *   `approval-not-found`; `scope-denied` when the principal may not decide one of them
+ * @throws AppError `validation-failed` for a decision without exactly one of `id` and `toolCallId`, or two decisions on
+ *   the same approval; `approval-not-found`; `scope-denied` if the principal may not decide one of them
  */
 export async function matchDecisions(
   { approvals }: { readonly approvals: ApprovalStore },
   { run, principal }: Request,
   decisions: readonly DecisionRef[],
-): Promise<readonly Matched[]> {
+): Promise<readonly MatchedDecision[]> {
   const matched = await Promise.all(
     decisions.map(async (decision) => ({ decision, approval: await find(approvals, run, decision) })),
   )
   const ids = new Set(matched.map(({ approval }) => approval.id))
-  if (ids.size < matched.length) throw new AppError('validation-failed', { message: 'approvals: one is decided twice' })
-  for (const { approval } of matched) await requireRight(approvals, principal, approval)
+  if (ids.size < matched.length)
+    throw new AppError('validation-failed', { message: 'approvals: two decisions name the same approval' })
+  for (const { approval } of matched) await requireMayDecide(approvals, principal, approval)
   return matched
 }
 
@@ -54,12 +55,12 @@ async function find(
   { id, toolCallId }: DecisionRef,
 ): Promise<ApprovalRecord> {
   if ((id === undefined) === (toolCallId === undefined)) {
-    throw new AppError('validation-failed', { message: 'approvals: each needs either id or toolCallId' })
+    throw new AppError('validation-failed', { message: 'approvals: each decision needs either id or toolCallId' })
   }
   const approval = id === undefined ? await newestOf(approvals, run, toolCallId) : await approvals.find(id, EVERY_ROW)
   if (approval?.runId === run.id) return approval
   throw new AppError('approval-not-found', {
-    message: `the run has no approval ${id ?? `of the tool call ${toolCallId}`}`,
+    message: `the run has no approval ${id ?? `for the tool call ${toolCallId}`}`,
   })
 }
 
@@ -71,18 +72,22 @@ async function newestOf(approvals: ApprovalStore, { id: runId }: RunRecord, tool
 const RESOLVE = OPERATION_TABLES.approvals.resolveApproval.scope
 
 /**
- * What a run suspends itself for is answered by whoever may resume it. What its code asks of a human (`ctx.approval`,
- * `ctx.tool`, a step that asks) takes the scope of the inbox, here as there.
+ * An approval of `ctx.suspend` needs only the right to resume the run. An approval requested by a call (`ctx.approval`,
+ * `ctx.tool`, a step that asks to run again) also needs the scope that resolving it in the inbox takes.
  */
-async function requireRight(approvals: ApprovalStore, principal: Principal, approval: ApprovalRecord): Promise<void> {
+async function requireMayDecide(
+  approvals: ApprovalStore,
+  principal: Principal,
+  approval: ApprovalRecord,
+): Promise<void> {
   if (approval.seq === undefined) return
   const visibility = visibilityOf(principal)
   const mayDecide = visibility !== undefined && (await approvals.find(approval.id, visibility)) !== undefined
   if (mayDecide) return
-  throw new AppError('scope-denied', { hint: `the token needs the scope approvals:resolve:${approval.id}` })
+  throw new AppError('scope-denied', { hint: `use a token with the scope approvals:resolve:${approval.id}` })
 }
 
-/** The approvals that the principal may decide in the inbox; `undefined` when there can be none. */
+/** The approvals that the principal may decide in the inbox; `undefined` if there are none. */
 function visibilityOf(principal: Principal): Visibility | undefined {
   try {
     return authorize(principal, RESOLVE, {})

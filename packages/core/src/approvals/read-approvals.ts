@@ -8,9 +8,9 @@ import {
 } from '@perdure/ports'
 import { type ApprovalResource, toApprovalResource } from './approval-resource.ts'
 
-/** Reads of approvals for the API. */
+/** Reads approvals for the API. */
 export interface ReadApprovals {
-  /** @throws AppError `approval-not-found`, also for one that may not be seen */
+  /** @throws AppError `approval-not-found`, also for an approval that is not visible */
   get(id: string, visibility: Visibility): Promise<ApprovalResource>
   list(filter: ApprovalFilter, page: PageQuery, visibility: Visibility): Promise<Page<ApprovalResource>>
 }

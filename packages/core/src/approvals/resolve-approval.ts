@@ -1,4 +1,3 @@
-import { isTerminal } from '@perdure/protocol'
 import {
   AppError,
   type ApprovalStore,
@@ -8,11 +7,12 @@ import {
   type RunStore,
   type Visibility,
 } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { toApprovalResource } from './approval-resource.ts'
-import type { DecideApprovals, Deciding } from './decide-approvals.ts'
-import { type Decision, decisionAudit, isOpenTo, resolutionOf } from './decision.ts'
+import type { DecideApprovals, DecisionPlan } from './decide-approvals.ts'
+import { decisionAudit, isUndecided, resolutionOf, type SubmittedDecision } from './decision.ts'
 
 export interface ResolveApprovalDeps {
   readonly approvals: ApprovalStore
@@ -21,19 +21,20 @@ export interface ResolveApprovalDeps {
   readonly decideApprovals: DecideApprovals
 }
 
-export interface ResolveApprovalRequest extends Decision {
+export interface ResolveApprovalRequest extends SubmittedDecision {
   readonly approvalId: string
-  readonly by: string // subject of who decides
-  readonly tokenId?: string | undefined // of who decides
+  readonly by: string // subject of the decider
+  readonly tokenId?: string | undefined // of the decider
   readonly origin?: RequestOrigin | undefined
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
 /**
- * Decides an approval, once: the first decision wins and lets its run go on. The same decision again is the same answer.
+ * Decides an approval once: the first decision wins and continues the run. Repeating the same decision returns the same
+ * answer.
  *
- * @throws AppError `approval-not-found`; `approval-resolved` when it was decided differently; `run-not-active`
+ * @throws AppError `approval-not-found`; `approval-resolved` if it was decided differently; `run-not-active`
  */
 export type ResolveApproval = (request: ResolveApprovalRequest) => Promise<Reply>
 
@@ -44,15 +45,15 @@ export function createResolveApproval(deps: ResolveApprovalDeps): ResolveApprova
     const { approvalId, visibility, key } = request
     const approval = await approvals.find(approvalId, visibility)
     if (approval === undefined) throw new AppError('approval-not-found')
-    const once = await decideApprovals({ runId: approval.runId, key, prepare: () => prepare(deps, request) })
-    return once.kind === 'replayed' ? once.reply : once.decision.reply
+    const result = await decideApprovals({ runId: approval.runId, key, prepare: () => prepare(deps, request) })
+    return result.kind === 'replayed' ? result.reply : result.decision.reply
   }
 }
 
 async function prepare(
   { approvals, runs, clock }: ResolveApprovalDeps,
   { approvalId, by, tokenId, origin, visibility, ...decision }: ResolveApprovalRequest,
-): Promise<Deciding> {
+): Promise<DecisionPlan> {
   const approval = await approvals.find(approvalId, visibility)
   const run = approval && (await runs.find(approval.runId, EVERY_ROW))
   if (approval === undefined || run === undefined) throw new AppError('approval-not-found')
@@ -60,14 +61,14 @@ async function prepare(
     reply: { status: 200, body: toApprovalResource(shown) },
     remember: true,
   })
-  if (!isOpenTo(approval, decision)) return { run, decided: [], writes: [], answer: answer(approval) }
+  if (!isUndecided(approval, decision)) return { run, resolved: [], writes: [], answer: answer(approval) }
 
-  if (isTerminal(run.status)) throw new AppError('run-not-active', { message: 'the run that asked has ended' })
+  if (isTerminal(run.status)) throw new AppError('run-not-active', { message: 'the run of this approval has ended' })
   const decider = { subject: by, tokenId, origin }
   const resolution = resolutionOf(decision, decider, clock.now())
   return {
     run,
-    decided: [{ approval, resolution }],
+    resolved: [{ approval, resolution }],
     writes: [decisionAudit(approval.id, decider, resolution)],
     answer: answer({ ...approval, ...resolution }),
   }

@@ -1,18 +1,18 @@
 import type { EpochMs, NewAuditEntry, UnitOfWork } from '@perdure/ports'
 import type { AuditSpool } from './audit-spool.ts'
-import { auditUnavailable } from './recording.ts'
+import { auditUnavailable } from './require-audit.ts'
 
 /**
- * Decides before a request is handled whether what it does could be recorded.
+ * Rejects a request before it is handled if its audit entry could not be written.
  *
  * @throws AppError `audit-unavailable`
  */
 export type AdmitRequest = (request: { readonly isPrivileged: boolean; readonly isPublic: boolean }) => Promise<void>
 
-/** The chain is in the database that the deed is written to: it fails with the deed. */
-export const admitAll: AdmitRequest = async () => undefined
+/** For a chain in the main database: the audit entry fails together with the action it describes. */
+export const admitEveryRequest: AdmitRequest = async () => undefined
 
-/** For a chain in a file of its own. Public operations go on, so that health can tell what is wrong. */
+/** For a chain in its own file. Public operations stay available, so that health can report the problem. */
 export function createAdmitRequest({
   unitOfWork,
   spool,
@@ -39,7 +39,10 @@ const PROBE: NewAuditEntry = {
 }
 const KEY = 'probe'
 
-/** Appends a link and undoes it, and writes to the disk, without leaving a trace. */
+/**
+ * Writes to the file without leaving a trace: the failing fence rolls back the appended link, and the staged entry is
+ * released in the same commit.
+ */
 async function probe(unitOfWork: UnitOfWork): Promise<void> {
   await Promise.all([
     unitOfWork.commit([

@@ -1,16 +1,16 @@
 import type { AuditCheckpoint, AuditLink, CheckpointLine, CheckpointLog } from '@perdure/ports'
 
-type Place = Pick<AuditLink, 'seq' | 'hash'>
+type ChainLocation = Pick<AuditLink, 'seq' | 'hash'>
 
-/** The checkpoints beside the chain, walked in step with it and never held all at once. */
+/** Reads the checkpoint log in step with a walk along the chain, one checkpoint at a time. */
 export interface Anchors {
-  /** Whether every checkpoint at this place has its hash. Places are asked for in ascending order. */
-  holdAt(place: Place): Promise<boolean>
-  /** The highest checkpoint behind the last place, for what a chain has lost. */
-  beyond(seq: number): Promise<AuditCheckpoint | undefined>
-  /** The newest one that held. */
+  /** Whether every checkpoint with this `seq` has this hash. Call it with ascending `seq`. */
+  matchAt(location: ChainLocation): Promise<boolean>
+  /** The highest checkpoint after `seq`; shows that entries are missing from the end of the chain. */
+  highestAfter(seq: number): Promise<AuditCheckpoint | undefined>
+  /** The newest checkpoint that matched. */
   newest(): AuditCheckpoint | undefined
-  /** The first line that no key of ours vouches for. */
+  /** Number of the first line that none of our keys has signed. */
   forgedLine(): number | undefined
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ export function createAnchors(log: CheckpointLog | undefined): Anchors {
   }
 
   return {
-    async holdAt({ seq, hash }) {
+    async matchAt({ seq, hash }) {
       await start()
       while (upcoming !== undefined && upcoming.seq <= seq) {
         if (upcoming.seq === seq && upcoming.hash !== hash) return false
@@ -47,7 +47,7 @@ export function createAnchors(log: CheckpointLog | undefined): Anchors {
       }
       return true
     },
-    async beyond(seq) {
+    async highestAfter(seq) {
       await start()
       let highest: AuditCheckpoint | undefined
       for (; upcoming !== undefined; await advance()) {

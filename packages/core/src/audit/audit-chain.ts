@@ -2,18 +2,18 @@ import type { AuditLog, UnitOfWork } from '@perdure/ports'
 import type { AdmitRequest } from './admit-request.ts'
 import type { RecordAnswer } from './record-answer.ts'
 
-/** A chain in its place, and the ways into it. */
+/** The audit chain, in the main database or in its own file, and how entries get into it. */
 export interface AuditChain {
   readonly log: AuditLog
-  /** Of the database that holds it. */
-  readonly owner: UnitOfWork
-  /** Of the main database; what is appended through it comes into the chain. */
+  /** Unit of work of the database that holds the chain. */
+  readonly chainUnitOfWork: UnitOfWork
+  /** Unit of work of the main database; entries appended through it reach the chain. */
   readonly unitOfWork: UnitOfWork
   readonly admit: AdmitRequest
   readonly record: RecordAnswer
-  /** Brings what is on its way into the chain; gives up soon when it cannot be written, and that waits for its turn. */
-  settle(): Promise<void>
-  /** Why nothing can be recorded now. */
+  /** Writes pending entries to the chain. Stops waiting after a short timeout; the entries stay pending. */
+  flush(): Promise<void>
+  /** Why entries cannot be written now. */
   problem(): string | undefined
   start(): Promise<void>
   stop(): Promise<void>

@@ -1,43 +1,44 @@
 import { AppError, type Logger, type NewAuditEntry, type Timers } from '@perdure/ports'
 
-/** An entry on its way into the chain; `source` names where it comes from, so that it is appended once. */
+/** An entry waiting to be appended to the chain; `source` deduplicates it after a crash. */
 export interface SpooledEntry {
   readonly entry: NewAuditEntry
   readonly source?: string | undefined
 }
 
 export interface AuditSpoolDeps {
-  /** Appends in one commit; resolves when it is durable. */
+  /** Appends the entries in one commit; resolves when they are durable. */
   readonly append: (entries: readonly SpooledEntry[]) => Promise<void>
   readonly timers: Timers
   readonly logger: Logger
   readonly capacity: number
 }
 
-/** Brings entries into the chain in the order of their arrival, many at once. */
+/** Appends entries to the chain in the order of arrival, in batches. */
 export interface AuditSpool {
-  /** Takes the entry to be written soon; false when there is no room, and it is not taken. */
+  /** Queues the entry; returns false, without queuing it, if the spool is full or closed. */
   offer(entry: SpooledEntry): boolean
-  /** Resolves when the entry is durable; rejects when it cannot be written now, and forgets it. */
+  /** Resolves when the entry is durable. If it cannot be written now, rejects and drops the entry. */
   write(entry: SpooledEntry): Promise<void>
   isFull(): boolean
-  /** Whether the last attempt failed, and what it failed with. */
+  /** Error of the last attempt, or `undefined` if it succeeded. */
   failure(): unknown
-  /** Tries to write everything that waits. Resolves also when that fails. */
+  /** Tries to write all queued entries. Resolves even if that fails. */
   flush(): Promise<void>
-  /** Ends retries; answers how many entries are lost. */
+  /** Stops retrying; returns how many entries are lost. */
   close(): Promise<number>
 }
 
-interface Waiting extends SpooledEntry {
-  readonly settle?: PromiseWithResolvers<void>
+interface QueuedEntry extends SpooledEntry {
+  /** Set by `write`, whose caller waits; missing after `offer`. */
+  readonly written?: PromiseWithResolvers<void>
 }
 
 const BATCH = 256
 const RETRY_MS = 1_000
 
 export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoolDeps): AuditSpool {
-  let waiting: Waiting[] = []
+  let queue: QueuedEntry[] = []
   let draining: Promise<void> | undefined
   let failure: unknown
   let cancelRetry: (() => void) | undefined
@@ -47,12 +48,12 @@ export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoo
     await Promise.resolve()
     cancelRetry?.()
     cancelRetry = undefined
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, BATCH)
+    while (queue.length > 0) {
+      const batch = queue.splice(0, BATCH)
       try {
         await append(batch.map(({ entry, source }) => ({ entry, source })))
         failure = undefined
-        for (const { settle } of batch) settle?.resolve()
+        for (const { written } of batch) written?.resolve()
       } catch (error) {
         fail(batch, error)
         return
@@ -60,56 +61,56 @@ export function createAuditSpool({ append, timers, logger, capacity }: AuditSpoo
     }
   }
 
-  const fail = (batch: readonly Waiting[], error: unknown) => {
-    if (failure === undefined) logger.error('audit entries cannot be written; they are kept in memory', error)
+  const fail = (batch: readonly QueuedEntry[], error: unknown) => {
+    if (failure === undefined) logger.error('cannot write audit entries; keeping them in memory', error)
     failure = error ?? new AppError('audit-unavailable')
-    const all = [...batch, ...waiting]
-    waiting = all.filter(({ settle }) => settle === undefined)
-    for (const { settle } of all) settle?.reject(error)
+    const unwritten = [...batch, ...queue]
+    queue = unwritten.filter(({ written }) => written === undefined)
+    for (const { written } of unwritten) written?.reject(error)
   }
 
   const start = (): Promise<void> => {
     draining ??= drain().finally(() => {
       draining = undefined
-      wakeRun()
+      scheduleDrain()
     })
     return draining
   }
 
-  /** Somebody who waits for an entry is answered at once; what only waits itself is tried again after a while. */
-  const wakeRun = () => {
-    if (waiting.length === 0 || draining !== undefined) return
-    if (failure === undefined || waiting.some(({ settle }) => settle !== undefined)) void start()
+  /** Drains at once while callers wait for their entries; otherwise retries offered entries after a delay. */
+  const scheduleDrain = () => {
+    if (queue.length === 0 || draining !== undefined) return
+    if (failure === undefined || queue.some(({ written }) => written !== undefined)) void start()
     else if (!isClosed) cancelRetry ??= timers.after(RETRY_MS, () => void start())
   }
 
-  const isFull = () => waiting.length >= capacity
+  const isFull = () => queue.length >= capacity
 
   return {
     offer(entry) {
       if (isFull() || isClosed) return false
-      waiting.push(entry)
-      wakeRun()
+      queue.push(entry)
+      scheduleDrain()
       return true
     },
     async write(entry) {
-      const settle = Promise.withResolvers<void>()
-      waiting.push({ ...entry, settle })
+      const written = Promise.withResolvers<void>()
+      queue.push({ ...entry, written })
       void start()
-      await settle.promise
+      await written.promise
     },
     isFull,
     failure: () => failure,
     async flush() {
       while (draining !== undefined) await draining
-      if (waiting.length > 0) await start()
+      if (queue.length > 0) await start()
     },
     async close() {
       isClosed = true
       while (draining !== undefined) await draining
-      if (waiting.length > 0) await start()
+      if (queue.length > 0) await start()
       cancelRetry?.()
-      return waiting.length
+      return queue.length
     },
   }
 }

@@ -1,49 +1,49 @@
 import type { AuditKeys, IdGenerator, UnitOfWork, Write } from '@perdure/ports'
-import { createDeedBook, type DeedBook } from './deed-book.ts'
+import { createRequestLog, type RequestLog } from './request-log.ts'
 
 type Append = Extract<Write, { readonly type: 'audit.append' }>
 
 export interface AuditingOptions {
-  /** Whether the chain is in a file of its own: entries are staged, and the server that holds it moves them there. */
+  /** Whether the chain is in its own file: entries are staged, and the server moves them there. */
   readonly isStaged: boolean
   readonly keys: AuditKeys
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly events: 'privileged' | 'all' | 'none'
 }
 
-/** For whoever works on the database beside a server: what is appended comes into the server's chain. */
+/** For a process that writes to the database of a running server: its entries reach the server's chain. */
 export function auditingUnitOfWork(unitOfWork: UnitOfWork, options: AuditingOptions): UnitOfWork {
   const { isStaged, keys, ids, events } = options
-  const deeds = createDeedBook()
-  if (isStaged) return withAuditOutbox(unitOfWork, { deeds, newKey: newKeys(ids) })
-  return withAuditChain(unitOfWork, { deeds, keys, publish: events !== 'none' })
+  const requestLog = createRequestLog()
+  if (isStaged) return withAuditOutbox(unitOfWork, { requestLog, newKey: newKeys(ids) })
+  return withAuditChain(unitOfWork, { requestLog, keys, publish: events !== 'none' })
 }
 
-/** Keys that no two processes share. */
+/** Random keys, unique across processes. */
 export const newKeys =
   ({ randomBytes }: Pick<IdGenerator, 'randomBytes'>): (() => string) =>
   () =>
     Array.from(randomBytes(16), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-/** Keys every link that is appended. */
+/** Adds the keys that sign each appended link. */
 export function withAuditChain(
   unitOfWork: UnitOfWork,
-  { deeds, ...chain }: { readonly deeds: DeedBook; readonly keys: AuditKeys; readonly publish: boolean },
+  { requestLog, ...chain }: { readonly requestLog: RequestLog; readonly keys: AuditKeys; readonly publish: boolean },
 ): UnitOfWork {
-  return rewriting(unitOfWork, deeds, ({ entry, source }) => ({ type: 'audit.append', entry, source, ...chain }))
+  return rewriting(unitOfWork, requestLog, ({ entry, source }) => ({ type: 'audit.append', entry, source, ...chain }))
 }
 
-/** Stages what would be appended, for the chain of another database: one commit with the deed still. */
+/** Stages entries for a chain in another database, still in the same commit as the action they describe. */
 export function withAuditOutbox(
   unitOfWork: UnitOfWork,
-  { deeds, newKey }: { readonly deeds: DeedBook; readonly newKey: () => string },
+  { requestLog, newKey }: { readonly requestLog: RequestLog; readonly newKey: () => string },
 ): UnitOfWork {
-  return rewriting(unitOfWork, deeds, ({ entry }) => ({ type: 'audit.stage', key: newKey(), entry }))
+  return rewriting(unitOfWork, requestLog, ({ entry }) => ({ type: 'audit.stage', key: newKey(), entry }))
 }
 
 function rewriting(
   unitOfWork: UnitOfWork,
-  deeds: DeedBook,
+  requestLog: RequestLog,
   rewrite: (write: Append) => Extract<Write, { readonly type: 'audit.append' | 'audit.stage' }>,
 ): UnitOfWork {
   return {
@@ -54,7 +54,10 @@ function rewriting(
       if (!outcome.committed) return outcome
       for (const { write, rewritten } of pairs) {
         if (!isAppend(write) || write.origin === undefined) continue
-        deeds.note(write.origin, { entry: write.entry, key: 'key' in rewritten ? String(rewritten.key) : undefined })
+        requestLog.add(write.origin, {
+          entry: write.entry,
+          key: 'key' in rewritten ? String(rewritten.key) : undefined,
+        })
       }
       return outcome
     },

@@ -1,23 +1,23 @@
 import type { NewAuditEntry, RequestOrigin, Write } from '@perdure/ports'
 
-/** Who does something, and in which request. */
-export interface Doer {
+/** The caller of a privileged action, and the request it came in. */
+export interface AuditActor {
   readonly subject: string
   readonly tokenId?: string | undefined
   readonly origin?: RequestOrigin | undefined
 }
 
-/** The link of the audit chain for something a principal was allowed to do; commit it with the deed. */
+/** The audit entry for an allowed action; commit it together with the action. */
 export const auditWrite = (
-  { subject, tokenId, origin }: Doer,
-  deed: Pick<NewAuditEntry, 'at' | 'action' | 'target' | 'detail'>,
+  { subject, tokenId, origin }: AuditActor,
+  action: Pick<NewAuditEntry, 'at' | 'action' | 'target' | 'detail'>,
 ): Extract<Write, { readonly type: 'audit.append' }> => ({
   type: 'audit.append',
-  entry: { ...deed, ...origin, actor: actorOf({ subject, tokenId }), decision: 'allowed' },
+  entry: { ...action, ...origin, actor: actorOf({ subject, tokenId }), decision: 'allowed' },
   origin,
 })
 
-export const actorOf = ({ subject, tokenId }: Omit<Doer, 'origin'>): NewAuditEntry['actor'] => ({
+export const actorOf = ({ subject, tokenId }: Omit<AuditActor, 'origin'>): NewAuditEntry['actor'] => ({
   kind: tokenId === undefined ? 'anonymous' : 'token',
   id: tokenId,
   subject,

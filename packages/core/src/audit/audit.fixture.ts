@@ -6,27 +6,27 @@ import { type AuditDeps, createAudit } from './audit.ts'
 import { auditWrite } from './audit-write.ts'
 import type { AnsweredRequest } from './record-answer.ts'
 
-export const KEYS: AuditKeys = [Buffer.from('key of the tests')]
+export const KEYS: AuditKeys = [Buffer.from('test key')]
 
 const chainDigest: ChainDigest = {
   sha256: (text) => createHash('sha256').update(text).digest('hex'),
   hmacSha256: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
 }
 
-/** A storage whose commits to the chain can be made to fail. */
-export function breakable(storage: Storage) {
-  const state = { isBroken: false }
+/** A storage whose commits fail while `fault.isActive` is true. */
+export function withCommitFault(storage: Storage) {
+  const fault = { isActive: false }
   const commit = async (writes: readonly Write[]) => {
-    if (state.isBroken) throw new AppError('storage-full')
+    if (fault.isActive) throw new AppError('storage-full')
     return storage.unitOfWork.commit(writes)
   }
-  return { storage: { ...storage, unitOfWork: { commit } }, state }
+  return { storage: { ...storage, unitOfWork: { commit } }, fault }
 }
 
-/** An audit chain on in-memory storage; `pause` and the retries go by the manual clock, moved by `tick`. */
+/** An audit chain on in-memory storage; retries, checkpoints and pauses run on the manual clock. */
 export function createTestAudit(over: Partial<AuditDeps> & { readonly inFile?: boolean } = {}) {
   const main = createInMemoryStorage()
-  const file = breakable(createInMemoryStorage())
+  const file = withCommitFault(createInMemoryStorage())
   const clock = createManualClock()
   const checkpoints = createInMemoryCheckpointLog()
   const errors: string[] = []
@@ -39,10 +39,10 @@ export function createTestAudit(over: Partial<AuditDeps> & { readonly inFile?: b
     events: 'privileged',
     ...given,
   }
-  return { audit: createAudit(deps), deps, main, file: file.storage, fault: file.state, clock, checkpoints, errors }
+  return { audit: createAudit(deps), deps, main, file: file.storage, fault: file.fault, clock, checkpoints, errors }
 }
 
-export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+export const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 let requests = 0
 export function aRequest(over: Partial<AnsweredRequest> = {}): AnsweredRequest {
@@ -62,10 +62,10 @@ export function aRequest(over: Partial<AnsweredRequest> = {}): AnsweredRequest {
 
 const ALICE = { subject: 'alice', tokenId: 'tok_1', scopes: ['admin:*'] }
 
-export const deedOf = (request: AnsweredRequest): Write =>
+export const replayWriteOf = (request: AnsweredRequest): Write =>
   auditWrite(
     { ...ALICE, origin: request.origin },
     { at: 1 as never, action: 'runs.replay', target: 'run_1', detail: { raw: true } },
   )
 
-export const all = (storage: Storage) => storage.audit.read({ afterSeq: 0, limit: 20_000 })
+export const entriesOf = (storage: Storage) => storage.audit.read({ afterSeq: 0, limit: 20_000 })

@@ -1,4 +1,5 @@
 import type { ChainDigest, CheckpointLog, Storage, UnitOfWork } from '@perdure/ports'
+import { createMutex } from '../concurrency/mutex.ts'
 import { createCheckpointer } from './checkpointer.ts'
 import { createExportAudit } from './export-audit.ts'
 import { createFileChain, type FileChainDeps } from './file-chain.ts'
@@ -8,11 +9,11 @@ import { createListAudit, type ListAudit } from './read-audit.ts'
 import { createVerifyAudit, type VerifyAudit } from './verify-audit.ts'
 
 export interface AuditDeps extends Omit<FileChainDeps, 'file' | 'onAppended'> {
-  /** Where the chain is kept when every request is recorded; without it, it is in the main database. */
+  /** The chain's own database, which records every request. If missing, the chain is in the main database. */
   readonly file?: Pick<Storage, 'unitOfWork' | 'audit'> | undefined
   readonly checkpoints?: CheckpointLog | undefined
   readonly digest: ChainDigest
-  /** Entries are kept for good without it. */
+  /** If missing, entries are kept forever. */
   readonly retentionDays?: number | undefined
 }
 
@@ -25,15 +26,15 @@ export type Audit = ReturnType<typeof createAudit>
 
 const PRUNE_EVERY_MS = 3_600_000
 
-/** The audit chain in its place, wired once: what the edges ask, and the life cycle for whoever starts it. */
+/** Wires the audit chain: its use cases for the edges, and `start` and `stop` for the server. */
 export function createAudit(deps: AuditDeps) {
   const { file, checkpoints, timers, logger, retentionDays } = deps
-  const onAppended = (count: number) => checkpointer?.noted(count)
+  const onAppended = (count: number) => checkpointer?.countAppended(count)
   const chain =
     file === undefined ? createMainChain({ ...deps, onAppended }) : createFileChain({ ...deps, file, onAppended })
   const checkpointer = checkpoints && createCheckpointer({ ...deps, checkpoints, chain: chain.log })
   const pause = () => new Promise<void>((resolve) => timers.after(0, resolve))
-  const runMutex = createTurns()
+  const mutex = createMutex()
   const reading = { chain: chain.log, pause }
   const list = createListAudit(reading)
   const verify = createVerifyAudit({ ...deps, ...reading })
@@ -41,12 +42,12 @@ export function createAudit(deps: AuditDeps) {
 
   const prune = async () => {
     if (retentionDays === undefined) return
-    const write = { ...deps, ...reading, unitOfWork: chain.owner, retentionDays }
-    const removed = await runMutex(() => pruneAudit(write)).catch((error: unknown) => {
-      logger.error('old audit entries not removed', error)
+    const write = { ...deps, ...reading, unitOfWork: chain.chainUnitOfWork, retentionDays }
+    const removed = await mutex(() => pruneAudit(write)).catch((error: unknown) => {
+      logger.error('cannot remove old audit entries', error)
       return 0
     })
-    if (removed > 0) logger.info('old audit entries removed', { entries: removed })
+    if (removed > 0) logger.info('removed old audit entries', { entries: removed })
   }
   const armPrune = () => {
     cancelPrune = timers.after(PRUNE_EVERY_MS, () => {
@@ -56,13 +57,13 @@ export function createAudit(deps: AuditDeps) {
   }
 
   const listAudit: ListAudit = async (filter, page) => {
-    await chain.settle()
+    await chain.flush()
     return list(filter, page)
   }
-  /** One at a time, and never while entries are removed. */
+  /** Verifications run one at a time, and never while entries are being removed. */
   const verifyAudit: VerifyAudit = async (expected) => {
-    await chain.settle()
-    return runMutex(() => verify(expected))
+    await chain.flush()
+    return mutex(() => verify(expected))
   }
 
   return {
@@ -71,7 +72,7 @@ export function createAudit(deps: AuditDeps) {
     onAnswer: chain.record,
     listAudit,
     verifyAudit,
-    exportAudit: createExportAudit({ ...deps, ...reading, unitOfWork: chain.unitOfWork, settle: chain.settle }),
+    exportAudit: createExportAudit({ ...deps, ...reading, unitOfWork: chain.unitOfWork, flush: chain.flush }),
     prune,
     health: (): AuditHealth => healthOf(chain.problem(), checkpointer?.problem()),
     async start() {
@@ -79,7 +80,7 @@ export function createAudit(deps: AuditDeps) {
       await chain.start()
       if (retentionDays !== undefined) armPrune()
     },
-    /** Writes down what is on its way, and a last checkpoint. */
+    /** Writes pending entries, then a last checkpoint. */
     async stop() {
       cancelPrune()
       await chain.stop()
@@ -92,14 +93,4 @@ export function createAudit(deps: AuditDeps) {
 function healthOf(failure: string | undefined, warning: string | undefined): AuditHealth {
   if (failure !== undefined) return { status: 'fail', message: failure }
   return warning === undefined ? { status: 'ok' } : { status: 'warn', message: warning }
-}
-
-/** Runs what it is given one after the other. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const turn = last.then(work)
-    last = turn.catch(() => undefined)
-    return turn
-  }
 }

@@ -1,25 +1,25 @@
 import { type AuditLink, type ChainDigest, UNVOUCHED } from '@perdure/ports'
 
-/** What is wrong, and with which entry if that can be told. */
+/** A defect of the chain, with the number of the entry if it is known. */
 export interface Finding {
   readonly seq?: number | undefined
   readonly reason: string
 }
 
-/** Whether the entry follows the one before, as it was written. */
+/** Checks that the entry directly follows `previous` and is unaltered. */
 export function checkLink(
   { seq, prevHash, hash, entry }: AuditLink,
-  before: Pick<AuditLink, 'seq' | 'hash'>,
+  previous: Pick<AuditLink, 'seq' | 'hash'>,
   digest: ChainDigest,
 ): Finding | undefined {
-  const expected = before.seq + 1
+  const expected = previous.seq + 1
   if (seq !== expected) return { seq: expected, reason: 'entry-missing' }
-  if (prevHash !== before.hash) return { seq, reason: 'link-broken' }
+  if (prevHash !== previous.hash) return { seq, reason: 'link-broken' }
   if (digest.sha256(prevHash + entry) !== hash) return { seq, reason: 'entry-altered' }
   return membersOf(entry)?.seq === seq ? undefined : { seq, reason: 'entry-misplaced' }
 }
 
-/** Whether the entry says that nothing vouched for the chain when it was continued. */
+/** Whether the entry records that the chain was continued without a valid head. */
 export const isUnvouched = ({ entry }: AuditLink): boolean =>
   entry.includes(UNVOUCHED) && membersOf(entry)?.action === UNVOUCHED
 

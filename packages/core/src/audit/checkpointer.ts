@@ -8,15 +8,15 @@ export interface CheckpointerDeps {
   readonly logger: Logger
 }
 
-/** Writes down outside the database what the chain is: every 1,000 entries, or 60 seconds after the first news. */
+/** Stores the head of the chain outside the database: after 1,000 new entries, or every 60 seconds if there are any. */
 export interface Checkpointer {
-  /** Looks up the newest checkpoint, and whether the chain still reaches up to it. */
+  /** Finds the newest checkpoint and checks that the chain still contains it. */
   start(): Promise<void>
-  /** Entries were appended. */
-  noted(count: number): void
-  /** Writes a checkpoint now if there is news. */
+  /** Counts appended entries; writes a checkpoint after 1,000. */
+  countAppended(count: number): void
+  /** Writes a checkpoint now if the chain has new entries. */
   checkpoint(): Promise<void>
-  /** Why the chain and its checkpoints do not fit, or cannot be written. */
+  /** Describes a mismatch between the chain and its checkpoints, or a failure to write one. */
   problem(): string | undefined
   stop(): void
 }
@@ -31,7 +31,7 @@ export function createCheckpointer({ chain, checkpoints, clock, timers, logger }
   let writing: Promise<void> = Promise.resolve()
   let cancel = () => {}
 
-  const raise = (message: string, error?: unknown) => {
+  const report = (message: string, error?: unknown) => {
     if (problem === undefined) logger.error(message, error ?? new Error(message))
     problem = message
   }
@@ -40,7 +40,7 @@ export function createCheckpointer({ chain, checkpoints, clock, timers, logger }
     pending = 0
     const { last } = await chain.state()
     if (last === undefined || last.seq === newest?.seq) return
-    if (last.seq < (newest?.seq ?? 0)) return raise(BEHIND)
+    if (last.seq < (newest?.seq ?? 0)) return report(MISMATCH)
     const checkpoint = { seq: last.seq, hash: last.hash, at: clock.now() }
     await checkpoints.append(checkpoint)
     newest = checkpoint
@@ -48,7 +48,7 @@ export function createCheckpointer({ chain, checkpoints, clock, timers, logger }
   }
 
   const checkpoint = () => {
-    writing = writing.then(write).catch((error: unknown) => raise(UNWRITABLE, error))
+    writing = writing.then(write).catch((error: unknown) => report(UNWRITABLE, error))
     return writing
   }
 
@@ -64,10 +64,10 @@ export function createCheckpointer({ chain, checkpoints, clock, timers, logger }
       for await (const { checkpoint } of checkpoints.read()) {
         if (checkpoint !== undefined && checkpoint.seq >= (newest?.seq ?? 0)) newest = checkpoint
       }
-      if (newest !== undefined && !(await holds(chain, newest))) raise(BEHIND)
+      if (newest !== undefined && !(await isInChain(chain, newest))) report(MISMATCH)
       rearm()
     },
-    noted(count) {
+    countAppended(count) {
       pending += count
       if (pending >= EVERY_ENTRIES) void checkpoint()
     },
@@ -77,10 +77,10 @@ export function createCheckpointer({ chain, checkpoints, clock, timers, logger }
   }
 }
 
-const BEHIND = 'the audit chain is not what its newest checkpoint says: verify it'
+const MISMATCH = 'the audit chain does not match its newest checkpoint: run perdure audit verify'
 const UNWRITABLE = 'audit checkpoints cannot be written'
 
-async function holds(chain: CheckpointerDeps['chain'], { seq, hash }: AuditCheckpoint): Promise<boolean> {
+async function isInChain(chain: CheckpointerDeps['chain'], { seq, hash }: AuditCheckpoint): Promise<boolean> {
   const { base } = await chain.state()
   if (base?.seq === seq) return base.hash === hash
   const [link] = await chain.links({ afterSeq: seq - 1, limit: 1 })

@@ -1,7 +1,7 @@
-/** First characters that make a spreadsheet take a cell for a formula or a command. */
+/** First characters that make a spreadsheet interpret a cell as a formula or a command. */
 const FORMULA = /^[=+\-@\t\r\0]/
 
-/** One record of RFC 4180, with its line end. A cell that looks like a formula is led by an apostrophe. */
+/** One RFC 4180 record with its line end. A cell that looks like a formula is prefixed with an apostrophe. */
 export const csvRow = (cells: readonly unknown[]): string => `${cells.map(toCell).join(',')}\r\n`
 
 function toCell(value: unknown): string {

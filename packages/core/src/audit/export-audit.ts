@@ -1,38 +1,42 @@
 import type { AuditEntry, Clock, UnitOfWork } from '@perdure/ports'
 import { type AuditResource, toAuditResource } from './audit-resource.ts'
-import { auditWrite, type Doer } from './audit-write.ts'
+import { type AuditActor, auditWrite } from './audit-write.ts'
 import { csvRow } from './csv-row.ts'
 import { type AuditFilter, type ReadAuditDeps, walkAudit } from './read-audit.ts'
-import { recording } from './recording.ts'
+import { requireAudit } from './require-audit.ts'
 
 export interface ExportAuditDeps extends ReadAuditDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
-  /** Brings what is still on its way into the chain. */
-  readonly settle: () => Promise<void>
+  /** Writes pending entries to the chain. */
+  readonly flush: () => Promise<void>
 }
 
 export interface AuditExport {
   readonly contentType: string
   readonly fileName: string
-  /** Pieces of the document, read while they are asked for. */
+  /** Pieces of the document; each is read when the consumer requests it. */
   readonly chunks: AsyncIterable<string>
 }
 
-/** The chain as a document. The export itself is an entry, written before anything is read. @throws AppError `audit-unavailable` */
+/**
+ * Exports the chain as a document. The export is itself an audit entry, written before anything is read.
+ *
+ * @throws AppError `audit-unavailable`
+ */
 export type ExportAudit = (request: {
   readonly format: 'ndjson' | 'csv'
   readonly filter: AuditFilter
-  readonly principal: Doer
+  readonly principal: AuditActor
 }) => Promise<AuditExport>
 
 export function createExportAudit(deps: ExportAuditDeps): ExportAudit {
-  const { unitOfWork, clock, settle } = deps
+  const { unitOfWork, clock, flush } = deps
 
   return async ({ format, filter, principal }) => {
     const write = auditWrite(principal, { at: clock.now(), action: 'audit.export', detail: { format } })
-    await recording(() => unitOfWork.commit([write]))
-    await settle()
+    await requireAudit(() => unitOfWork.commit([write]))
+    await flush()
     const { header, contentType, render } = FORMATS[format]
     return { contentType, fileName: `audit.${format}`, chunks: chunksOf(deps, filter, { header, render }) }
   }

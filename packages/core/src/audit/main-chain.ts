@@ -1,9 +1,9 @@
 import type { AuditKeys, Clock, Logger, Storage, UnitOfWork } from '@perdure/ports'
-import { admitAll } from './admit-request.ts'
+import { admitEveryRequest } from './admit-request.ts'
 import type { AuditChain } from './audit-chain.ts'
 import { withAuditChain } from './audit-unit-of-work.ts'
-import { createDeedBook } from './deed-book.ts'
-import { createRecordPrivileged } from './record-answer.ts'
+import { createRecordPrivilegedRequest } from './record-answer.ts'
+import { createRequestLog } from './request-log.ts'
 
 export interface MainChainDeps {
   readonly main: Pick<Storage, 'unitOfWork' | 'audit'>
@@ -11,13 +11,13 @@ export interface MainChainDeps {
   readonly clock: Clock
   readonly logger: Logger
   readonly events: 'privileged' | 'all' | 'none'
-  /** Entries were appended. */
+  /** Called with the number of entries appended. */
   readonly onAppended: (count: number) => void
 }
 
-/** Privileged actions, in the commits of what they tell of. */
+/** Records privileged actions in the main database, each in the same commit as its action. */
 export function createMainChain({ main, keys, clock, logger, events, onAppended }: MainChainDeps): AuditChain {
-  const deeds = createDeedBook()
+  const requestLog = createRequestLog()
   const counting: UnitOfWork = {
     async commit(writes) {
       const outcome = await main.unitOfWork.commit(writes)
@@ -25,15 +25,15 @@ export function createMainChain({ main, keys, clock, logger, events, onAppended 
       return outcome
     },
   }
-  const unitOfWork = withAuditChain(counting, { deeds, keys, publish: events !== 'none' })
+  const unitOfWork = withAuditChain(counting, { requestLog, keys, publish: events !== 'none' })
 
   return {
     log: main.audit,
-    owner: main.unitOfWork,
+    chainUnitOfWork: main.unitOfWork,
     unitOfWork,
-    admit: admitAll,
-    record: createRecordPrivileged({ clock, deeds, logger, unitOfWork }),
-    settle: async () => undefined,
+    admit: admitEveryRequest,
+    record: createRecordPrivilegedRequest({ clock, requestLog, logger, unitOfWork }),
+    flush: async () => undefined,
     problem: () => undefined,
     start: async () => undefined,
     stop: async () => undefined,

@@ -1,23 +1,23 @@
 import type { AuditLog, Logger, Timers, UnitOfWork } from '@perdure/ports'
 import type { AuditSpool } from './audit-spool.ts'
-import type { DeedBook } from './deed-book.ts'
+import type { RequestLog } from './request-log.ts'
 
 export interface OutboxMoverDeps {
-  /** Where entries are staged. */
+  /** The database in which entries are staged. */
   readonly main: { readonly unitOfWork: UnitOfWork; readonly audit: Pick<AuditLog, 'staged'> }
-  /** Of the database that holds the chain. */
+  /** Unit of work of the database that holds the chain. */
   readonly unitOfWork: UnitOfWork
   readonly spool: AuditSpool
-  readonly deeds: DeedBook
+  readonly requestLog: RequestLog
   readonly timers: Timers
   readonly logger: Logger
 }
 
-/** Brings staged entries into the chain, each once, whatever crashes in between. */
+/** Moves staged entries into the chain, each exactly once, even across crashes. */
 export interface OutboxMover {
   start(): void
   moveSoon(): void
-  /** Moves what is staged now. Resolves also when that fails. */
+  /** Moves the entries staged now. Resolves even if that fails. */
   move(): Promise<void>
   stop(): void
 }
@@ -25,16 +25,19 @@ export interface OutboxMover {
 const EVERY_MS = 1_000
 const BATCH = 200
 
-/** Appended first, with its key as its source; then released where it was staged; then the source is forgotten. */
+/**
+ * An entry is appended with its staging key as source, then released where it was staged, and then its source is
+ * removed. A move repeated after a crash finds the source and appends nothing.
+ */
 export function createOutboxMover(deps: OutboxMoverDeps): OutboxMover {
-  const { main, unitOfWork, spool, deeds, timers, logger } = deps
+  const { main, unitOfWork, spool, requestLog, timers, logger } = deps
   let moving: Promise<void> | undefined
   let cancel = () => {}
 
   const moveAll = async () => {
     for (;;) {
       const staged = await main.audit.staged(BATCH)
-      const ready = staged.filter(({ key }) => !deeds.isOpen(key))
+      const ready = staged.filter(({ key }) => !requestLog.isUnanswered(key))
       if (ready.length === 0) return
       await Promise.all(ready.map(({ key, entry }) => spool.write({ entry, source: key })))
       const keys = ready.map(({ key }) => key)
@@ -47,8 +50,8 @@ export function createOutboxMover(deps: OutboxMoverDeps): OutboxMover {
   const move = () => {
     moving ??= moveAll()
       .catch((error: unknown) => {
-        // The spool has told of its own failure already.
-        if (spool.failure() === undefined) logger.error('staged audit entries not moved', error)
+        // The spool has already logged its own failure.
+        if (spool.failure() === undefined) logger.error('cannot move staged audit entries', error)
       })
       .finally(() => {
         moving = undefined

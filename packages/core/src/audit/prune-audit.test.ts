@@ -1,28 +1,28 @@
 import type { Write } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { all, aRequest, createTestAudit, deedOf, KEYS, settled } from './audit.fixture.ts'
+import { aRequest, createTestAudit, entriesOf, flushPromises, KEYS, replayWriteOf } from './audit.fixture.ts'
 import { createAudit } from './audit.ts'
 
-describe('retention', () => {
+describe('audit retention', () => {
   const DAY = 86_400_000
-  const grown = async () => {
+  const setUpOldEntries = async () => {
     const test = createTestAudit()
     await test.audit.start()
     for (let day = 0; day < 20; day++) {
-      const entry = { ...deedOf(aRequest()) } as Extract<Write, { readonly type: 'audit.append' }>
+      const entry = { ...replayWriteOf(aRequest()) } as Extract<Write, { readonly type: 'audit.append' }>
       await test.audit.unitOfWork.commit([{ ...entry, entry: { ...entry.entry, at: test.clock.now() } }])
       if (day % 3 === 2) test.clock.advance(DAY)
       else test.clock.setWall(test.clock.now() + DAY)
-      await settled()
+      await flushPromises()
     }
     return test
   }
 
-  it('removes what is old up to a checkpoint, tells of it, and leaves a chain that verifies', async () => {
-    const test = await grown()
-    const before = await all(test.main)
+  it('removes old entries up to a checkpoint, records the removal, and leaves a chain that verifies', async () => {
+    const test = await setUpOldEntries()
+    const before = await entriesOf(test.main)
     await createAudit({ ...test.deps, retentionDays: 10 }).prune()
-    const after = await all(test.main)
+    const after = await entriesOf(test.main)
 
     expect(after[0]!.seq).toBeGreaterThan(1)
     expect(after.slice(0, -1)).toEqual(before.filter(({ seq }) => seq >= after[0]!.seq))
@@ -38,27 +38,27 @@ describe('retention', () => {
     })
   })
 
-  it('is told from a cut at another place, also by who has the key', async () => {
-    const test = await grown()
+  it('detects a cut between checkpoints, even if it is signed with the audit key', async () => {
+    const test = await setUpOldEntries()
     const seqs: number[] = []
     for await (const { checkpoint } of test.checkpoints.read()) seqs.push(checkpoint!.seq)
-    const elsewhere = seqs[0]! + 1
-    await test.main.unitOfWork.commit([{ type: 'audit.prune', throughSeq: elsewhere, keys: KEYS }])
+    const betweenCheckpoints = seqs[0]! + 1
+    await test.main.unitOfWork.commit([{ type: 'audit.prune', throughSeq: betweenCheckpoints, keys: KEYS }])
 
     expect(await test.audit.verifyAudit()).toMatchObject({
       ok: false,
       reason: 'base-unanchored',
-      firstBadSeq: elsewhere + 1,
+      firstBadSeq: betweenCheckpoints + 1,
     })
   })
 
-  it('does not happen unless it is configured', async () => {
+  it('removes nothing unless retention is configured', async () => {
     const { audit, main, clock } = createTestAudit()
     await audit.start()
-    await audit.unitOfWork.commit([deedOf(aRequest())])
+    await audit.unitOfWork.commit([replayWriteOf(aRequest())])
     clock.advance(100 * DAY)
     await audit.prune()
 
-    expect(await all(main)).toHaveLength(1)
+    expect(await entriesOf(main)).toHaveLength(1)
   })
 })

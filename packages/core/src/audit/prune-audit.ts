@@ -2,7 +2,7 @@ import type { AuditKeys, AuditLog, CheckpointLog, Clock, UnitOfWork } from '@per
 
 export interface PruneAuditDeps {
   readonly chain: Pick<AuditLog, 'read'>
-  /** Of the database that holds the chain. */
+  /** Unit of work of the database that holds the chain. */
   readonly unitOfWork: UnitOfWork
   readonly checkpoints?: CheckpointLog | undefined
   readonly keys: AuditKeys
@@ -15,8 +15,8 @@ const PAGE = 500
 const DAY_MS = 86_400_000
 
 /**
- * Removes the entries that are older than retention, up to a checkpoint if there are checkpoints, so that what is left still
- * begins at a place that somebody else can vouch for. Tells of it in the chain, in the same commit.
+ * Removes entries older than the retention period. If there are checkpoints, it cuts at one, so that the start of the
+ * remaining chain can still be verified independently. Appends an `audit.prune` entry in the same commit.
  */
 export async function pruneAudit(deps: PruneAuditDeps): Promise<number> {
   const { unitOfWork, keys, clock } = deps
@@ -40,7 +40,7 @@ export async function pruneAudit(deps: PruneAuditDeps): Promise<number> {
   return outcome.committed ? (outcome.counts[0] ?? 0) : 0
 }
 
-/** 0 when there is none. Entries are only removed from the front, in one piece. */
+/** `seq` of the last entry before the first one at or after `cutoff`; 0 if there is none. */
 async function lastOlderThan({ chain, pause }: PruneAuditDeps, cutoff: number): Promise<number> {
   let last = 0
   for (;;) {
@@ -56,10 +56,10 @@ async function lastOlderThan({ chain, pause }: PruneAuditDeps, cutoff: number): 
 
 async function lastCheckpointUpTo({ checkpoints, chain }: PruneAuditDeps, seq: number): Promise<number> {
   if (checkpoints === undefined || seq === 0) return seq
-  let place = 0
+  let cut = 0
   for await (const { checkpoint } of checkpoints.read()) {
-    if (checkpoint !== undefined && checkpoint.seq <= seq) place = Math.max(place, checkpoint.seq)
+    if (checkpoint !== undefined && checkpoint.seq <= seq) cut = Math.max(cut, checkpoint.seq)
   }
   const [first] = await chain.read({ afterSeq: 0, limit: 1 })
-  return first !== undefined && place >= first.seq ? place : 0
+  return first !== undefined && cut >= first.seq ? cut : 0
 }

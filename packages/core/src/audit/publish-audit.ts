@@ -3,17 +3,20 @@ import { OPERATIONS } from '@perdure/protocol'
 
 export interface PublishAuditDeps {
   readonly chain: Pick<AuditLog, 'read' | 'state'>
-  /** Of the main database, which holds the event log; publishes what it commits. */
+  /** Unit of work of the main database, which holds the event log. */
   readonly unitOfWork: UnitOfWork
   readonly logger: Logger
   readonly which: 'privileged' | 'all'
 }
 
-/** Tells the event log of entries that are durable in a file of their own. What a crash leaves out is in the chain alone. */
+/**
+ * Publishes entries of a chain in its own file to the event log, once they are durable. Entries that a crash leaves
+ * unpublished are only in the chain.
+ */
 export interface PublishAudit {
-  /** From here on. */
+  /** Publishes entries appended from now on. */
   start(): Promise<void>
-  /** Entries were appended. */
+  /** Publishes the entries appended since the last call. */
   publish(): Promise<void>
 }
 
@@ -28,8 +31,8 @@ export function createPublishAudit({ chain, unitOfWork, logger, which }: Publish
   const publishAll = async () => {
     for (;;) {
       const entries = await chain.read({ afterSeq, limit: PAGE })
-      const shown = which === 'all' ? entries : entries.filter(isPrivileged)
-      if (shown.length > 0) await unitOfWork.commit([{ type: 'event.append', events: shown.map(auditEvent) }])
+      const selected = which === 'all' ? entries : entries.filter(isPrivileged)
+      if (selected.length > 0) await unitOfWork.commit([{ type: 'event.append', events: selected.map(auditEvent) }])
       afterSeq = entries.at(-1)?.seq ?? afterSeq
       if (entries.length < PAGE) return
     }
@@ -42,12 +45,12 @@ export function createPublishAudit({ chain, unitOfWork, logger, which }: Publish
     publish() {
       publishing = publishing
         .then(publishAll)
-        .catch((error: unknown) => logger.error('audit entries not told to the event log', error))
+        .catch((error: unknown) => logger.error('cannot publish audit entries to the event log', error))
       return publishing
     },
   }
 }
 
-/** What is no operation is an action of the server itself. */
+/** An action that is not an operation was performed by the server itself. */
 const isPrivileged = ({ action, actor }: AuditEntry): boolean =>
   PRIVILEGED.has(action) || (actor.kind === 'system' && !KNOWN.has(action))

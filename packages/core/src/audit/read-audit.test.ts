@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import type { EpochMs, NewAuditEntry, UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { aRequest, createTestAudit, settled } from './audit.fixture.ts'
+import { aRequest, createTestAudit, flushPromises } from './audit.fixture.ts'
 import { csvRow } from './csv-row.ts'
 import { createExportAudit } from './export-audit.ts'
 import { createListAudit } from './read-audit.ts'
@@ -31,7 +31,7 @@ async function setUp(count: number) {
 }
 
 describe('listAudit', () => {
-  it('goes through all entries page by page, in both orders', async () => {
+  it('pages through all entries in both orders', async () => {
     const { list } = await setUp(7)
     for (const order of ['asc', 'desc'] as const) {
       const seqs: number[] = []
@@ -45,13 +45,13 @@ describe('listAudit', () => {
     }
   })
 
-  it('has no further page when the last one is full', async () => {
+  it('returns no cursor after a full last page', async () => {
     const { list } = await setUp(4)
 
     expect((await list({}, { limit: 4, order: 'asc' })).nextCursor).toBeNull()
   })
 
-  it('finds what is far apart, and lets others have turns meanwhile', async () => {
+  it('finds matches that are far apart, and yields to other work between reads', async () => {
     const { list, pauses } = await setUp(2_200)
 
     const { items, nextCursor } = await list({ action: 'rare' }, { limit: 50, order: 'desc' })
@@ -66,13 +66,13 @@ describe('listAudit', () => {
     [{ until: iso(4) }, [1, 2, 3]],
     [{ since: iso(2), until: iso(5), actor: 'odd' }, [3]],
     [{ action: 'nothing' }, []],
-  ])('narrows by %j', async (filter, expected) => {
+  ])('filters by %j', async (filter, expected) => {
     const { list } = await setUp(5)
 
     expect((await list(filter, { limit: 50, order: 'asc' })).items.map(({ seq }) => seq)).toEqual(expected)
   })
 
-  it('refuses a cursor of another list', async () => {
+  it('rejects a cursor of another list', async () => {
     const { list } = await setUp(1)
 
     await expect(list({}, { limit: 5, cursor: 'e1.5', order: 'asc' })).rejects.toMatchObject({
@@ -81,8 +81,8 @@ describe('listAudit', () => {
   })
 })
 
-describe('reading a chain in a file that somebody else holds', () => {
-  it('waits two seconds for what is on its way, and goes on with what is there', async () => {
+describe('reading a chain whose file another process has locked', () => {
+  it('waits two seconds for pending entries, then returns the stored ones', async () => {
     const storage = createInMemoryStorage()
     const held = Promise.withResolvers<never>()
     let isHeld = false
@@ -99,14 +99,14 @@ describe('reading a chain in a file that somebody else holds', () => {
       isAnswered = true
     })
     clock.advance(1_999)
-    await settled()
+    await flushPromises()
     expect(isAnswered).toBe(false)
     clock.advance(1)
 
-    const turns = setInterval(() => clock.advance(0))
-    const [list, verdict] = await answers
-    clearInterval(turns)
-    expect([list.items.length, verdict.ok]).toEqual([1, true])
+    const ticking = setInterval(() => clock.advance(0))
+    const [list, verification] = await answers
+    clearInterval(ticking)
+    expect([list.items.length, verification.ok]).toEqual([1, true])
   })
 })
 
@@ -114,14 +114,14 @@ describe('exportAudit', () => {
   const exported = async (format: 'ndjson' | 'csv', count = 3) => {
     const { deps, unitOfWork } = await setUp(count)
     const clock = { now: () => at(99), monotonicMs: () => 0 }
-    const exportAudit = createExportAudit({ ...deps, unitOfWork, clock, settle: async () => undefined })
+    const exportAudit = createExportAudit({ ...deps, unitOfWork, clock, flush: async () => undefined })
     const { chunks, ...head } = await exportAudit({ format, filter: {}, principal: { subject: 'ann' } })
     let text = ''
     for await (const chunk of chunks) text += chunk
     return { ...head, text }
   }
 
-  it('gives one entry a line, its own included', async () => {
+  it('writes one line per entry, including its own', async () => {
     const { text, contentType, fileName } = await exported('ndjson')
     const entries = text
       .trimEnd()
@@ -138,7 +138,7 @@ describe('exportAudit', () => {
     expect(entries[1]).toMatchObject({ prevHash: entries[0].hash, at: iso(2) })
   })
 
-  it('gives a table that no spreadsheet takes for formulas', async () => {
+  it('writes CSV in which no cell starts a formula', async () => {
     const [header, first] = (await exported('csv')).text.split('\r\n')
 
     expect(header).toBe(
@@ -147,7 +147,7 @@ describe('exportAudit', () => {
     expect(first).toMatch(/^1,2023-[^,]+,token,tok_1,odd,common,,,'=1\+1,allowed,,,,,,0{64},[0-9a-f]{64}$/)
   })
 
-  it('goes on over many pages', async () => {
+  it('exports all pages', async () => {
     expect((await exported('ndjson', 1_500)).text.split('\n')).toHaveLength(1_502)
   })
 })

@@ -1,21 +1,21 @@
 import { AppError, type AuditEntry, type AuditLog, type Page, type PageQuery } from '@perdure/ports'
 import { type AuditResource, toAuditResource } from './audit-resource.ts'
 
-/** Narrows the chain; an entry matches all that are given. Times are ISO-8601, `since` inclusive, `until` exclusive. */
+/** An entry must match every given field. Times are ISO-8601; `since` is inclusive, `until` exclusive. */
 export interface AuditFilter {
   readonly action?: string | undefined
-  readonly actor?: string | undefined // a subject or the id of a token
+  readonly actor?: string | undefined // subject or token id
   readonly since?: string | undefined
   readonly until?: string | undefined
 }
 
 export interface ReadAuditDeps {
   readonly chain: Pick<AuditLog, 'read' | 'readBefore' | 'state'>
-  /** Lets others have a turn; called between the pages of a long walk. */
+  /** Yields to other work; called between the pages of a long read. */
   readonly pause: () => Promise<void>
 }
 
-/** A page of the entries. @throws AppError `validation-failed` for a foreign cursor */
+/** Returns a page of entries. @throws AppError `validation-failed` for a cursor of another list */
 export type ListAudit = (filter: AuditFilter, page: PageQuery) => Promise<Page<AuditResource>>
 
 const PAGE = 500
@@ -25,25 +25,25 @@ export function createListAudit({ chain, pause }: ReadAuditDeps): ListAudit {
   return async (filter, { limit, cursor, order }) => {
     const matches = matcherOf(filter)
     const found: AuditEntry[] = []
-    let place = placeOf(cursor, order)
+    let boundarySeq = seqOfCursor(cursor, order)
     for (;;) {
       const entries =
         order === 'asc'
-          ? await chain.read({ afterSeq: place, limit: PAGE })
-          : await chain.readBefore({ beforeSeq: place, limit: PAGE })
+          ? await chain.read({ afterSeq: boundarySeq, limit: PAGE })
+          : await chain.readBefore({ beforeSeq: boundarySeq, limit: PAGE })
       found.push(...entries.filter(matches).slice(0, limit + 1 - found.length))
       const last = entries.at(-1)
       if (found.length > limit || last === undefined || entries.length < PAGE) break
-      place = last.seq
+      boundarySeq = last.seq
       await pause()
     }
-    const shown = found.slice(0, limit)
-    const next = found.length > limit ? String(shown.at(-1)?.seq) : null
-    return { items: shown.map(toAuditResource), nextCursor: next }
+    const items = found.slice(0, limit)
+    const next = found.length > limit ? String(items.at(-1)?.seq) : null
+    return { items: items.map(toAuditResource), nextCursor: next }
   }
 }
 
-/** The entries that match, oldest first, up to what the chain holds now, a page at a time. */
+/** Yields pages of matching entries, oldest first, up to the last entry at the time of the call. */
 export async function* walkAudit(
   { chain, pause }: ReadAuditDeps,
   filter: AuditFilter,
@@ -61,10 +61,13 @@ export async function* walkAudit(
   }
 }
 
-function placeOf(cursor: string | undefined, order: PageQuery['order']): number {
+function seqOfCursor(cursor: string | undefined, order: PageQuery['order']): number {
   if (cursor === undefined) return order === 'asc' ? 0 : Number.MAX_SAFE_INTEGER
   if (CURSOR.test(cursor)) return Number(cursor)
-  throw new AppError('validation-failed', { message: 'cursor: not one of this list', hint: 'start without one' })
+  throw new AppError('validation-failed', {
+    message: 'cursor: belongs to another list',
+    hint: 'omit the cursor to start at the first page',
+  })
 }
 
 function matcherOf({ action, actor, since, until }: AuditFilter): (entry: AuditEntry) => boolean {

@@ -1,10 +1,10 @@
 import type { Clock, Logger, NewAuditEntry, RequestOrigin, UnitOfWork } from '@perdure/ports'
 import type { ErrorCode } from '@perdure/protocol'
 import type { AuditSpool, SpooledEntry } from './audit-spool.ts'
-import { actorOf, type Doer } from './audit-write.ts'
-import type { Deed, DeedBook } from './deed-book.ts'
-import { auditUnavailable, recording } from './recording.ts'
+import { type AuditActor, actorOf } from './audit-write.ts'
 import type { RefusalTally } from './refusal-tally.ts'
+import type { PrivilegedAction, RequestLog } from './request-log.ts'
+import { auditUnavailable, requireAudit } from './require-audit.ts'
 
 /** A request that is about to be answered. */
 export interface AnsweredRequest {
@@ -12,23 +12,23 @@ export interface AnsweredRequest {
   readonly operationId: string | undefined
   readonly isPrivileged: boolean
   readonly method: string
-  readonly route: string | undefined // pattern, with the base path
-  readonly target: string | undefined // the ids in its path
-  /** `undefined` when nobody stands behind it. */
-  readonly principal: Doer | undefined
+  readonly route: string | undefined // pattern, including the base path
+  readonly target: string | undefined // ids in the path
+  /** `undefined` for an unauthenticated request. */
+  readonly principal: AuditActor | undefined
   readonly status: number
   readonly error?: ErrorCode | undefined
   readonly durationMs: number
   readonly requestId: string
   readonly clientAddress: string
-  /** Whether the answer is that of an earlier request with the same key. */
+  /** Whether the answer was stored by an earlier request with the same Idempotency-Key. */
   readonly isReplayed: boolean
-  /** By identity, what its deeds name as their origin. */
+  /** The same object that the request's privileged actions name as their origin. */
   readonly origin: RequestOrigin
 }
 
 /**
- * Records a request before its answer is sent. For privileged ones it resolves when the entry is durable.
+ * Records a request before its answer is sent. For a privileged request, resolves when the entry is durable.
  *
  * @throws AppError `audit-unavailable` when the answer must not be sent
  */
@@ -36,44 +36,44 @@ export type RecordAnswer = (request: AnsweredRequest) => Promise<void>
 
 interface RecordDeps {
   readonly clock: Clock
-  readonly deeds: DeedBook
+  readonly requestLog: RequestLog
   readonly logger: Logger
 }
 
-/** In the main database: what privileged requests have not recorded by a deed of theirs. */
-export function createRecordPrivileged(deps: RecordDeps & { readonly unitOfWork: UnitOfWork }): RecordAnswer {
-  const { unitOfWork, deeds } = deps
+/** For a chain in the main database: records privileged requests whose action committed no entry of its own. */
+export function createRecordPrivilegedRequest(deps: RecordDeps & { readonly unitOfWork: UnitOfWork }): RecordAnswer {
+  const { unitOfWork, requestLog } = deps
 
   return async (request) => {
-    const isRecorded = deeds.take(request.origin).length > 0
-    if (isRecorded || !request.isPrivileged || request.principal === undefined || !isDecided(request)) return
+    const isRecorded = requestLog.take(request.origin).length > 0
+    if (isRecorded || !request.isPrivileged || request.principal === undefined || !isAllowedOrDenied(request)) return
     const entry = toEntry(deps, request)
-    const written = recording(async () => void (await unitOfWork.commit([{ type: 'audit.append', entry }])))
-    await unlessRefused(deps, request, written)
+    const written = requireAudit(async () => void (await unitOfWork.commit([{ type: 'audit.append', entry }])))
+    await requireWritten(deps, request, written)
   }
 }
 
-/** In a file of its own: every request, with what its deed has said. */
-export function createRecordEvery(
+/** For a chain in its own file: records every request, merged with the entry of its privileged action. */
+export function createRecordEveryRequest(
   deps: RecordDeps & { readonly spool: AuditSpool; readonly tally: RefusalTally; readonly moveSoon: () => void },
 ): RecordAnswer {
-  const { deeds, spool, tally, moveSoon, logger } = deps
+  const { requestLog, spool, tally, moveSoon, logger } = deps
 
   return async (request) => {
-    const own = deeds.take(request.origin)
-    if (isNobodys(request)) {
+    const actions = requestLog.take(request.origin)
+    if (isAnonymousRefusal(request)) {
       return tally.count({ ip: request.clientAddress, error: request.error ?? 'unmatched' })
     }
-    const spooled = toSpooled(toEntry(deps, request), own)
+    const spooled = toSpooledEntry(toEntry(deps, request), actions)
     const { action } = spooled.entry
-    if (!request.isPrivileged && own.length === 0) {
-      if (!spool.offer(spooled)) logger.warn('an audit entry found no room', { action })
+    if (!request.isPrivileged && actions.length === 0) {
+      if (!spool.offer(spooled)) logger.warn('audit spool is full; dropped an audit entry', { action })
       return
     }
     const written = spool.write(spooled)
-    // What is staged is durable already, and will be moved.
-    if (own.length > 0) await written.catch(() => undefined)
-    else await unlessRefused(deps, request, written)
+    // Staged entries are already durable and will be moved to the chain.
+    if (actions.length > 0) await written.catch(() => undefined)
+    else await requireWritten(deps, request, written)
     moveSoon()
   }
 }
@@ -83,17 +83,17 @@ const DENIED = new Set([401, 403, 421, 429])
 const decisionOf = ({ status }: AnsweredRequest): NewAuditEntry['decision'] =>
   DENIED.has(status) ? 'denied' : 'allowed'
 
-/** Whether something was done, shown or denied; a malformed request or a missing row is none of these. */
-const isDecided = (request: AnsweredRequest): boolean =>
+/** Whether the request succeeded or was denied. A malformed request or a missing row is neither. */
+const isAllowedOrDenied = (request: AnsweredRequest): boolean =>
   (request.status >= 200 && request.status < 300) || decisionOf(request) === 'denied'
 
-/** A refusal is sent in any case: it shows nothing and has done nothing. */
-async function unlessRefused({ logger }: RecordDeps, request: AnsweredRequest, written: Promise<void>): Promise<void> {
+/** Fails a successful request whose entry cannot be written. A refusal is sent anyway: it had no effect. */
+async function requireWritten({ logger }: RecordDeps, request: AnsweredRequest, written: Promise<void>): Promise<void> {
   try {
     await written
   } catch (error) {
     if (request.status < 300) throw auditUnavailable(error)
-    logger.error('a refused request was not recorded', error, { requestId: request.requestId })
+    logger.error('cannot record a refused request', error, { requestId: request.requestId })
   }
 }
 
@@ -112,18 +112,18 @@ function toEntry({ clock }: RecordDeps, request: AnsweredRequest): NewAuditEntry
   }
 }
 
-/** A refusal that nobody stands behind: anyone may cause any number of them. */
-const isNobodys = ({ principal, error, operationId }: AnsweredRequest): boolean =>
+/** A refusal of an unauthenticated request. Anyone can cause any number of these, so they are only counted. */
+const isAnonymousRefusal = ({ principal, error, operationId }: AnsweredRequest): boolean =>
   principal === undefined && (error !== undefined || operationId === undefined)
 
-/** One entry for the request and its one deed; with several deeds, each has its own. */
-function toSpooled(entry: NewAuditEntry, own: readonly Deed[]): SpooledEntry {
-  const deed = own.length === 1 && own[0]?.entry.action === entry.action ? own[0] : undefined
-  return { entry: withDeed(entry, deed), source: deed?.key }
+/** Merges the request with its single action into one entry; several actions keep their own entries. */
+function toSpooledEntry(entry: NewAuditEntry, actions: readonly PrivilegedAction[]): SpooledEntry {
+  const action = actions.length === 1 && actions[0]?.entry.action === entry.action ? actions[0] : undefined
+  return { entry: mergeAction(entry, action), source: action?.key }
 }
 
-function withDeed(entry: NewAuditEntry, deed: Deed | undefined): NewAuditEntry {
-  if (deed === undefined) return entry
-  const detail = { ...deed.entry.detail, ...entry.detail }
-  return { ...entry, target: deed.entry.target ?? entry.target, detail }
+function mergeAction(entry: NewAuditEntry, action: PrivilegedAction | undefined): NewAuditEntry {
+  if (action === undefined) return entry
+  const detail = { ...action.entry.detail, ...entry.detail }
+  return { ...entry, target: action.entry.target ?? entry.target, detail }
 }

@@ -11,10 +11,10 @@ export interface Refusal {
   readonly error: string
 }
 
-/** Refusals of requests that nobody stands behind: one entry per address and minute, whoever sends how many. */
+/** Counts refused unauthenticated requests and emits one entry per address and minute, however many were sent. */
 export interface RefusalTally {
   count(refusal: Refusal): void
-  /** Emits what was counted so far. */
+  /** Emits the counts so far. */
   flush(): void
 }
 
@@ -25,7 +25,8 @@ interface Tally {
 
 const MINUTE_MS = 60_000
 const MAX_ADDRESSES = 1_000
-const OTHERS = 'others'
+/** Counts addresses beyond `MAX_ADDRESSES` together. */
+const OTHER_ADDRESSES = 'others'
 
 export function createRefusalTally({ clock, timers, emit }: RefusalTallyDeps): RefusalTally {
   let byAddress = new Map<string, Tally>()
@@ -41,7 +42,7 @@ export function createRefusalTally({ clock, timers, emit }: RefusalTallyDeps): R
   return {
     count({ ip, error }) {
       if (byAddress.size === 0) cancel = timers.after(MINUTE_MS, flush)
-      const address = byAddress.has(ip) || byAddress.size < MAX_ADDRESSES ? ip : OTHERS
+      const address = byAddress.has(ip) || byAddress.size < MAX_ADDRESSES ? ip : OTHER_ADDRESSES
       const tally = byAddress.get(address) ?? { at: clock.now(), codes: new Map<string, number>() }
       tally.codes.set(error, (tally.codes.get(error) ?? 0) + 1)
       byAddress.set(address, tally)

@@ -1,37 +1,37 @@
 import type { NewAuditEntry, RequestOrigin } from '@perdure/ports'
 
-/** An entry that was committed with what it tells of. */
-export interface Deed {
+/** An audit entry that was committed together with the privileged action it describes. */
+export interface PrivilegedAction {
   readonly entry: NewAuditEntry
-  /** Under which it is staged for the chain of another database. */
+  /** Key of the staged entry, if the chain is in another database. */
   readonly key?: string | undefined
 }
 
-/** Which entries the requests under way have committed by their deeds, until they are answered. */
-export interface DeedBook {
-  note(origin: RequestOrigin, deed: Deed): void
-  /** The deeds of a request that is answered now. */
-  take(origin: RequestOrigin): readonly Deed[]
-  /** Whether the request that staged it is not answered yet. */
-  isOpen(key: string): boolean
+/** Audit entries that each unanswered request has already committed with its privileged actions. */
+export interface RequestLog {
+  add(origin: RequestOrigin, action: PrivilegedAction): void
+  /** Removes and returns the actions of a request that is being answered. */
+  take(origin: RequestOrigin): readonly PrivilegedAction[]
+  /** Whether the request that staged this entry is still unanswered. */
+  isUnanswered(key: string): boolean
 }
 
-export function createDeedBook(): DeedBook {
-  const byOrigin = new Map<RequestOrigin, Deed[]>()
-  const open = new Set<string>()
+export function createRequestLog(): RequestLog {
+  const byOrigin = new Map<RequestOrigin, PrivilegedAction[]>()
+  const unanswered = new Set<string>()
 
   return {
-    note(origin, deed) {
-      const deeds = byOrigin.get(origin) ?? []
-      byOrigin.set(origin, [...deeds, deed])
-      if (deed.key !== undefined) open.add(deed.key)
+    add(origin, action) {
+      const actions = byOrigin.get(origin) ?? []
+      byOrigin.set(origin, [...actions, action])
+      if (action.key !== undefined) unanswered.add(action.key)
     },
     take(origin) {
-      const deeds = byOrigin.get(origin) ?? []
+      const actions = byOrigin.get(origin) ?? []
       byOrigin.delete(origin)
-      for (const { key } of deeds) if (key !== undefined) open.delete(key)
-      return deeds
+      for (const { key } of actions) if (key !== undefined) unanswered.delete(key)
+      return actions
     },
-    isOpen: (key) => open.has(key),
+    isUnanswered: (key) => unanswered.has(key),
   }
 }

@@ -1,7 +1,12 @@
 import { AppError, isRetryable } from '@perdure/ports'
 
-/** Nothing is done or shown when the entry cannot be written. @throws AppError `audit-unavailable` */
-export async function recording<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Runs work that commits an audit entry, so that nothing happens unrecorded: a retryable storage error becomes
+ * `audit-unavailable`.
+ *
+ * @throws AppError `audit-unavailable`; whatever else `work` throws
+ */
+export async function requireAudit<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

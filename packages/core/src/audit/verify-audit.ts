@@ -18,47 +18,51 @@ export interface VerifyAuditDeps {
   readonly checkpoints?: CheckpointLog | undefined
   readonly keys: AuditKeys
   readonly digest: ChainDigest
-  /** Lets others have a turn; called between two pages. */
+  /** Yields to other work; called between two pages. */
   readonly pause: () => Promise<void>
 }
 
-type Place = Pick<AuditLink, 'seq' | 'hash'>
+type ChainLocation = Pick<AuditLink, 'seq' | 'hash'>
 
-/** Entry number `size` must have this hash. */
+/** The caller's knowledge of the chain: entry number `size` has this hash. */
 export interface ExpectedPrefix {
   readonly size: number
   readonly hash: string
 }
 
-/** What a walk has found; `reason` and, where it can be told, `firstBadSeq` only when something is wrong. */
+/** Result of a verification. `reason` is set if it failed, and `firstBadSeq` if the first bad entry is known. */
 export interface AuditVerification {
   readonly ok: boolean
-  readonly entries: number // that hold
-  readonly head: Place | null
-  readonly checkpoint: (Place & { readonly at: string }) | null
-  /** Entries after the newest checkpoint: whoever holds the audit key could have changed them unseen. */
+  readonly entries: number // verified entries
+  readonly head: ChainLocation | null
+  readonly checkpoint: (ChainLocation & { readonly at: string }) | null
+  /** Entries after the newest checkpoint. A holder of the audit key could have altered them undetected. */
   readonly unanchoredTail: number
   readonly firstBadSeq?: number | undefined
   readonly reason?: string | undefined
 }
 
 /**
- * Walks the chain against its links, its keyed head, the checkpoints beside it and what the caller expects, page by page in
- * constant memory. `firstBadSeq` is the first entry that does not hold or, where only a whole stretch can be told to be
- * wrong, the first that nothing vouches for any more.
+ * Checks the chain against its links, its signed head, the checkpoint log and the caller's expected prefix, page by
+ * page in constant memory. `firstBadSeq` is the first invalid entry or, if a mismatch only shows that some entry of a
+ * range is invalid, the first entry of that range.
  */
 export type VerifyAudit = (expected?: ExpectedPrefix) => Promise<AuditVerification>
 
-/** How far a walk has come. */
-interface Walk {
-  readonly state: AuditState
-  readonly base: Place
+/** What the chain is checked against; fixed for one verification. */
+interface Evidence {
+  readonly state: AuditState // of the chain when the verification began
+  readonly base: ChainLocation // the entry before the first one; after pruning, the last removed entry
   readonly anchors: Anchors
   readonly expected: ExpectedPrefix | undefined
-  place: Place
-  anchored: number // the newest entry that a checkpoint or the base vouches for
-  hashAtHead: string | undefined
-  unvouched: Finding | undefined
+}
+
+/** How far the walk has come, and what it has seen so far. */
+interface Progress {
+  readonly last: ChainLocation // the last verified entry
+  readonly anchoredSeq: number // the newest entry confirmed by a checkpoint or the base
+  readonly hashAtHead: string | undefined // hash of the entry that the head names
+  readonly unvouched: Finding | undefined // the first entry after which nothing confirms the chain
 }
 
 const PAGE = 500
@@ -68,30 +72,34 @@ export const createVerifyAudit =
   async (expected) => {
     const state = await deps.chain.state()
     const anchors = createAnchors(deps.checkpoints)
-    const base: Place = state.base ?? { seq: 0, hash: GENESIS_HASH }
-    const progress = { place: base, anchored: base.seq, hashAtHead: undefined, unvouched: undefined }
-    const walk: Walk = { state, base, anchors, expected, ...progress }
+    const base: ChainLocation = state.base ?? { seq: 0, hash: GENESIS_HASH }
+    const evidence: Evidence = { state, base, anchors, expected }
+    const start: Progress = { last: base, anchoredSeq: base.seq, hashAtHead: undefined, unvouched: undefined }
     try {
+      const baseFinding = await checkBase(deps, evidence)
+      const { progress, finding: linkFinding } =
+        baseFinding === undefined ? await walkLinks(deps, evidence, start) : { progress: start, finding: baseFinding }
       const finding =
-        (await checkBase(deps, walk)) ??
-        (await walkLinks(deps, walk)) ??
-        (await checkEnd(deps, walk)) ??
-        walk.unvouched ??
+        linkFinding ??
+        (await checkEnd(deps, evidence, progress)) ??
+        progress.unvouched ??
         (anchors.forgedLine() === undefined ? undefined : { reason: 'checkpoint-forged' })
-      return toVerification(walk, finding)
+      return toVerification(evidence, progress, finding)
     } finally {
       await anchors.close()
     }
   }
 
-/** Retention cuts at a checkpoint and signs the place. */
-async function checkBase({ checkpoints, keys, digest }: VerifyAuditDeps, walk: Walk): Promise<Finding | undefined> {
-  const { state, base, anchors, expected } = walk
+/** Checks the base: pruning cuts at a checkpoint and signs the location. */
+async function checkBase(
+  { checkpoints, keys, digest }: VerifyAuditDeps,
+  { state, base, anchors, expected }: Evidence,
+): Promise<Finding | undefined> {
   if (state.base !== undefined) {
     const after = { seq: base.seq + 1 }
-    if (!isVouched(keys, state.base, (key, place) => baseMac(digest, key, place)))
+    if (!isSigned(keys, state.base, (key, location) => baseMac(digest, key, location)))
       return { ...after, reason: 'base-forged' }
-    if (!(await anchors.holdAt(base))) return { ...after, reason: 'checkpoint-mismatch' }
+    if (!(await anchors.matchAt(base))) return { ...after, reason: 'checkpoint-mismatch' }
     if (checkpoints !== undefined && anchors.newest()?.seq !== base.seq) return { ...after, reason: 'base-unanchored' }
   }
   if (expected === undefined || expected.size > base.seq) return undefined
@@ -99,67 +107,94 @@ async function checkBase({ checkpoints, keys, digest }: VerifyAuditDeps, walk: W
   return expected.hash === base.hash ? undefined : { seq: base.seq + 1, reason: 'expected-mismatch' }
 }
 
-async function walkLinks({ chain, digest, pause }: VerifyAuditDeps, walk: Walk): Promise<Finding | undefined> {
-  const end = walk.state.last?.seq ?? 0
+/** Checks entry by entry, up to the end of the chain when the verification began; stops at the first finding. */
+async function walkLinks(
+  { chain, digest, pause }: VerifyAuditDeps,
+  evidence: Evidence,
+  start: Progress,
+): Promise<{ readonly progress: Progress; readonly finding?: Finding }> {
+  const end = evidence.state.last?.seq ?? 0
+  let progress = start
   for (;;) {
-    const links = await chain.links({ afterSeq: walk.place.seq, limit: PAGE })
+    const links = await chain.links({ afterSeq: progress.last.seq, limit: PAGE })
     for (const link of links) {
-      if (link.seq > end) return undefined
-      const finding = checkLink(link, walk.place, digest) ?? (await checkPlace(link, walk))
-      if (finding !== undefined) return finding
+      if (link.seq > end) return { progress }
+      const finding = checkLink(link, progress.last, digest) ?? (await checkLocation(link, evidence, progress))
+      if (finding !== undefined) return { progress, finding }
+      progress = advance(progress, link, evidence)
     }
-    if (links.length < PAGE) return undefined
+    if (links.length < PAGE) return { progress }
     await pause()
   }
 }
 
-async function checkPlace(link: AuditLink, walk: Walk): Promise<Finding | undefined> {
-  const { seq, hash } = link
-  const { anchors, expected, state } = walk
-  const suspect = walk.anchored + 1
-  if (!(await anchors.holdAt({ seq, hash }))) return { seq: suspect, reason: 'checkpoint-mismatch' }
-  if (expected?.size === seq && expected.hash !== hash) return { seq: suspect, reason: 'expected-mismatch' }
-  walk.place = { seq, hash }
-  walk.anchored = Math.max(walk.anchored, anchors.newest()?.seq ?? 0)
-  if (state.head?.seq === seq) walk.hashAtHead = hash
-  if (isUnvouched(link)) walk.unvouched ??= { seq, reason: 'unvouched' }
-  return undefined
+/** Compares a location with the checkpoints and the caller's expected prefix. */
+async function checkLocation(
+  { seq, hash }: ChainLocation,
+  { anchors, expected }: Evidence,
+  { anchoredSeq }: Progress,
+): Promise<Finding | undefined> {
+  const firstSuspect = anchoredSeq + 1
+  if (!(await anchors.matchAt({ seq, hash }))) return { seq: firstSuspect, reason: 'checkpoint-mismatch' }
+  return expected?.size === seq && expected.hash !== hash
+    ? { seq: firstSuspect, reason: 'expected-mismatch' }
+    : undefined
 }
 
-/** What the chain should reach up to, by its head, by the checkpoints and by the caller. */
-async function checkEnd(deps: VerifyAuditDeps, walk: Walk): Promise<Finding | undefined> {
-  const { place, expected, anchors } = walk
-  const lost: Finding = { seq: place.seq + 1, reason: 'truncated' }
-  const finding = checkHead(deps, walk)
-  if (finding?.reason === 'truncated') return finding
-  if (expected !== undefined && expected.size > place.seq) return lost
-  const beyond = await anchors.beyond(place.seq)
-  // The chain has grown since the walk began, and so may the checkpoints.
-  if (beyond !== undefined && beyond.seq > ((await deps.chain.state()).last?.seq ?? 0)) return lost
-  return finding
+const advance = (progress: Progress, link: AuditLink, { anchors, state }: Evidence): Progress => ({
+  last: { seq: link.seq, hash: link.hash },
+  anchoredSeq: Math.max(progress.anchoredSeq, anchors.newest()?.seq ?? 0),
+  hashAtHead: state.head?.seq === link.seq ? link.hash : progress.hashAtHead,
+  unvouched: progress.unvouched ?? (isUnvouched(link) ? { seq: link.seq, reason: 'unvouched' } : undefined),
+})
+
+/** Checks that the chain reaches as far as its head, the checkpoints and the caller require. */
+async function checkEnd(deps: VerifyAuditDeps, evidence: Evidence, progress: Progress): Promise<Finding | undefined> {
+  const { expected, anchors } = evidence
+  const { last } = progress
+  const truncated: Finding = { seq: last.seq + 1, reason: 'truncated' }
+  const headFinding = checkHead(deps, evidence, progress)
+  if (headFinding?.reason === 'truncated') return headFinding
+  if (expected !== undefined && expected.size > last.seq) return truncated
+  const beyond = await anchors.highestAfter(last.seq)
+  // Entries and checkpoints may have been added since the walk began.
+  if (beyond !== undefined && beyond.seq > ((await deps.chain.state()).last?.seq ?? 0)) return truncated
+  return headFinding
 }
 
-function checkHead({ keys, digest }: VerifyAuditDeps, { state, place, base, ...walk }: Walk): Finding | undefined {
-  const { head, last } = state
-  const suspect = walk.anchored < place.seq ? { seq: walk.anchored + 1 } : {}
+function checkHead(
+  { keys, digest }: VerifyAuditDeps,
+  { state, base }: Evidence,
+  { last, anchoredSeq, hashAtHead }: Progress,
+): Finding | undefined {
+  const { head } = state
+  const suspect = anchoredSeq < last.seq ? { seq: anchoredSeq + 1 } : {}
   if (head === undefined)
-    return last === undefined && state.base === undefined ? undefined : { ...suspect, reason: 'head-missing' }
-  if (!isVouched(keys, head, (key, at) => headMac(digest, key, at))) return { ...suspect, reason: 'head-forged' }
-  if (head.seq > place.seq) return { seq: place.seq + 1, reason: 'truncated' }
-  const known = head.seq === base.seq ? base.hash : walk.hashAtHead
-  if (known !== head.hash) return { ...suspect, reason: 'head-mismatch' }
-  return head.seq < place.seq ? { seq: head.seq + 1, reason: 'head-mismatch' } : undefined
+    return state.last === undefined && state.base === undefined ? undefined : { ...suspect, reason: 'head-missing' }
+  if (!isSigned(keys, head, (key, location) => headMac(digest, key, location)))
+    return { ...suspect, reason: 'head-forged' }
+  if (head.seq > last.seq) return { seq: last.seq + 1, reason: 'truncated' }
+  const actualHash = head.seq === base.seq ? base.hash : hashAtHead
+  if (actualHash !== head.hash) return { ...suspect, reason: 'head-mismatch' }
+  return head.seq < last.seq ? { seq: head.seq + 1, reason: 'head-mismatch' } : undefined
 }
 
-const isVouched = (keys: AuditKeys, head: AuditHead, macOf: (key: Uint8Array, place: Place) => string): boolean =>
-  keys.some((key) => macOf(key, head) === head.mac)
+const isSigned = (
+  keys: AuditKeys,
+  head: AuditHead,
+  macOf: (key: Uint8Array, location: ChainLocation) => string,
+): boolean => keys.some((key) => macOf(key, head) === head.mac)
 
-function toVerification({ state, base, place, anchors }: Walk, finding: Finding | undefined): AuditVerification {
+function toVerification(
+  { state, base, anchors }: Evidence,
+  { last }: Progress,
+  finding: Finding | undefined,
+): AuditVerification {
   const checkpoint = anchors.newest()
   const end = state.last ?? base
   return {
     ok: finding === undefined,
-    entries: place.seq - base.seq,
+    entries: last.seq - base.seq,
     head: end.seq === 0 ? null : { seq: end.seq, hash: end.hash },
     checkpoint:
       checkpoint === undefined

@@ -31,11 +31,11 @@ describe('covers', () => {
     [['admin:metrics:read'], 'admin:metrics:read', true],
     [['agents:read'], 'admin:metrics:read', false],
     [[], 'agents:read', false],
-  ])('with %j, %s is %j for the same subject', (held, wanted, expected) => {
+  ])('decides for the same subject whether %j covers %s: %j', (held, wanted, expected) => {
     expect(covers(held, wanted, true)).toBe(expected)
   })
 
-  it('takes own for nothing where the subject is another', () => {
+  it('ignores a held own scope for another subject', () => {
     expect(covers(['sessions:read:own'], 'sessions:read:own', false)).toBe(false)
     expect(covers(['sessions:read'], 'sessions:read:own', false)).toBe(true)
   })
@@ -51,7 +51,7 @@ describe('covers', () => {
   const rules = [...new Set(OPERATIONS.map((operation) => operation.scope))]
   const params = { agentId: 'echo', sessionId: 'chat', runId: 'chat', approvalId: 'echo', tokenId: 'echo' }
 
-  it('never says so of a scope that would let its holder do or see more', () => {
+  it('never covers a scope that would allow its holder more', () => {
     fc.assert(
       fc.property(fc.array(scope, { minLength: 1, maxLength: 4 }), scope, (held, wanted) => {
         fc.pre(covers(held, wanted, true))
@@ -88,7 +88,7 @@ function isAtMost(narrow: Visibility | undefined, wide: Visibility | undefined):
 describe('checkAttenuation', () => {
   const alice = (...scopes: string[]) => ({ subject: 'alice', scopes })
 
-  it('lets a token give away what it has', () => {
+  it('allows a grant within the scopes of the caller', () => {
     expect(() =>
       checkAttenuation(alice('agents:invoke', 'runs:read:own'), {
         subject: 'alice',
@@ -97,13 +97,13 @@ describe('checkAttenuation', () => {
     ).not.toThrow()
   })
 
-  it('names what goes beyond it', () => {
+  it('names the scopes that the caller lacks', () => {
     expect(() =>
       checkAttenuation(alice('agents:read'), { subject: 'alice', scopes: ['agents:read', 'runs:read'] }),
     ).toThrow('runs:read')
   })
 
-  it('lets nobody speak for another who may not write in the sessions and see the runs of all', () => {
+  it('allows another subject only with sessions:write and runs:read for all rows', () => {
     const bob = { subject: 'bob', scopes: ['agents:invoke'] }
 
     expect(() => checkAttenuation(alice('agents:invoke'), bob)).toThrow('sessions:write')

@@ -2,41 +2,43 @@ import { AppError, type TokenRecord } from '@perdure/ports'
 import { ADMIN_SCOPE, parseScope } from '@perdure/protocol'
 import type { Principal } from './principal.ts'
 
-/** What a token is to be allowed, and for whom. */
+/** The scopes and subject of a token to be created. */
 export type Grant = Pick<TokenRecord, 'scopes' | 'subject'>
 
 /**
- * Whether whoever holds the scopes may already do all that `wanted` allows.
+ * Whether the held scopes already allow everything that `wanted` allows.
  *
- * @param isSameSubject whether `own` means the same rows for both
+ * @param isSameSubject whether `own` refers to the same rows for both tokens
  */
 export function covers(held: readonly string[], wanted: string, isSameSubject: boolean): boolean {
   if (held.includes(ADMIN_SCOPE)) return true
-  if (LITERAL.has(parseScope(wanted)?.resource ?? '')) {
+  if (LITERAL_RESOURCES.has(parseScope(wanted)?.resource ?? '')) {
     return held.includes(wanted) || (wanted === 'traces:read:sanitized' && held.includes('traces:read:raw'))
   }
   return held.some((grant) => isWithin(grant, wanted) && (isSameSubject || parseScope(grant)?.id !== 'own'))
 }
 
 /**
- * Refuses a grant beyond the principal's own. To speak for another subject is to use its sessions and to see and end its
- * runs, so that takes `sessions:write` and `runs:read` for all of them.
+ * Refuses a grant that exceeds the principal's own scopes. A token for another subject can use its sessions and read
+ * and end its runs, so creating one also takes unrestricted `sessions:write` and `runs:read`.
  *
- * @throws AppError `scope-escalation-denied` that names what is missing
+ * @throws AppError `scope-escalation-denied` that names the missing scopes
  */
 export function checkAttenuation({ scopes, subject }: Principal, grant: Grant): void {
   const isSameSubject = grant.subject === subject
-  const beyond = grant.scopes.filter((wanted) => !covers(scopes, wanted, isSameSubject))
-  if (beyond.length > 0) throw escalation(`the token would hold ${beyond.join(', ')}, which yours does not cover`)
-  const missing = isSameSubject ? [] : OF_ALL.filter((scope) => !covers(scopes, scope, true))
+  const uncovered = grant.scopes.filter((wanted) => !covers(scopes, wanted, isSameSubject))
+  if (uncovered.length > 0)
+    throw escalationDenied(`your token does not cover the requested scope ${uncovered.join(', ')}`)
+  const missing = isSameSubject ? [] : ANOTHER_SUBJECT_SCOPES.filter((scope) => !covers(scopes, scope, true))
   if (missing.length === 0) return
-  throw escalation(`to speak for the subject ${grant.subject} your token needs the scope ${missing.join(' and ')}`)
+  throw escalationDenied(`a token for the subject ${grant.subject} requires the scope ${missing.join(' and ')}`)
 }
 
-const OF_ALL = ['sessions:write', 'runs:read']
+/** Scopes that a caller needs to create a token for another subject. */
+const ANOTHER_SUBJECT_SCOPES = ['sessions:write', 'runs:read']
 
-export const escalation = (message: string) =>
-  new AppError('scope-escalation-denied', { message, hint: 'ask for less, or use a token that may do more' })
+export const escalationDenied = (message: string) =>
+  new AppError('scope-escalation-denied', { message, hint: 'request less, or use a token with more scopes' })
 
 function isWithin(grant: string, wanted: string): boolean {
   const wide = parseScope(grant)
@@ -46,5 +48,5 @@ function isWithin(grant: string, wanted: string): boolean {
   return wide.id === undefined || wide.id === '*' || wide.id === narrow.id
 }
 
-/** Resources whose scopes are matched word for word. */
-const LITERAL: ReadonlySet<string> = new Set(['traces', 'admin'])
+/** Resources whose scopes are compared as whole strings. */
+const LITERAL_RESOURCES: ReadonlySet<string> = new Set(['traces', 'admin'])

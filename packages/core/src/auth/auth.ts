@@ -2,7 +2,14 @@ import type { Logger, Sealer, Timers, TokenStore, UnitOfWork } from '@perdure/po
 import { type Authenticate, authenticateAnyone, createAuthenticate } from './authenticate.ts'
 import { createCredentialWatch, type WatchCredential, withCredentialCheck } from './credential-watch.ts'
 import { type CsrfTokens, createCsrfTokens } from './csrf-tokens.ts'
-import { type Attempts, createAttempts, createLockout, LOCKOUT, NO_ATTEMPTS, withAttempts } from './lockout.ts'
+import {
+  type AttemptLimiter,
+  createAttemptLimiter,
+  createLockout,
+  LOCKOUT,
+  NO_ATTEMPT_LIMIT,
+  withAttemptLimit,
+} from './lockout.ts'
 import type { NewTokenDeps } from './new-token.ts'
 import { createTokenUseCases, type TokenUseCases } from './token-use-cases.ts'
 
@@ -21,23 +28,23 @@ export interface AuthDeps extends NewTokenDeps {
 
 export interface Auth {
   readonly authenticate: Authenticate
-  /** For whoever looks at credentials of another kind. */
-  readonly attempts: Attempts
+  /** Also used by code that checks other kinds of credentials, such as tickets. */
+  readonly attempts: AttemptLimiter
   readonly watchCredential: WatchCredential
   readonly csrfTokens: CsrfTokens
   readonly tokens: TokenUseCases
 }
 
-/** Who asks, what holds their streams open, and what they may do to tokens. */
+/** Wires authentication, credential watching and token management. */
 export function createAuth(deps: AuthDeps): Auth {
   const { kind, blockValid, peppers, clock, digest, ids } = deps
   const watch = createCredentialWatch(deps)
   const unitOfWork = withCredentialCheck(deps.unitOfWork, watch)
-  const attempts = kind === 'none' ? NO_ATTEMPTS : createAttempts(createLockout(clock, LOCKOUT), blockValid)
-  // Without a pepper the values hold for the life of the process.
+  const attempts = kind === 'none' ? NO_ATTEMPT_LIMIT : createAttemptLimiter(createLockout(clock, LOCKOUT), blockValid)
+  // Without a pepper, CSRF tokens are valid until the process exits.
   const [secret = ids.randomBytes(32)] = peppers
   return {
-    authenticate: kind === 'none' ? authenticateAnyone : withAttempts(createAuthenticate(deps), attempts),
+    authenticate: kind === 'none' ? authenticateAnyone : withAttemptLimit(createAuthenticate(deps), attempts),
     attempts,
     watchCredential: watch.watchCredential,
     csrfTokens: createCsrfTokens({ digest, ids, key: digest.deriveKey(secret, 'perdure/csrf/v1') }),

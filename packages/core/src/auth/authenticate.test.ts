@@ -28,17 +28,19 @@ describe('createAuthenticate', () => {
     expect(await authenticate(`bearer ${token}`)).toEqual(principal)
   })
 
-  it('asks for a token when there is none', async () => {
+  it('rejects a request without a token as auth-required', async () => {
     const { authenticate } = await setUp()
 
     await expect(authenticate(undefined)).rejects.toMatchObject({ kind: 'auth-required' })
   })
 
-  it('refuses what is no bearer token, without asking the storage', async () => {
+  it('rejects malformed credentials without reading the storage', async () => {
     const { authenticate, token } = await setUp(
       {},
       {
-        tokens: { findByDigest: () => Promise.reject(new Error('was asked')) } as unknown as AuthenticateDeps['tokens'],
+        tokens: {
+          findByDigest: () => Promise.reject(new Error('unexpected read')),
+        } as unknown as AuthenticateDeps['tokens'],
       },
     )
     const broken = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`
@@ -50,13 +52,13 @@ describe('createAuthenticate', () => {
     await expect(authenticate(`Bearer ${'x'.repeat(300)}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
   })
 
-  it('refuses a well-formed token that nobody has minted', async () => {
+  it('rejects a well-formed token that does not exist', async () => {
     const { authenticate } = await setUp()
 
     await expect(authenticate(`Bearer ${UNKNOWN}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
   })
 
-  it('refuses a token at the moment it expires', async () => {
+  it('rejects a token at the moment it expires', async () => {
     const { authenticate, token, clock } = await setUp({ expiresAt: BUILT_AT + 1_000 })
 
     clock.advance(999)
@@ -65,7 +67,7 @@ describe('createAuthenticate', () => {
     await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-expired' })
   })
 
-  it('refuses a revoked token at once, expired or not', async () => {
+  it('rejects a revoked token at once, expired or not', async () => {
     const { authenticate, token, manage, record, clock } = await setUp({ expiresAt: BUILT_AT + 1_000 })
 
     await manage.revoke(record.id, 'cli')
@@ -74,7 +76,7 @@ describe('createAuthenticate', () => {
     await expect(authenticate(`Bearer ${token}`)).rejects.toMatchObject({ kind: 'auth-revoked' })
   })
 
-  it('knows tokens of an earlier pepper while it is listed', async () => {
+  it('accepts tokens of an earlier pepper as long as it is configured', async () => {
     const rotated = await setUp({}, { peppers: [OTHER_PEPPER, PEPPER] })
     const dropped = await setUp({}, { peppers: [OTHER_PEPPER] })
 
@@ -82,7 +84,7 @@ describe('createAuthenticate', () => {
     await expect(dropped.authenticate(`Bearer ${dropped.token}`)).rejects.toMatchObject({ kind: 'auth-invalid' })
   })
 
-  it('moves a token of an earlier pepper to the current one at its first use', async () => {
+  it('rehashes a token of an earlier pepper at its first use', async () => {
     const { authenticate, token, record, storage, shared } = await setUp({}, { peppers: [OTHER_PEPPER, PEPPER] })
 
     await Promise.all(Array.from({ length: 50 }, () => authenticate(`Bearer ${token}`)))
@@ -93,7 +95,7 @@ describe('createAuthenticate', () => {
     await expect(alone(`Bearer ${token}`)).resolves.toMatchObject({ tokenId: record.id })
   })
 
-  it('finds a token that is moved between its look-ups', async () => {
+  it('finds a token that is rehashed between two lookups', async () => {
     const { token, record, storage, shared } = await setUp()
     const [from, to] = [PEPPER, OTHER_PEPPER].map((pepper) => testDigest.hmacSha256(pepper, token)) as [string, string]
     const tokens = {
@@ -109,7 +111,7 @@ describe('createAuthenticate', () => {
     await expect(authenticate(`Bearer ${token}`)).resolves.toMatchObject({ tokenId: record.id })
   })
 
-  it('writes one use of a hundred at once', async () => {
+  it('records one of a hundred concurrent uses', async () => {
     const { shared, token } = await setUp()
     let touches = 0
     const unitOfWork: UnitOfWork = {
@@ -125,7 +127,7 @@ describe('createAuthenticate', () => {
     expect(touches).toBe(1)
   })
 
-  it('does not trust a look-up that answers with another token', async () => {
+  it('rejects a lookup result with another digest', async () => {
     const { shared, manage } = createTokens()
     const { token, record } = await manage.mint({ name: 'ci', scopes: ['agents:read'] }, 'cli')
     const tokens = { ...shared.tokens, findByDigest: async () => ({ ...record, digest: 'another' }) }
@@ -147,7 +149,7 @@ describe('createAuthenticate', () => {
     expect(used).toEqual([BUILT_AT, BUILT_AT, BUILT_AT + 60_000])
   })
 
-  it('records no use of a token it refuses', async () => {
+  it('does not record the use of a rejected token', async () => {
     const { authenticate, token, manage, record, lastUsed } = await setUp()
     await manage.revoke(record.id, 'cli')
 
@@ -156,7 +158,7 @@ describe('createAuthenticate', () => {
     expect(await lastUsed()).toBeUndefined()
   })
 
-  it('lets a request through whose use cannot be recorded, and says so in the log', async () => {
+  it('accepts a token whose use cannot be recorded, and logs the error', async () => {
     const lines: unknown[] = []
     const { authenticate, token, record } = await setUp(
       {},
@@ -169,12 +171,12 @@ describe('createAuthenticate', () => {
     await expect(authenticate(`Bearer ${token}`)).resolves.toBeDefined()
     await Promise.resolve()
 
-    expect(lines).toEqual([['token use not recorded', new Error('disk'), { tokenId: record.id }]])
+    expect(lines).toEqual([['cannot record the use of a token', new Error('disk'), { tokenId: record.id }]])
   })
 })
 
 describe('authenticateAnyone', () => {
-  it('takes whoever comes for an administrator', async () => {
+  it('treats every client as an administrator', async () => {
     expect(await authenticateAnyone(undefined, 'a')).toEqual({ subject: 'anonymous', scopes: ['admin:*'] })
   })
 })

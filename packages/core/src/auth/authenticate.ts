@@ -18,14 +18,14 @@ export interface AuthenticateDeps {
   readonly digest: Digest
   readonly clock: Clock
   readonly logger: Logger
-  /** The current pepper first, then earlier ones whose tokens stay valid. */
+  /** The current pepper, followed by earlier ones whose tokens stay valid. */
   readonly peppers: readonly Uint8Array[]
 }
 
 /**
  * Turns the Authorization header into a principal.
  *
- * @param clientAddress who counts failures is told where they come from
+ * @param clientAddress the address to which a failed attempt is counted
  * @throws AppError `auth-required`, `auth-invalid`, `auth-revoked`, `auth-expired`, `auth-locked-out`
  */
 export type Authenticate = (authorization: string | undefined, clientAddress: string) => Promise<Principal>
@@ -33,10 +33,13 @@ export type Authenticate = (authorization: string | undefined, clientAddress: st
 const TOUCH_EVERY_MS = 60_000
 const MAX_TOUCHED = 10_000
 
-/** Looks a token up by its digest under each pepper; one of an earlier pepper is moved to the current one. */
+/**
+ * Finds a token by its digest under each pepper. A token found under an earlier pepper is rehashed with the current
+ * one.
+ */
 export function createAuthenticate(deps: AuthenticateDeps): (authorization: string | undefined) => Promise<Principal> {
   const { clock, logger, unitOfWork } = deps
-  /** When the newest use of a token was sent to the storage: of many requests at once, one writes. */
+  /** When the last use of a token was sent to the storage, so that only one of many concurrent requests writes. */
   const touched = createBoundedMap<string, number>(MAX_TOUCHED)
 
   const inBackground = (write: Write, token: TokenRecord, failure: string) => {
@@ -51,7 +54,7 @@ export function createAuthenticate(deps: AuthenticateDeps): (authorization: stri
     )
     if (at - last < TOUCH_EVERY_MS) return
     touched.set(token.id, at)
-    inBackground({ type: 'token.touch', id: token.id, at }, token, 'token use not recorded')
+    inBackground({ type: 'token.touch', id: token.id, at }, token, 'cannot record the use of a token')
   }
 
   return async (authorization) => {
@@ -59,15 +62,14 @@ export function createAuthenticate(deps: AuthenticateDeps): (authorization: stri
     if (token.revokedAt !== undefined) throw new AppError('auth-revoked')
     if (token.expiresAt !== undefined && token.expiresAt <= clock.now()) throw new AppError('auth-expired')
     touch(token)
-    if (rehash !== undefined) inBackground(rehash, token, 'token not moved to the current pepper')
+    if (rehash !== undefined) inBackground(rehash, token, 'cannot rehash a token with the current pepper')
     return { subject: token.subject, tokenId: token.id, scopes: token.scopes }
   }
 }
 
-/** `auth.kind: 'none'`: whoever reaches the loopback listener may do everything. */
+/** For `auth.kind: 'none'`: every client that reaches the loopback listener is an administrator. */
 export const authenticateAnyone: Authenticate = async () => ANYONE
 
-/** One for all: it lives as long as what it opened. */
 const ANYONE: Principal = { subject: 'anonymous', scopes: ['admin:*'] }
 
 function bearerOf(authorization: string | undefined): string {
@@ -76,21 +78,23 @@ function bearerOf(authorization: string | undefined): string {
   }
   const token = /^bearer ([!-~]{1,256})$/i.exec(authorization)?.[1]
   if (token === undefined || !isWellFormedToken(token)) {
-    throw new AppError('auth-invalid', { hint: 'send Authorization: Bearer and a token made by perdure token create' })
+    throw new AppError('auth-invalid', {
+      hint: 'send Authorization: Bearer <token> with a token from perdure token create',
+    })
   }
   return token
 }
 
 interface Found {
   readonly token: TokenRecord
-  /** Moves it from an earlier pepper to the current one. */
+  /** Replaces the digest of an earlier pepper with that of the current one. */
   readonly rehash?: Write | undefined
 }
 
 async function findToken({ tokens, digest, peppers }: AuthenticateDeps, text: string): Promise<Found> {
   const digests = peppers.map((pepper) => digest.hmacSha256(pepper, text))
   const [current = '', ...earlier] = digests
-  // At the end once more by the current one: between two look-ups the token may have been moved to it.
+  // Another request may rehash the token between two lookups, so try the current digest again at the end.
   const lookups = earlier.length === 0 ? digests : [...digests, current]
   for (const wanted of lookups) {
     const token = await tokens.findByDigest(wanted)

@@ -5,7 +5,7 @@ import { authorizeSessionUse } from './authorize-session-use.ts'
 const session = aSession({ id: 'chat', owner: 'alice' })
 
 describe('authorizeSessionUse', () => {
-  it('lets the owner use a session, whatever scopes there are', () => {
+  it('allows the owner of a session without any scope', () => {
     expect(authorizeSessionUse({ subject: 'alice', scopes: [] }, session)).toBe(true)
   })
 
@@ -18,7 +18,7 @@ describe('authorizeSessionUse', () => {
     [['sessions:write:other'], false],
     [['sessions:read'], false],
     [[], false],
-  ])('answers somebody else who holds %j with %j', (scopes, expected) => {
+  ])('decides whether another subject may use a session with the scopes %j: %j', (scopes, expected) => {
     expect(authorizeSessionUse({ subject: 'bob', scopes }, session)).toBe(expected)
   })
 })

@@ -19,7 +19,7 @@ const decide = (scopes: readonly string[], rule: ScopeRule, params: Readonly<Rec
 const OWN: Visibility = { owner: ALICE }
 
 describe('authorize', () => {
-  it('lets everyone through where no scope is asked', () => {
+  it('allows everyone if the rule names no scope', () => {
     expect(decide([], null)).toBe(EVERY_ROW)
     expect(decide([], 'principal')).toBe(EVERY_ROW)
   })
@@ -44,13 +44,13 @@ describe('authorize', () => {
     ['sessions:read:chat', 'sessions:*:own', OWN],
     ['sessions:read:chat', 'sessions:read:other', 'denied'],
     ['approvals:resolve:apr', 'approvals:resolve:own', OWN],
-  ])('for %s, a holder of %s sees %j', (wanted, held, visibility) => {
+  ])('checks %s: the scope %s gives access to %j', (wanted, held, visibility) => {
     const [resource, action, id = ''] = wanted.split(':')
 
     expect(decide([held], `${resource}:${action}:{id}` as ScopeRule & string, { id })).toEqual(visibility)
   })
 
-  it('sees more by the wider of two grants', () => {
+  it('applies the wider of two grants', () => {
     const rule = 'sessions:read:{sessionId}' as const
 
     expect(decide(['sessions:read:own', 'sessions:read'], rule, { sessionId: 'x' })).toBe(EVERY_ROW)
@@ -58,13 +58,13 @@ describe('authorize', () => {
     expect(decide(['sessions:read:own', 'sessions:read:y'], rule, { sessionId: 'x' })).toEqual(OWN)
   })
 
-  it('asks for the whole resource where the rule names no id', () => {
+  it('requires a scope without an id if the rule names no id', () => {
     expect(decide(['tokens:read'], 'tokens:read')).toBe(EVERY_ROW)
     expect(decide(['tokens:read:tok_1'], 'tokens:read')).toBe('denied')
     expect(decide(['sessions:read:own'], 'sessions:read')).toEqual(OWN)
   })
 
-  it('says in the hint what is missing', () => {
+  it('names the missing scope in the hint', () => {
     const hintOf = (rule: ScopeRule, params = {}) => {
       try {
         authorize(holding(), rule, params)
@@ -92,11 +92,11 @@ describe('authorize', () => {
     ['admin:metrics:read', 'admin:metrics', 'denied'],
     ['admin:metrics:read', 'admin:metrics:*', 'denied'],
     ['admin:metrics:read', 'admin:*', EVERY_ROW],
-  ])('matches the literal %s exactly: a holder of %s sees %j', (rule, held, visibility) => {
+  ])('checks the literal %s: the scope %s gives access to %j', (rule, held, visibility) => {
     expect(decide([held], rule as ScopeRule)).toEqual(visibility)
   })
 
-  it('reads the scope of a rule that says more', () => {
+  it('uses the scope of a rule with further members', () => {
     const metrics = { scope: 'admin:metrics:read', whenConfig: 'metrics.requireAuth' } as const
     const replay = { scope: 'traces:read:sanitized', rawScope: 'traces:read:raw' } as const
 
@@ -124,11 +124,11 @@ describe('authorize', () => {
     ],
     [['agents:invoke', 'sessions:read'], 'denied'],
     [[], 'denied'],
-  ])('lets a holder of %j see %j of the runs', (scopes, visibility) => {
+  ])('gives the scopes %j access to the runs %j', (scopes, visibility) => {
     expect(decide(scopes, RUN_RULE)).toEqual(visibility)
   })
 
-  it('never takes rows away when a scope is added', () => {
+  it('never removes rows when a scope is added', () => {
     const scope = fc.constantFrom(
       ...['runs:read', 'runs:read:own', 'runs:read:r1', 'runs:*', 'agents:read', 'agents:read:a1', 'agents:*:a2'],
       ...['workflows:read', 'workflows:read:w1', 'sessions:read', 'admin:*', 'nonsense', 'runs:read:own:x'],
@@ -139,9 +139,9 @@ describe('authorize', () => {
       ),
     )
     fc.assert(
-      fc.property(fc.array(scope, { maxLength: 4 }), scope, (scopes, more) => {
+      fc.property(fc.array(scope, { maxLength: 4 }), scope, (scopes, added) => {
         const before = rows.filter((row) => sees(decide(scopes, RUN_RULE), row))
-        const after = decide([...scopes, more], RUN_RULE)
+        const after = decide([...scopes, added], RUN_RULE)
 
         expect(before.every((row) => sees(after, row))).toBe(true)
       }),

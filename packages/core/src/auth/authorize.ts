@@ -16,10 +16,10 @@ interface Grants {
 }
 
 /**
- * Decides whether a principal may call an operation and which rows it then sees.
+ * Decides whether a principal may call an operation, and which rows it can see.
  *
  * @param params the path parameters that fill the rule's `{name}` slots
- * @throws AppError `scope-denied` when no grant could allow any row
+ * @throws AppError `scope-denied` if no grant can allow any row
  */
 export function authorize(principal: Principal, rule: ScopeRule, params: Readonly<Record<string, string>>): Visibility {
   if (rule === null || rule === 'principal') return EVERY_ROW
@@ -29,8 +29,8 @@ export function authorize(principal: Principal, rule: ScopeRule, params: Readonl
 }
 
 /**
- * Decides whether a principal may call an operation, and which rows that touches: with a `sight`, those that the principal
- * owns or could read.
+ * Decides whether a principal may call an operation, and which rows it may affect. With a `sight`, these are the rows
+ * that the principal owns or may read.
  *
  * @throws AppError `scope-denied`
  */
@@ -43,7 +43,7 @@ export function authorizeOperation(
   return sight === undefined ? visibility : rowsOf(principal, sight, { owner: principal.subject })
 }
 
-/** Whether a principal may start runs of a target, and change those that it sees. @throws AppError `scope-denied` */
+/** Requires the right to start runs of a target and to change its visible runs. @throws AppError `scope-denied` */
 export function authorizeTarget(
   principal: Principal,
   { kind, id }: { readonly kind: RunKind; readonly id: string },
@@ -82,7 +82,7 @@ function authorizeRows(
   throw denied(anyOf.map((template) => filled(template, params)))
 }
 
-/** The given rows, and those that a grant on one of the templates covers. */
+/** The given rows, plus those covered by a grant for one of the templates. */
 function rowsOf(principal: Principal, templates: readonly string[], given: RowAccess): Visibility {
   let access = given
   for (const template of templates) {
@@ -117,9 +117,9 @@ function grantsOf(principal: Principal, resource: string, action: string): Grant
 
 const slotOf = (third: string | undefined) => /^\{(\w+)\}$/.exec(third ?? '')?.[1]
 
-/** What a token may hold: an id that the path does not name is left out. */
+/** The scope a token needs; an id that is not in the path is omitted. */
 const filled = (template: string, params: Readonly<Record<string, string>>): string =>
   template.replace(/:\{(\w+)\}$/, (_, slot: string) => (params[slot] === undefined ? '' : `:${params[slot]}`))
 
 const denied = (scopes: readonly string[]) =>
-  new AppError('scope-denied', { hint: `the token needs the scope ${scopes.join(' or ')}` })
+  new AppError('scope-denied', { hint: `use a token with the scope ${scopes.join(' or ')}` })

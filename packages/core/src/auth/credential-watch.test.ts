@@ -13,135 +13,149 @@ async function setUp(...tokens: Parameters<typeof aToken>[0][]) {
   const clock = createManualClock(BUILT_AT)
   const errors: string[] = []
   const logger: Logger = { debug: ignore, info: ignore, warn: ignore, error: (message) => void errors.push(message) }
-  let asked = 0
+  let reads = 0
   let isBroken = false
   const store = {
     findMany: (ids: readonly string[]) => {
-      asked += 1
+      reads += 1
       return isBroken ? Promise.reject(new Error('disk')) : storage.tokens.findMany(ids)
     },
   }
   const watch = createCredentialWatch({ tokens: store, clock, timers: clock, logger })
   const lost: string[] = []
   const listen = (id: string) => watch.watchCredential(id, (reason: CredentialLoss) => lost.push(`${id} ${reason}`))
-  const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
-  const pass = async (ms: number) => {
+  const flushPromises = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const advance = async (ms: number) => {
     clock.advance(ms)
-    await settle()
+    await flushPromises()
   }
-  const own = withCredentialCheck(storage.unitOfWork, watch)
+  const checkedUnitOfWork = withCredentialCheck(storage.unitOfWork, watch)
   const breakStorage = (broken: boolean) => {
     isBroken = broken
   }
-  return { storage, own, watch, listen, lost, errors, pass, settle, breakStorage, asked: () => asked }
+  return {
+    storage,
+    checkedUnitOfWork,
+    watch,
+    listen,
+    lost,
+    errors,
+    advance,
+    flushPromises,
+    breakStorage,
+    reads: () => reads,
+  }
 }
 
 describe('createCredentialWatch', () => {
-  it('tells of a revocation by this process before the commit is answered, to every listener once', async () => {
-    const { own, listen, lost, pass } = await setUp({ id: 'a' }, { id: 'b' })
+  it('reports a revocation by this process to each listener once, before the commit returns', async () => {
+    const { checkedUnitOfWork, listen, lost, advance } = await setUp({ id: 'a' }, { id: 'b' })
     listen('a')
     listen('a')
     listen('b')
 
-    await own.commit([{ type: 'token.revoke', id: 'a', at: at(0) }])
+    await checkedUnitOfWork.commit([{ type: 'token.revoke', id: 'a', at: at(0) }])
 
     expect(lost).toEqual(['a revoked', 'a revoked'])
-    await pass(5_000)
+    await advance(5_000)
     expect(lost).toHaveLength(2)
   })
 
-  it('tells of a revocation by another process within a second', async () => {
-    const { storage, listen, lost, pass, settle } = await setUp({ id: 'a' })
+  it('reports a revocation by another process within a second', async () => {
+    const { storage, listen, lost, advance, flushPromises } = await setUp({ id: 'a' })
     listen('a')
-    await settle()
+    await flushPromises()
 
     await storage.unitOfWork.commit([{ type: 'token.revoke', id: 'a', at: at(0) }])
-    await pass(999)
+    await advance(999)
     expect(lost).toEqual([])
-    await pass(1)
+    await advance(1)
 
     expect(lost).toEqual(['a revoked'])
   })
 
-  it('tells of an expiry at its moment', async () => {
-    const { listen, lost, pass, settle } = await setUp({ id: 'a', expiresAt: at(1_250) })
+  it('reports an expiry at the moment it happens', async () => {
+    const { listen, lost, advance, flushPromises } = await setUp({ id: 'a', expiresAt: at(1_250) })
     listen('a')
-    await settle()
+    await flushPromises()
 
-    await pass(1_000)
-    await pass(249)
+    await advance(1_000)
+    await advance(249)
     expect(lost).toEqual([])
-    await pass(1)
+    await advance(1)
 
     expect(lost).toEqual(['a expired'])
   })
 
-  it('tells when a scope is gone that the token had', async () => {
-    const { storage, listen, lost, pass, settle } = await setUp({ id: 'a', scopes: ['agents:read', 'runs:read'] })
+  it('reports the loss of a scope', async () => {
+    const { storage, listen, lost, advance, flushPromises } = await setUp({
+      id: 'a',
+      scopes: ['agents:read', 'runs:read'],
+    })
     listen('a')
-    await settle()
+    await flushPromises()
     const { findMany } = storage.tokens
     Object.assign(storage.tokens, {
       findMany: async (ids: readonly string[]) =>
         (await findMany(ids)).map((token) => ({ ...token, scopes: ['agents:read'] })),
     })
 
-    await pass(1_000)
+    await advance(1_000)
 
     expect(lost).toEqual(['a scopes-lost'])
   })
 
-  it('finds a token that was lost before the watch began, or is not there at all', async () => {
-    const { listen, lost, settle } = await setUp({ id: 'a', revokedAt: at(0) })
+  it('reports a token that was revoked before the watch began or does not exist', async () => {
+    const { listen, lost, flushPromises } = await setUp({ id: 'a', revokedAt: at(0) })
 
     listen('a')
-    listen('nobody')
-    await settle()
+    listen('missing')
+    await flushPromises()
 
-    expect(lost.sort()).toEqual(['a revoked', 'nobody revoked'])
+    expect(lost.sort()).toEqual(['a revoked', 'missing revoked'])
   })
 
-  it('asks nothing while nothing is watched', async () => {
-    const { listen, asked, pass, lost } = await setUp({ id: 'a' })
-    await pass(10_000)
-    expect(asked()).toBe(0)
+  it('does not read the storage while nothing is watched', async () => {
+    const { listen, reads, advance, lost } = await setUp({ id: 'a' })
+    await advance(10_000)
+    expect(reads()).toBe(0)
 
     const end = listen('a')
-    await pass(1_000)
+    await advance(1_000)
     end()
     end()
-    const before = asked()
-    await pass(10_000)
+    const before = reads()
+    await advance(10_000)
 
     expect(before).toBeGreaterThan(0)
-    expect(asked()).toBe(before)
+    expect(reads()).toBe(before)
     expect(lost).toEqual([])
   })
 
-  it('keeps looking when the storage fails for a while, and says so once', async () => {
-    const { storage, listen, lost, errors, pass, settle, breakStorage } = await setUp({ id: 'a' })
+  it('keeps polling while the storage fails, and logs the failure once', async () => {
+    const { storage, listen, lost, errors, advance, flushPromises, breakStorage } = await setUp({ id: 'a' })
     listen('a')
-    await settle()
+    await flushPromises()
     breakStorage(true)
-    await pass(1_000)
-    await pass(1_000)
+    await advance(1_000)
+    await advance(1_000)
     await storage.unitOfWork.commit([{ type: 'token.revoke', id: 'a', at: at(0) }])
     breakStorage(false)
 
-    await pass(1_000)
+    await advance(1_000)
 
-    expect(errors).toEqual(['open streams and sockets not checked for lost tokens'])
+    expect(errors).toEqual(['cannot check the tokens of open streams and sockets'])
     expect(lost).toEqual(['a revoked'])
   })
 
-  it('tells the others when one listener throws', async () => {
-    const { own, watch, listen, lost, errors } = await setUp({ id: 'a' })
+  it('calls the remaining listeners if one throws', async () => {
+    const { checkedUnitOfWork, watch, listen, lost, errors } = await setUp({ id: 'a' })
     watch.watchCredential('a', () => {
       throw new Error('socket')
     })
     listen('a')
 
-    await own.commit([{ type: 'token.revoke', id: 'a', at: at(0) }])
+    await checkedUnitOfWork.commit([{ type: 'token.revoke', id: 'a', at: at(0) }])
 
     expect(lost).toEqual(['a revoked'])
     expect(errors).toHaveLength(1)

@@ -1,12 +1,13 @@
 import type { Clock, Logger, Timers, TokenRecord, TokenStore, UnitOfWork, Write } from '@perdure/ports'
 
-/** Why a token that opened something may not keep it open. */
+/** Why a token no longer authorizes the streams and sockets it opened. */
 export type CredentialLoss = 'revoked' | 'expired' | 'scopes-lost'
 
 /**
- * Calls `onLost` once, when the token is no longer what it was: at once after a revocation by this process, at the moment
- * it expires, and within a second or so after a change by another process on the same file. Returns a function that ends
- * the watch; calling it late or twice is a no-op. A token that was lost before the watch began is found too.
+ * Calls `onLost` once, as soon as the token is revoked, expires or loses a scope: immediately after a revocation by
+ * this process, at the moment of expiry, and within about a second after a change by another process on the same file.
+ * A token that is already invalid is reported too. Returns a function that ends the watch; calling it late or twice is
+ * a no-op.
  */
 export type WatchCredential = (tokenId: string, onLost: (reason: CredentialLoss) => void) => () => void
 
@@ -19,19 +20,19 @@ export interface CredentialWatchDeps {
 
 export interface CredentialWatch {
   readonly watchCredential: WatchCredential
-  /** Looks at the watched tokens now instead of within a second. */
+  /** Checks the watched tokens now instead of at the next poll. */
   check(): Promise<void>
 }
 
 interface Watched {
   readonly listeners: Set<(reason: CredentialLoss) => void>
-  /** As first seen; losing one of them counts. */
+  /** The scopes at the first check; the token is lost when one of them is gone. */
   scopes: readonly string[] | undefined
 }
 
 const POLL_MS = 1_000
 
-/** One query a second over the tokens that hold something open; none while there is none. */
+/** Runs one query per second for all watched tokens, and none while no token is watched. */
 export function createCredentialWatch({ tokens, clock, timers, logger }: CredentialWatchDeps): CredentialWatch {
   const watched = new Map<string, Watched>()
   let cancel = () => {}
@@ -45,13 +46,13 @@ export function createCredentialWatch({ tokens, clock, timers, logger }: Credent
       try {
         onLost(reason)
       } catch (error) {
-        logger.error('what a lost token held open was not closed', error, { tokenId })
+        logger.error('cannot close a stream or socket whose token was lost', error, { tokenId })
       }
     }
   }
 
-  /** Returns when to look again. Milliseconds. */
-  const look = async (): Promise<number> => {
+  /** Returns the delay until the next check, in milliseconds. */
+  const checkAll = async (): Promise<number> => {
     const entries = [...watched]
     const records = new Map((await tokens.findMany(entries.map(([id]) => id))).map((token) => [token.id, token]))
     const now = clock.now()
@@ -67,19 +68,19 @@ export function createCredentialWatch({ tokens, clock, timers, logger }: Credent
   }
 
   const check = async () => {
-    const mine = ++checks
+    const thisCheck = ++checks
     cancel()
     if (watched.size === 0) return
     let nextMs = POLL_MS
     try {
-      nextMs = await look()
+      nextMs = await checkAll()
       isFailing = false
     } catch (error) {
-      if (!isFailing) logger.error('open streams and sockets not checked for lost tokens', error)
+      if (!isFailing) logger.error('cannot check the tokens of open streams and sockets', error)
       isFailing = true
     }
-    // A later check has its own timer.
-    if (mine === checks && watched.size > 0) cancel = timers.after(nextMs, () => void check())
+    // A later check sets its own timer.
+    if (thisCheck === checks && watched.size > 0) cancel = timers.after(nextMs, () => void check())
   }
 
   return {
@@ -100,14 +101,14 @@ export function createCredentialWatch({ tokens, clock, timers, logger }: Credent
   }
 }
 
-const LOSING: ReadonlySet<Write['type']> = new Set(['token.revoke', 'token.retire'])
+const REVOKING_WRITES: ReadonlySet<Write['type']> = new Set(['token.revoke', 'token.retire'])
 
-/** Looks at the watched tokens as soon as a commit that may take one away is durable. */
+/** Checks the watched tokens as soon as a commit that revokes or retires one is durable. */
 export function withCredentialCheck(unitOfWork: UnitOfWork, { check }: Pick<CredentialWatch, 'check'>): UnitOfWork {
   return {
     async commit(writes) {
       const outcome = await unitOfWork.commit(writes)
-      if (outcome.committed && writes.some(({ type }) => LOSING.has(type))) await check()
+      if (outcome.committed && writes.some(({ type }) => REVOKING_WRITES.has(type))) await check()
       return outcome
     },
   }

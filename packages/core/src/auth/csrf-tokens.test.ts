@@ -7,14 +7,14 @@ import { PEPPER, testDigest } from './tokens.fixture.ts'
 const tokens = createCsrfTokens({ digest: testDigest, ids: createSequenceIds(), key: PEPPER })
 
 describe('createCsrfTokens', () => {
-  it('knows the values it has issued for a session, and never issues one twice', () => {
+  it('verifies the tokens it issued for a session, and never issues one twice', () => {
     const values = Array.from({ length: 100 }, () => tokens.issue('one'))
 
     expect(values.every((value) => tokens.verify('one', value, value))).toBe(true)
     expect(new Set(values).size).toBe(100)
   })
 
-  it('takes a value for no other session, under no other key, and never half', () => {
+  it('rejects a token of another session, of another key, or without a matching cookie', () => {
     const value = tokens.issue('one')
     const others = createCsrfTokens({ digest: testDigest, ids: createSequenceIds(), key: new Uint8Array(32) })
 
@@ -23,7 +23,7 @@ describe('createCsrfTokens', () => {
     expect(tokens.verify('one', value, tokens.issue('one'))).toBe(false)
   })
 
-  it('takes nothing that it has not made', () => {
+  it('rejects every value that it has not issued', () => {
     fc.assert(fc.property(fc.string(), (text) => !tokens.verify('one', text, text)))
     fc.assert(fc.property(fc.string(), (text) => !tokens.verify('one', `${text}.${text}`, `${text}.${text}`)))
   })

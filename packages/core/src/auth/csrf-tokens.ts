@@ -6,10 +6,10 @@ export interface CsrfTokensDeps {
   readonly key: Uint8Array
 }
 
-/** Values of the double submit: of no use to anybody outside the browser session they were made for. */
+/** Double-submit CSRF tokens, each bound to one browser session. */
 export interface CsrfTokens {
   issue(session: string): string
-  /** Whether the cookie and what the page sends are one value, made here for this session. */
+  /** Whether the cookie equals the value sent by the page and was issued here for this session. */
   verify(session: string, cookie: string, sent: string): boolean
 }
 

@@ -7,7 +7,7 @@ function setUp(over: Partial<typeof LOCKOUT> = {}) {
   const clock = createManualClock()
   const lockout = createLockout(clock, { ...LOCKOUT, ...over })
   const fail = (times: number, address = 'a') => {
-    for (let n = 0; n < times; n++) lockout.failed(address)
+    for (let n = 0; n < times; n++) lockout.recordFailure(address)
   }
   return { clock, lockout, fail, left: (address = 'a') => lockout.lockedForMs(address) }
 }
@@ -51,7 +51,7 @@ describe('createLockout', () => {
     expect(locks).toEqual([60_000, 120_000, 240_000, 480_000, 900_000, 900_000])
   })
 
-  it('starts anew an hour after the last lock, and not before', () => {
+  it('resets the lock length one hour after the last lock', () => {
     const early = setUp()
     const late = setUp()
     for (const { fail, clock } of [early, late]) {
@@ -66,7 +66,7 @@ describe('createLockout', () => {
     expect([early.left(), late.left()]).toEqual([120_000, 60_000])
   })
 
-  it('is not made longer by what it refuses', () => {
+  it('does not extend a lock for attempts made during it', () => {
     const { clock, fail, left } = setUp()
     fail(10)
     clock.advance(30_000)
@@ -78,7 +78,7 @@ describe('createLockout', () => {
     expect(left()).toBeUndefined()
   })
 
-  it('does not notice a step of the wall clock', () => {
+  it('ignores a step of the wall clock', () => {
     const { clock, fail, left } = setUp()
     fail(10)
     clock.setWall(clock.now() + 86_400_000)
@@ -86,7 +86,7 @@ describe('createLockout', () => {
     expect(left()).toBe(60_000)
   })
 
-  it('forgets the address that failed longest ago when there are too many', () => {
+  it('evicts the address with the oldest failure when there are too many', () => {
     const { lockout, fail, left } = setUp({ maxAddresses: 2 })
     fail(10, 'a')
     fail(10, 'b')
@@ -96,14 +96,14 @@ describe('createLockout', () => {
     expect(lockout.size()).toBe(2)
   })
 
-  it('remembers at most 100,000 of a million addresses', () => {
+  it('tracks at most 100,000 of a million addresses', () => {
     const { lockout } = setUp()
-    for (let n = 0; n < 1_000_000; n++) lockout.failed(`2001:db8:${n >> 16}:${n & 0xffff}::/64`)
+    for (let n = 0; n < 1_000_000; n++) lockout.recordFailure(`2001:db8:${n >> 16}:${n & 0xffff}::/64`)
 
     expect(lockout.size()).toBe(100_000)
   })
 
-  it('locks exactly when ten failures that count fall into one minute', () => {
+  it('locks exactly when ten counted failures fall within one minute', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 80 }), (pausesMs) => {
         const { clock, lockout, left } = setUp()
@@ -116,7 +116,7 @@ describe('createLockout', () => {
             counted = [...counted.filter((at) => at > now - 60_000), now]
             if (counted.length === 10) {
               const before = lockedUntil === 0 ? 0 : undefined
-              lockout.failed('a')
+              lockout.recordFailure('a')
               const lockMs = left() ?? 0
               expect(lockMs).toBeGreaterThanOrEqual(60_000)
               if (before === 0) expect(lockMs).toBe(60_000)
@@ -125,7 +125,7 @@ describe('createLockout', () => {
               continue
             }
           }
-          lockout.failed('a')
+          lockout.recordFailure('a')
           expect(left()).toBe(now < lockedUntil ? lockedUntil - now : undefined)
         }
       }),

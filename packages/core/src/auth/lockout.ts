@@ -3,89 +3,89 @@ import { createBoundedMap } from '../collections/bounded-map.ts'
 import type { Authenticate } from './authenticate.ts'
 
 export interface LockoutOptions {
-  /** Failures from one address within `windowMs` that lock it. */
+  /** Failures within `windowMs` after which an address is locked. */
   readonly failures: number
   readonly windowMs: number
-  /** Of the first lock; each further one is twice as long, up to `longestMs`. */
+  /** Length of the first lock; each further lock is twice as long, up to `longestMs`. */
   readonly firstMs: number
   readonly longestMs: number
-  /** How long after a lock the address counts as blameless again. */
-  readonly forgetMs: number
-  /** Addresses remembered; over it the one that failed longest ago is forgotten. */
+  /** Time after a lock until the address starts over with the first lock length. */
+  readonly resetAfterMs: number
+  /** Limit of tracked addresses; above it, the one with the oldest failure is evicted. */
   readonly maxAddresses: number
 }
 
-/** Ten failures in a minute lock for a minute, then two, up to fifteen; forgotten after an hour. */
+/** Ten failures in a minute lock an address for a minute, then for two, up to fifteen. Resets after an hour. */
 export const LOCKOUT: LockoutOptions = {
   failures: 10,
   windowMs: 60_000,
   firstMs: 60_000,
   longestMs: 900_000,
-  forgetMs: 3_600_000,
+  resetAfterMs: 3_600_000,
   maxAddresses: 100_000,
 }
 
 /** Counts failed attempts per client address, on the monotonic clock. */
 export interface Lockout {
-  /** How long the address stays locked; `undefined` when it is not. Milliseconds. */
+  /** Remaining lock time in milliseconds; `undefined` if the address is not locked. */
   lockedForMs(address: string): number | undefined
-  /** Counts a failure, unless the address is locked: what is refused then does not make it longer. */
-  failed(address: string): void
-  /** Addresses remembered. */
+  /** Counts a failure, unless the address is locked: attempts during a lock do not extend it. */
+  recordFailure(address: string): void
+  /** Number of tracked addresses. */
   size(): number
 }
 
-interface Culprit {
-  readonly failedAt: readonly number[] // within the window; since the last lock
+interface AddressRecord {
+  readonly failedAt: readonly number[] // failures within the window and since the last lock
   readonly locks: number
   readonly lockedUntil: number
 }
 
-const BLAMELESS: Culprit = { failedAt: [], locks: 0, lockedUntil: Number.NEGATIVE_INFINITY }
+const NO_FAILURES: AddressRecord = { failedAt: [], locks: 0, lockedUntil: Number.NEGATIVE_INFINITY }
 
 export function createLockout(clock: Clock, options: LockoutOptions): Lockout {
-  const { failures, windowMs, firstMs, longestMs, forgetMs, maxAddresses } = options
-  const culprits = createBoundedMap<string, Culprit>(maxAddresses)
+  const { failures, windowMs, firstMs, longestMs, resetAfterMs, maxAddresses } = options
+  const records = createBoundedMap<string, AddressRecord>(maxAddresses)
 
-  const recall = (address: string, now: number): Culprit => {
-    const culprit = culprits.get(address) ?? BLAMELESS
-    return culprit.locks > 0 && culprit.lockedUntil + forgetMs <= now ? { ...culprit, locks: 0 } : culprit
+  const recordOf = (address: string, now: number): AddressRecord => {
+    const record = records.get(address) ?? NO_FAILURES
+    return record.locks > 0 && record.lockedUntil + resetAfterMs <= now ? { ...record, locks: 0 } : record
   }
 
   return {
     lockedForMs(address) {
-      const leftMs = (culprits.get(address)?.lockedUntil ?? 0) - clock.monotonicMs()
+      const leftMs = (records.get(address)?.lockedUntil ?? 0) - clock.monotonicMs()
       return leftMs > 0 ? leftMs : undefined
     },
-    failed(address) {
+    recordFailure(address) {
       const now = clock.monotonicMs()
-      const { failedAt, locks, lockedUntil } = recall(address, now)
+      const { failedAt, locks, lockedUntil } = recordOf(address, now)
       if (lockedUntil > now) return
       const recent = [...failedAt.filter((at) => at > now - windowMs), now]
-      if (recent.length < failures) return culprits.set(address, { failedAt: recent, locks, lockedUntil })
+      if (recent.length < failures) return records.set(address, { failedAt: recent, locks, lockedUntil })
       const lockMs = Math.min(longestMs, firstMs * 2 ** locks)
-      culprits.set(address, { failedAt: [], locks: locks + 1, lockedUntil: now + lockMs })
+      records.set(address, { failedAt: [], locks: locks + 1, lockedUntil: now + lockMs })
     },
-    size: culprits.size,
+    size: records.size,
   }
 }
 
-/** The failed attempts of addresses, whatever the credential. */
-export interface Attempts {
-  /** Before a credential is looked at. @throws AppError `auth-locked-out` where a lock keeps out valid ones too */
+/** Limits failed authentication attempts per address, for every kind of credential. */
+export interface AttemptLimiter {
+  /** Call it before checking a credential. @throws AppError `auth-locked-out` if locks also block valid credentials */
   admit(address: string): void
-  /** A credential was refused. @throws AppError `auth-locked-out` instead, from a locked address */
-  refused(address: string): void
+  /** Counts a refused credential. @throws AppError `auth-locked-out` if the address is locked */
+  recordRefusal(address: string): void
 }
 
-/** Where nobody has to show anything. */
-export const NO_ATTEMPTS: Attempts = { admit: () => undefined, refused: () => undefined }
+/** For servers without authentication. */
+export const NO_ATTEMPT_LIMIT: AttemptLimiter = { admit: () => undefined, recordRefusal: () => undefined }
 
 /**
- * Refuses failing attempts from a locked address. A valid credential still passes, so that nobody is locked out by what
- * others behind the same address do; with `blockValid` it does not.
+ * Refuses failing attempts from a locked address. A valid credential still passes, so that clients behind a shared
+ * address cannot lock each other out; with `blockValid`, valid credentials are refused as well.
  */
-export function createAttempts(lockout: Lockout, blockValid: boolean): Attempts {
+export function createAttemptLimiter(lockout: Lockout, blockValid: boolean): AttemptLimiter {
   const refuseLocked = (address: string) => {
     const retryAfterMs = lockout.lockedForMs(address)
     if (retryAfterMs !== undefined) throw new AppError('auth-locked-out', { retryAfterMs })
@@ -95,20 +95,20 @@ export function createAttempts(lockout: Lockout, blockValid: boolean): Attempts 
     admit: (address) => {
       if (blockValid) refuseLocked(address)
     },
-    refused(address) {
+    recordRefusal(address) {
       refuseLocked(address)
-      lockout.failed(address)
+      lockout.recordFailure(address)
     },
   }
 }
 
-export function withAttempts(authenticate: Authenticate, attempts: Attempts): Authenticate {
+export function withAttemptLimit(authenticate: Authenticate, attempts: AttemptLimiter): Authenticate {
   return async (authorization, address) => {
     if (authorization !== undefined) attempts.admit(address)
     try {
       return await authenticate(authorization, address)
     } catch (error) {
-      if (isFailure(error)) attempts.refused(address)
+      if (isFailure(error)) attempts.recordRefusal(address)
       throw error
     }
   }
@@ -116,5 +116,5 @@ export function withAttempts(authenticate: Authenticate, attempts: Attempts): Au
 
 const FAILURES: ReadonlySet<string> = new Set(['auth-invalid', 'auth-revoked', 'auth-expired'])
 
-/** A request without credentials has not tried any. */
+/** Excludes `auth-required`: a request without credentials is not an attempt. */
 const isFailure = (error: unknown): boolean => error instanceof AppError && FAILURES.has(error.id)

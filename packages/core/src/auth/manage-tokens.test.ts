@@ -8,8 +8,8 @@ import { createTokens, PEPPER, testDigest } from './tokens.fixture.ts'
 const request: MintToken = { name: 'ci', scopes: ['agents:read', 'agents:invoke:echo'] }
 const page = { limit: 10, order: 'asc' } as const
 
-describe('mint', () => {
-  it('gives out a token once and stores what proves it', async () => {
+describe('ManageTokens.mint', () => {
+  it('returns the token text once and stores only its digest', async () => {
     const { manage, storage } = createTokens()
 
     const { token, record } = await manage.mint(request, 'cli')
@@ -26,7 +26,7 @@ describe('mint', () => {
     expect(JSON.stringify(record)).not.toContain(token.slice(14, -4))
   })
 
-  it('keeps what the request says', async () => {
+  it('applies the options of the request', async () => {
     const { manage } = createTokens()
 
     const minted = await manage.mint({ ...request, subject: 'alice', env: 'test', expiresAt: BUILT_AT + 1 }, 'cli')
@@ -35,7 +35,7 @@ describe('mint', () => {
     expect(minted.record).toMatchObject({ subject: 'alice', env: 'test', expiresAt: BUILT_AT + 1 })
   })
 
-  it('never makes the same token twice and lists each scope once', async () => {
+  it('never generates the same token twice, and stores each scope once', async () => {
     const { manage } = createTokens()
     const repeated = { ...request, scopes: ['agents:read', 'agents:read'] }
 
@@ -57,9 +57,9 @@ describe('mint', () => {
     ['an unknown scope', { scopes: ['agents:read', 'agents:fly'] }],
     ['the scope admin in two parts', { scopes: ['admin:metrics'] }],
     ['an expiry now', { expiresAt: BUILT_AT }],
-    ['an expiry that is no whole number', { expiresAt: BUILT_AT + 0.5 }],
-    ['an expiry that is no number', { expiresAt: Number.NaN }],
-  ])('refuses %s and stores nothing', async (_, over) => {
+    ['an expiry that is not an integer', { expiresAt: BUILT_AT + 0.5 }],
+    ['an expiry that is not a number', { expiresAt: Number.NaN }],
+  ])('rejects %s and stores nothing', async (_, over) => {
     const { manage } = createTokens()
 
     await expect(manage.mint({ ...request, ...over }, 'cli')).rejects.toMatchObject({ kind: 'validation-failed' })
@@ -77,7 +77,7 @@ describe('mint', () => {
     expect((await manage.mint({ ...request, ...over }, 'cli')).record).toMatchObject(over)
   })
 
-  it('fails loudly when a fresh id is taken', async () => {
+  it('throws internal-error if a generated id already exists', async () => {
     const { storage, shared, manage } = createTokens()
     const { record } = await manage.mint(request, 'cli')
     const stuck = { newId: () => record.id, randomBytes: (length: number) => new Uint8Array(length) }
@@ -88,8 +88,8 @@ describe('mint', () => {
   })
 })
 
-describe('list', () => {
-  it('hands out pages of all tokens, revoked ones included', async () => {
+describe('ManageTokens.list', () => {
+  it('pages through all tokens, including revoked ones', async () => {
     const { manage } = createTokens()
     const { record: first } = await manage.mint(request, 'cli')
     const { record: second } = await manage.mint(request, 'cli')
@@ -103,8 +103,8 @@ describe('list', () => {
   })
 })
 
-describe('revoke', () => {
-  it('revokes for good: revoking again keeps the first moment', async () => {
+describe('ManageTokens.revoke', () => {
+  it('keeps the time of the first revocation when a token is revoked again', async () => {
     const { manage, clock } = createTokens()
     const { record } = await manage.mint(request, 'cli')
 
@@ -114,7 +114,7 @@ describe('revoke', () => {
     expect((await manage.revoke(record.id, 'cli')).revokedAt).toBe(BUILT_AT + 5)
   })
 
-  it('knows no other tokens', async () => {
+  it('rejects an unknown token and leaves the others alone', async () => {
     const { manage, storage } = createTokens()
     await storage.unitOfWork.commit([{ type: 'token.insert', token: aToken() }])
 
@@ -123,8 +123,8 @@ describe('revoke', () => {
   })
 })
 
-describe('the audit chain', () => {
-  it('has a link for each token that the operator makes or revokes, and none for what was not done', async () => {
+describe('audit entries of ManageTokens', () => {
+  it('writes one for each created or revoked token, and none for a failed revocation', async () => {
     const { manage, storage } = createTokens()
     const { record } = await manage.mint(request, 'cli')
     await manage.revoke(record.id, 'cli')

@@ -15,19 +15,19 @@ export interface ManageTokensDeps extends NewTokenDeps {
   readonly unitOfWork: UnitOfWork
 }
 
-/** What the operator of the server may do to tokens; bound by no token of their own. Every change is a link of the audit chain. */
+/** Token management for the operator of the server, who needs no token. Every change is an audit entry. */
 export interface ManageTokens {
-  /** Creates a token; the text is returned once and never stored. @throws AppError `validation-failed` */
+  /** Creates a token. The token text is returned only here and never stored. @throws AppError `validation-failed` */
   mint(request: MintToken, createdBy: string): Promise<NewToken>
   list(page: PageQuery): Promise<Page<TokenRecord>>
-  /** Revokes a token and all it has minted, at once and for good; again changes nothing. @throws AppError `token-not-found` */
+  /** Revokes a token and its descendants, permanently. Idempotent. @throws AppError `token-not-found` */
   revoke(id: string, revokedBy: string): Promise<TokenRecord>
 }
 
 export function createManageTokens(deps: ManageTokensDeps): ManageTokens {
   const { tokens, unitOfWork, clock } = deps
 
-  /** The operator holds no token: the file itself was enough. */
+  /** The actor is `system`: the operator has access to the database file and holds no token. */
   const audit = (by: string, action: string, target: string): Write => ({
     type: 'audit.append',
     entry: { at: clock.now(), actor: { kind: 'system', subject: by }, action, target, decision: 'allowed' },
@@ -41,7 +41,7 @@ export function createManageTokens(deps: ManageTokensDeps): ManageTokens {
         { type: 'token.insert', token: record },
         audit(createdBy, 'tokens.create', record.id),
       ])
-      if (!outcome.committed) throw new AppError('internal-error', { message: 'a fresh token id was taken' })
+      if (!outcome.committed) throw new AppError('internal-error', { message: 'the generated token id already exists' })
       return minted
     },
 
@@ -53,7 +53,8 @@ export function createManageTokens(deps: ManageTokensDeps): ManageTokens {
         audit(revokedBy, 'tokens.revoke', id),
       ])
       const record = outcome.committed ? await tokens.find(id) : undefined
-      if (record === undefined) throw new AppError('token-not-found', { hint: `ids start with ${ID_PREFIXES.token}_` })
+      if (record === undefined)
+        throw new AppError('token-not-found', { hint: `pass a token id, which starts with ${ID_PREFIXES.token}_` })
       return record
     },
   }

@@ -5,8 +5,8 @@ import { createRecall } from '../idempotency/recall.ts'
 import { bodyOf, iso, page, sealer, setUp } from './token-use-cases.fixture.ts'
 import { createTokenUseCases } from './token-use-cases.ts'
 
-describe('mint', () => {
-  it('makes a token that descends from the caller, shown once, and a link of the audit chain', async () => {
+describe('TokenUseCases.mint', () => {
+  it("creates a child of the caller's token, shows it once, and writes an audit entry", async () => {
     const { mint, by, storage, authenticate, actions } = await setUp()
 
     const reply = await mint(by('tok_admin'))
@@ -19,7 +19,7 @@ describe('mint', () => {
     expect(await actions()).toEqual([['tokens.create', shown.id]])
   })
 
-  it('gives away nothing that the caller does not have', async () => {
+  it('refuses scopes that the caller does not have', async () => {
     const { mint, by, storage } = await setUp({ id: 'narrow', scopes: ['agents:read:echo', 'tokens:create'] })
     const narrow = by('narrow')
 
@@ -32,7 +32,7 @@ describe('mint', () => {
     expect((await storage.tokens.list(page)).items).toHaveLength(3)
   })
 
-  it('lets no token outlive the one that made it', async () => {
+  it("refuses an expiry later than that of the caller's token", async () => {
     const { mint, by } = await setUp({ id: 'short', scopes: ['agents:read'], expiresAt: (BUILT_AT + 1_000) as EpochMs })
     const short = by('short')
 
@@ -42,7 +42,7 @@ describe('mint', () => {
     expect(bodyOf(await mint(by('tok_admin'))).expiresAt).toBeUndefined()
   })
 
-  it('is refused to a token that was lost while the request was on its way', async () => {
+  it('refuses a caller whose token was revoked or expired during the request', async () => {
     const { mint, by, clock } = await setUp(
       { id: 'gone', revokedAt: BUILT_AT },
       { id: 'short', expiresAt: (BUILT_AT + 5) as EpochMs },
@@ -53,20 +53,20 @@ describe('mint', () => {
     await expect(mint(by('short'))).rejects.toMatchObject({ kind: 'auth-expired' })
   })
 
-  it('never leaves a living child of a parent that is revoked at the same time', async () => {
+  it('leaves no active child of a parent that is revoked concurrently', async () => {
     const { mint, by, useCases, storage } = await setUp({ id: 'parent', scopes: ['agents:read'] })
     const revoke = () => useCases.revoke({ tokenId: 'parent', principal: by('tok_admin') })
 
-    const made = await Promise.allSettled(
+    const results = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => (n === 7 ? revoke() : mint(by('parent')))),
     )
 
-    expect(made.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
+    expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0)
     const { items } = await storage.tokens.list(page)
     expect(items.filter(({ parentId, revokedAt }) => parentId === 'parent' && revokedAt === undefined)).toEqual([])
   })
 
-  it('makes one token under a key, remembers it sealed, and gives the same one again', async () => {
+  it('creates one token per key, stores the answer sealed, and replays it', async () => {
     const { mint, by, storage, deps } = await setUp()
     const key = { id: 'key-1', fingerprint: 'same', sealed: true } as const
 
@@ -84,7 +84,7 @@ describe('mint', () => {
     expect(JSON.stringify(record)).not.toContain(token.slice(14, 34))
   })
 
-  it('shows one token to twenty who come with one key at once', async () => {
+  it('returns the same token to twenty concurrent requests with one key', async () => {
     const { mint, by } = await setUp()
     const key = { id: 'key-1', fingerprint: 'same', sealed: true } as const
 
@@ -96,7 +96,7 @@ describe('mint', () => {
     expect(new Set(shown).size).toBe(1)
   })
 
-  it('stores no secret unsealed, and nothing at all then', async () => {
+  it('creates no token if its answer cannot be sealed', async () => {
     const { deps, by, storage } = await setUp()
     const { sealer: _, ...without } = deps
     const key = { id: 'key-1', fingerprint: 'same', sealed: true } as const
@@ -111,33 +111,36 @@ describe('mint', () => {
     expect((await storage.tokens.list(page)).items).toHaveLength(1)
   })
 
-  it('says that a sealed answer cannot be read any more, and mints nothing', async () => {
+  it('throws idempotency-conflict if the stored answer can no longer be unsealed', async () => {
     const { mint, by, storage, deps } = await setUp()
     const key = { id: 'key-1', fingerprint: 'same', sealed: true } as const
     await mint(by('tok_admin'), { key })
-    const forgetful = { ...deps, sealer: { ...sealer, open: () => undefined } }
+    const withoutPepper = { ...deps, sealer: { ...sealer, open: () => undefined } }
 
-    await expect(createRecall({ ...forgetful, ...storage })(key)).rejects.toMatchObject({
+    await expect(createRecall({ ...withoutPepper, ...storage })(key)).rejects.toMatchObject({
       kind: 'idempotency-conflict',
     })
   })
 
-  it.each(['storage-full', 'SQLITE_BUSY'] as const)('does nothing when the audit chain answers %s', async (id) => {
-    const { deps, by } = await setUp()
-    const failing: UnitOfWork = { commit: () => Promise.reject(new AppError(id)) }
-    const { mint, revoke, rotate } = createTokenUseCases({ ...deps, unitOfWork: failing })
-    const principal = by('tok_admin')
+  it.each(['storage-full', 'SQLITE_BUSY'] as const)(
+    'throws audit-unavailable if the commit fails with %s',
+    async (id) => {
+      const { deps, by } = await setUp()
+      const failing: UnitOfWork = { commit: () => Promise.reject(new AppError(id)) }
+      const { mint, revoke, rotate } = createTokenUseCases({ ...deps, unitOfWork: failing })
+      const principal = by('tok_admin')
 
-    for (const deed of [
-      mint({ principal, name: 'x', scopes: ['agents:read'] }),
-      rotate({ principal, tokenId: 'tok_admin' }),
-      revoke({ principal, tokenId: 'tok_admin' }),
-    ]) {
-      await expect(deed).rejects.toMatchObject({ kind: 'audit-unavailable' })
-    }
-  })
+      for (const request of [
+        mint({ principal, name: 'x', scopes: ['agents:read'] }),
+        rotate({ principal, tokenId: 'tok_admin' }),
+        revoke({ principal, tokenId: 'tok_admin' }),
+      ]) {
+        await expect(request).rejects.toMatchObject({ kind: 'audit-unavailable' })
+      }
+    },
+  )
 
-  it('has nothing to mint without authentication', async () => {
+  it('cannot create a token if authentication is disabled', async () => {
     const { deps } = await setUp()
     const { mint, self } = createTokenUseCases({ ...deps, peppers: [] })
     const principal = { subject: 'anonymous', scopes: ['admin:*'] }

@@ -5,26 +5,26 @@ export interface NewTokenDeps {
   readonly digest: Digest
   readonly clock: Clock
   readonly ids: IdGenerator
-  /** The current pepper first. */
+  /** The current pepper, followed by earlier ones. */
   readonly peppers: readonly Uint8Array[]
 }
 
 export interface MintToken {
   readonly name: string
   readonly scopes: readonly string[]
-  /** Who the token speaks for; its own id when missing. */
+  /** The subject that the token authenticates; defaults to the token id. */
   readonly subject?: string | undefined
-  readonly env?: TokenEnv | undefined // 'live' when missing
+  readonly env?: TokenEnv | undefined // default: 'live'
   readonly expiresAt?: number | undefined // epoch milliseconds
 }
 
-/** The text that is shown once, and the record that proves it. */
+/** The token text, which is shown once, and the record with its digest. */
 export interface NewToken {
   readonly token: string
   readonly record: TokenRecord
 }
 
-/** Makes a token and stores nothing. @throws AppError `validation-failed` */
+/** Generates a token and its record without storing it. @throws AppError `validation-failed` */
 export function newToken(
   { digest, clock, ids, peppers }: NewTokenDeps,
   request: MintToken,
@@ -33,7 +33,8 @@ export function newToken(
   const now = clock.now()
   checkMint(request, now)
   const [pepper] = peppers
-  if (pepper === undefined) throw refusal('auth.kind none has no tokens', 'set auth.kind to token and auth.pepperRef')
+  if (pepper === undefined)
+    throw refusal('auth.kind is none, so there are no tokens', 'set auth.kind to token, and set auth.pepperRef')
   const id = ids.newId('token')
   const env = request.env ?? 'live'
   const token = formatToken(env, ids.randomBytes(32))
@@ -59,17 +60,17 @@ function checkMint({ name, scopes, subject, expiresAt }: MintToken, now: EpochMs
     throw refusal('name must have 1 to 128 characters', 'give the token a short name')
   }
   if (subject !== undefined && !/^[!-~]{1,128}$/.test(subject)) {
-    throw refusal('subject must have 1 to 128 visible ASCII characters', 'use a stable id of the caller')
+    throw refusal('subject must have 1 to 128 visible ASCII characters', 'use a stable id for the caller')
   }
   if (scopes.length < 1 || scopes.length > MAX_SCOPES) {
-    throw refusal(`a token has 1 to ${MAX_SCOPES} scopes`, 'list its scopes')
+    throw refusal(`scopes must have 1 to ${MAX_SCOPES} entries`, 'list the scopes that the token needs')
   }
   const unknown = scopes.filter((scope) => !isGrantable(scope))
   if (unknown.length > 0) {
-    throw refusal(`unknown scope ${unknown.join(', ')}`, 'see the scopes reference for what can be granted')
+    throw refusal(`unknown scope ${unknown.join(', ')}`, 'use scopes from the scopes reference')
   }
   if (expiresAt !== undefined && !(Number.isSafeInteger(expiresAt) && expiresAt > now)) {
-    throw refusal('expiresAt must be an instant in the future', 'give a later one or leave it out')
+    throw refusal('expiresAt must be in the future', 'pass a later time, or omit expiresAt')
   }
 }
 

@@ -1,13 +1,13 @@
 import type { RequestOrigin } from '@perdure/ports'
 
-/** Who is asking. */
+/** The authenticated caller. */
 export interface Principal {
-  /** Owns what it creates; stable across token rotation. */
+  /** Owner of the resources it creates; stable across token rotation. */
   readonly subject: string
   readonly tokenId?: string
   readonly scopes: readonly string[]
-  /** Set when a cookie was the credential: the browser session that it stands for. Its requests pass the cross-site checks. */
+  /** Browser session, if the credential was a cookie; such requests have to pass the cross-site checks. */
   readonly browserSession?: string
-  /** The request in which it asks. */
+  /** The current request. */
   readonly origin?: RequestOrigin | undefined
 }

@@ -3,8 +3,8 @@ import { aToken, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, iso, page, setUp } from './token-use-cases.fixture.ts'
 
-describe('rotate', () => {
-  it('replaces a token by one that may do the same for the same subject', async () => {
+describe('TokenUseCases.rotate', () => {
+  it('replaces a token by one with the same subject and scopes', async () => {
     const { useCases, by, storage, actions, authenticate } = await setUp({ id: 'old', name: 'ci', env: 'live' })
 
     const reply = await useCases.rotate({ principal: by('tok_admin'), tokenId: 'old' })
@@ -18,7 +18,7 @@ describe('rotate', () => {
     expect(await actions()).toEqual([['tokens.rotate', 'old']])
   })
 
-  it('keeps the old one valid for the grace, and not longer', async () => {
+  it('keeps the old token valid until the grace period ends', async () => {
     const { useCases, by, mint, authenticate, clock } = await setUp()
     const old = bodyOf(await mint(by('tok_admin')))
 
@@ -30,7 +30,7 @@ describe('rotate', () => {
     await expect(authenticate(`Bearer ${old.token}`)).rejects.toMatchObject({ kind: 'auth-expired' })
   })
 
-  it('takes what the old one has minted along', async () => {
+  it('moves the children of the old token to the new one', async () => {
     const { useCases, by, storage } = await setUp({ id: 'old' }, { id: 'child', parentId: 'old' })
     const { id } = bodyOf(await useCases.rotate({ principal: by('tok_admin'), tokenId: 'old' }))
 
@@ -44,7 +44,7 @@ describe('rotate', () => {
     ['revoked', { revokedAt: BUILT_AT }],
     ['expired', { expiresAt: BUILT_AT }],
     ['replaced', { replacedBy: 'another' }],
-  ])('refuses a token that is %s', async (_, over) => {
+  ])('refuses to rotate a token that is %s', async (_, over) => {
     const { useCases, by } = await setUp({ id: 'old', ...over })
 
     await expect(useCases.rotate({ principal: by('tok_admin'), tokenId: 'old' })).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe('rotate', () => {
     })
   })
 
-  it('lets one of many at once win', async () => {
+  it('rotates a token once if many requests do so concurrently', async () => {
     const { useCases, by, storage } = await setUp({ id: 'old' })
 
     const outcomes = await Promise.allSettled(
@@ -65,7 +65,7 @@ describe('rotate', () => {
     expect((await storage.tokens.list(page)).items).toHaveLength(3)
   })
 
-  it('lets a token rotate itself whatever it may do, but never live longer', async () => {
+  it('allows any token to rotate itself, but not to extend its expiry', async () => {
     const scopes = ['tokens:revoke:self']
     const { useCases, by } = await setUp({ id: 'self', scopes, expiresAt: (BUILT_AT + 1_000) as EpochMs })
     const rotate = (expiresAt?: string) => useCases.rotate({ principal: by('self'), tokenId: 'self', expiresAt })
@@ -74,7 +74,7 @@ describe('rotate', () => {
     expect(bodyOf(await rotate())).toMatchObject({ expiresAt: iso(1_000), scopes })
   })
 
-  it('lets nothing outlive the token that it descends from, whoever rotates it', async () => {
+  it('refuses an expiry later than that of the parent, even to an administrator', async () => {
     const { useCases, by } = await setUp(
       { id: 'parent', expiresAt: (BUILT_AT + 1_000) as EpochMs },
       { id: 'child', parentId: 'parent', expiresAt: (BUILT_AT + 500) as EpochMs },
@@ -85,13 +85,13 @@ describe('rotate', () => {
     expect(bodyOf(await rotate(iso(1_000)))).toMatchObject({ expiresAt: iso(1_000), parentId: 'parent' })
   })
 
-  it('gives nobody a token that may do more than theirs', async () => {
+  it('refuses to rotate a token with another subject or more scopes than the caller', async () => {
     const { useCases, by, storage } = await setUp(
-      { id: 'mighty', scopes: ['admin:*'] },
+      { id: 'admin', scopes: ['admin:*'] },
       { id: 'narrow', scopes: ['tokens:revoke', 'agents:read'] },
       { id: 'foreign', scopes: ['agents:read'], subject: 'bob' },
     )
-    for (const tokenId of ['mighty', 'foreign']) {
+    for (const tokenId of ['admin', 'foreign']) {
       await expect(useCases.rotate({ principal: by('narrow'), tokenId })).rejects.toMatchObject({
         kind: 'scope-escalation-denied',
       })

@@ -2,7 +2,7 @@ import type { EpochMs, TokenRecord } from '@perdure/ports'
 
 export type TokenResource = ReturnType<typeof renderToken>
 
-/** A token as the wire shows it: without what proves it. */
+/** A token as the API returns it: without its digest. */
 export const renderToken = (token: TokenRecord) => ({
   id: token.id,
   name: token.name,

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { covers } from './attenuation.ts'
 import { page, principalOf, setUp } from './token-use-cases.fixture.ts'
 
-describe('revoke', () => {
-  it('revokes a token and all that descend from it', async () => {
+describe('TokenUseCases.revoke', () => {
+  it('revokes a token and its descendants', async () => {
     const { useCases, by, storage, actions } = await setUp(
       { id: 'a' },
       { id: 'b', parentId: 'a' },
@@ -21,7 +21,7 @@ describe('revoke', () => {
     expect(await actions()).toEqual([['tokens.revoke', 'a']])
   })
 
-  it('lets no lesser token revoke an administrator', async () => {
+  it('refuses to revoke an administrator token without admin:*', async () => {
     const { useCases, by, storage } = await setUp({ id: 'narrow', scopes: ['tokens:revoke'] })
 
     await expect(useCases.revoke({ principal: by('narrow'), tokenId: 'tok_admin' })).rejects.toMatchObject({
@@ -30,7 +30,7 @@ describe('revoke', () => {
     expect((await storage.tokens.find('tok_admin'))?.revokedAt).toBeUndefined()
   })
 
-  it('knows no other tokens', async () => {
+  it('rejects an unknown token without an audit entry', async () => {
     const { useCases, by, actions } = await setUp()
 
     await expect(useCases.revoke({ principal: by('tok_admin'), tokenId: 'tok_x' })).rejects.toMatchObject({
@@ -40,8 +40,8 @@ describe('revoke', () => {
   })
 })
 
-describe('reading', () => {
-  it('shows tokens without what proves them', async () => {
+describe('TokenUseCases reads', () => {
+  it('returns tokens without their digests', async () => {
     const { useCases, by } = await setUp({ id: 'a' })
     const shown = [await useCases.get('a'), await useCases.self(by('a')), (await useCases.list(page)).items[0]]
 
@@ -51,9 +51,9 @@ describe('reading', () => {
   })
 })
 
-describe('a tree of tokens', () => {
+describe('token hierarchy', () => {
   const SCOPES = ['agents:read', 'agents:read:echo', 'agents:*', 'sessions:write', 'sessions:write:own', 'admin:*']
-  const deed = fc.record({
+  const action = fc.record({
     kind: fc.constantFrom('mint' as const, 'mint' as const, 'mint' as const, 'rotate' as const, 'revoke' as const),
     actor: fc.nat(30),
     target: fc.nat(30),
@@ -63,26 +63,26 @@ describe('a tree of tokens', () => {
     pauseMs: fc.integer({ min: 0, max: 9_000 }),
   })
 
-  it('never lets a token do more, or live longer, than the one it descends from', async () => {
+  it('never contains a token with more scopes or a later expiry than its parent', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(deed, { maxLength: 30 }), async (deeds) => {
+      fc.asyncProperty(fc.array(action, { maxLength: 30 }), async (actions) => {
         const { useCases, storage, clock } = await setUp()
-        for (const { kind, actor, target, scopes, expiresIn, graceSeconds, pauseMs } of deeds) {
+        for (const { kind, actor, target, scopes, expiresIn, graceSeconds, pauseMs } of actions) {
           clock.advance(pauseMs)
           const { items } = await storage.tokens.list(page)
           const token = items[actor % items.length] as TokenRecord
           const tokenId = (items[target % items.length] as TokenRecord).id
           const principal = principalOf(token)
-          const isAlive =
+          const isActive =
             token.revokedAt === undefined && !(token.expiresAt !== undefined && token.expiresAt <= clock.now())
-          if (!isAlive) continue
+          if (!isActive) continue
           const expiresAt = expiresIn === undefined ? undefined : new Date(clock.now() + expiresIn).toISOString()
-          const done = {
+          const result = {
             mint: () => useCases.mint({ principal, name: 'n', scopes, expiresAt }),
             rotate: () => useCases.rotate({ principal, tokenId, graceSeconds }),
             revoke: () => useCases.revoke({ principal, tokenId }),
           }[kind]()
-          await done.catch((error: unknown) => expect(error).toBeInstanceOf(AppError))
+          await result.catch((error: unknown) => expect(error).toBeInstanceOf(AppError))
         }
         const byId = new Map((await storage.tokens.list(page)).items.map((token) => [token.id, token]))
         for (const child of byId.values()) {
@@ -90,7 +90,7 @@ describe('a tree of tokens', () => {
           if (parent === undefined) continue
           expect(child.scopes.every((scope) => covers(parent.scopes, scope, true))).toBe(true)
           if (parent.revokedAt !== undefined) expect(child.revokedAt).toBeDefined()
-          // A parent in its grace ends early; its children were handed on before that.
+          // Rotation moves the children to the new token and then shortens the expiry of the old one.
           if (parent.expiresAt !== undefined && parent.replacedBy === undefined) {
             expect(child.expiresAt ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(parent.expiresAt)
           }

@@ -9,11 +9,11 @@ import {
 } from '@perdure/ports'
 import { ADMIN_SCOPE, type TokenEnv } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
-import { recording } from '../audit/recording.ts'
+import { requireAudit } from '../audit/require-audit.ts'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
-import { checkAttenuation, escalation } from './attenuation.ts'
+import { checkAttenuation, escalationDenied } from './attenuation.ts'
 import { type NewToken, type NewTokenDeps, newToken } from './new-token.ts'
 import type { Principal } from './principal.ts'
 import { renderToken, type TokenResource } from './token-resource.ts'
@@ -23,12 +23,12 @@ export interface TokenUseCasesDeps extends CommitOnceDeps, NewTokenDeps {
   readonly basePath: string
 }
 
-interface Change {
+interface KeyedChange {
   readonly principal: Principal
   readonly key?: KeyedRequest | undefined
 }
 
-export interface MintTokenRequest extends Change {
+export interface MintTokenRequest extends KeyedChange {
   readonly name: string
   readonly scopes: readonly string[]
   readonly subject?: string | undefined
@@ -36,31 +36,39 @@ export interface MintTokenRequest extends Change {
   readonly expiresAt?: string | undefined // ISO-8601
 }
 
-export interface RotateTokenRequest extends Change {
+export interface RotateTokenRequest extends KeyedChange {
   readonly tokenId: string
-  /** How long the old token stays valid beside the new one; 0 when missing. */
+  /** How long the old token stays valid alongside the new one; default 0. */
   readonly graceSeconds?: number | undefined
   readonly expiresAt?: string | undefined // ISO-8601
 }
 
-/** Tokens over the wire. A caller gives away no more than it has, for no longer; every change is a link of the audit chain. */
+/**
+ * Token management over the API. No token gets more scopes or a later expiry than its creator; every change is an audit
+ * entry.
+ */
 export interface TokenUseCases {
   list(page: PageQuery): Promise<Page<TokenResource>>
   /** @throws AppError `token-not-found` */
   get(id: string): Promise<TokenResource>
-  /** The token of the caller. @throws AppError `token-not-found` without one */
+  /** The caller's own token. @throws AppError `token-not-found` if the caller has none */
   self(principal: Principal): Promise<TokenResource>
   /** @throws AppError `scope-escalation-denied`, `validation-failed`, `audit-unavailable` */
   mint(request: MintTokenRequest): Promise<Reply>
   /**
-   * Replaces a token by one of the same name, subject and scopes; what it has minted descends from the new one, and
-   * expires with it at the latest.
+   * Replaces a token with one that has the same name, subject and scopes. Tokens it created become children of the new
+   * one and expire no later than it.
    *
-   * @throws AppError `token-not-found`, `token-not-active`, `scope-escalation-denied`, `validation-failed`, `audit-unavailable`
+   * @throws AppError `token-not-found`, `token-not-active`, `scope-escalation-denied`, `validation-failed`,
+   *   `audit-unavailable`
    */
   rotate(request: RotateTokenRequest): Promise<Reply>
-  /** Revokes a token and all that descend from it. @throws AppError `token-not-found`, `scope-escalation-denied`, `audit-unavailable` */
-  revoke(request: Change & { readonly tokenId: string }): Promise<Reply>
+  /**
+   * Revokes a token and its descendants.
+   *
+   * @throws AppError `token-not-found`, `scope-escalation-denied`, `audit-unavailable`
+   */
+  revoke(request: KeyedChange & { readonly tokenId: string }): Promise<Reply>
 }
 
 export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
@@ -72,7 +80,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     return token
   }
 
-  /** The caller's own token, as it is now. It may have been lost since the request began. */
+  /** The caller's own token. Read again, because it may have been revoked or expired since the request began. */
   const callerOf = async ({ tokenId }: Principal): Promise<TokenRecord | undefined> => {
     const caller = tokenId === undefined ? undefined : await tokens.find(tokenId)
     if (caller?.revokedAt !== undefined) throw new AppError('auth-revoked')
@@ -80,12 +88,12 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     return caller
   }
 
-  const once = async ({ key }: Change, decide: () => Promise<Decision>): Promise<Reply> => {
-    const outcome = await recording(() => commitOnce(deps, key, decide))
+  const commit = async ({ key }: KeyedChange, decide: () => Promise<Decision>): Promise<Reply> => {
+    const outcome = await requireAudit(() => commitOnce(deps, key, decide))
     return outcome.kind === 'replayed' ? outcome.reply : outcome.decision.reply
   }
 
-  const shown = ({ token, record }: NewToken): Reply => ({
+  const createdReply = ({ token, record }: NewToken): Reply => ({
     status: 201,
     body: { ...renderToken(record), token },
     location: `${basePath}/tokens/${record.id}`,
@@ -102,11 +110,11 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
       { createdBy: principal.subject, parentId: caller?.id },
     )
     const { record } = minted
-    // A subject that is new owns nothing yet, so its `own` is no more than the caller's.
+    // A new subject owns nothing yet, so its `own` scopes give it no more than the caller has.
     checkAttenuation(principal, { scopes: record.scopes, subject: request.subject ?? principal.subject })
     return {
       writes: [{ type: 'token.insert', token: record }, audit(principal, 'tokens.create', record.id)],
-      reply: shown(minted),
+      reply: createdReply(minted),
       remember: true,
     }
   }
@@ -115,7 +123,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     const { principal, tokenId, graceSeconds = 0 } = request
     const now = clock.now()
     const old = await find(tokenId)
-    if (!isActive(old, now)) throw new AppError('token-not-active', { hint: 'mint a new token instead' })
+    if (!isActive(old, now)) throw new AppError('token-not-active', { hint: 'create a new token instead' })
     const caller = await callerOf(principal)
     if (caller?.id !== old.id) checkAttenuation(principal, old)
     const parent = old.parentId === undefined ? undefined : await tokens.find(old.parentId)
@@ -130,7 +138,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
         { type: 'token.retire', id: old.id, replacedBy: record.id, at: now, until },
         audit(principal, 'tokens.rotate', old.id),
       ],
-      reply: shown(minted),
+      reply: createdReply(minted),
       remember: true,
     }
   }
@@ -138,7 +146,7 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
   const revoke = async (principal: Principal, tokenId: string): Promise<Decision> => {
     const token = await find(tokenId)
     if (token.scopes.includes(ADMIN_SCOPE) && !principal.scopes.includes(ADMIN_SCOPE)) {
-      throw escalation(`only a token with ${ADMIN_SCOPE} revokes one`)
+      throw escalationDenied(`only a token with ${ADMIN_SCOPE} can revoke a token with ${ADMIN_SCOPE}`)
     }
     return {
       writes: [{ type: 'token.revoke', id: tokenId, at: clock.now() }, audit(principal, 'tokens.revoke', tokenId)],
@@ -154,12 +162,12 @@ export function createTokenUseCases(deps: TokenUseCasesDeps): TokenUseCases {
     },
     get: async (id) => renderToken(await find(id)),
     async self({ tokenId }) {
-      if (tokenId === undefined) throw new AppError('token-not-found', { hint: 'this request carries no token' })
+      if (tokenId === undefined) throw new AppError('token-not-found', { hint: 'send the request with a token' })
       return renderToken(await find(tokenId))
     },
-    mint: (request) => once(request, () => mint(request)),
-    rotate: (request) => once(request, () => rotate(request)),
-    revoke: (request) => once(request, () => revoke(request.principal, request.tokenId)),
+    mint: (request) => commit(request, () => mint(request)),
+    rotate: (request) => commit(request, () => rotate(request)),
+    revoke: (request) => commit(request, () => revoke(request.principal, request.tokenId)),
   }
 }
 
@@ -170,21 +178,21 @@ const isActive = (token: TokenRecord, now: EpochMs) =>
   token.revokedAt === undefined && token.replacedBy === undefined && !isExpired(token, now)
 
 /**
- * When the new token ends: as asked, not later than any of the others.
+ * The expiry of a new token: the requested time, or else the fallback, but no later than any of `limitingTokens`.
  *
- * @throws AppError `scope-escalation-denied` when more is asked
+ * @throws AppError `scope-escalation-denied` if the requested time is later than that
  */
 function expiryWithin(
-  asked: string | undefined,
-  others: readonly (TokenRecord | undefined)[],
+  requested: string | undefined,
+  limitingTokens: readonly (TokenRecord | undefined)[],
   fallback?: EpochMs,
 ): number | undefined {
-  const limit = Math.min(...others.map((token) => token?.expiresAt ?? Number.POSITIVE_INFINITY))
-  if (asked === undefined) {
+  const limit = Math.min(...limitingTokens.map((token) => token?.expiresAt ?? Number.POSITIVE_INFINITY))
+  if (requested === undefined) {
     const expiresAt = Math.min(limit, fallback ?? Number.POSITIVE_INFINITY)
     return Number.isFinite(expiresAt) ? expiresAt : undefined
   }
-  const expiresAt = Date.parse(asked)
-  if (expiresAt > limit) throw escalation(`the token would outlive ${new Date(limit).toISOString()}`)
+  const expiresAt = Date.parse(requested)
+  if (expiresAt > limit) throw escalationDenied(`expiresAt must not be later than ${new Date(limit).toISOString()}`)
   return expiresAt
 }

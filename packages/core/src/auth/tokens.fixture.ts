@@ -17,7 +17,7 @@ export const testDigest: Digest = {
   equals: (a, b) => a === b,
 }
 
-/** Tokens on in-memory storage and a clock that stands still. */
+/** Token management on in-memory storage and a manual clock. */
 export function createTokens() {
   const storage = createInMemoryStorage()
   const clock = createManualClock(BUILT_AT)

@@ -8,7 +8,7 @@ const step = fc.record({
 })
 
 describe('createBoundedMap', () => {
-  it('holds the entries that were set last, whatever was deleted in between', () => {
+  it('keeps the entries that were set last, whatever was deleted in between', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 200 }), (max, steps) => {
         const map = createBoundedMap<number, number>(max)
@@ -32,7 +32,7 @@ describe('createBoundedMap', () => {
     )
   })
 
-  it('stays at its bound for ever', () => {
+  it('never grows beyond its bound', () => {
     const map = createBoundedMap<number, number>(1_000)
     for (let n = 0; n < 1_000_000; n++) map.set(n, n)
 

@@ -1,4 +1,4 @@
-/** A map that forgets the entry which was set longest ago when it holds too many. Every call takes constant time. */
+/** A map that evicts the least recently set entry when it is full. Every call takes constant time. */
 export interface BoundedMap<K, V> {
   get(key: K): V | undefined
   /** Sets the entry and makes it the newest. */
@@ -10,7 +10,7 @@ export interface BoundedMap<K, V> {
 /** @param maxEntries at least 1 */
 export function createBoundedMap<K, V>(maxEntries: number): BoundedMap<K, V> {
   const entries = new Map<K, V>()
-  // One iterator for good: a fresh one would walk over all that was deleted before it comes to the oldest entry.
+  // A single iterator: a new one would walk over all deleted entries before it reaches the oldest one.
   const oldest = entries.keys()
   let newest: K | undefined
 

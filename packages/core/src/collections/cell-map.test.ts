@@ -11,49 +11,50 @@ const step = fc.record({
 
 const VALUES = 1_500
 const VALUE_BYTES = 8_000
-const UNDER_WAY = 64
+const LIVE_VALUES = 64
 
-const oldBytes = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space')?.space_used_size ?? 0
+const oldSpaceBytes = () =>
+  getHeapSpaceStatistics().find((space) => space.space_name === 'old_space')?.space_used_size ?? 0
 
-/** What becomes old, in bytes, while values pass through a map that is old itself. */
-function grownOld(map: CellMap<number, unknown>): number {
+/** Growth of the old generation, in bytes, while values are set and deleted in a map that is old itself. */
+function oldGenerationGrowth(map: CellMap<number, unknown>): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (how?: { type: 'minor' }) => void
   let next = 0
-  const pass = (values: number) => {
+  const churn = (values: number) => {
     for (const end = next + values; next < end; next++) {
       map.set(
         next,
         Array.from({ length: VALUE_BYTES / 8 }, () => next),
       )
-      map.delete(next - UNDER_WAY)
+      map.delete(next - LIVE_VALUES)
       if (next % 150 === 0) collect({ type: 'minor' })
     }
   }
-  pass(UNDER_WAY)
+  churn(LIVE_VALUES)
   collect()
-  const before = oldBytes()
-  pass(VALUES)
-  return oldBytes() - before
+  const before = oldSpaceBytes()
+  churn(VALUES)
+  return oldSpaceBytes() - before
 }
 
-describe('createPassingMap', () => {
-  it('holds what a map holds', () => {
+describe('createCellMap', () => {
+  it('holds the same entries as a Map', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-        const passing = createCellMap<number, number>()
+        const cells = createCellMap<number, number>()
         const map = new Map<number, number>()
         for (const [index, { kind, key }] of steps.entries()) {
-          for (const one of [passing, map]) kind === 'set' ? one.set(key, index) : one.delete(key)
-          expect([passing.get(key), passing.has(key)]).toEqual([map.get(key), map.has(key)])
-          expect(passing.entries()).toEqual([...map])
-          expect(passing.values()).toEqual([...map.values()])
+          for (const one of [cells, map]) kind === 'set' ? one.set(key, index) : one.delete(key)
+          expect([cells.get(key), cells.has(key)]).toEqual([map.get(key), map.has(key)])
+          expect(cells.entries()).toEqual([...map])
+          expect(cells.values()).toEqual([...map.values()])
         }
       }),
     )
   })
 
-  it('leaves next to nothing of what has passed to the collection of everything', () => {
-    expect(grownOld(createCellMap())).toBeLessThan((VALUES * VALUE_BYTES) / 8)
+  it('lets deleted values be collected before they reach the old generation', () => {
+    expect(oldGenerationGrowth(createCellMap())).toBeLessThan((VALUES * VALUE_BYTES) / 8)
   })
 })

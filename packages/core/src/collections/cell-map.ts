@@ -1,4 +1,4 @@
-/** A map whose entries come and go. What is deleted is let go of at once. */
+/** A map with a high turnover of entries. A deleted value becomes collectable at once. */
 export interface CellMap<K, V> {
   get(key: K): V | undefined
   has(key: K): boolean
@@ -13,9 +13,9 @@ interface Cell<V> {
 }
 
 /**
- * A `Map` replaces its table again and again when entries come and go, and the old one, with all that stood in it, leads to
- * the new one. Once a table has become old to the garbage collector, so does every later one, and with them every value, until
- * the next collection of everything. In these tables stand cells, which are empty by then.
+ * V8 replaces the table of a `Map` as entries come and go, and keeps each old table linked to the new one. Once a table is in
+ * the old generation, every value of the later tables survives until the next full garbage collection. This map stores cells
+ * and empties them on deletion, so only empty cells survive.
  */
 export function createCellMap<K, V>(): CellMap<K, V> {
   const cells = new Map<K, Cell<V>>()

@@ -1,6 +1,6 @@
 import type { Page, PageQuery } from '@perdure/ports'
 
-/** A page of what has names, given in their order; the cursor is the last name of the page before. */
+/** A page of items that are sorted by a unique name; the cursor is the last name of the previous page. */
 export function pageByName<T>(
   byName: readonly T[],
   nameOf: (item: T) => string,

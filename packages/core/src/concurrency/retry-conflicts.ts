@@ -4,7 +4,7 @@ import { AppError } from '@perdure/ports'
  * Attempts to commit a decision before giving up. Of all writers that change the same row at once, one succeeds in each
  * round, so this is how many of them may compete.
  */
-export const MAX_COMMIT_ATTEMPTS = 100
+const MAX_COMMIT_ATTEMPTS = 100
 
 /** Returned by an attempt whose commit met a write conflict and wrote nothing. */
 export const CONFLICT = Symbol('conflict')

@@ -23,7 +23,7 @@ const Result = v.strictObject({
 })
 
 /**
- * Phases may be plugged in, and what they come to may be the word of a model.
+ * Validates the result of a phase: a custom phase may return the output of a model.
  *
  * @throws AppError `validation-failed`
  */

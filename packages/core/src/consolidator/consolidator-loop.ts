@@ -2,8 +2,8 @@ import type { ConsolidationStore, EpochMs, JobPhase, JobQueue, UnitOfWork } from
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { createSupervisedLoop, type SupervisedLoop, type SupervisedLoopDeps } from '../lifecycle/supervised-loop.ts'
 import type { StateHolder } from './consolidator-state.ts'
-import { type BudgetLimits, dayOf, isUsedUp, readBudget } from './daily-spend.ts'
-import { extractionOf, newJob, PHASES } from './jobs.ts'
+import { type BudgetLimits, dayOf, isExhausted, readBudget } from './daily-spend.ts'
+import { extractTarget, newJob, PHASES } from './jobs.ts'
 import type { WorkJob } from './work-job.ts'
 
 export interface ConsolidatorLoopDeps extends SupervisedLoopDeps, Pick<Parameters<typeof newJob>[0], 'ids'> {
@@ -15,17 +15,17 @@ export interface ConsolidatorLoopDeps extends SupervisedLoopDeps, Pick<Parameter
   /** A session without a run or message for this long is idle. */
   readonly idleAfterMs: number
   readonly budget: BudgetLimits
-  /** Phases that may spend the budget; they wait for the next day when it is used up. */
-  readonly spending: ReadonlySet<JobPhase>
+  /** Phases that use the budget; when it is exhausted, they wait until the next day. */
+  readonly budgetedPhases: ReadonlySet<JobPhase>
 }
 
-/** Its `stop` aborts what is under way and resolves within ten seconds, whatever hangs. */
+/** `stop` aborts the current job and resolves within ten seconds, even if a call hangs. */
 export type ConsolidatorLoop = Daemon & Pick<SupervisedLoop, 'wake' | 'state'>
 
 const STOP_MS = 10_000
-const SESSIONS_AT_ONCE = 100
+const SESSION_BATCH = 100
 
-/** Queues the sessions that went idle and does the jobs that are due, one at a time. */
+/** Queues sessions that have become idle and runs due jobs, one at a time. */
 export function createConsolidatorLoop(deps: ConsolidatorLoopDeps): ConsolidatorLoop {
   const { jobs, clock, timers, state, workJob, idleAfterMs } = deps
   const stopping = new AbortController()
@@ -49,9 +49,9 @@ export function createConsolidatorLoop(deps: ConsolidatorLoopDeps): Consolidator
     ...loop,
     async stop() {
       stopping.abort()
-      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const { promise: timedOut, resolve } = Promise.withResolvers<void>()
       const cancel = timers.after(STOP_MS, resolve)
-      await Promise.race([loop.stop(), late])
+      await Promise.race([loop.stop(), timedOut])
       cancel()
     },
   }
@@ -60,18 +60,18 @@ export function createConsolidatorLoop(deps: ConsolidatorLoopDeps): Consolidator
 async function queueIdleSessions({ consolidation, unitOfWork, clock, ids, idleAfterMs }: ConsolidatorLoopDeps) {
   const before = (clock.now() - idleAfterMs) as EpochMs
   for (;;) {
-    const idle = await consolidation.idleSessions(before, SESSIONS_AT_ONCE)
+    const idle = await consolidation.idleSessions(before, SESSION_BATCH)
     if (idle.length === 0) return
     await unitOfWork.commit(
       idle.flatMap(({ sessionId, owner, changedAt }) => [
         { type: 'consolidation.seen', sessionId, changedAt } as const,
-        { type: 'job.enqueue', job: newJob({ clock, ids }, extractionOf({ sessionId, owner })) } as const,
+        { type: 'job.enqueue', job: newJob({ clock, ids }, extractTarget({ sessionId, owner })) } as const,
       ]),
     )
   }
 }
 
-async function affordablePhases({ consolidation, budget, clock, spending }: ConsolidatorLoopDeps) {
-  if (spending.size === 0 || !isUsedUp(await readBudget(consolidation, budget, clock.now()))) return PHASES
-  return PHASES.filter((phase) => !spending.has(phase))
+async function affordablePhases({ consolidation, budget, clock, budgetedPhases }: ConsolidatorLoopDeps) {
+  if (budgetedPhases.size === 0 || !isExhausted(await readBudget(consolidation, budget, clock.now()))) return PHASES
+  return PHASES.filter((phase) => !budgetedPhases.has(phase))
 }

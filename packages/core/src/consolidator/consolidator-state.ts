@@ -9,7 +9,7 @@ export interface ConsolidatorCheck {
   readonly running: boolean
 }
 
-/** What health and metrics show; read without a look into the database. */
+/** The state for health and metrics, held in memory so that reading it needs no query. */
 export interface ConsolidatorState {
   readonly counts: JobCounts
   readonly budget: Budget
@@ -17,17 +17,17 @@ export interface ConsolidatorState {
 
 export interface StateHolder {
   current(): ConsolidatorState
-  /** Looks into the database, now and then. */
+  /** Reads the state from the database. */
   refresh(day: string): Promise<void>
 }
 
-const NOTHING: JobCounts = { extract: 0, merge: 0, decay: 0, deadLetters: 0 }
+const NO_JOBS: JobCounts = { extract: 0, merge: 0, decay: 0, deadLetters: 0 }
 
 export function createStateHolder(
   { jobs, consolidation }: { readonly jobs: JobQueue; readonly consolidation: ConsolidationStore },
   limits: BudgetLimits,
 ): StateHolder {
-  let state: ConsolidatorState = { counts: NOTHING, budget: budgetAfter(limits, { tokens: 0, costUsd: 0 }) }
+  let state: ConsolidatorState = { counts: NO_JOBS, budget: budgetAfter(limits, { tokens: 0, costUsd: 0 }) }
   return {
     current: () => state,
     async refresh(day) {
@@ -44,9 +44,9 @@ export function checkConsolidator(
   const { deadLetters } = counts
   const message =
     loop === 'failing'
-      ? 'the consolidator fails again and again; see the log'
+      ? 'the consolidator keeps failing; see the log'
       : deadLetters > 0
-        ? `jobs were given up: ${deadLetters}; see GET /consolidator/dead-letters`
+        ? `${deadLetters} jobs have failed permanently; see GET /consolidator/dead-letters`
         : undefined
   const status = message === undefined ? 'ok' : 'warn'
   return {

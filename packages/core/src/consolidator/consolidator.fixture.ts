@@ -7,7 +7,7 @@ export const never = () => new Promise<never>(() => undefined)
 export const fails = () => Promise.reject(Object.assign(new Error('no model'), { kind: 'transient' }))
 export const key: KeyedRequest = { id: 'k', fingerprint: 'same' }
 
-export function running(options: MemoryOptions = {}) {
+export function startConsolidator(options: MemoryOptions = {}) {
   const world = createMemoryWorld(options)
   const start = () => {
     for (const daemon of world.daemons) daemon.start()
@@ -34,16 +34,16 @@ export function running(options: MemoryOptions = {}) {
   return {
     ...world,
     addSession,
-    /** Long enough for every session to be idle, and for the loop to see that. */
-    async beIdle() {
-      for (const ms of [HOUR, 30_000, 0]) await world.pass(ms)
+    /** Advances the clock until every session is idle and the loop has processed it. */
+    async waitUntilIdle() {
+      for (const ms of [HOUR, 30_000, 0]) await world.advance(ms)
     },
     counts: () => world.storage.jobs.counts(),
-    dead: async () => (await world.readConsolidator.deadLetters({ limit: 9, order: 'asc' })).items,
+    deadLetters: async () => (await world.readConsolidator.deadLetters({ limit: 9, order: 'asc' })).items,
   }
 }
 
-/** Remembers what every message says. */
+/** Stores every message as a fact. */
 export const extract: ConsolidatorPhases['extract'] = async (_, reads): Promise<PhaseResult> => ({
   remember: (await reads.messages()).map(({ content }) => ({ text: String(JSON.parse(content)) })),
   spent: { tokens: 10, costUsd: 0.5 },

@@ -2,41 +2,41 @@ import type { PhaseResult, Storage } from '@perdure/ports'
 import { aMessage, aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMemoryWorld, DAY, HOUR } from '../memory/memory.fixture.ts'
-import { extract, fails, never, running } from './consolidator.fixture.ts'
+import { extract, fails, never, startConsolidator } from './consolidator.fixture.ts'
 
-describe('the consolidator', () => {
-  it('takes up a session that went idle, once, and again when it has something new', async () => {
-    const { addSession, pass, beIdle, texts, unitOfWork, clock } = running({ phases: { extract } })
+describe('createConsolidator', () => {
+  it('processes an idle session once, and again when it has new messages', async () => {
+    const { addSession, advance, waitUntilIdle, texts, unitOfWork, clock } = startConsolidator({ phases: { extract } })
     await addSession('ses-1', ['one', 'two'])
-    await pass(HOUR - 1)
+    await advance(HOUR - 1)
     expect(await texts()).toEqual([])
 
-    await pass(30_000)
+    await advance(30_000)
     expect(await texts()).toEqual(['one', 'two'])
-    await beIdle()
+    await waitUntilIdle()
     expect(await texts()).toEqual(['one', 'two'])
 
     const message = aMessage({ id: 'm3', sessionId: 'ses-1', createdAt: clock.now(), content: '"three"' as never })
     await unitOfWork.commit([{ type: 'message.append', message }])
-    await beIdle()
+    await waitUntilIdle()
     expect(await texts()).toEqual(['one', 'two', 'three'])
   })
 
-  it('leaves a session alone whose run has not ended', async () => {
-    const { addSession, beIdle, texts, unitOfWork } = running({ phases: { extract } })
+  it('does not process a session whose run has not ended', async () => {
+    const { addSession, waitUntilIdle, texts, unitOfWork } = startConsolidator({ phases: { extract } })
     await addSession('ses-1')
     await unitOfWork.commit([{ type: 'run.insert', run: aRun({ sessionId: 'ses-1', status: 'suspended' }) }])
 
-    await beIdle()
+    await waitUntilIdle()
 
     expect(await texts()).toEqual([])
   })
 
-  it('gives facts the owner and session they were learnt in, then merges and lets fade', async () => {
-    const { addSession, beIdle, storage, eventsOf, clock } = running({ phases: { extract } })
+  it('stores facts with the owner and session of their source, then merges and decays', async () => {
+    const { addSession, waitUntilIdle, storage, eventsOf, clock } = startConsolidator({ phases: { extract } })
     await addSession('ses-1', ['one', 'One.'])
 
-    await beIdle()
+    await waitUntilIdle()
 
     const { items } = await storage.facts.list(
       { now: clock.now(), visibility: { owner: 'alice' } },
@@ -51,30 +51,34 @@ describe('the consolidator', () => {
     ])
   })
 
-  it('reads a long transcript in parts, oldest first, each once', async () => {
-    const { addSession, beIdle, storage, clock } = running({ phases: { extract, merge: async () => ({}) } })
+  it('reads a long transcript in batches, oldest first, each message once', async () => {
+    const { addSession, waitUntilIdle, storage, clock } = startConsolidator({
+      phases: { extract, merge: async () => ({}) },
+    })
     const said = Array.from(
       { length: 450 },
       (_, index) => `message number ${index} ${'abcdefghij'[index % 10]}${index}`,
     )
     await addSession('ses-1', said)
 
-    await beIdle()
+    await waitUntilIdle()
 
     const filter = { now: clock.now(), visibility: { owner: 'alice' } }
     const { items } = await storage.facts.list(filter, { limit: 1_000, order: 'asc' })
     expect(items.map(({ text }) => text)).toEqual(said)
   })
 
-  it('tries a failed phase again, later every time, and gives it up after five attempts', async () => {
+  it('retries a failed phase with backoff and makes it a dead letter after five attempts', async () => {
     let attempts = 0
     const merge = () => {
       attempts++
       return fails()
     }
-    const { pass, queueConsolidation, counts, dead, checkConsolidator } = running({ phases: { merge } })
+    const { advance, queueConsolidation, counts, deadLetters, checkConsolidator } = startConsolidator({
+      phases: { merge },
+    })
     await queueConsolidation.queue({ phase: 'merge' })
-    await pass(0)
+    await advance(0)
     expect(attempts).toBe(1)
 
     for (const [waitMs, done] of [
@@ -84,14 +88,14 @@ describe('the consolidator', () => {
       [1, 3],
       [80_000, 4],
     ] as const) {
-      await pass(waitMs)
+      await advance(waitMs)
       expect(attempts).toBe(done)
     }
-    for (let n = 0; n < 12; n++) await pass(30_000)
+    for (let n = 0; n < 12; n++) await advance(30_000)
 
     expect(attempts).toBe(5)
     expect(await counts()).toMatchObject({ merge: 0, deadLetters: 1 })
-    expect(await dead()).toMatchObject([
+    expect(await deadLetters()).toMatchObject([
       { phase: 'merge', attempts: 5, error: { kind: 'transient', message: 'no model' } },
     ])
     expect(checkConsolidator()).toMatchObject({ status: 'warn', deadLetters: 1, running: true })
@@ -107,31 +111,31 @@ describe('the consolidator', () => {
     ['revise.0.fact', { revise: [{ id: 'mem_1', text: 'x' }] }],
     ['weigh.0.importance', { weigh: [{ fact: { id: 'mem_1', revision: 1 }, importance: Number.NaN }] }],
     ['spent.costUsd', { spent: { tokens: 5 } }],
-  ])('fails a phase whose result is wrong, and names %s', async (member, result) => {
-    const { addSession, beIdle, pass, texts, dead } = running({
+  ])('fails a phase whose result is invalid and names %s', async (member, result) => {
+    const { addSession, waitUntilIdle, advance, texts, deadLetters } = startConsolidator({
       phases: { extract: async () => result as unknown as PhaseResult },
     })
     await addSession('ses-1')
-    await beIdle()
-    for (const ms of [5_000, 20_000, 80_000, 320_000]) await pass(ms)
+    await waitUntilIdle()
+    for (const ms of [5_000, 20_000, 80_000, 320_000]) await advance(ms)
 
     expect(await texts()).toEqual([])
-    expect(await dead()).toMatchObject([
+    expect(await deadLetters()).toMatchObject([
       { phase: 'extract', error: { kind: 'validation-failed', message: expect.stringContaining(member) } },
     ])
   })
 
-  it('does a dead letter again when asked to', async () => {
+  it('retries a dead letter on request', async () => {
     let isDown = true
     const merge = () => (isDown ? fails() : Promise.resolve({}))
-    const { pass, queueConsolidation, counts, dead } = running({ phases: { merge } })
+    const { advance, queueConsolidation, counts, deadLetters } = startConsolidator({ phases: { merge } })
     await queueConsolidation.queue({ phase: 'merge' })
-    for (let n = 0; n < 30; n++) await pass(30_000)
-    const [letter] = await dead()
+    for (let n = 0; n < 30; n++) await advance(30_000)
+    const [letter] = await deadLetters()
     isDown = false
 
     const reply = await queueConsolidation.retry({ id: letter?.id ?? '' })
-    await pass(0)
+    await advance(0)
 
     expect(reply).toMatchObject({ status: 202, body: { jobIds: [letter?.id] } })
     expect(await counts()).toEqual({ extract: 0, merge: 0, decay: 0, deadLetters: 0 })
@@ -140,55 +144,55 @@ describe('the consolidator', () => {
     })
   })
 
-  it('takes a job again whose process died, and its effect happens once', async () => {
-    for (const death of ['before', 'after']) {
-      const first = running()
+  it('runs a job again after a crash, with a single effect', async () => {
+    for (const moment of ['before', 'after']) {
+      const first = startConsolidator()
       await first.remember('one')
       await first.remember('One.')
-      const dying: Storage = {
+      const crashing: Storage = {
         ...first.storage,
         unitOfWork: {
           async commit(writes) {
             if (!writes.some(({ type }) => type === 'job.complete')) return first.storage.unitOfWork.commit(writes)
-            if (death === 'after') await first.storage.unitOfWork.commit(writes)
+            if (moment === 'after') await first.storage.unitOfWork.commit(writes)
             return never()
           },
         },
       }
       const shared = { clock: first.clock, ids: first.ids }
-      const dead = running({ ...shared, storage: dying })
-      await dead.queueConsolidation.queue({ phase: 'merge' })
-      await dead.pass(0)
+      const crashed = startConsolidator({ ...shared, storage: crashing })
+      await crashed.queueConsolidation.queue({ phase: 'merge' })
+      await crashed.advance(0)
 
-      const next = running({ ...shared, storage: first.storage })
-      await next.pass(60_000)
+      const next = startConsolidator({ ...shared, storage: first.storage })
+      await next.advance(60_000)
 
       expect(await next.texts()).toEqual(['one'])
       expect(await next.counts()).toMatchObject({ merge: 0, deadLetters: 0 })
       const deletions = (await next.eventsOf('memory/events')).filter(({ type }) => type === 'memory.fact.deleted')
-      expect(deletions, death).toHaveLength(1)
+      expect(deletions, moment).toHaveLength(1)
     }
   })
 
-  it('drops what a phase comes to after its lease', async () => {
+  it('discards a result that arrives after the lease has expired', async () => {
     const { promise, resolve } = Promise.withResolvers<PhaseResult>()
     const results = [() => promise, async () => ({ remember: [{ text: 'second' }] })]
     let calls = 0
-    const { addSession, pass, texts, queueConsolidation } = running({
+    const { addSession, advance, texts, queueConsolidation } = startConsolidator({
       phases: { extract: () => (results[calls++] ?? (async () => ({})))() },
     })
     await addSession('ses-1')
     await queueConsolidation.queue({ phase: 'extract', sessionId: 'ses-1' })
-    await pass(0)
-    await pass(60_000)
+    await advance(0)
+    await advance(60_000)
     resolve({ remember: [{ text: 'late' }] })
-    await pass(5_000)
+    await advance(5_000)
 
     expect(await texts()).toEqual(['second'])
   })
 
-  it('gives a job up that ends its process every time', async () => {
-    const { storage, queueConsolidation, pass, dead, clock } = running({ phases: { merge: never } })
+  it('makes a job a dead letter if the process ended during every attempt', async () => {
+    const { storage, queueConsolidation, advance, deadLetters, clock } = startConsolidator({ phases: { merge: never } })
     await queueConsolidation.queue({ phase: 'merge' })
     const [job] = await storage.jobs.due(['merge'], clock.now(), 1)
     for (let n = 0; n < 5; n++) {
@@ -196,14 +200,14 @@ describe('the consolidator', () => {
       const claim = { type: 'job.claim', id: job?.id ?? '', lease: `dead-${n}`, now, until: now } as const
       expect((await storage.unitOfWork.commit([claim])).committed).toBe(true)
     }
-    await pass(0)
+    await advance(0)
 
-    expect(await dead()).toMatchObject([{ id: job?.id, error: { kind: 'interrupted' } }])
+    expect(await deadLetters()).toMatchObject([{ id: job?.id, error: { kind: 'interrupted' } }])
   })
 
-  it('decides again when a fact was changed while its phase worked', async () => {
+  it('runs a phase again when a fact was changed meanwhile', async () => {
     let calls = 0
-    const world = running({
+    const world = startConsolidator({
       phases: {
         merge: async (_, reads) => {
           const [fact] = await reads.similar('one', 1)
@@ -216,54 +220,56 @@ describe('the consolidator', () => {
     })
     const { id } = await world.remember('one')
     await world.queueConsolidation.queue({ phase: 'merge' })
-    await world.pass(0)
+    await world.advance(0)
 
     expect(calls).toBe(2)
     expect(await world.readMemory.fact(id, { owner: 'alice' })).toMatchObject({ tags: ['new'], importance: 1 })
   })
 
-  it('stops spending when the budget of the day is used up, and goes on the next day', async () => {
-    const { addSession, pass, beIdle, texts, readConsolidator, readState } = running({
+  it('pauses budgeted phases when the daily budget is exhausted and resumes the next day', async () => {
+    const { addSession, advance, waitUntilIdle, texts, readConsolidator, readState } = startConsolidator({
       phases: { extract },
       limits: { tokensPerDay: 20, usdCentsPerDay: 1_000 },
     })
     for (const id of ['a', 'b', 'c']) await addSession(id, [`said in ${id} ${id}`])
-    await beIdle()
+    await waitUntilIdle()
 
     expect(await texts()).toHaveLength(2)
     const budget = { tokens: { limit: 20, remaining: 0 }, usd: { limit: 10, remaining: 9 } }
     expect(await readConsolidator.get()).toMatchObject({ queueDepth: { extract: 1, merge: 0 }, budget })
     expect(readState().budget).toEqual(budget)
 
-    await pass(DAY)
-    await pass(30_000)
+    await advance(DAY)
+    await advance(30_000)
     expect(await texts()).toHaveLength(3)
   })
 
-  it('stops at once between jobs, and gives back what it works on', async () => {
-    const { queueConsolidation, pass, daemons, storage, counts, clock } = running({ phases: { merge: never } })
+  it('aborts the current job on stop and returns it to the queue', async () => {
+    const { queueConsolidation, advance, daemons, storage, counts, clock } = startConsolidator({
+      phases: { merge: never },
+    })
     await queueConsolidation.queue({ phase: 'merge' })
-    await pass(0)
+    await advance(0)
     const stopping = Promise.all(daemons.map((daemon) => daemon.stop()))
-    await pass(0)
+    await advance(0)
     await stopping
 
     expect(await counts()).toMatchObject({ merge: 1 })
     expect(await storage.jobs.due(['merge'], clock.now(), 1)).toMatchObject([{ attempts: 0, lease: undefined }])
   })
 
-  it('has stopped after ten seconds, whatever hangs', async () => {
+  it('stops within ten seconds even if the storage hangs', async () => {
     const world = createMemoryWorld()
     const hanging: Storage = { ...world.storage, jobs: { ...world.storage.jobs, due: never } }
-    const { daemons, pass } = running({ storage: hanging, clock: world.clock, ids: world.ids })
-    await pass(0)
+    const { daemons, advance } = startConsolidator({ storage: hanging, clock: world.clock, ids: world.ids })
+    await advance(0)
     let isStopped = false
     const stopping = Promise.all(daemons.map((daemon) => daemon.stop())).then(() => {
       isStopped = true
     })
-    await pass(9_999)
+    await advance(9_999)
     expect(isStopped).toBe(false)
-    await pass(1)
+    await advance(1)
     await stopping
   })
 })

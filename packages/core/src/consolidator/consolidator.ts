@@ -16,13 +16,13 @@ export interface ConsolidatorDeps
   extends Pick<Storage, 'facts' | 'factUpkeep' | 'memoryConflicts' | 'jobs' | 'consolidation' | 'sessions'>,
     SupervisedLoopDeps,
     Pick<CommitOnceDeps, 'idempotencyTtlMs'> {
-  /** Publishes what it commits. */
+  /** Must publish the events that it commits. */
   readonly unitOfWork: UnitOfWork
   readonly ids: IdGenerator
   readonly phase: PhaseHolder
   readonly decisions: FactDecisionsDeps
-  /** Phases of one's own, in place of the defaults. */
-  readonly given: Partial<ConsolidatorPhases>
+  /** Custom phases that replace the defaults. */
+  readonly phaseOverrides: Partial<ConsolidatorPhases>
   readonly limits: ConsolidatorLimits
 }
 
@@ -35,17 +35,17 @@ export interface ConsolidatorLimits extends BudgetLimits {
 
 export type ConsolidatorGroup = ReturnType<typeof createConsolidator>
 
-/** Everything that the consolidator is made of, wired once. */
-export function createConsolidator({ limits, given, ...rest }: ConsolidatorDeps) {
-  const deps = { ...rest, ...limits, budget: limits, phases: { ...createDefaultPhases(limits), ...given } }
+/** Wires the use cases and the loop of the consolidator. */
+export function createConsolidator({ limits, phaseOverrides, ...rest }: ConsolidatorDeps) {
+  const deps = { ...rest, ...limits, budget: limits, phases: { ...createDefaultPhases(limits), ...phaseOverrides } }
   const state = createStateHolder(deps, limits)
-  const spending = new Set(PHASES.filter((phase) => given[phase] !== undefined))
-  const loop = createConsolidatorLoop({ ...deps, state, spending, workJob: createWorkJob(deps) })
+  const budgetedPhases = new Set(PHASES.filter((phase) => phaseOverrides[phase] !== undefined))
+  const loop = createConsolidatorLoop({ ...deps, state, budgetedPhases, workJob: createWorkJob(deps) })
 
   return {
     readConsolidator: createReadConsolidator({ ...deps, isRunning: () => loop.state() !== 'stopped' }),
     queueConsolidation: createQueueConsolidation({ ...deps, onQueued: loop.wake }),
-    /** Costs no storage. */
+    /** Does not read the storage. */
     readState: state.current,
     checkConsolidator: () => checkConsolidator(state.current(), limits.enabled ? loop.state() : 'disabled'),
     daemons: limits.enabled ? [loop] : [],

@@ -1,19 +1,19 @@
 import type { ConsolidationSpend, ConsolidationStore, EpochMs } from '@perdure/ports'
 
-/** What phases of one's own may spend on a day (UTC); no limit when missing. */
+/** The budget of custom phases per day (UTC); unlimited if omitted. */
 export interface BudgetLimits {
   readonly tokensPerDay?: number | undefined
   readonly usdCentsPerDay?: number | undefined
 }
 
-export interface BudgetLeft {
+export interface RemainingBudget {
   readonly limit: number | null
   readonly remaining: number | null // never below 0; null without a limit
 }
 
 export interface Budget {
-  readonly tokens: BudgetLeft
-  readonly usd: BudgetLeft
+  readonly tokens: RemainingBudget
+  readonly usd: RemainingBudget
 }
 
 export const dayOf = (at: EpochMs): string => new Date(at).toISOString().slice(0, 'YYYY-MM-DD'.length)
@@ -28,10 +28,10 @@ export async function readBudget(
 
 export function budgetAfter({ tokensPerDay, usdCentsPerDay }: BudgetLimits, spent: ConsolidationSpend): Budget {
   const usdPerDay = usdCentsPerDay === undefined ? undefined : usdCentsPerDay / 100
-  return { tokens: leftOf(tokensPerDay, spent.tokens), usd: leftOf(usdPerDay, spent.costUsd) }
+  return { tokens: remainingOf(tokensPerDay, spent.tokens), usd: remainingOf(usdPerDay, spent.costUsd) }
 }
 
-export const isUsedUp = ({ tokens, usd }: Budget): boolean => tokens.remaining === 0 || usd.remaining === 0
+export const isExhausted = ({ tokens, usd }: Budget): boolean => tokens.remaining === 0 || usd.remaining === 0
 
-const leftOf = (limit: number | undefined, spent: number): BudgetLeft =>
+const remainingOf = (limit: number | undefined, spent: number): RemainingBudget =>
   limit === undefined ? { limit: null, remaining: null } : { limit, remaining: Math.max(0, limit - spent) }

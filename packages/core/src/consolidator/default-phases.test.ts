@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMemoryWorld, DAY, type MemoryOptions } from '../memory/memory.fixture.ts'
 
-/** A world in which a phase is done by hand, to its end. */
-function consolidating(options: MemoryOptions = {}) {
+/** A world in which a test runs a phase to completion. */
+function createConsolidatingWorld(options: MemoryOptions = {}) {
   const world = createMemoryWorld(options)
   for (const daemon of world.daemons) daemon.start()
   const facts = async () => {
@@ -17,14 +17,14 @@ function consolidating(options: MemoryOptions = {}) {
     facts,
     async do(phase: 'merge' | 'decay') {
       await world.queueConsolidation.queue({ phase })
-      await world.pass(0)
+      await world.advance(0)
     },
   }
 }
 
-describe('merging', () => {
-  it('makes one fact of those that say the same, and keeps the most complete wording', async () => {
-    const { remember, do: consolidate, texts } = consolidating()
+describe('the merge phase', () => {
+  it('merges facts with the same statement and keeps the most complete wording', async () => {
+    const { remember, do: consolidate, texts } = createConsolidatingWorld()
     await remember('harbour opens at six.')
     await remember('The harbour opens at six')
     await remember('  the harbour\n opens at six')
@@ -35,8 +35,8 @@ describe('merging', () => {
     expect(await texts()).toEqual(['The harbour opens at six', 'The harbour opens at seven'])
   })
 
-  it('takes over tags, metadata, importance and the longest life', async () => {
-    const { remember, do: consolidate, facts } = consolidating()
+  it('combines tags and metadata and keeps the highest importance and the latest expiry', async () => {
+    const { remember, do: consolidate, facts } = createConsolidatingWorld()
     await remember('one', { tags: ['a'], metadata: { x: '1' }, expiresAt: '2025-01-02T00:00:00.000Z' })
     await remember('One.', { tags: ['b'], metadata: { y: '2' }, importance: 0.9 })
 
@@ -47,8 +47,8 @@ describe('merging', () => {
     ])
   })
 
-  it('keeps facts apart whose metadata contradict each other, or that belong elsewhere', async () => {
-    const { remember, do: consolidate, texts } = consolidating()
+  it('does not merge facts with contradictory metadata or of different namespaces or owners', async () => {
+    const { remember, do: consolidate, texts } = createConsolidatingWorld()
     await remember('one', { metadata: { x: '1' } })
     await remember('one', { metadata: { x: '2' } })
     await remember('one', { namespace: 'work' })
@@ -59,8 +59,8 @@ describe('merging', () => {
     expect(await texts()).toHaveLength(4)
   })
 
-  it('leaves facts alone that wait for the decision of a conflict', async () => {
-    const { remember, do: consolidate, texts, conflicts } = consolidating()
+  it('does not merge facts in an open conflict', async () => {
+    const { remember, do: consolidate, texts, conflicts } = createConsolidatingWorld()
     await remember("Alice's favourite colour is blue")
     await remember("Alice's favourite colour is green")
     await remember("alice's favourite colour is blue")
@@ -71,15 +71,15 @@ describe('merging', () => {
     expect((await conflicts()).every(({ status }) => status === 'open')).toBe(true)
   })
 
-  it('goes on until nothing is left to merge, however much there is', async () => {
-    const { storage, do: consolidate, pass } = consolidating()
+  it('continues until no duplicates are left', async () => {
+    const { storage, do: consolidate, advance } = createConsolidatingWorld()
     const facts = Array.from({ length: 900 }, (_, index) =>
       aFact({ id: `mem-${index}`, text: `text ${index % 450}`, fingerprint: `f${index % 450}` }),
     )
     await storage.unitOfWork.commit(facts.map((fact) => ({ type: 'fact.insert', fact }) as const))
 
     await consolidate('merge')
-    await pass(0)
+    await advance(0)
 
     expect(await storage.factUpkeep.repeated({ now: 0 as EpochMs }, 9)).toEqual([])
     const page = { limit: 1_000, order: 'asc' } as const
@@ -87,7 +87,7 @@ describe('merging', () => {
     expect(items).toHaveLength(450)
   })
 
-  it('loses nothing distinct: every text that was there has one left that says the same, and no other is gone', async () => {
+  it('keeps exactly one fact for each distinct statement', async () => {
     const noise = fc.constantFrom<(text: string) => string>(
       (text) => text,
       (text) => `${text}.`,
@@ -107,7 +107,7 @@ describe('merging', () => {
 
     await fc.assert(
       fc.asyncProperty(corpus, async (entries) => {
-        const { remember, do: consolidate, facts } = consolidating()
+        const { remember, do: consolidate, facts } = createConsolidatingWorld()
         for (const [text, disturb, owner] of entries) await remember(disturb(text), { owner })
         const before = await facts()
 
@@ -117,9 +117,9 @@ describe('merging', () => {
         const statementOf = ({ owner, fingerprint }: FactRecord) => `${owner} ${fingerprint}`
         expect(new Set(after.map(statementOf))).toEqual(new Set(before.map(statementOf)))
         for (const fact of after) expect(before.map(({ id }) => id)).toContain(fact.id)
-        for (const gone of before.filter(({ id }) => after.every((fact) => fact.id !== id))) {
-          const left = after.filter((fact) => statementOf(fact) === statementOf(gone))
-          expect(left.some(({ text }) => wordsOf(text).length >= wordsOf(gone.text).length)).toBe(true)
+        for (const deleted of before.filter(({ id }) => after.every((fact) => fact.id !== id))) {
+          const remaining = after.filter((fact) => statementOf(fact) === statementOf(deleted))
+          expect(remaining.some(({ text }) => wordsOf(text).length >= wordsOf(deleted.text).length)).toBe(true)
         }
       }),
       { numRuns: 60 },
@@ -127,31 +127,31 @@ describe('merging', () => {
   })
 })
 
-describe('decay', () => {
-  it('halves importance in its half-life, however often it is done', async () => {
-    const often = consolidating()
-    const seldom = consolidating()
+describe('the decay phase', () => {
+  it('halves importance per half-life, regardless of how often it runs', async () => {
+    const often = createConsolidatingWorld()
+    const seldom = createConsolidatingWorld()
     for (const { remember } of [often, seldom]) await remember('one', { importance: 0.8 })
 
     for (let day = 0; day < 30; day++) {
-      await often.pass(DAY)
+      await often.advance(DAY)
       await often.do('decay')
     }
-    await seldom.pass(30 * DAY)
+    await seldom.advance(30 * DAY)
     await seldom.do('decay')
 
     for (const { facts } of [often, seldom]) expect((await facts())[0]?.importance).toBeCloseTo(0.4, 5)
   })
 
-  it('changes nothing else of a fact, and nothing within a day', async () => {
-    const { remember, pass, do: consolidate, facts } = consolidating()
+  it('changes only the importance of a fact, and nothing within a day', async () => {
+    const { remember, advance, do: consolidate, facts } = createConsolidatingWorld()
     await remember('one')
     const [before] = await facts()
-    await pass(DAY - 1)
+    await advance(DAY - 1)
     await consolidate('decay')
     expect(await facts()).toEqual([before])
 
-    await pass(1)
+    await advance(1)
     await consolidate('decay')
 
     const [after] = await facts()
@@ -159,12 +159,12 @@ describe('decay', () => {
     expect(after?.importance).toBeLessThan(0.5)
   })
 
-  it('deletes what has expired, with its events and conflicts', async () => {
-    const { remember, pass, do: consolidate, storage, eventsOf, conflicts } = consolidating()
+  it('deletes expired facts, appends their events and resolves their conflicts', async () => {
+    const { remember, advance, do: consolidate, storage, eventsOf, conflicts } = createConsolidatingWorld()
     const expiresAt = '2025-01-01T00:00:01.000Z'
     await remember("Alice's favourite colour is certainly blue", { expiresAt })
     await remember("Alice's favourite colour is certainly green", { expiresAt })
-    await pass(1_000)
+    await advance(1_000)
 
     await consolidate('decay')
 

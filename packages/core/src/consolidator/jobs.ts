@@ -2,14 +2,14 @@ import type { ChangedSession, Clock, IdGenerator, JobPhase, NewJob } from '@perd
 
 export const PHASES: readonly JobPhase[] = ['extract', 'merge', 'decay']
 
-/** Of what a job is to be made. */
+/** What a job works on. */
 export interface JobTarget {
   readonly phase: JobPhase
   readonly owner?: string | undefined
   readonly sessionId?: string | undefined
 }
 
-/** A job that is due at once. Its key says what it would do. */
+/** A job that is due immediately. Its key identifies its work, so that the same work is queued only once. */
 export function newJob(
   { clock, ids }: { readonly clock: Clock; readonly ids: IdGenerator },
   target: JobTarget,
@@ -20,14 +20,14 @@ export function newJob(
   return { id: ids.newId('job'), key, phase, owner, sessionId, createdAt: now, dueAt: now }
 }
 
-export const extractionOf = ({ sessionId, owner }: Pick<ChangedSession, 'sessionId' | 'owner'>): JobTarget => ({
+export const extractTarget = ({ sessionId, owner }: Pick<ChangedSession, 'sessionId' | 'owner'>): JobTarget => ({
   phase: 'extract',
   sessionId,
   owner,
 })
 
-/** What follows when a job is done: new facts may be duplicates, then is the time to let the old ones fade. */
-export function followerOf({ phase, owner }: JobTarget): JobTarget | undefined {
+/** The job that follows a completed one: an extraction is followed by a merge, a merge by a decay. */
+export function nextTarget({ phase, owner }: JobTarget): JobTarget | undefined {
   if (phase === 'extract') return { phase: 'merge', owner }
   return phase === 'merge' ? { phase: 'decay', owner } : undefined
 }

@@ -8,33 +8,33 @@ import {
 
 export type PhaseReadsDeps = Pick<Storage, 'facts' | 'factUpkeep' | 'memoryConflicts' | 'consolidation' | 'sessions'>
 
-const MESSAGES = 200
+const MESSAGE_BATCH = 200
 
-/** The reads of one job, and what of the transcript it has been given. */
+/** The reads of one job, which record how much of the transcript the job has read. */
 export interface TrackedReads {
   readonly reads: ConsolidationReads
-  /** The last message that was handed out; 0 when none was. */
-  readThrough(): number
-  /** Whether more messages wait than were handed out. */
+  /** Sequence number of the last message that was read; 0 if none was. */
+  lastReadSeq(): number
+  /** Whether there are new messages that were not read yet. */
   hasUnread(): boolean
 }
 
 export function createPhaseReads(deps: PhaseReadsDeps, { owner, sessionId, now }: ConsolidationJob): TrackedReads {
   const { facts, factUpkeep, memoryConflicts } = deps
-  let through = 0
-  let isMore = false
+  let lastSeq = 0
+  let hasMore = false
 
   return {
-    readThrough: () => through,
-    hasUnread: () => isMore,
+    lastReadSeq: () => lastSeq,
+    hasUnread: () => hasMore,
     reads: {
       async messages() {
         if (sessionId === undefined) return []
         const unseen = await unseenMessages(deps, sessionId)
-        const given = unseen.slice(0, MESSAGES)
-        through = given.at(-1)?.seq ?? 0
-        isMore = given.length < unseen.length
-        return given
+        const batch = unseen.slice(0, MESSAGE_BATCH)
+        lastSeq = batch.at(-1)?.seq ?? 0
+        hasMore = batch.length < unseen.length
+        return batch
       },
       similar: (text, limit) => facts.search(text, { owner, now, visibility: EVERY_ROW }, limit),
       repeated: (limit, after) => factUpkeep.repeated({ owner, after, now }, limit),
@@ -48,7 +48,7 @@ export function createPhaseReads(deps: PhaseReadsDeps, { owner, sessionId, now }
   }
 }
 
-/** Oldest first. Walks back from the newest, so that it costs what is new and not the whole transcript. */
+/** Oldest first. Reads backwards from the newest message, so that the cost depends only on the number of new ones. */
 async function unseenMessages(
   { consolidation, sessions }: Pick<PhaseReadsDeps, 'consolidation' | 'sessions'>,
   sessionId: string,
@@ -57,10 +57,10 @@ async function unseenMessages(
   const unseen: MessageRecord[] = []
   let cursor: string | undefined
   do {
-    const { items, nextCursor } = await sessions.messages(sessionId, { limit: MESSAGES, order: 'desc', cursor })
+    const { items, nextCursor } = await sessions.messages(sessionId, { limit: MESSAGE_BATCH, order: 'desc', cursor })
     unseen.push(...items.filter(({ seq }) => seq > seen))
-    const isWhole = unseen.length > 0 && unseen.at(-1)?.id === items.at(-1)?.id
-    cursor = isWhole ? (nextCursor ?? undefined) : undefined
+    const isWholePageUnseen = unseen.length > 0 && unseen.at(-1)?.id === items.at(-1)?.id
+    cursor = isWholePageUnseen ? (nextCursor ?? undefined) : undefined
   } while (cursor !== undefined)
   return unseen.reverse()
 }

@@ -7,9 +7,9 @@ import {
 } from '../memory/fact-decisions.ts'
 
 /**
- * What a phase has decided, as writes. Each fact, and each conflict between facts, is touched once.
+ * The writes for the result of a phase. Each fact and each conflict is changed at most once.
  *
- * @throws AppError `validation-failed` for a fact that is refused
+ * @throws AppError `validation-failed` if a fact is rejected
  */
 export async function phaseWrites(
   deps: FactDecisionsDeps,
@@ -17,21 +17,21 @@ export async function phaseWrites(
   { remember = [], revise = [], forget = [], weigh = [] }: PhaseResult,
 ): Promise<readonly Write[]> {
   const touched = new Set(forget.map(({ id }) => id))
-  const besides = { ignored: touched }
+  const sameCommit = { ignored: touched }
   const writes: Write[] = []
-  const take = (more: readonly Write[]) => {
+  const add = (more: readonly Write[]) => {
     writes.push(...more)
     for (const write of more) if (write.type === 'conflict.resolve') touched.add(write.id)
   }
 
-  for (const fact of forget) take(await decideFactDeletion(deps, fact, besides))
+  for (const fact of forget) add(await decideFactDeletion(deps, fact, sameCommit))
   for (const { fact, change } of revise) {
-    take((await decideFactChange(deps, fact, { ...change, besides })).writes)
+    add((await decideFactChange(deps, fact, { ...change, sameCommit })).writes)
     touched.add(fact.id)
   }
-  for (const found of remember) {
-    if (owner === undefined) throw new AppError('validation-failed', { message: 'a job of no owner finds no facts' })
-    take((await decideNewFact(deps, found, { owner, sessionId, besides })).writes)
+  for (const input of remember) {
+    if (owner === undefined) throw new AppError('validation-failed', { message: 'remember: the job has no owner' })
+    add((await decideNewFact(deps, input, { owner, sessionId, sameCommit })).writes)
   }
   for (const { fact, importance } of weigh) {
     writes.push({ type: 'fact.weigh', id: fact.id, revision: fact.revision, importance, at: now })
@@ -39,6 +39,6 @@ export async function phaseWrites(
   return writes
 }
 
-/** How many facts the result is about. */
-export const changesIn = ({ remember = [], revise = [], forget = [], weigh = [] }: PhaseResult): number =>
+/** How many facts the result changes. */
+export const countChanges = ({ remember = [], revise = [], forget = [], weigh = [] }: PhaseResult): number =>
   remember.length + revise.length + forget.length + weigh.length

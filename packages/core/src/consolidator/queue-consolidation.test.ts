@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { key, never, running } from './consolidator.fixture.ts'
+import { key, never, startConsolidator } from './consolidator.fixture.ts'
 
-describe('queueing by hand', () => {
-  it('queues every phase for all, and names the same jobs when they wait already', async () => {
-    const { addSession, queueConsolidation, counts } = running({ phases: { merge: never } })
+describe('createQueueConsolidation', () => {
+  it('queues every phase for every owner, and returns the same jobs if they are already queued', async () => {
+    const { addSession, queueConsolidation, counts } = startConsolidator({ phases: { merge: never } })
     await addSession('ses-1')
 
     const first = await queueConsolidation.queue({})
@@ -14,8 +14,8 @@ describe('queueing by hand', () => {
     expect(await counts()).toMatchObject({ extract: 1, merge: 1, decay: 1 })
   })
 
-  it('queues one phase, or what belongs to one session', async () => {
-    const { addSession, queueConsolidation, counts, storage, clock } = running()
+  it('queues one phase, or the phases of one session', async () => {
+    const { addSession, queueConsolidation, counts, storage, clock } = startConsolidator()
     await addSession('ses-1')
     await queueConsolidation.queue({ phase: 'decay' })
     expect(await counts()).toMatchObject({ extract: 0, merge: 0, decay: 1 })
@@ -34,8 +34,8 @@ describe('queueing by hand', () => {
     })
   })
 
-  it('is remembered under its key, and refused while the server drains', async () => {
-    const { queueConsolidation, phase } = running()
+  it('replays the answer for a repeated key, and refuses to queue while the server drains', async () => {
+    const { queueConsolidation, phase } = startConsolidator()
     const first = await queueConsolidation.queue({ phase: 'merge', key })
     expect(await queueConsolidation.queue({ phase: 'merge', key })).toMatchObject({
       replayed: true,

@@ -14,7 +14,7 @@ import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
-import { extractionOf, newJob } from './jobs.ts'
+import { extractTarget, newJob } from './jobs.ts'
 
 export interface QueueConsolidationDeps extends CommitOnceDeps {
   readonly jobs: JobQueue
@@ -23,19 +23,19 @@ export interface QueueConsolidationDeps extends CommitOnceDeps {
   readonly clock: Clock
   readonly ids: IdGenerator
   readonly phase: PhaseHolder
-  /** Called when jobs were queued. */
+  /** Called after jobs were queued. */
   readonly onQueued: () => void
 }
 
 export interface QueueConsolidationRequest {
-  /** Every phase when missing. */
+  /** Default: every phase. */
   readonly phase?: JobPhase | undefined
-  /** Of this session, and what its owner remembers; every session that changed, and everybody's facts, when missing. */
+  /** Restricts the jobs to this session and the facts of its owner; default: every changed session and all facts. */
   readonly sessionId?: string | undefined
   readonly key?: KeyedRequest | undefined
 }
 
-/** Queueing by hand, for operators. Both answer 202 with the ids of the jobs. */
+/** Queues jobs on behalf of an operator. Both methods answer 202 with the ids of the jobs. */
 export interface QueueConsolidation {
   /** @throws AppError `session-not-found`, `server-draining` */
   queue(request: QueueConsolidationRequest): Promise<Reply>
@@ -43,7 +43,7 @@ export interface QueueConsolidation {
   retry(request: { readonly id: string; readonly key?: KeyedRequest | undefined }): Promise<Reply>
 }
 
-const SESSIONS_AT_ONCE = 200
+const MAX_SESSIONS = 200
 
 export function createQueueConsolidation(deps: QueueConsolidationDeps): QueueConsolidation {
   const { jobs, clock, phase, onQueued } = deps
@@ -65,11 +65,11 @@ export function createQueueConsolidation(deps: QueueConsolidationDeps): QueueCon
   return {
     queue: (request) =>
       answer(request.key, async () => {
-        const wanted = await jobsFor(deps, request)
-        const known = await Promise.all(wanted.map(({ key }) => jobs.findLive(key)))
+        const requested = await jobsFor(deps, request)
+        const queued = await Promise.all(requested.map(({ key }) => jobs.findLive(key)))
         return {
-          writes: wanted.map((job) => ({ type: 'job.enqueue', job })),
-          jobIds: wanted.map((job, index) => known[index]?.id ?? job.id),
+          writes: requested.map((job) => ({ type: 'job.enqueue', job })),
+          jobIds: requested.map((job, index) => queued[index]?.id ?? job.id),
         }
       }),
     retry: ({ id, key }) =>
@@ -86,10 +86,10 @@ async function jobsFor(
   deps: QueueConsolidationDeps,
   { phase, sessionId }: QueueConsolidationRequest,
 ): Promise<readonly NewJob[]> {
-  const isWanted = (one: JobPhase) => phase === undefined || phase === one
-  const { owner, sessions } = await scopeOf(deps, sessionId, isWanted('extract'))
-  const upkeep = (['merge', 'decay'] as const).filter(isWanted)
-  return [...sessions.map(extractionOf), ...upkeep.map((one) => ({ phase: one, owner }))].map((target) =>
+  const isRequested = (one: JobPhase) => phase === undefined || phase === one
+  const { owner, sessions } = await scopeOf(deps, sessionId, isRequested('extract'))
+  const upkeep = (['merge', 'decay'] as const).filter(isRequested)
+  return [...sessions.map(extractTarget), ...upkeep.map((one) => ({ phase: one, owner }))].map((target) =>
     newJob(deps, target),
   )
 }
@@ -104,6 +104,6 @@ async function scopeOf(
     if (session === undefined) throw new AppError('session-not-found')
     return { owner: session.owner, sessions: isExtracting ? [{ sessionId, owner: session.owner }] : [] }
   }
-  const changed = isExtracting ? await consolidation.idleSessions(clock.now(), SESSIONS_AT_ONCE) : []
+  const changed = isExtracting ? await consolidation.idleSessions(clock.now(), MAX_SESSIONS) : []
   return { owner: undefined, sessions: changed }
 }

@@ -16,7 +16,7 @@ export interface ConsolidatorResource {
   readonly budget: Budget
 }
 
-/** Reads of the consolidator for the API. */
+/** Reads the state of the consolidator for the API. */
 export interface ReadConsolidator {
   get(): Promise<ConsolidatorResource>
   deadLetters(page: PageQuery): Promise<Page<DeadLetterResource>>
@@ -48,7 +48,7 @@ const toDeadLetterResource = ({ id, phase, sessionId, attempts, error, createdAt
   phase,
   sessionId,
   attempts,
-  error: error ?? { kind: 'unknown', message: 'no reason was noted' },
+  error: error ?? { kind: 'unknown', message: 'no error was recorded' },
   createdAt: toIso(createdAt),
   failedAt: toIso(failedAt ?? createdAt),
 })

@@ -19,9 +19,9 @@ import type { FactDecisionsDeps } from '../memory/fact-decisions.ts'
 import { MEMORY_TOPIC } from '../memory/memory-events.ts'
 import { checkPhaseResult } from './check-phase-result.ts'
 import { dayOf } from './daily-spend.ts'
-import { followerOf, newJob } from './jobs.ts'
+import { newJob, nextTarget } from './jobs.ts'
 import { createPhaseReads, type PhaseReadsDeps, type TrackedReads } from './phase-reads.ts'
-import { changesIn, phaseWrites } from './phase-writes.ts'
+import { countChanges, phaseWrites } from './phase-writes.ts'
 
 export interface WorkJobDeps extends PhaseReadsDeps {
   readonly unitOfWork: UnitOfWork
@@ -35,9 +35,10 @@ export interface WorkJobDeps extends PhaseReadsDeps {
 }
 
 /**
- * Takes the job and does it. What its phase decides is written in one commit with the end of the job, under the lease on
- * it: a process that dies, or is too slow, leaves nothing half done and nothing twice. A phase that fails is tried again
- * later, and its job is given up after five attempts. `stopping` aborts: then the job goes back as it was.
+ * Claims a job and runs its phase. The result and the completion of the job are one commit that requires the lease, so
+ * a process that crashes or is too slow leaves no partial and no repeated effect. A failed phase is retried with
+ * backoff; after five attempts the job becomes a dead letter. When `stopping` aborts, the job returns to the queue
+ * unchanged.
  */
 export type WorkJob = (job: JobRecord, stopping: AbortSignal) => Promise<void>
 
@@ -55,61 +56,61 @@ export function createWorkJob(deps: WorkJobDeps): WorkJob {
     const claim: Write = { type: 'job.claim', id: job.id, lease, now, until: plusMs(now, leaseMs) }
     if (!(await unitOfWork.commit([claim])).committed) return
 
-    const held: HeldJob = { job, lease, attempt: job.attempts + 1 }
-    if (held.attempt > MAX_ATTEMPTS) return giveBack(deps, held, { error: job.error ?? CUT_OFF })
+    const leased: LeasedJob = { job, lease, attempt: job.attempts + 1 }
+    if (leased.attempt > MAX_ATTEMPTS) return releaseJob(deps, leased, { error: job.error ?? INTERRUPTED })
     try {
-      await withinLease(deps, stopping, (signal) => perform(deps, held, signal))
+      await withinLease(deps, stopping, (signal) => runPhase(deps, leased, signal))
     } catch (error) {
-      if (stopping.aborted) return giveBack(deps, { ...held, attempt: job.attempts }, { dueAt: clock.now() })
-      await fail(deps, held, error)
+      if (stopping.aborted) return releaseJob(deps, { ...leased, attempt: job.attempts }, { dueAt: clock.now() })
+      await recordFailure(deps, leased, error)
     }
   }
 }
 
-/** A job that this process has taken. */
-interface HeldJob {
+/** A job that this process has claimed. */
+interface LeasedJob {
   readonly job: JobRecord
   readonly lease: string
   readonly attempt: number
 }
 
-const CUT_OFF: JobError = { kind: 'interrupted', message: 'the process ended during every attempt' }
+const INTERRUPTED: JobError = { kind: 'interrupted', message: 'the process ended during every attempt' }
 
-async function perform(deps: WorkJobDeps, held: HeldJob, signal: AbortSignal): Promise<void> {
+async function runPhase(deps: WorkJobDeps, held: LeasedJob, signal: AbortSignal): Promise<void> {
   await retryConflicts(async () => {
     const now = deps.clock.now()
     const { job, attempt } = held
     const { phase, owner, sessionId } = job
-    const shown: ConsolidationJob = { phase, jobId: job.id, attempt, owner, sessionId, now, signal }
-    const tracked = createPhaseReads(deps, shown)
-    const result = (await deps.phases[phase](shown, tracked.reads)) ?? {}
+    const view: ConsolidationJob = { phase, jobId: job.id, attempt, owner, sessionId, now, signal }
+    const tracked = createPhaseReads(deps, view)
+    const result = (await deps.phases[phase](view, tracked.reads)) ?? {}
     checkPhaseResult(result)
-    const writes = await completion(deps, held, { result, tracked, now })
+    const writes = await completionWrites(deps, held, { result, tracked, now })
     signal.throwIfAborted()
     const outcome = await deps.unitOfWork.commit(writes)
-    // After `job.complete` conflicts, another process holds the job and does the work.
-    const isOver = outcome.committed || outcome.conflict.type === 'job.complete'
-    return isOver ? undefined : CONFLICT
+    // A conflict of `job.complete` means that another process has the lease and does the work.
+    const isDone = outcome.committed || outcome.conflict.type === 'job.complete'
+    return isDone ? undefined : CONFLICT
   }, MAX_COMMIT_ATTEMPTS)
 }
 
-interface Performed {
+interface PhaseRun {
   readonly result: PhaseResult
   readonly tracked: TrackedReads
   readonly now: EpochMs
 }
 
-/** The end of the job and all that its phase has decided. The lease is checked first. */
-async function completion(
+/** The completion of the job, which checks the lease first, and the result of its phase. */
+async function completionWrites(
   deps: WorkJobDeps,
-  { job, lease }: HeldJob,
-  { result, tracked, now }: Performed,
+  { job, lease }: LeasedJob,
+  { result, tracked, now }: PhaseRun,
 ): Promise<readonly Write[]> {
   const { sessionId, phase } = job
-  const throughSeq = tracked.readThrough()
+  const throughSeq = tracked.lastReadSeq()
   const runAgain = result.hasMore === true || tracked.hasUnread()
-  const follower = runAgain ? undefined : followerOf(job)
-  const payload = toJsonText({ phase, jobId: job.id, changed: changesIn(result), sessionId })
+  const next = runAgain ? undefined : nextTarget(job)
+  const payload = toJsonText({ phase, jobId: job.id, changed: countChanges(result), sessionId })
   return [
     { type: 'job.complete', id: job.id, lease, now, runAgain },
     ...(await phaseWrites(deps.decisions, { ...job, now }, result)),
@@ -117,32 +118,32 @@ async function completion(
       ? []
       : [{ type: 'consolidation.extracted', sessionId, throughSeq } as const]),
     ...(result.spent === undefined ? [] : [spendWrite(result.spent, now)]),
-    ...(follower === undefined ? [] : [{ type: 'job.enqueue', job: newJob(deps, follower) } as const]),
+    ...(next === undefined ? [] : [{ type: 'job.enqueue', job: newJob(deps, next) } as const]),
     { type: 'event.append', events: [{ topic: MEMORY_TOPIC, type: 'memory.consolidated', payload, at: now }] },
   ]
 }
 
 function spendWrite({ tokens, costUsd }: NonNullable<PhaseResult['spent']>, now: EpochMs): Write {
   const isValid = Number.isSafeInteger(tokens) && tokens >= 0 && Number.isFinite(costUsd) && costUsd >= 0
-  if (!isValid) throw new Error('spent: expected a whole number of tokens and a cost, neither below 0')
+  if (!isValid) throw new Error('spent: tokens must be a whole number and costUsd a number, neither below 0')
   return { type: 'consolidation.spend', day: dayOf(now), spend: { tokens, costUsd } }
 }
 
-async function fail(deps: WorkJobDeps, held: HeldJob, thrown: unknown): Promise<void> {
+async function recordFailure(deps: WorkJobDeps, held: LeasedJob, thrown: unknown): Promise<void> {
   const { job, attempt } = held
   const error = errorOf(thrown)
   const isLast = attempt >= MAX_ATTEMPTS
   const fields = { jobId: job.id, phase: job.phase, attempt, kind: error.kind }
-  if (isLast) deps.logger.error('consolidation given up', thrown, fields)
-  else deps.logger.warn('consolidation failed, will try again', { ...fields, message: error.message })
+  if (isLast) deps.logger.error('consolidation failed permanently', thrown, fields)
+  else deps.logger.warn('consolidation failed; will retry', { ...fields, message: error.message })
   const backoffMs = FIRST_BACKOFF_MS * BACKOFF_FACTOR ** (attempt - 1)
-  await giveBack(deps, held, { error, dueAt: isLast ? undefined : plusMs(deps.clock.now(), backoffMs) })
+  await releaseJob(deps, held, { error, dueAt: isLast ? undefined : plusMs(deps.clock.now(), backoffMs) })
 }
 
-/** No longer held by this process; a lease that is lost was given back already. */
-async function giveBack(
+/** Releases the lease; the commit has no effect if the lease was already lost. */
+async function releaseJob(
   { unitOfWork, clock }: WorkJobDeps,
-  { job, lease, attempt }: HeldJob,
+  { job, lease, attempt }: LeasedJob,
   { error = job.error, dueAt }: { readonly error?: JobError | undefined; readonly dueAt?: EpochMs | undefined },
 ): Promise<void> {
   await unitOfWork.commit([{ type: 'job.fail', id: job.id, lease, now: clock.now(), attempts: attempt, error, dueAt }])
@@ -154,7 +155,7 @@ function errorOf(thrown: unknown): JobError {
   return { kind: String(known ?? 'phase-failed'), message: String(message ?? thrown) }
 }
 
-/** Rejects when the lease is over or the server stops, whatever the work does. */
+/** Rejects when the lease expires or the server stops, even if the work never settles. */
 async function withinLease(
   { timers, leaseMs }: Pick<WorkJobDeps, 'timers' | 'leaseMs'>,
   stopping: AbortSignal,
@@ -167,8 +168,8 @@ async function withinLease(
     aborter.abort(reason)
     reject(reason)
   }
-  const onStop = () => abort('the server stops')
-  const cancel = timers.after(leaseMs, () => abort(`not done within ${leaseMs} ms`))
+  const onStop = () => abort('the server is stopping')
+  const cancel = timers.after(leaseMs, () => abort(`not completed within ${leaseMs} ms`))
   stopping.addEventListener('abort', onStop)
   try {
     if (stopping.aborted) onStop()

@@ -1,14 +1,14 @@
-/** What a run says when it asks for a decision. */
+/** Options of a request for approval. */
 export interface ApprovalOptions {
-  /** One line for whoever decides. */
+  /** One line that tells the approver what to decide. */
   readonly title?: string
-  /** What is to be decided on; JSON. */
+  /** What the approver decides on; JSON. */
   readonly payload?: unknown
-  /** Expires after this long. Milliseconds; never, when missing. */
+  /** Time until the approval expires. Milliseconds; it never expires by default. */
   readonly timeoutMs?: number
 }
 
-/** How a human decided. */
+/** The decision on an approval. */
 export interface ApprovalDecision {
   readonly granted: boolean
   readonly reason?: string

@@ -10,7 +10,7 @@ export interface ApprovalAsk extends ApprovalOptions {
   readonly toolCallId?: string
 }
 
-/** A new approval of a run, and the events that tell of it. */
+/** A new approval of a run, and its events. */
 export function approvalRequest(
   { run, clock, ids }: Pick<CallScope, 'run' | 'clock' | 'ids'>,
   ask: ApprovalAsk,

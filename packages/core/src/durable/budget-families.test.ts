@@ -1,19 +1,19 @@
-import { isTerminal } from '@perdure/protocol'
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, fromJsonText, type NewEvent, type RunRecord, type Storage } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, settled } from '../engine/test-engine.fixture.ts'
-import { mortal } from '../model/crashing-storage.fixture.ts'
-import type { RunContext } from '../targets/agent.ts'
+import { agentOf, createTestEngine, untilIdle } from '../engine/test-engine.fixture.ts'
+import { createCrashingStorage } from '../model/crashing-storage.fixture.ts'
+import type { RunContext } from '../targets/run-context.ts'
 
-/** What a run does: it reports one after the other, and has children and tools side by side. */
+/** One action of a run. `parallel` runs its actions concurrently. */
 type Op =
   | { readonly op: 'usage'; readonly tokens: number }
   | { readonly op: 'tool' }
   | { readonly op: 'child'; readonly ops: readonly Op[] }
-  | { readonly op: 'together'; readonly ops: readonly Op[] }
+  | { readonly op: 'parallel'; readonly ops: readonly Op[] }
 
 async function perform(ops: readonly Op[], context: RunContext): Promise<void> {
   for (const op of ops) await performOne(op, context)
@@ -22,7 +22,7 @@ async function perform(ops: readonly Op[], context: RunContext): Promise<void> {
 async function performOne(op: Op, context: RunContext): Promise<void> {
   if (op.op === 'usage') return context.usage({ provider: 'p', model: 'm', inputTokens: op.tokens })
   if (op.op === 'tool') return void (await context.tool({ name: 't', execute: () => 1 }))
-  if (op.op === 'together') return void (await Promise.all(op.ops.map((one) => performOne(one, context))))
+  if (op.op === 'parallel') return void (await Promise.all(op.ops.map((one) => performOne(one, context))))
   await context.agents.run('node', op.ops).catch((error: { readonly id?: string }) => {
     if (error.id !== 'step-failed') throw error
   })
@@ -30,7 +30,7 @@ async function performOne(op: Op, context: RunContext): Promise<void> {
 
 const node = agentOf('node', (ops, context) => perform(ops as Op[], context), { recovery: 'resume', maxAttempts: 9 })
 
-/** A commit takes some turns of the event loop, others go on meanwhile, and the next one waits for it. */
+/** A storage whose commits take some event loop turns each, one after another. */
 function slow(storage: Storage, turns: readonly number[]): Storage {
   let queue: Promise<unknown> = Promise.resolve()
   let count = 0
@@ -55,8 +55,8 @@ interface Plan {
   readonly ops: readonly Op[]
   readonly budget: { readonly tokens?: number | undefined; readonly toolCalls?: number | undefined }
   readonly turns: readonly number[]
-  /** After how many commits each process dies; the last one lives. */
-  readonly deaths: readonly number[]
+  /** The number of commits after which each process crashes. One more process then finishes the work. */
+  readonly crashes: readonly number[]
 }
 
 interface Family {
@@ -64,22 +64,22 @@ interface Family {
   readonly events: readonly NewEvent[]
 }
 
-async function play({ ops, budget, turns, deaths }: Plan): Promise<Family> {
+async function runFamily({ ops, budget, turns, crashes }: Plan): Promise<Family> {
   const storage = createInMemoryStorage()
   const shared = { clock: createManualClock(), ids: createSequenceIds(), agents: [node] }
   const runs = async () =>
     (await storage.runs.list({ kind: 'agent', targetId: 'node' }, { limit: 200, order: 'asc' }, EVERY_ROW)).items
   let isAsked = false
-  for (const death of [...deaths, Number.POSITIVE_INFINITY]) {
-    const { storage: own, dieAfter, isDead } = mortal(storage)
+  for (const commits of [...crashes, Number.POSITIVE_INFINITY]) {
+    const { storage: own, crashAfter, hasCrashed } = createCrashingStorage(storage)
     const engine = createTestEngine({ ...shared, storage: slow(own, turns) })
     await engine.recover()
     await engine.start()
-    dieAfter(death)
+    crashAfter(commits)
     if (!isAsked) engine.run('node', { body: { input: ops, budget }, answer: 'accepted' }).catch(() => undefined)
     const isOver = async () =>
-      isDead() || ((await runs()).length > 0 && (await runs()).every((run) => isTerminal(run.status)))
-    for (let round = 0; round < 300 && !(await isOver()); round++) await settled(shared.clock)
+      hasCrashed() || ((await runs()).length > 0 && (await runs()).every((run) => isTerminal(run.status)))
+    for (let round = 0; round < 300 && !(await isOver()); round++) await untilIdle(shared.clock)
     isAsked = (await runs()).length > 0
   }
   const all = await runs()
@@ -94,12 +94,12 @@ const leaf: fc.Arbitrary<Op> = fc.oneof(
 )
 const childOf = (ops: fc.Arbitrary<Op>): fc.Arbitrary<Op> =>
   fc.record({ op: fc.constant('child' as const), ops: fc.array(ops, { minLength: 1, maxLength: 4 }) })
-const togetherOf = (op: fc.Arbitrary<Op>): fc.Arbitrary<Op> =>
-  fc.record({ op: fc.constant('together' as const), ops: fc.array(op, { minLength: 2, maxLength: 4 }) })
-const inner = fc.oneof(leaf, togetherOf(childOf(leaf)), togetherOf(fc.constant({ op: 'tool' as const })))
-const outer = fc.oneof(leaf, togetherOf(childOf(inner)), togetherOf(childOf(leaf)))
+const parallelOf = (op: fc.Arbitrary<Op>): fc.Arbitrary<Op> =>
+  fc.record({ op: fc.constant('parallel' as const), ops: fc.array(op, { minLength: 2, maxLength: 4 }) })
+const inner = fc.oneof(leaf, parallelOf(childOf(leaf)), parallelOf(fc.constant({ op: 'tool' as const })))
+const outer = fc.oneof(leaf, parallelOf(childOf(inner)), parallelOf(childOf(leaf)))
 
-const plans = (deaths: fc.Arbitrary<readonly number[]>): fc.Arbitrary<Plan> =>
+const plans = (crashes: fc.Arbitrary<readonly number[]>): fc.Arbitrary<Plan> =>
   fc.record({
     ops: fc.array(outer, { minLength: 1, maxLength: 4, size: 'max' }),
     budget: fc.record({
@@ -107,12 +107,12 @@ const plans = (deaths: fc.Arbitrary<readonly number[]>): fc.Arbitrary<Plan> =>
       toolCalls: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
     }),
     turns: fc.array(fc.nat(3), { minLength: 1, maxLength: 8 }),
-    deaths,
+    crashes,
   })
 
 const tokensOf = ({ payload }: NewEvent) => (fromJsonText(payload) as { readonly inputTokens: number }).inputTokens
 
-/** The reports that were made after the one that reached the limit, by run. */
+/** The run of each usage report that was made after the limit had been reached. */
 function reportsBeyond({ events }: Family, limit: number): readonly (string | undefined)[] {
   let sum = 0
   const beyond: (string | undefined)[] = []
@@ -124,7 +124,7 @@ function reportsBeyond({ events }: Family, limit: number): readonly (string | un
 }
 
 const count = ({ events }: Family, type: string) => events.filter((event) => event.type === type).length
-/** One that is called again after a crash counts once. */
+/** Counts a call that is repeated after a crash once. */
 const toolCallsOf = ({ events }: Family) =>
   new Set(
     events
@@ -138,68 +138,74 @@ function expectWithin(family: Family, { budget }: Plan): void {
   const { tokens = Number.POSITIVE_INFINITY, toolCalls = Number.POSITIVE_INFINITY } = budget
   expect(family.runs.filter(({ status }) => !isTerminal(status))).toEqual([])
   const beyond = reportsBeyond(family, tokens)
-  expect(beyond, 'a run reports at most what it was spending when the limit was reached').toEqual([...new Set(beyond)])
+  expect(beyond, 'each run reports at most once after the limit was reached').toEqual([...new Set(beyond)])
   expect(toolCallsOf(family)).toBeLessThanOrEqual(toolCalls)
   const isExhausted = ({ finishReason }: RunRecord) => finishReason === 'budget-exhausted'
   const isOver = spentBy(family) >= tokens || family.runs.some(isExhausted)
   if (isOver) expect(family.runs[0]).toMatchObject({ finishReason: 'budget-exhausted' })
 }
 
-const together = (...children: readonly (readonly Op[])[]): Op => ({
-  op: 'together',
+const parallelChildren = (...children: readonly (readonly Op[])[]): Op => ({
+  op: 'parallel',
   ops: children.map((ops) => ({ op: 'child', ops })),
 })
-const AT_ONCE = { turns: [0], deaths: [] }
+const IMMEDIATE = { turns: [0], crashes: [] }
 const usage = (tokens: number): Op => ({ op: 'usage', tokens })
 
 describe('the budget of a run', () => {
-  it('is what its children may use together, while they run side by side', async () => {
-    const ops = [together(Array(9).fill(usage(10)), Array(9).fill(usage(10)), Array(9).fill(usage(10)))]
-    const family = await play({ ops, budget: { tokens: 60 }, ...AT_ONCE })
+  it('limits the total usage of children that run in parallel', async () => {
+    const ops = [parallelChildren(Array(9).fill(usage(10)), Array(9).fill(usage(10)), Array(9).fill(usage(10)))]
+    const family = await runFamily({ ops, budget: { tokens: 60 }, ...IMMEDIATE })
 
     expect(spentBy(family)).toBeLessThanOrEqual(80)
     expect(family.runs.map(({ finishReason }) => finishReason)).toEqual(Array(4).fill('budget-exhausted'))
   })
 
-  it('allows that many calls of tools, however many children make them at once', async () => {
+  it('limits the total tool calls of children that run in parallel', async () => {
     const tools = Array<Op>(9).fill({ op: 'tool' })
-    const family = await play({ ops: [together(tools, tools, tools)], budget: { toolCalls: 5 }, ...AT_ONCE })
+    const family = await runFamily({
+      ops: [parallelChildren(tools, tools, tools)],
+      budget: { toolCalls: 5 },
+      ...IMMEDIATE,
+    })
 
     expect(count(family, 'tool.execute.start')).toBe(5)
     expect(family.runs.slice(1).reduce((sum, run) => sum + run.usage.toolCalls, 0)).toBe(5)
     expect(family.runs.map(({ finishReason }) => finishReason)).toEqual(Array(4).fill('budget-exhausted'))
   })
 
-  it('ends with a child that wanted one call of a tool more, and not with one that used the last', async () => {
+  it('ends parent and child on a tool call beyond the limit, not on the last allowed one', async () => {
     const tools = (calls: number): Op => ({ op: 'child', ops: Array<Op>(calls).fill({ op: 'tool' }) })
     const endsOf = async (calls: number) =>
-      (await play({ ops: [tools(calls)], budget: { toolCalls: 2 }, ...AT_ONCE })).runs.map((run) => run.finishReason)
+      (await runFamily({ ops: [tools(calls)], budget: { toolCalls: 2 }, ...IMMEDIATE })).runs.map(
+        (run) => run.finishReason,
+      )
 
     expect(await endsOf(2)).toEqual(['completed', 'completed'])
     expect(await endsOf(3)).toEqual(['budget-exhausted', 'budget-exhausted'])
   })
 
-  it('starts no child that waited in line until nothing was left', async () => {
+  it('lets queued children use nothing once it is exhausted', async () => {
     const storage = createInMemoryStorage()
     const engine = createTestEngine({ storage, agents: [node], concurrency: 1 })
-    const ops = [together([usage(60)], [usage(10)], [usage(10)])]
+    const ops = [parallelChildren([usage(60)], [usage(10)], [usage(10)])]
     await engine.run('node', { body: { input: ops, budget: { tokens: 60 } }, answer: 'accepted' })
-    for (let round = 0; round < 9; round++) await settled(engine.clock)
+    for (let round = 0; round < 9; round++) await untilIdle(engine.clock)
 
     const { items } = await storage.runs.list({ kind: 'agent' }, { limit: 9, order: 'asc' }, EVERY_ROW)
     expect(items.map(({ usage: { inputTokens } }) => inputTokens)).toEqual([60, 60, 0, 0])
   })
 
-  it('counts what a child uses against what its parent does at the same time', async () => {
+  it('counts the concurrent usage of a parent and its child together', async () => {
     const child: Op = { op: 'child', ops: [usage(30), usage(30)] }
-    const parent: Op = { op: 'together', ops: [child, usage(50)] }
-    const family = await play({ ops: [parent, { op: 'tool' }], budget: { tokens: 100 }, ...AT_ONCE })
+    const parent: Op = { op: 'parallel', ops: [child, usage(50)] }
+    const family = await runFamily({ ops: [parent, { op: 'tool' }], budget: { tokens: 100 }, ...IMMEDIATE })
 
     expect(spentBy(family)).toBe(110)
     expect(count(family, 'tool.execute.start')).toBe(0)
   })
 
-  it('costs a run without children no read', async () => {
+  it('costs a run without children no storage read', async () => {
     const readsWith = async (budget: Plan['budget'] | undefined) => {
       let reads = 0
       const counted = <T extends object>(store: T): T =>
@@ -219,10 +225,10 @@ describe('the budget of a run', () => {
     expect(await readsWith({ tokens: 100, toolCalls: 9 })).toBe(await readsWith(undefined))
   })
 
-  it('holds for every family in every order of commits', () =>
+  it('limits random families of runs in any commit order', () =>
     fc.assert(
       fc.asyncProperty(plans(fc.constant([])), async (plan) => {
-        const family = await play(plan)
+        const family = await runFamily(plan)
         expectWithin(family, plan)
         expect(count(family, 'tool.execute.start')).toBeLessThanOrEqual(
           plan.budget.toolCalls ?? Number.POSITIVE_INFINITY,
@@ -231,10 +237,10 @@ describe('the budget of a run', () => {
       { numRuns: 100 },
     ))
 
-  it('holds over crashes', () =>
+  it('limits random families of runs across crashes', () =>
     fc.assert(
       fc.asyncProperty(plans(fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 3 })), async (plan) =>
-        expectWithin(await play(plan), plan),
+        expectWithin(await runFamily(plan), plan),
       ),
       { numRuns: 100 },
     ))

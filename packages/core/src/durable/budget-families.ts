@@ -1,4 +1,3 @@
-import { isTerminal } from '@perdure/protocol'
 import {
   EVERY_ROW,
   NO_USAGE,
@@ -9,32 +8,33 @@ import {
   type StepRecord,
   type StepStore,
 } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 
-/** What the run at the top of a family may use, and what it and everything below it have used. */
+/** The limits of the topmost run of a family, and the usage of the whole family. */
 export interface FamilyAccount {
   readonly limits: RunBudget
   used(): RunUsage
   add(usage: RunUsage): void
-  /** What one of them wanted more of than was left, which ends all of them. */
+  /** The limit that a run of the family has exceeded, which ends all of them. */
   exhausted(): string | undefined
   exhaust(what: string): void
 }
 
 export interface Membership {
   readonly account: FamilyAccount
-  /** The execution is over; may be said again. */
+  /** To be called when the execution is over. Idempotent. */
   readonly release: () => void
 }
 
-/** A run with a budget and all runs below it are a family, with one account in this process. */
+/** A run with a budget and all runs below it form a family, which shares one account in this process. */
 export interface BudgetFamilies {
   /**
-   * Takes part in the account of the family, before the code of a run with a budget executes. It is opened by what the
-   * records say that the family has used; that costs a family of one no read.
+   * Joins the account of the family before the code of a run with a budget executes. The first run to join opens the account
+   * with the usage in the records; a family of one run needs no read for that.
    */
   join(run: RunRecord, recorded: readonly StepRecord[]): Promise<Membership>
-  /** Forgets the account of a run that has ended, once nothing below it executes. */
+  /** Drops the account of an ended topmost run once nothing below it executes. */
   close(runId: string): void
 }
 
@@ -47,14 +47,14 @@ interface Family {
   readonly topId: string
   readonly account: Promise<FamilyAccount>
   executions: number
-  /** Whether the records alone say what was used, so that it may be opened again. */
+  /** Whether the records alone hold the usage, so that the account can be dropped and opened again. */
   isRebuildable: boolean
   isOver: boolean
 }
 
-/** Only the budget of the run at the top counts: what a child was given is what was left of that. */
+/** Only the budget of the topmost run counts: a child gets what was left of it. */
 export function createBudgetFamilies(deps: BudgetFamiliesDeps): BudgetFamilies {
-  const families = new Map<string, Family>() // by the run at the top
+  const families = new Map<string, Family>() // by id of the topmost run
   const executing = new Map<string, Family>()
 
   const open = (top: RunRecord, recorded: readonly StepRecord[] | undefined): Family => {
@@ -102,7 +102,7 @@ export function createBudgetFamilies(deps: BudgetFamiliesDeps): BudgetFamilies {
   }
 }
 
-/** Whether a budget limits what is counted; its time is a deadline of every run that shares it. */
+/** Whether a budget limits usage. Its time limit is not usage: it is a deadline of every run of the family. */
 export const limitsUsage = ({ tokens, costUsd, toolCalls }: RunBudget = {}): boolean =>
   tokens !== undefined || costUsd !== undefined || toolCalls !== undefined
 
@@ -134,7 +134,7 @@ async function openAccount(
   }
 }
 
-/** The highest run above this one whose budget it shares. */
+/** The topmost run whose budget this run shares. */
 async function topOf({ runs, ...deps }: BudgetFamiliesDeps, run: RunRecord): Promise<RunRecord> {
   for (let top = run; ; ) {
     const { parentRunId } = top
@@ -147,11 +147,11 @@ async function topOf({ runs, ...deps }: BudgetFamiliesDeps, run: RunRecord): Pro
 
 interface Spent {
   readonly used: RunUsage
-  /** One of them has ended because it wanted more. */
+  /** Whether a run has ended because the budget was used up. */
   readonly isExhausted: boolean
 }
 
-/** What a run and all runs below it have used, those included that nobody waits for any more. */
+/** The usage of a run and of all runs below it, including runs that no call waits for any more. */
 async function sumTreeUsage(
   deps: BudgetFamiliesDeps,
   run: RunRecord,
@@ -164,9 +164,9 @@ async function sumTreeUsage(
     if (childRunId === undefined) continue
     const child = await retryTransient(deps, () => deps.runs.find(childRunId, EVERY_ROW))
     const below = child === undefined ? undefined : await sumTreeUsage(deps, child, undefined)
-    // The record of a run that has ended holds already what its settled calls have used.
-    const held = usage !== undefined && isTerminal(run.status) ? usage : NO_USAGE
-    used = sumUsage(used, minus(below?.used ?? usage ?? NO_USAGE, held))
+    // The record of an ended run already includes the usage of its ended calls.
+    const alreadyCounted = usage !== undefined && isTerminal(run.status) ? usage : NO_USAGE
+    used = sumUsage(used, minus(below?.used ?? usage ?? NO_USAGE, alreadyCounted))
     isExhausted ||= below?.isExhausted === true
   }
   return { used, isExhausted }

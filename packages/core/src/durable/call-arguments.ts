@@ -3,13 +3,13 @@ import { AppError, type EpochMs } from '@perdure/ports'
 const MAX_NAME_LENGTH = 256
 const LAST_INSTANT = 8_640_000_000_000_000
 
-/** @throws AppError `validation-failed` for what cannot be the name of a durable call */
+/** @throws AppError `validation-failed` unless it is a valid name of a durable call */
 export function checkName(name: unknown): void {
   const isName = typeof name === 'string' && name.length > 0 && name.length <= MAX_NAME_LENGTH && name.isWellFormed()
   if (isName) return
   throw new AppError('validation-failed', {
-    message: `the name of a durable call has 1 to ${MAX_NAME_LENGTH} characters`,
-    hint: 'give it a short, constant text',
+    message: `the name of a durable call must have 1 to ${MAX_NAME_LENGTH} characters`,
+    hint: 'pass a short, constant string',
   })
 }
 
@@ -17,7 +17,7 @@ export function checkName(name: unknown): void {
 export function instantAfter(now: EpochMs, delayMs: unknown): EpochMs {
   const isDelay = typeof delayMs === 'number' && delayMs >= 0 && now + delayMs <= LAST_INSTANT
   if (isDelay) return Math.ceil(now + delayMs) as EpochMs
-  throw new AppError('validation-failed', { message: 'a duration is a number of milliseconds from 0' })
+  throw new AppError('validation-failed', { message: 'a duration must be a non-negative number of milliseconds' })
 }
 
 /** The instant a sleep ends. @throws AppError `validation-failed` */
@@ -25,5 +25,5 @@ export function instantOf(now: EpochMs, until: unknown): EpochMs {
   if (!(until instanceof Date)) return instantAfter(now, typeof until === 'number' && until < 0 ? 0 : until)
   const at = until.getTime()
   if (Number.isFinite(at)) return at as EpochMs
-  throw new AppError('validation-failed', { message: 'a sleep takes milliseconds or a valid Date' })
+  throw new AppError('validation-failed', { message: 'ctx.sleep needs milliseconds or a valid Date' })
 }

@@ -5,13 +5,13 @@ import type { RequireTimers } from './require-timers.ts'
 import type { Budget } from './run-budget.ts'
 import type { RunMeter } from './run-meter.ts'
 
-/** What every durable call of one execution shares. */
+/** What all durable calls of one execution share. */
 export interface CallScope {
   readonly run: RunRecord
   readonly journal: Journal
   readonly ledger: Ledger
   readonly signal: AbortSignal
-  /** Of this execution. */
+  /** The span of this execution. */
   readonly span: Span
   readonly nesting: Nesting
   readonly clock: Clock
@@ -20,8 +20,8 @@ export interface CallScope {
   readonly budget: Budget
   readonly runMeter: RunMeter
   readonly maxResultBytes: number
-  /** Before a wait that ends at a time. */
+  /** Called before a wait that a durable timer ends. */
   readonly requireTimers: RequireTimers
-  /** Tells the timer driver of a call that is due earlier than what it knows. */
+  /** Tells the timer driver that a call is due at this time. */
   readonly onDue: (dueAt: number) => void
 }

@@ -4,12 +4,12 @@ import type { ApprovalOptions } from './approval-options.ts'
 import { checkMembers, LONGEST_MS, numberProblem, type Problem, refuseProblems } from './check-options.ts'
 
 const MAX_TITLE_LENGTH = 512
-/** The request for a decision is an event of the log, and bounded as one. Bytes of JSON. */
+/** A request for approval is an event of the log, and has the size limit of one. Bytes of JSON. */
 const MAX_PAYLOAD_BYTES = 262_144
 
 /**
- * @param more members that it has besides those of an approval
- * @throws AppError `validation-failed` for what could not be asked of a human
+ * @param more members that are allowed besides those of an approval
+ * @throws AppError `validation-failed` for invalid options
  */
 export function checkApprovalOptions(options: ApprovalOptions, more: readonly string[] = []): void {
   checkMembers('an approval', options, ['title', 'payload', 'timeoutMs', ...more])
@@ -21,19 +21,19 @@ export function checkApprovalOptions(options: ApprovalOptions, more: readonly st
   ])
 }
 
-/** A missing text is right. */
+/** Accepts a missing text. */
 export const textProblem = (name: string, text: unknown, maxLength: number): Problem =>
   text === undefined || (typeof text === 'string' && text.length <= maxLength && text.isWellFormed())
     ? undefined
-    : `${name} must be a text of at most ${maxLength} characters`
+    : `${name} must be a string of at most ${maxLength} characters`
 
-/** A missing value is right. */
+/** Accepts a missing value. */
 export function jsonProblem(name: string, value: unknown, maxBytes: number): Problem {
   let text: JsonText
   try {
     text = toJsonText(value)
   } catch {
-    return `${name} must be JSON, without BigInt or references to itself`
+    return `${name} must be JSON, without BigInt or circular references`
   }
   return isLongerThan(text, maxBytes) ? `${name} is longer than ${maxBytes} bytes` : undefined
 }

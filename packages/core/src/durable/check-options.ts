@@ -2,10 +2,10 @@ import { AppError } from '@perdure/ports'
 import { nearest } from '@perdure/protocol'
 
 const DAY_MS = 86_400_000
-/** The longest pause or time-out, a hundred years: beyond that nobody waits. */
+/** The longest delay or timeout that is accepted: a hundred years. */
 export const LONGEST_MS = 36_525 * DAY_MS
 
-/** What is wrong with an option; `undefined` when nothing is. */
+/** The problem with an option; `undefined` when it is valid. */
 export type Problem = string | undefined
 
 /** @throws AppError `validation-failed` with the first problem */
@@ -14,11 +14,11 @@ export function refuseProblems(what: string, problems: readonly Problem[]): void
   if (problem === undefined) return
   throw new AppError('validation-failed', {
     message: `${what}: ${problem}`,
-    hint: 'the options of a durable call are checked before it takes effect',
+    hint: 'correct the options; nothing was executed',
   })
 }
 
-/** Refuses options that are no object, and names a member that means nothing there, which is mostly one that is misspelt. */
+/** Refuses options that are not an object or have an unknown member, and suggests the member that was probably meant. */
 export function checkMembers(what: string, given: object, known: readonly string[]): void {
   refuseProblems(what, [objectProblem('its options', given)])
   refuseProblems(what, [membersProblem(given, known)])
@@ -29,10 +29,10 @@ function membersProblem(given: object | undefined, known: readonly string[]): Pr
   if (unknown === undefined) return undefined
   const meant = nearest(unknown, known)
   const guess = meant === undefined ? '' : ` (did you mean ${meant}?)`
-  return `${unknown} means nothing here${guess}; it takes ${known.join(', ')}`
+  return `${unknown} is not an option${guess}; the options are ${known.join(', ')}`
 }
 
-/** A missing value is right. */
+/** Accepts a missing value. */
 export const numberProblem = (
   name: string,
   value: unknown,

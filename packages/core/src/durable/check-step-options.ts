@@ -14,7 +14,7 @@ const DELAY = { min: 0, max: LONGEST_MS }
 export const crashProblem = (onCrash: unknown): Problem =>
   ON_CRASH.includes(onCrash) ? undefined : "onCrash must be 'retry', 'fail' or 'ask'"
 
-/** @throws AppError `validation-failed` for a step that could not do what it says */
+/** @throws AppError `validation-failed` for a missing function or invalid options */
 export function checkStepOptions(fn: unknown, options: StepOptions): void {
   refuseProblems('a step', [
     typeof fn === 'function' ? undefined : 'its second argument must be the function to call',

@@ -3,7 +3,7 @@ import { checkMembers, LONGEST_MS, numberProblem, objectProblem, refuseProblems 
 import { crashProblem } from './check-step-options.ts'
 import type { ToolCall } from './tool.ts'
 
-/** @throws AppError `validation-failed` for a call that is no call of a tool; how a tool fails is data instead */
+/** @throws AppError `validation-failed` for an invalid call; the failure of a tool itself is returned as data */
 export function checkToolCall<A, T>(call: ToolCall<A, T>): void {
   refuseProblems('a tool', [call === undefined ? 'it must be described' : objectProblem('its description', call)])
   checkMembers('a tool', call, ['name', 'args', 'execute', 'timeoutMs', 'onCrash', 'approval'])

@@ -1,7 +1,7 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
-import { type Code, processes, start, waitFor } from './processes.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
+import { type Code, processes, startFlow, waitFor } from './processes.fixture.ts'
 
 describe('ctx.approval', () => {
   const code: Code = async ({ approval }) =>
@@ -9,10 +9,10 @@ describe('ctx.approval', () => {
   const open = async (engine: Awaited<ReturnType<ReturnType<typeof processes>>>, runId: string) =>
     (await engine.readApprovals.list({ runId, status: 'pending' }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
 
-  it('waits for a decision, names who took it, and lets the first one win', async () => {
+  it('returns the first decision and who made it, and rejects a different later one', async () => {
     const process = processes()
     const engine = await process(code)
-    const runId = await start(engine)
+    const runId = await startFlow(engine)
     const [approval] = await open(engine, runId)
     expect(approval).toMatchObject({ name: 'deploy', title: 'Deploy?', payload: { to: 'live' }, workflowId: 'flow' })
     const decide = (granted: boolean) =>
@@ -25,7 +25,7 @@ describe('ctx.approval', () => {
       })
 
     expect((await decide(true)).body).toMatchObject({ status: 'granted', by: 'bob' })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     expect(await engine.find(runId)).toMatchObject({
       status: 'completed',
@@ -38,10 +38,10 @@ describe('ctx.approval', () => {
     })
   })
 
-  it('lets exactly one of many decisions at the same time win', async () => {
+  it('accepts exactly one of many concurrent decisions', async () => {
     const process = processes()
     const engine = await process(code)
-    const runId = await start(engine)
+    const runId = await startFlow(engine)
     const [approval] = await open(engine, runId)
 
     const all = await Promise.allSettled(
@@ -54,7 +54,7 @@ describe('ctx.approval', () => {
         }),
       ),
     )
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     const winners = new Set(
       all.flatMap((one) => (one.status === 'fulfilled' ? [(one.value.body as { by: string }).by] : [])),
@@ -63,12 +63,12 @@ describe('ctx.approval', () => {
     expect((await engine.find(runId))?.status).toBe('completed')
   })
 
-  it('expires when nobody decides', async () => {
+  it('expires without a decision', async () => {
     const process = processes()
     const engine = await process(code)
-    const runId = await start(engine)
+    const runId = await startFlow(engine)
 
-    await engine.pass(5_000)
+    await engine.advance(5_000)
 
     expect(await engine.find(runId)).toMatchObject({
       status: 'completed',
@@ -78,14 +78,14 @@ describe('ctx.approval', () => {
     expect((await engine.eventsOf(runId)).map(({ type }) => type)).toContain('approval.expired')
   })
 
-  it('closes with its run', async () => {
+  it('expires when its run is aborted', async () => {
     const process = processes()
     const engine = await process(code)
-    const runId = await start(engine)
+    const runId = await startFlow(engine)
     const [approval] = await open(engine, runId)
 
     await engine.abortRun({ runId, visibility: EVERY_ROW })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     expect(await open(engine, runId)).toEqual([])
     expect((await engine.eventsOf(runId)).at(-1)?.type).toBe('run.aborted')
@@ -96,7 +96,7 @@ describe('ctx.approval', () => {
     ).rejects.toMatchObject({ code: 'approval-resolved' })
   })
 
-  it('survives a restart, several at once, decided in any order', async () => {
+  it('waits across restarts, for several approvals decided in any order', async () => {
     for (const order of [
       [0, 1, 2],
       [2, 1, 0],
@@ -107,7 +107,7 @@ describe('ctx.approval', () => {
       const three: Code = async ({ tool }) =>
         Promise.all(['a', 'b', 'c'].map((name) => tool({ name, approval: true, execute: () => executed.push(name) })))
       let engine = await process(three)
-      const runId = await start(engine)
+      const runId = await startFlow(engine)
       const approvals = await open(engine, runId)
       expect(approvals).toHaveLength(3)
       for (const index of order) {
@@ -118,7 +118,7 @@ describe('ctx.approval', () => {
           by: 'bob',
           visibility: EVERY_ROW,
         })
-        await settled(engine.clock)
+        await untilIdle(engine.clock)
       }
 
       expect((await engine.find(runId))?.status).toBe('completed')
@@ -149,7 +149,7 @@ describe('ctx.suspend', () => {
     expect(outcomeOf(reply)).toMatchObject({ status: 'completed', result: { state: { step: 1 }, payload: 'go' } })
   })
 
-  it('asks for decisions and goes on when all are taken', async () => {
+  it('requests approvals and resumes once all are decided', async () => {
     const plain = agentOf('plain', async (_, { suspend, resume }) =>
       resume === undefined
         ? suspend({ approvals: [{ name: 'one' }, { name: 'two' }] })
@@ -183,7 +183,7 @@ describe('ctx.suspend', () => {
 })
 
 describe('a resume with decisions and a payload', () => {
-  it('hands the payload to the code that goes on', async () => {
+  it('passes the payload to the resumed code', async () => {
     const plain = agentOf('plain', async (_, { suspend, resume }) =>
       resume === undefined ? suspend({ approvals: [{ name: 'one' }] }) : resume.payload,
     )

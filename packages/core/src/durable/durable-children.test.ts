@@ -1,15 +1,15 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
 import { type Code, never, processes, waitFor } from './processes.fixture.ts'
 
 describe('ctx.agents.run', () => {
-  it('leaves the transcript of the session to the parent', async () => {
+  it('writes only the messages of the parent to the session', async () => {
     const child = agentOf('child', async () => 'inner')
     const parent = agentOf('parent', async (_, { agents }) => agents.run('child'))
     const engine = createTestEngine({ agents: [child, parent] })
     await waitFor(engine, engine.run('parent', { body: { input: 'hi', sessionId: 'chat' }, answer: 'accepted' }))
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     const { items } = await engine.storage.sessions.messages('chat', { limit: 9, order: 'asc' })
     expect(items.map(({ role, content }) => [role, content])).toEqual([
@@ -18,13 +18,13 @@ describe('ctx.agents.run', () => {
     ])
   })
 
-  it('runs a child and goes on with its result; the parent holds no place while it waits', async () => {
+  it('returns the result of the child, and the waiting parent holds no slot', async () => {
     const child = agentOf('child', async (input) => ({ got: input }))
     const parent = agentOf('parent', async (_, { agents }) => agents.run('child', 7))
     const engine = createTestEngine({ agents: [child, parent], concurrency: 1 })
 
     const reply = await waitFor(engine, engine.run('parent', { answer: 'accepted' }))
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     const run = await engine.find(reply.runId ?? '')
     expect(run).toMatchObject({ status: 'completed', result: '{"got":7}' })
@@ -33,28 +33,28 @@ describe('ctx.agents.run', () => {
     expect(record).toMatchObject({ targetId: 'child', depth: 1, owner: 'alice' })
   })
 
-  it('takes its children along when it is aborted', async () => {
+  it('aborts the child when the parent is aborted', async () => {
     const child = agentOf('child', never)
     const parent = agentOf('parent', async (_, { agents }) => agents.run('child'))
     const engine = createTestEngine({ agents: [child, parent] })
     const { runId = '' } = await engine.run('parent', { answer: 'accepted' })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     await engine.abortRun({ runId, visibility: EVERY_ROW })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     const { items } = await engine.storage.runs.list({ parentRunId: runId }, { limit: 9, order: 'asc' }, EVERY_ROW)
     expect(items.map(({ status }) => status)).toEqual(['aborted'])
   })
 
-  it('nests eight deep and no deeper', async () => {
+  it('nests up to eight levels', async () => {
     const nest = agentOf('nest', async (input, { agents }) =>
       Number(input) === 0 ? 'bottom' : agents.run('nest', Number(input) - 1),
     )
     const engine = createTestEngine({ agents: [nest] })
     const run = async (depth: number) => {
       const { runId = '' } = await engine.run('nest', { body: { input: depth }, answer: 'accepted' })
-      for (let turn = 0; turn < 12; turn++) await settled(engine.clock)
+      for (let turn = 0; turn < 12; turn++) await untilIdle(engine.clock)
       return engine.find(runId)
     }
 
@@ -64,7 +64,7 @@ describe('ctx.agents.run', () => {
 })
 
 describe('a budget', () => {
-  it('ends the run before a tool call too many, also over restarts', async () => {
+  it('ends the run before a tool call beyond the limit, across re-executions', async () => {
     const process = processes()
     let calls = 0
     const code: Code = async ({ tool, sleep }) => {
@@ -75,9 +75,9 @@ describe('a budget', () => {
     }
     const engine = await process(code)
     const { runId = '' } = await engine.execute('flow', { body: { budget: { toolCalls: 2 } } })
-    await settled(engine.clock)
-    await engine.pass(1_000)
-    await engine.pass(1_000)
+    await untilIdle(engine.clock)
+    await engine.advance(1_000)
+    await engine.advance(1_000)
 
     expect(calls).toBe(2)
     expect(await engine.find(runId)).toMatchObject({
@@ -87,7 +87,7 @@ describe('a budget', () => {
     })
   })
 
-  it('counts what models use and ends the run that uses too much', async () => {
+  it('counts model usage and ends a run that reaches its token limit', async () => {
     const spender = agentOf('spender', async (_, { usage }) => {
       for (;;) await usage({ provider: 'p', model: 'm', inputTokens: 40, outputTokens: 10, costUsd: 0.1 })
     })
@@ -99,13 +99,13 @@ describe('a budget', () => {
     expect((await engine.find(reply.runId ?? ''))?.usage).toMatchObject({ inputTokens: 80, outputTokens: 20 })
   })
 
-  it('ends a run at its deadline, suspended or not', async () => {
+  it('ends a suspended run at its deadline', async () => {
     const process = processes()
     const engine = await process(async ({ sleep }) => sleep('long', 86_400_000))
     const { runId = '' } = await engine.execute('flow', { body: { budget: { wallClockMs: 5_000 } } })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
-    await engine.pass(5_000)
+    await engine.advance(5_000)
 
     expect(await engine.find(runId)).toMatchObject({ status: 'failed', finishReason: 'budget-exhausted' })
   })

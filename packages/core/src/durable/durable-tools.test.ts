@@ -1,13 +1,13 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type RunRecord, type UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
-import type { RunContext } from '../targets/agent.ts'
-import { type Code, never, processes, start, waitFor } from './processes.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/run-context.ts'
+import { type Code, never, processes, startFlow, waitFor } from './processes.fixture.ts'
 import type { StepTry } from './step.ts'
 
 describe('ctx.tool', () => {
-  it('counts in the commit that records the call, so that a crash leaves both or neither', async () => {
+  it('stores the call and its usage in one commit', async () => {
     const commits: (readonly string[])[] = []
     const storage = createInMemoryStorage()
     const unitOfWork: UnitOfWork = {
@@ -35,7 +35,7 @@ describe('ctx.tool', () => {
     ])
   })
 
-  it('of a refused name costs nothing', async () => {
+  it('does not count a call with an invalid name', async () => {
     const agent = agentOf('worker', async (_, { tool }) => {
       await tool({ name: '', execute: () => 1 } as never).catch(() => undefined)
       await tool({ name: 'one', execute: () => 1 })
@@ -47,7 +47,7 @@ describe('ctx.tool', () => {
     expect(await engine.find(runId)).toMatchObject({ status: 'completed', usage: { toolCalls: 1 } })
   })
 
-  it('answers a failure as data and emits the life of the call', async () => {
+  it('returns a failure as data, and emits the start and the end of each call', async () => {
     const agent = agentOf('worker', async (_, { tool }) => [
       await tool({ name: 'good', args: { n: 1 }, execute: (args) => args }),
       await tool({ name: 'bad', execute: () => Promise.reject(new Error('no')) }),
@@ -80,7 +80,7 @@ describe('ctx.tool', () => {
 })
 
 describe('a tool that was executing when the process died', () => {
-  const dying = (onCrash: 'retry' | 'fail' | 'ask' | undefined) => {
+  const crashing = (onCrash: 'retry' | 'fail' | 'ask' | undefined) => {
     const effects: string[] = []
     const execute = (_: unknown, { effectId }: StepTry) => (effects.push(effectId) === 1 ? never() : 'done')
     const code: Code = async ({ tool, sleep }) => {
@@ -97,58 +97,64 @@ describe('a tool that was executing when the process died', () => {
     [undefined, 2, { ok: true, value: 'done' }],
     ['retry', 2, { ok: true, value: 'done' }],
     ['fail', 1, failed('execution_failed')],
-  ] as const)('follows onCrash %s, with one effectId, and is remembered so', async (onCrash, executions, expected) => {
-    const process = processes()
-    const { effects, code } = dying(onCrash)
-    const runId = await start(await process(code))
+  ] as const)(
+    'follows onCrash %s under the same effectId, and its result is stored',
+    async (onCrash, executions, expected) => {
+      const process = processes()
+      const { effects, code } = crashing(onCrash)
+      const runId = await startFlow(await process(code))
 
-    const second = await process(code)
-    await second.pass(10)
+      const second = await process(code)
+      await second.advance(10)
 
-    expect(resultOf(await second.find(runId))).toEqual(expected)
-    expect(effects).toHaveLength(executions)
-    expect(new Set(effects).size).toBe(1)
-  })
+      expect(resultOf(await second.find(runId))).toEqual(expected)
+      expect(effects).toHaveLength(executions)
+      expect(new Set(effects).size).toBe(1)
+    },
+  )
 
   it.each([
     [true, 2, { ok: true, value: 'done' }],
     [false, 1, failed('approval_denied')],
-  ] as const)('asks a human with onCrash ask, who decides %s', async (granted, executions, expected) => {
-    const process = processes()
-    const { effects, code } = dying('ask')
-    const runId = await start(await process(code))
+  ] as const)(
+    'asks for an approval with onCrash ask, and follows the decision %s',
+    async (granted, executions, expected) => {
+      const process = processes()
+      const { effects, code } = crashing('ask')
+      const runId = await startFlow(await process(code))
 
-    const second = await process(code)
-    const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
-    await second.resolveApproval({ approvalId: approval?.id ?? '', granted, by: 'bob', visibility: EVERY_ROW })
-    await settled(second.clock)
-    await second.pass(10)
+      const second = await process(code)
+      const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
+      await second.resolveApproval({ approvalId: approval?.id ?? '', granted, by: 'bob', visibility: EVERY_ROW })
+      await untilIdle(second.clock)
+      await second.advance(10)
 
-    expect(resultOf(await second.find(runId))).toEqual(expected)
-    expect(effects).toHaveLength(executions)
-    const types = (await second.eventsOf(runId)).map(({ type }) => type)
-    expect([approval?.toolCallId, types.includes('tool.approval.requested')]).toEqual([effects[0], true])
-  })
+      expect(resultOf(await second.find(runId))).toEqual(expected)
+      expect(effects).toHaveLength(executions)
+      const types = (await second.eventsOf(runId)).map(({ type }) => type)
+      expect([approval?.toolCallId, types.includes('tool.approval.requested')]).toEqual([effects[0], true])
+    },
+  )
 })
 
-describe('what cannot be recorded', () => {
+describe('a durable call', () => {
   it.each([
     ['a step without a name', ({ step }: RunContext) => step('', () => 1)],
-    ['a step whose name is no text', ({ step }: RunContext) => step(42 as never, () => 1)],
-    ['a name that is not well-formed', ({ sleep }: RunContext) => sleep('\ud800', 1)],
-    ['a sleep of no length', ({ sleep }: RunContext) => sleep('nap', Number.NaN)],
-    ['a sleep past the end of time', ({ sleep }: RunContext) => sleep('nap', 1e18)],
+    ['a step whose name is not a string', ({ step }: RunContext) => step(42 as never, () => 1)],
+    ['a name that is not well-formed Unicode', ({ sleep }: RunContext) => sleep('\ud800', 1)],
+    ['a sleep for NaN milliseconds', ({ sleep }: RunContext) => sleep('nap', Number.NaN)],
+    ['a sleep beyond the largest date', ({ sleep }: RunContext) => sleep('nap', 1e18)],
     ['a sleep until an invalid date', ({ sleep }: RunContext) => sleep('nap', new Date(Number.NaN))],
-    ['a wait with an odd time-out', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeoutMs: Number.NaN })],
-    ['an approval with an odd time-out', ({ approval }: RunContext) => approval('go', { timeoutMs: -1 })],
+    ['a wait with an invalid timeout', ({ waitForEvent }: RunContext) => waitForEvent('go', { timeoutMs: Number.NaN })],
+    ['an approval with an invalid timeout', ({ approval }: RunContext) => approval('go', { timeoutMs: -1 })],
     ['a child that is not registered', ({ agents }: RunContext) => agents.run('nobody')],
     [
-      'usage that is no number',
+      'usage that is not a number',
       ({ usage }: RunContext) => usage({ provider: 'p', model: 'm', inputTokens: Number.NaN }),
     ],
-    ['usage that is negative', ({ usage }: RunContext) => usage({ provider: 'p', model: 'm', costUsd: -1 })],
+    ['negative usage', ({ usage }: RunContext) => usage({ provider: 'p', model: 'm', costUsd: -1 })],
   ] as [string, (context: RunContext) => Promise<unknown>][])(
-    'refuses %s, and takes no place for it',
+    'rejects %s and stores no step for it',
     async (_, call) => {
       const process = processes()
       const code: Code = async (context) => {
@@ -160,8 +166,8 @@ describe('what cannot be recorded', () => {
         return refused
       }
       const engine = await process(code)
-      const runId = await start(engine)
-      await engine.pass(10)
+      const runId = await startFlow(engine)
+      await engine.advance(10)
 
       expect(await engine.find(runId)).toMatchObject({
         status: 'completed',
@@ -173,24 +179,24 @@ describe('what cannot be recorded', () => {
 })
 
 describe('forkThread', () => {
-  it('goes on from the settled calls of another thread and never touches it', async () => {
+  it('continues from the completed calls of another thread without changing it', async () => {
     const process = processes()
     let calls = 0
     const code: Code = async ({ step, waitForEvent }) => [await step('one', () => ++calls), await waitForEvent('go')]
     const engine = await process(code)
-    const runId = await start(engine)
+    const runId = await startFlow(engine)
     const source = await engine.find(runId)
     const before = JSON.stringify([source, await engine.storage.steps.list(runId), await engine.eventsOf(runId)])
 
     const fork = await engine.forkThread({ workflowId: 'flow', threadId: source?.threadId ?? '' })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     await engine.resumeWorkflow({
       workflowId: 'flow',
       threadId: fork.threadId ?? '',
       payload: 'forked',
       visibility: EVERY_ROW,
     })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     expect(await engine.find(fork.id)).toMatchObject({ status: 'completed', result: '[1,"forked"]' })
     expect(calls).toBe(1)

@@ -1,10 +1,10 @@
 import type { Conflict, NewEvent, Write } from '@perdure/ports'
 
-/** What a piece of work writes into the storage, and what it hands to the code. */
+/** The writes of a piece of work and the value that the code gets. */
 export interface Effect<T> {
   readonly writes: readonly Write[]
   readonly events?: readonly NewEvent[]
   readonly value: T
-  /** The error to throw when a write has met this conflict; without one the work is decided again. */
+  /** The error to throw after this conflict; the work is decided again when it returns `undefined`. */
   readonly refuse?: (conflict: Conflict) => Error | undefined
 }

@@ -1,4 +1,4 @@
-/** A rejection that may stay unobserved: to emit or record something need not be awaited. */
+/** A rejection that does not become unhandled: callers of `emit` and `record` do not have to await them. */
 export function handledRejection(error: unknown): Promise<never> {
   const rejection = Promise.reject(error)
   rejection.catch(() => undefined)

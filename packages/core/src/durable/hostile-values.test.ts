@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, outcomeOf, settled } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, outcomeOf, untilIdle } from '../engine/test-engine.fixture.ts'
 import { fallback } from '../providers/fallback.ts'
 import { createRetry } from '../providers/retry.ts'
-import type { RunContext } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
 
 const fail = () => {
   throw new Error('trap')
@@ -16,39 +16,39 @@ const everyTrap = () =>
   new Proxy({}, { getPrototypeOf: fail, get: fail, has: fail, ownKeys: fail, getOwnPropertyDescriptor: fail })
 
 const HOSTILE: readonly (readonly [string, () => unknown])[] = [
-  ['a proxy that throws whatever is asked', everyTrap],
-  ['a proxy without a prototype to be read', () => new Proxy(new Error('x'), { getPrototypeOf: fail })],
+  ['a proxy that throws on every access', everyTrap],
+  ['a proxy whose prototype cannot be read', () => new Proxy(new Error('x'), { getPrototypeOf: fail })],
   ['a revoked proxy', revoked],
-  ['a function whose text cannot be read', () => Object.assign(() => 1, { toString: fail, code: 5 })],
+  ['a function that cannot be converted to text', () => Object.assign(() => 1, { toString: fail, code: 5 })],
   ['null', () => null],
-  ['nothing', () => undefined],
+  ['undefined', () => undefined],
   ['a symbol', () => Symbol('s')],
-  ['getters that throw', () => Object.defineProperty(new Error('y'), 'code', { get: fail })],
-  ['a huge message', () => new Error('z'.repeat(5_000_000))],
+  ['an error with a throwing getter', () => Object.defineProperty(new Error('y'), 'code', { get: fail })],
+  ['an error with a huge message', () => new Error('z'.repeat(5_000_000))],
 ]
 
-const places: readonly (readonly [string, (context: RunContext, thrown: unknown) => Promise<unknown>, string])[] = [
+const throwers: readonly (readonly [string, (context: RunContext, thrown: unknown) => Promise<unknown>, string])[] = [
   ['the code of a run', async (_, thrown) => Promise.reject(thrown), 'failed'],
   ['a step', ({ step }, thrown) => step('s', () => Promise.reject(thrown)), 'failed'],
   [
-    'a step that is tried again',
+    'a step with retries',
     ({ step }, thrown) => step('s', () => Promise.reject(thrown), { retry: { maxAttempts: 2, initialDelayMs: 0 } }),
     'failed',
   ],
   ['a tool', ({ tool }, thrown) => tool({ name: 't', execute: () => Promise.reject(thrown) }), 'completed'],
   [
-    'a tool with a time-out',
+    'a tool with a timeout',
     ({ tool }, thrown) => tool({ name: 't', timeoutMs: 50, execute: () => Promise.reject(thrown) }),
     'completed',
   ],
 ]
 
-describe.each(HOSTILE)('%s', (_, make) => {
-  it.each(places)('thrown by %s is told as a failure', async (_place, code, status) => {
+describe.each(HOSTILE)('a thrown value: %s', (_, make) => {
+  it.each(throwers)('is reported as a failure when thrown by %s', async (_thrower, code, status) => {
     const engine = createTestEngine({ agents: [agentOf('a', (_input, context) => code(context, make()))] })
 
     const reply = engine.run('a')
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     const { status: came, error, result } = outcomeOf(await reply)
 
     expect(came).toBe(status)
@@ -57,7 +57,7 @@ describe.each(HOSTILE)('%s', (_, make) => {
     expect(message).not.toContain('could not record')
   })
 
-  it('leaves retry and fallback as it came', async () => {
+  it('passes unchanged through retry and fallback', async () => {
     const thrown = make()
     const retry = createRetry({
       timers: { after: () => fail() },

@@ -32,12 +32,12 @@ async function setUp() {
   return { journal, clock, commits, log, types, end, storage, fail: (error: unknown) => (failure = error) }
 }
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+const nextTick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 const NOT_ACTIVE = { code: 'run-not-active' }
 
 describe('emit', () => {
-  it('resolves when the event is in the log of the run and of its session', async () => {
+  it('resolves once the event is in the logs of the run and of its session', async () => {
     const { journal, log, storage } = await setUp()
 
     await journal.emit('note.said', { n: 1 }, 'commentary')
@@ -48,7 +48,7 @@ describe('emit', () => {
     expect(await storage.events.read({ sessionId: 'chat' }, { after: 0, limit: 9 })).toHaveLength(1)
   })
 
-  it('keeps the order of calls and puts what comes during a commit into the next one', async () => {
+  it('keeps the order of calls, and commits events emitted during a commit with the next one', async () => {
     const { journal, commits, types } = await setUp()
 
     const first = journal.emit('note.a', {})
@@ -60,14 +60,14 @@ describe('emit', () => {
     expect(commits).toHaveLength(2)
   })
 
-  it('keeps the order of calls however they are spread in time', async () => {
+  it('keeps the order of calls whatever their timing', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(6), { maxLength: 30 }), async (pauses) => {
         const { journal, log } = await setUp()
         const durable: Promise<void>[] = []
         for (const [n, pause] of pauses.entries()) {
           durable.push(journal.emit('note.n', { n }))
-          for (let turn = 0; turn < pause; turn++) await undefined
+          for (let microtask = 0; microtask < pause; microtask++) await undefined
         }
         await Promise.all(durable)
 
@@ -76,7 +76,7 @@ describe('emit', () => {
     )
   })
 
-  it('puts events in a row into one write, at most 128 into a commit', async () => {
+  it('merges consecutive events into one write, with at most 128 per commit', async () => {
     const { journal, commits, log } = await setUp()
 
     await Promise.all(Array.from({ length: 300 }, (_, n) => journal.emit('note.n', { n })))
@@ -90,7 +90,7 @@ describe('emit', () => {
     expect((await log()).map(({ payload }) => JSON.parse(payload).n)).toEqual(Array.from({ length: 300 }, (_, n) => n))
   })
 
-  it('writes an event without payload as an empty object', async () => {
+  it('stores an empty object for an event without payload', async () => {
     const { journal, log } = await setUp()
 
     await journal.emit('note.said', undefined)
@@ -99,7 +99,7 @@ describe('emit', () => {
   })
 
   it.each([['run.started'], ['session.message'], ['Loud'], [''], ['note..x'], ['x'.repeat(129)]])(
-    'refuses the type %j',
+    'rejects the event type %j',
     async (type) => {
       const { journal, commits } = await setUp()
 
@@ -109,7 +109,7 @@ describe('emit', () => {
     },
   )
 
-  it('holds a payload to its limit in bytes', async () => {
+  it('enforces the limit of a payload in bytes', async () => {
     const { journal } = await setUp()
 
     await expect(journal.emit('note.said', { t: 'x'.repeat(12) })).resolves.toBeUndefined()
@@ -117,7 +117,7 @@ describe('emit', () => {
     expect(() => journal.emit('note.said', { t: 'é'.repeat(7) })).toThrow('longer than 20 bytes')
   })
 
-  it('adds nothing to a run that has ended', async () => {
+  it('rejects an event of a run that has ended', async () => {
     const { journal, types, end } = await setUp()
     await end()
 
@@ -125,7 +125,7 @@ describe('emit', () => {
     expect(await types()).toEqual([])
   })
 
-  it('adds nothing to a later attempt', async () => {
+  it('rejects an event of an earlier attempt', async () => {
     const { journal, types, storage } = await setUp()
     await storage.unitOfWork.commit([
       { type: 'run.transition', runId: RUN.id, from: ['running'], attempt: 1, change: { attempt: 2 } },
@@ -135,7 +135,7 @@ describe('emit', () => {
     expect(await types()).toEqual([])
   })
 
-  it('says which events the storage has lost, and goes on with the next ones', async () => {
+  it('rejects an event that the storage refused, and stores the next one', async () => {
     const { journal, types, fail } = await setUp()
     fail(new AppError('storage-full'))
     await expect(journal.emit('note.lost', {})).rejects.toMatchObject({ kind: 'storage-full' })
@@ -146,12 +146,12 @@ describe('emit', () => {
     expect(await types()).toEqual(['note.kept'])
   })
 
-  it('outlasts a storage that is busy', async () => {
+  it('retries while the storage is busy', async () => {
     const { journal, types, fail, clock } = await setUp()
     fail(storageBusy())
     const kept = journal.emit('note.kept', {})
     const next = journal.emit('note.next', {})
-    await turn()
+    await nextTick()
 
     fail(undefined)
     clock.advance(100)
@@ -160,11 +160,11 @@ describe('emit', () => {
     expect(await types()).toEqual(['note.kept', 'note.next'])
   })
 
-  it('hands over what a busy storage has refused when the attempt ends', async () => {
+  it('returns the events that a busy storage refused when the attempt ends', async () => {
     const { journal, types, fail } = await setUp()
     fail(storageBusy())
     const kept = journal.emit('note.kept', {})
-    await turn()
+    await nextTick()
 
     const { events, settle } = await journal.close()
     settle(true)
@@ -174,7 +174,7 @@ describe('emit', () => {
     expect(await types()).toEqual([])
   })
 
-  it('need not be awaited: a lost event is no unhandled rejection', async () => {
+  it('causes no unhandled rejection for a lost event that is not awaited', async () => {
     const { journal, end } = await setUp()
     await end()
 
@@ -186,7 +186,7 @@ describe('emit', () => {
 })
 
 describe('record', () => {
-  it('keeps its place between events of the same turn', async () => {
+  it('keeps its position between events of the same tick', async () => {
     const { journal, commits, types, storage } = await setUp()
     const writes = [{ type: 'run.insert', run: aRun({ id: 'run_2' }) }] as const
 
@@ -201,7 +201,7 @@ describe('record', () => {
     expect(commits).toHaveLength(1)
   })
 
-  it('shares no commit with what is recorded alone', async () => {
+  it('shares no commit with an entry of recordAlone', async () => {
     const { journal, commits, types } = await setUp()
 
     await Promise.all([
@@ -214,7 +214,7 @@ describe('record', () => {
     expect(commits).toHaveLength(3)
   })
 
-  it('commits writes and events of an entry together, or neither', async () => {
+  it('commits the writes and events of an entry together or not at all', async () => {
     const { journal, types, storage } = await setUp()
     const taken = { type: 'run.insert', run: RUN } as const
     const fresh = { type: 'run.insert', run: aRun({ id: 'run_2' }) } as const
@@ -229,7 +229,7 @@ describe('record', () => {
 })
 
 describe('close', () => {
-  it('waits for the commit under way and hands over the rest', async () => {
+  it('waits for the current commit and returns the remaining events', async () => {
     const { journal, types } = await setUp()
     const written = journal.emit('note.written', {})
     await Promise.resolve()
@@ -245,7 +245,7 @@ describe('close', () => {
     await expect(rest).resolves.toBeUndefined()
   })
 
-  it('tells the code when the rest was not written after all', async () => {
+  it('rejects the remaining events if the caller could not store them', async () => {
     const { journal } = await setUp()
     const rest = journal.emit('note.rest', {})
 
@@ -255,7 +255,7 @@ describe('close', () => {
     await expect(rest).rejects.toMatchObject(NOT_ACTIVE)
   })
 
-  it('hands over no entry that is more than events', async () => {
+  it('rejects a remaining entry that contains writes', async () => {
     const { journal } = await setUp()
     const entry = journal.record({ writes: [{ type: 'run.fence', runId: RUN.id, attempt: 1 }], events: [message] })
 
@@ -266,7 +266,7 @@ describe('close', () => {
     await expect(entry).rejects.toMatchObject(NOT_ACTIVE)
   })
 
-  it('ends the journal', async () => {
+  it('rejects everything emitted or recorded later', async () => {
     const { journal, commits } = await setUp()
     await journal.close()
 

@@ -23,34 +23,34 @@ export interface JournalDeps extends RetryDeps {
   readonly maxEventBytes: number
 }
 
-/** What belongs into one commit of a running attempt. */
+/** Writes and events of a running attempt that are committed together. */
 export interface Entry {
   readonly writes?: readonly Write[]
   readonly events?: readonly NewEvent[]
 }
 
-/** The one way of an attempt's events and calls into the storage, in order. */
+/** Commits the events and durable calls of one attempt, in order. Nothing else writes them. */
 export interface Journal {
-  /** Resolves when the event is durable; need not be awaited. @throws AppError at once, as `AgentContext.emit` rejects */
+  /** Resolves when the event is durable; does not have to be awaited. @throws AppError at once, as `RunContext.emit` */
   emit(type: string, payload: unknown, phase?: EventPhase): Promise<void>
-  /** @throws AppError as `emit`, for what it would refuse whenever it is said */
+  /** Checks an event without emitting it. @throws AppError `validation-failed` as `emit` */
   check(type: string, payload: unknown, phase?: EventPhase): void
   /** Resolves when the entry is durable. Rejects with `run-not-active` once the attempt is over. */
   record(entry: Entry): Promise<void>
-  /** As `record`, in a commit of its own; resolves with the conflict that its writes have met, if any. */
+  /** As `record`, in a separate commit; resolves with the conflict of that commit, if any. */
   recordAlone(entry: Entry): Promise<Conflict | undefined>
   /** Waits until everything recorded so far is durable. */
   flush(): Promise<void>
-  /** Waits for the commit under way, then hands over what is not yet written; nothing can be recorded afterwards. */
+  /** Waits for the commit in flight, then returns the entries that are not written yet. Refuses further entries. */
   close(): Promise<Unwritten>
   isClosed(): boolean
-  /** Whether nothing waits to be written, so that no code waits for that. */
+  /** Whether no entry waits to be written, so that no code waits for a write. */
   isIdle(): boolean
 }
 
 export interface Unwritten {
   readonly events: readonly NewEvent[]
-  /** Tells the recording code what became of the rest. */
+  /** Resolves or rejects the promises of the unwritten entries. */
   settle(isWritten: boolean): void
 }
 
@@ -63,12 +63,12 @@ interface Pending {
   reject(error: unknown): void
 }
 
-/** Entries, events of their own apart, so that an attempt which records without waiting does not hold the storage for long. */
+/** Limits a commit, so that an attempt that records without awaiting does not block the storage. Joined events count once. */
 const ENTRIES_PER_COMMIT = 128
 
 /**
- * Entries that come while a commit is under way share the next one. Every commit is fenced by the attempt, so a run
- * that has ended or was started again takes nothing more.
+ * Entries recorded while a commit is in flight share the next commit. Every commit is fenced by the attempt, so a run that
+ * has ended or was started again accepts no entry.
  */
 export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
   const { unitOfWork, clock, maxEventBytes } = deps
@@ -105,7 +105,7 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
       })
       settle(outcome)
     } catch (error) {
-      // What was refused while the attempt ends is written with its end.
+      // Entries refused while the attempt ends are written together with its end.
       if (isClosed && isStorageBusy(error)) pending = [...batch, ...pending]
       else for (const one of batch) one.reject(error)
     }
@@ -163,20 +163,20 @@ export function createJournal(deps: JournalDeps, run: RunRecord): Journal {
   }
 }
 
-/** It need not be awaited, so what is lost must not become an unhandled rejection. */
+/** The caller does not have to await the entry, so its rejection must not become unhandled. */
 function toPending({ writes = [], events = [] }: Entry, isAlone: boolean): Pending {
   const { promise, resolve, reject } = Promise.withResolvers<Conflict | undefined>()
   promise.catch(() => undefined)
   return { writes, events: [...events], isAlone, durable: promise, resolve, reject }
 }
 
-/** Events in a row are one entry: they are durable together, and wait for one promise. */
+/** Consecutive events join one entry: they become durable together and share a promise. */
 const mayJoin = (newest: Pending, { writes = [], events = [] }: Entry): boolean =>
   !newest.isAlone &&
   newest.writes.length + writes.length === 0 &&
   newest.events.length + events.length <= ENTRIES_PER_COMMIT
 
-/** How many entries from the front go into the next commit. */
+/** How many of the oldest entries go into the next commit. */
 function batchLength(pending: readonly Pending[]): number {
   if (pending[0]?.isAlone) return 1
   let entries = 0
@@ -192,7 +192,7 @@ const toWrites = ({ writes, events }: Pending): readonly Write[] =>
 
 function checkPhase(phase: unknown): void {
   if (phase === undefined || phase === 'commentary') return
-  throw new AppError('validation-failed', { message: 'the phase of an event is commentary or missing' })
+  throw new AppError('validation-failed', { message: 'the phase of an event must be commentary or missing' })
 }
 
 function checkedPayload(type: string, payload: unknown, maxEventBytes: number) {
@@ -206,7 +206,7 @@ function checkedPayload(type: string, payload: unknown, maxEventBytes: number) {
   if (isLongerThan(text, maxEventBytes)) {
     throw new AppError('validation-failed', {
       message: `the payload of the event ${type} is longer than ${maxEventBytes} bytes`,
-      hint: 'split it, or raise runs.maxEventBytes',
+      hint: 'split the payload, or raise runs.maxEventBytes',
     })
   }
   return text

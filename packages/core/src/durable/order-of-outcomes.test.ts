@@ -1,13 +1,13 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createTestEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
-import type { RunContext } from '../targets/agent.ts'
+import { createTestEngine, gate, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/run-context.ts'
 
-const turns = async (count: number) => {
-  for (let turn = 0; turn < count; turn++) await undefined
+const microtasks = async (count: number) => {
+  for (let n = 0; n < count; n++) await undefined
 }
 
-/** Executes the code, lets `interfere` act, then passes the nap at its end, for which the code is executed again. */
+/** Executes the code, calls `interfere`, then ends the sleep after the code, which causes a re-execution. */
 async function executeTwice(
   code: (context: RunContext) => Promise<unknown>,
   interfere: (engine: ReturnType<typeof createTestEngine>, runId: string) => Promise<void> = async () => undefined,
@@ -20,23 +20,23 @@ async function executeTwice(
   const engine = createTestEngine({ workflows: [flow] })
   await engine.start()
   const { runId } = outcomeOf(await engine.execute('flow'))
-  await settled(engine.clock)
+  await untilIdle(engine.clock)
   await interfere(engine, runId)
-  await settled(engine.clock)
-  await engine.pass(10)
+  await untilIdle(engine.clock)
+  await engine.advance(10)
   const run = await engine.find(runId)
   return [run?.status, run?.error?.message]
 }
 
 describe('the order of outcomes', () => {
   it.each([0, 1, 5, 20])(
-    'is the same again for steps settled in one commit, %i turns in the first branch',
+    'is replayed for steps that completed in one commit, with %i microtasks in the first branch',
     async (count) => {
       const code = ({ step }: RunContext) =>
         Promise.all([
           (async () => {
             await step('x1', () => 1)
-            await turns(count)
+            await microtasks(count)
             await step('x2', () => 1)
           })(),
           (async () => {
@@ -50,14 +50,14 @@ describe('the order of outcomes', () => {
   )
 
   it.each([0, 1, 5, 20])(
-    'is the same again for approvals decided in reverse while a step executes, %i turns',
+    'is replayed for approvals decided in reverse while a step executes, with %i microtasks',
     async (count) => {
       const held = gate()
       const code = ({ approval, step }: RunContext) =>
         Promise.all([
           (async () => {
             await approval('a')
-            await turns(count)
+            await microtasks(count)
             await step('a2', () => 1)
           })(),
           (async () => {
@@ -72,7 +72,7 @@ describe('the order of outcomes', () => {
         const decide = ({ id }: { readonly id: string }) =>
           engine.resolveApproval({ approvalId: id, granted: true, by: 'bob', visibility: EVERY_ROW })
         await Promise.all(items.toReversed().map(decide))
-        await settled(engine.clock)
+        await untilIdle(engine.clock)
         held.resolve()
       })
 
@@ -80,7 +80,7 @@ describe('the order of outcomes', () => {
     },
   )
 
-  it('is the same again where what the code emits was refused', async () => {
+  it('is replayed after an emitted event was rejected', async () => {
     const code = async ({ emit, step }: RunContext) => {
       try {
         await emit('run.bad', {})
@@ -92,7 +92,7 @@ describe('the order of outcomes', () => {
     expect(await executeTwice(code)).toEqual(['completed', undefined])
   })
 
-  it('is the same again when a branch waits for what it emits, and another goes on at once', async () => {
+  it('is replayed when one branch awaits an emitted event and another continues immediately', async () => {
     const code = async ({ emit, step }: RunContext) => {
       const talking = (async () => {
         await emit('note.said', {})
@@ -106,7 +106,7 @@ describe('the order of outcomes', () => {
     expect(await executeTwice(code)).toEqual(['completed', undefined])
   })
 
-  it('is the same again when an approval is decided in the moment a step ends', async () => {
+  it('is replayed when an approval is decided at the moment a step ends', async () => {
     const held = gate()
     const code = ({ approval, step }: RunContext) =>
       Promise.all([

@@ -4,8 +4,8 @@ import { AppError, type ApprovalStore, type StepStore } from '@perdure/ports'
 export type RequireTimers = () => void
 
 /**
- * Whether the storage can tell what is due. An adapter without types may lack these reads; a wait that it would never end is
- * refused at the call.
+ * Whether the storage can list due waits. An adapter written in JavaScript may lack these reads; a wait that would never end
+ * is then refused at the call.
  */
 export const canHoldTimers = ({
   steps,
@@ -21,6 +21,6 @@ export const createRequireTimers =
   () => {
     if (areHeld) return
     throw new AppError('timer-driver-store-unsupported', {
-      hint: 'use a storage adapter that passes the contracts of StepStore and ApprovalStore, or wait without a time',
+      hint: 'use a storage adapter that passes the contracts of StepStore and ApprovalStore, or wait without a timeout',
     })
   }

@@ -1,4 +1,3 @@
-import { isTerminal } from '@perdure/protocol'
 import {
   type Clock,
   type CommitOutcome,
@@ -11,6 +10,7 @@ import {
   type Write,
   type WriteType,
 } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { closeAbandonedWait, planResolution, type ResolvedWait } from './wait-resolution.ts'
 import type { WakeRun } from './wake-run.ts'
 
@@ -21,35 +21,35 @@ export interface ResolveWaitDeps {
   readonly wakeRun: WakeRun
 }
 
-/** How a wait ends, and what else belongs into that commit. */
+/** How a wait ends, and what else the same commit writes. */
 export interface WaitResult extends Omit<ResolvedWait, 'step'> {
-  /** Before everything else, so that their conflicts are found first. */
+  /** Applied before everything else, so that their conflicts are found first. */
   readonly writes?: readonly Write[]
   readonly events?: (run: RunRecord) => readonly NewEvent[]
 }
 
 /**
- * Ends a wait once: the call is settled and its run, when it is suspended, is queued to go on, in one commit.
+ * Ends a wait once: one commit completes the call and queues its run again when it is suspended.
  *
- * @returns `settled`; `over` when the wait or its run had ended before; or the conflict of one of the caller's writes
+ * @returns `resolved`; `over` when the wait or its run had already ended; or the conflict of one of the caller's writes
  */
-export type ResolveWait = (step: StepRecord, end: WaitResult) => Promise<'settled' | 'over' | CommitOutcome>
+export type ResolveWait = (step: StepRecord, end: WaitResult) => Promise<'resolved' | 'over' | CommitOutcome>
 
 export function createResolveWait({ runs, unitOfWork, clock, wakeRun }: ResolveWaitDeps): ResolveWait {
   const tryResolve = async (
     run: RunRecord,
     step: StepRecord,
     { writes = [], events, ...how }: WaitResult,
-  ): Promise<'settled' | 'over' | 'again' | CommitOutcome> => {
-    const settlement = planResolution(run, [{ step, ...how }], { at: clock.now() })
+  ): Promise<'resolved' | 'over' | 'again' | CommitOutcome> => {
+    const resolution = planResolution(run, [{ step, ...how }], { at: clock.now() })
     const outcome = await unitOfWork.commit([
       ...writes,
-      ...settlement.writes,
-      { type: 'event.append', events: [...(events?.(run) ?? []), ...settlement.events] },
+      ...resolution.writes,
+      { type: 'event.append', events: [...(events?.(run) ?? []), ...resolution.events] },
     ])
     if (!outcome.committed) return MEANING[outcome.conflict.type] ?? outcome
-    wakeRun(run, settlement)
-    return 'settled'
+    wakeRun(run, resolution)
+    return 'resolved'
   }
 
   return async (step, end) => {
@@ -65,7 +65,7 @@ export function createResolveWait({ runs, unitOfWork, clock, wakeRun }: ResolveW
   }
 }
 
-/** What a conflict says of the wait: settled by somebody else, or its run has moved on and is looked at again. */
+/** What a conflict means: another writer ended the wait, or the status of the run has changed and must be read again. */
 const MEANING: { readonly [Type in WriteType]?: 'over' | 'again' } = {
   'step.change': 'over',
   'run.transition': 'again',

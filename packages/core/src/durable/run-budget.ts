@@ -18,25 +18,24 @@ import type { Journal, JournalDeps } from './journal.ts'
 import type { RunMeter } from './run-meter.ts'
 import type { UsageReport } from './usage-report.ts'
 
-/** What a run has used, kept with it, and what its family may still use. */
+/** The usage of a run, which its record holds, and what its family may still use. */
 export interface Budget {
   /**
-   * Counts a call of a tool that is new. Its write belongs into the commit that records the call, so that a crash leaves both or
-   * neither.
+   * Counts a new tool call. Its write belongs in the commit that records the call, so that a crash leaves both or neither.
    *
-   * @throws AppError `budget-exhausted` when nothing may be started any more
+   * @throws AppError `budget-exhausted` when the budget is used up
    */
   takeToolCall(): Write
   add(report: UsageReport): Promise<void>
-  /** What a child may use: what is left now. @throws AppError `budget-exhausted` when nothing is */
+  /** The budget of a child: what is left now. @throws AppError `budget-exhausted` when nothing is left */
   shareWithChild(): RunBudget | undefined
-  /** Counts what the child of a settled call has used, once. @throws AppError `budget-exhausted` when that is too much */
+  /** Counts the usage of the child of an ended call, once. @throws AppError `budget-exhausted` when the budget is used up */
   countChild(call: Pick<StepRecord, 'seq' | 'usage'>): void
-  /** Whether nothing is left before the run does anything. */
+  /** Whether nothing was left when the execution began. */
   readonly isSpent: boolean
-  /** By the run and by its children that have ended. */
+  /** The usage of the run and of its ended children. */
   used(): RunUsage
-  /** The same as the records have it now, where that is what others of its family may still use. */
+  /** The same, read from the records when other runs of the family share the budget. */
   usedAtEnd(): Promise<UsageAtEnd>
 }
 
@@ -54,15 +53,15 @@ export interface BudgetDeps extends RetryDeps, Pick<JournalDeps, 'clock'> {
 
 export interface BudgetParts {
   readonly journal: Journal
-  /** Every call of the run as it was recorded before. */
+  /** The recorded calls of the run. */
   readonly recorded: readonly StepRecord[]
-  /** Shared with every run below and above; none when nothing is limited. */
+  /** The account of the family; missing when nothing is limited. */
   readonly account: FamilyAccount | undefined
-  /** Called as soon as more was used than allowed, by whomever of the family. */
+  /** Called as soon as any run of the family exceeds the budget. */
   readonly onExhausted: (error: AppError) => void
 }
 
-/** While it executes, the record of a run holds its own usage; what children have used is in the calls they settled. */
+/** While a run executes, its record holds its own usage; the calls that its children ended hold theirs. */
 export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetParts): Budget {
   const { journal, recorded, account, onExhausted } = parts
   const { clock, runMeter, steps } = deps
@@ -95,7 +94,7 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
     return account?.exhausted()
   }
 
-  /** The usage is part of the run's record; only this execution changes it. What this returns is written at once. */
+  /** The usage is part of the run's record, and only this execution changes it. The caller commits the write at once. */
   const usageWrite = (next: RunUsage): Write => {
     own = next
     return { type: 'run.transition', runId: run.id, from: ['running'], attempt: run.attempt, change: { usage: next } }
@@ -146,14 +145,14 @@ export function createBudget(deps: BudgetDeps, run: RunRecord, parts: BudgetPart
   }
 }
 
-/** What a run has used as it ends. */
+/** The usage of a run as it ends. */
 export interface UsageAtEnd {
   readonly usage: RunUsage
-  /** Conflicts at `step.fence` when a child has ended in the meantime, whose usage would be missing. */
+  /** Conflicts at `step.fence` when another child has ended in the meantime; its usage would be missing. */
   readonly fence: readonly Write[]
 }
 
-/** What a run that does not execute here has used, children that have ended included. */
+/** The usage of a run that does not execute in this process, including its ended children. */
 export async function usageWithChildren({ steps }: { readonly steps: StepStore }, run: RunRecord): Promise<UsageAtEnd> {
   const recorded = await steps.list(run.id)
   const usage = recorded.reduce((sum, call) => (call.usage === undefined ? sum : sumUsage(sum, call.usage)), run.usage)
@@ -165,7 +164,7 @@ function fenceOf({ id }: RunRecord, recorded: readonly StepRecord[]): readonly W
   return open.length === 0 ? [] : [{ type: 'step.fence', runId: id, seqs: open.map(({ seq }) => seq) }]
 }
 
-/** What is left of what is limited. The time is no part of it: a child ends at the deadline of its parent. */
+/** The rest of each limit. Excludes the time: a child ends at the deadline of its parent. */
 function leftOf({ limits, used }: FamilyAccount): RunBudget {
   const { tokens, costUsd, toolCalls } = limits
   const { inputTokens, outputTokens, costUsd: cost, toolCalls: calls } = used()

@@ -2,63 +2,63 @@ import { createInMemoryMeter } from '@perdure/in-memory'
 import { EVERY_ROW, type RunRecord } from '@perdure/ports'
 import { aRun, BUILT_AT } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { AgentRegistration } from '../targets/agent.ts'
 import { createRunMeter } from './run-meter.ts'
 
 type Code = AgentRegistration['agent']['run']
 
-/** An engine with one agent, and what its runs have moved. */
+/** An engine with one agent, and the metrics that its runs changed. */
 function metered(code: Code) {
   const meter = createInMemoryMeter()
   const engine = createTestEngine({ agents: [agentOf('task', code)], meter })
-  const moved = (prefix: string) =>
+  const metrics = (prefix: string) =>
     Object.fromEntries([...meter.values].filter(([series]) => series.startsWith(prefix)))
-  return { engine, meter, moved }
+  return { engine, meter, metrics }
 }
 
-describe('the metric of ended runs', () => {
-  it('says of a failed run what its answer and its record say', async () => {
-    const { engine, moved } = metered(() => Promise.reject(new Error('no')))
+describe('the meter of ended runs', () => {
+  it('counts a failed run under the status of its answer and record', async () => {
+    const { engine, metrics } = metered(() => Promise.reject(new Error('no')))
 
     const { runId, status } = outcomeOf(await engine.run('task'))
 
     expect([status, (await engine.find(runId))?.status]).toEqual(['failed', 'failed'])
-    expect(moved('svc_agent_runs_total')).toEqual({ 'svc_agent_runs_total{agent="task",status="failed"}': 1 })
+    expect(metrics('svc_agent_runs_total')).toEqual({ 'svc_agent_runs_total{agent="task",status="failed"}': 1 })
   })
 
-  it('counts an aborted run once, and its time from its start', async () => {
+  it('counts an aborted run once, with the duration since its start', async () => {
     const open = gate()
-    const { engine, moved } = metered(() => open.promise)
+    const { engine, metrics } = metered(() => open.promise)
     const { runId } = outcomeOf(await engine.run('task', { answer: 'accepted' }))
     engine.clock.advance(2_500)
 
     await engine.abortRun({ runId, visibility: EVERY_ROW })
     open.resolve()
-    await settled()
+    await untilIdle()
 
-    expect(moved('svc_agent_runs_total')).toEqual({ 'svc_agent_runs_total{agent="task",status="aborted"}': 1 })
-    expect(moved('svc_run_duration')).toEqual({
+    expect(metrics('svc_agent_runs_total')).toEqual({ 'svc_agent_runs_total{agent="task",status="aborted"}': 1 })
+    expect(metrics('svc_run_duration')).toEqual({
       'svc_run_duration_seconds_sum{kind="agent"}': 2.5,
       'svc_run_duration_seconds_count{kind="agent"}': 1,
     })
   })
 
-  it('counts a workflow when it ends and not when it is suspended', async () => {
+  it('counts a workflow run when it ends, not when it is suspended', async () => {
     const meter = createInMemoryMeter()
     const nap = workflowOf('nap', (_, { sleep }) => sleep('z', 1_000))
     const engine = createTestEngine({ workflows: [nap], meter })
     await engine.start()
     await engine.execute('nap')
-    await engine.pass(0)
+    await engine.advance(0)
     expect([...meter.values.keys()]).toEqual([])
 
-    await engine.pass(1_000)
+    await engine.advance(1_000)
 
     expect(meter.values.get('svc_workflow_runs_total{workflow="nap",status="completed"}')).toBe(1)
   })
 
-  it('names no id that is not registered', () => {
+  it('counts runs of unregistered targets under one label', () => {
     const meter = createInMemoryMeter()
     const ended: RunRecord = { ...aRun({ targetId: 'gone' }), status: 'failed', completedAt: BUILT_AT }
 
@@ -68,36 +68,36 @@ describe('the metric of ended runs', () => {
   })
 })
 
-describe('the metrics of what code reports', () => {
-  it('count tool calls by how they came out', async () => {
-    const { engine, moved } = metered(async (_, { tool }) => {
+describe('the meter of tools and models', () => {
+  it('counts tool calls by outcome', async () => {
+    const { engine, metrics } = metered(async (_, { tool }) => {
       await tool({ name: 'search', execute: () => 1 })
       await tool({ name: 'search', execute: () => Promise.reject(new Error('no')) })
     })
 
     await engine.run('task')
 
-    expect(moved('svc_tool_calls_total')).toEqual({
+    expect(metrics('svc_tool_calls_total')).toEqual({
       'svc_tool_calls_total{tool="search",outcome="ok"}': 1,
       'svc_tool_calls_total{tool="search",outcome="execution_failed"}': 1,
     })
   })
 
-  it('count tokens by direction, and costs', async () => {
-    const { engine, moved } = metered((_, { usage }) =>
+  it('counts tokens by direction, and cost', async () => {
+    const { engine, metrics } = metered((_, { usage }) =>
       usage({ provider: 'p', model: 'm', inputTokens: 5, outputTokens: 7, costUsd: 0.25 }),
     )
 
     await engine.run('task')
 
-    expect(moved('svc_provider')).toEqual({
+    expect(metrics('svc_provider')).toEqual({
       'svc_provider_tokens_total{provider="p",model="m",direction="input"}': 5,
       'svc_provider_tokens_total{provider="p",model="m",direction="output"}': 7,
       'svc_provider_cost_usd_total{provider="p",model="m"}': 0.25,
     })
   })
 
-  it('keep the names that code chooses to a bounded number', () => {
+  it('limits the number of label values that code can create', () => {
     const meter = createInMemoryMeter()
     const { toolCalled } = createRunMeter(meter, () => false)
 
@@ -111,7 +111,7 @@ describe('the metrics of what code reports', () => {
 })
 
 describe('readLoad', () => {
-  it('counts what executes by kind, and what waits', async () => {
+  it('counts executing runs by kind, and queued runs', async () => {
     const open = gate()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)], concurrency: 2 })
     expect(engine.readLoad()).toEqual({ executing: { agent: 0, workflow: 0 }, queued: 0 })
@@ -120,7 +120,7 @@ describe('readLoad', () => {
     expect(engine.readLoad()).toEqual({ executing: { agent: 2, workflow: 0 }, queued: 1 })
 
     open.resolve()
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     expect(engine.readLoad()).toEqual({ executing: { agent: 0, workflow: 0 }, queued: 0 })
   })
 })

@@ -2,7 +2,7 @@ import type { Meter, RunKind, RunRecord } from '@perdure/ports'
 import type { ToolFailureKind } from '@perdure/protocol'
 import type { UsageReport } from './usage-report.ts'
 
-/** Moves the metrics of runs and of what their code reports. */
+/** Updates the metrics of runs and of the usage their code reports. */
 export interface RunMeter {
   ended(run: RunRecord): void
   toolCalled(name: string, outcome: 'ok' | ToolFailureKind): void
@@ -41,7 +41,7 @@ export function createRunMeter(meter: Meter, isRegistered: IsRegistered): RunMet
 
 const MAX_LENGTH = 128
 
-/** A label whose values the code of runs chooses: what comes after the first `limit` of them reads `other`. */
+/** Bounds a label whose values the code of runs chooses: after the first `limit` values, new ones become `other`. */
 function createOpenLabel(limit: number): (value: string) => string {
   const known = new Set<string>()
   return (value) => {

@@ -24,10 +24,10 @@ import { completionEvents, stepEvent } from './step-events.ts'
 import { pauseBefore, withTimeout } from './step-retry.ts'
 
 /**
- * Does a piece of work once: its JSON result is stored, and a re-execution of the run gets it without calling `fn`.
+ * Executes a piece of work once. Its JSON result is stored; a re-execution of the run gets that result without calling `fn`.
  *
- * @throws AppError `step-failed` when its tries are used up or it may not be repeated after a crash;
- *   `workflow-divergence` when another call is recorded at this place
+ * @throws AppError `step-failed` when its tries are used up or it must not be repeated after a crash;
+ *   `workflow-divergence` when another call is recorded under this number
  */
 export const callStep = async <T>(
   scope: CallScope,
@@ -46,25 +46,20 @@ export const callStep = async <T>(
 
 export interface StepCall<T> {
   readonly fn: StepFn<T>
-  /** As with `Work`. */
+  /** What the call adds to the record of its run, in the commit that records the call: so it counts once. @throws to refuse it */
   readonly countsAs?: (() => Write) | undefined
   readonly options: StepOptions
-  /** Makes it the call of a tool in its trace: the kind of failure that a result tells of. */
+  /** The failure kind that a result reports; present for tool calls, which are traced as such. */
   readonly failureOf?: ((result: T) => string | undefined) | undefined
-  /** What it answers when it may not be repeated after a crash; `step-failed` is thrown when missing. */
+  /** Its result when it must not be repeated after a crash; `step-failed` is thrown when missing. */
   readonly lost?: ((step: StepRecord) => T) | undefined
 }
 
-/** A durable piece of work, and how one try does it and records what it came to. */
-export interface Work<T = unknown> {
-  readonly options: StepOptions
-  /** As with `StepCall`. */
-  readonly lost?: ((step: StepRecord) => T) | undefined
-  /** What it is in its trace; a step when missing. */
+/** A durable piece of work, and how one try executes it and records the result. */
+export interface Work<T = unknown> extends Pick<StepCall<T>, 'options' | 'lost' | 'countsAs'> {
+  /** How it is traced; as a step when missing. */
   readonly kind?: 'step' | 'tool'
-  /** What the call adds to the record of its run, in the commit that records it: so it counts once. @throws to refuse it */
-  readonly countsAs?: (() => Write) | undefined
-  /** Resolves with the recorded result. @throws whatever the work throws; nothing is recorded then */
+  /** Resolves with the recorded result. @throws what the work throws; nothing is recorded then */
   readonly perform: (step: StepRecord, attempt: number, span: Span) => Promise<JsonText | undefined>
 }
 
@@ -85,7 +80,7 @@ export async function callWork<T>(scope: CallScope, name: string, work: Work<T>)
   return execute<T>(scope, { seq, name, ...work, begin: [change(recorded, 'started', { attempt: run.attempt })] })
 }
 
-/** Decides about a step that was under way when its process died: a record that is `started` may be executed. */
+/** Decides about a step that was executing when its process died. The caller executes it when the result is `started`. */
 async function afterCrash(
   scope: CallScope,
   recorded: StepRecord,
@@ -93,7 +88,7 @@ async function afterCrash(
 ): Promise<StepRecord> {
   const { ledger, run } = scope
   if (recorded.status === 'waiting') return ledger.wait(recorded.seq)
-  // Started in this attempt without executing: a human has granted it.
+  // Started in this attempt but not executed: a person has granted another try.
   if (recorded.attempt === run.attempt || onCrash === 'retry') return recorded
   return onCrash === 'fail' ? fail(scope, recorded) : ask(scope, recorded, kind)
 }
@@ -183,7 +178,7 @@ interface Try<T> extends StepCall<T> {
   readonly span: Span
 }
 
-/** Calls the code once and records what it came to. @throws whatever the code throws */
+/** Calls the code once and records its result. @throws what the code throws */
 async function perform<T>(
   scope: CallScope,
   step: StepRecord,
@@ -206,7 +201,7 @@ const stepOf = ({ run, clock }: CallScope, { seq, name }: Pick<Execution, 'seq' 
   startedAt: clock.now(),
 })
 
-/** What the outside may know a step by; the id of the call when it is one of a tool. */
+/** The id of a step for external systems; also the id of a tool call. */
 const effectIdOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId}.${seq}`
 
 type StepRef = Pick<StepRecord, 'runId' | 'seq' | 'name'>
@@ -227,7 +222,7 @@ function recordFailure(
   return journal.record({ writes, events })
 }
 
-/** What records that the work was done. */
+/** The entry that records the result. */
 export function completion({ run, clock }: CallScope, step: StepRef, result: JsonText | undefined): Entry {
   const at = clock.now()
   return {
@@ -256,7 +251,7 @@ export function resultText({ maxResultBytes }: CallScope, value: unknown): JsonT
   throw new AppError('validation-failed', { message: `the result is longer than ${maxResultBytes} bytes` })
 }
 
-/** What the code gets is what a re-execution will get: the JSON of the result. */
+/** Returns the parsed JSON, so that the code gets the same value as a re-execution. */
 const fromResult = <T>(text: JsonText | undefined): T => (text === undefined ? undefined : fromJsonText(text)) as T
 
 function outcomeOf<T>(step: StepRecord, lost?: (step: StepRecord) => T): T {

@@ -3,10 +3,10 @@ import { runEvent } from '../runs/run-events.ts'
 
 export type StepEventType = 'step.start' | 'step.end' | 'step.error' | 'checkpoint.written'
 
-/** What identifies the result of a call for ever: its run and its place in it. */
+/** The permanent id of the result of a call: its run and its number. */
 export const checkpointIdOf = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>): string => `${runId}.${seq}`
 
-/** An event of a durable call; `detail` is what its type adds. */
+/** An event of a durable call; `detail` holds the fields of its type. */
 export function stepEvent(
   run: RunRecord,
   type: StepEventType,
@@ -20,7 +20,7 @@ export function stepEvent(
   return runEvent(run, { type, payload: toJsonText({ runId: run.id, step: name, seq, kind, ...detail }), at })
 }
 
-/** The events of a call that came out well. A result of a workflow is a checkpoint of its thread. */
+/** The events of a completed call. In a workflow, each result is a checkpoint of its thread. */
 export function completionEvents(
   run: RunRecord,
   step: Pick<StepRecord, 'seq' | 'kind' | 'name'>,

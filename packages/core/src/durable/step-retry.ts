@@ -6,7 +6,7 @@ interface Abortable {
   readonly signal: AbortSignal
 }
 
-/** Pauses before the next try; ends at once, with the reason, when the run is aborted. */
+/** Pauses before the next try. Rejects with the abort reason as soon as the run is aborted. */
 export function pauseBefore({ timers, signal }: Abortable, retry: StepRetry = {}, attempt: number): Promise<void> {
   const { initialDelayMs = 200, factor = 2, maxDelayMs = 30_000 } = retry
   const delayMs = Math.min(maxDelayMs, initialDelayMs * factor ** Math.min(attempt - 1, 60))
@@ -24,7 +24,7 @@ export function pauseBefore({ timers, signal }: Abortable, retry: StepRetry = {}
   })
 }
 
-/** Calls `fn` with a signal of its own that also aborts after `timeoutMs`. @throws AppError `step-failed` when it has */
+/** Calls `fn` with a signal that also aborts after `timeoutMs`. @throws AppError `step-failed` after the timeout */
 export async function withTimeout<T>(
   { timers, signal }: Abortable,
   timeoutMs: number | undefined,

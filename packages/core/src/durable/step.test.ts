@@ -1,18 +1,18 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { gate, settled } from '../engine/test-engine.fixture.ts'
-import type { RunContext } from '../targets/agent.ts'
-import { type Code, never, processes, start } from './processes.fixture.ts'
+import { gate, untilIdle } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/run-context.ts'
+import { type Code, never, processes, startFlow } from './processes.fixture.ts'
 
 describe('ctx.step', () => {
-  it('stores the result and gives it to a re-execution without calling the code again', async () => {
+  it('stores the result and returns it to a re-execution without calling the code again', async () => {
     const process = processes()
     let calls = 0
     const first = await process(async ({ step }) => {
       await step('count', () => ++calls)
       await never()
     })
-    const runId = await start(first)
+    const runId = await startFlow(first)
 
     const second = await process(async ({ step }) => ({ count: await step('count', () => ++calls) }))
 
@@ -20,7 +20,7 @@ describe('ctx.step', () => {
     expect(await second.find(runId)).toMatchObject({ status: 'completed', result: '{"count":1}', attempt: 2 })
   })
 
-  it('gives the code what a re-execution would get: the JSON of the result', async () => {
+  it('returns the JSON of the result, as a re-execution would', async () => {
     const process = processes()
     const engine = await process(async ({ step }) => {
       const value = await step('date', () => ({ at: new Date(0), none: undefined }))
@@ -28,26 +28,26 @@ describe('ctx.step', () => {
       return [value, nothing === undefined]
     })
 
-    const runId = await start(engine)
+    const runId = await startFlow(engine)
 
     expect((await engine.find(runId))?.result).toBe('[{"at":"1970-01-01T00:00:00.000Z"},true]')
   })
 
-  it('takes whatever can be awaited for the work of a step or a tool', async () => {
+  it('accepts any thenable as the work of a step or a tool', async () => {
     const process = processes()
-    // biome-ignore lint/suspicious/noThenProperty: libraries hand out what is no promise and can be awaited
+    // biome-ignore lint/suspicious/noThenProperty: libraries return thenables that are not promises
     const later: PromiseLike<string> = { then: (onFulfilled) => Promise.resolve('made').then(onFulfilled) }
     const engine = await process(async ({ step, tool }) => [
       await step('text', () => later, { timeoutMs: 1_000 }),
       await tool({ name: 'text', execute: () => later }),
     ])
 
-    const runId = await start(engine)
+    const runId = await startFlow(engine)
 
     expect((await engine.find(runId))?.result).toBe('["made",{"ok":true,"value":"made"}]')
   })
 
-  it('hands out the same effect id in every execution, and another for every step', async () => {
+  it('passes the same effect id in every execution, and a different one to every step', async () => {
     const process = processes()
     const seen: string[] = []
     const code: Code = async ({ step }) => {
@@ -57,13 +57,13 @@ describe('ctx.step', () => {
         if (seen.length < 3) await never()
       })
     }
-    const runId = await start(await process(code))
+    const runId = await startFlow(await process(code))
     await process(code)
 
     expect(seen).toEqual([`${runId}.1`, `${runId}.2`, `${runId}.2`])
   })
 
-  it('tries again after growing pauses and says so', async () => {
+  it('retries with growing delays and emits step.error for each failure', async () => {
     const process = processes()
     let tries = 0
     const engine = await process(({ step }) =>
@@ -76,20 +76,20 @@ describe('ctx.step', () => {
         { retry: { maxAttempts: 3, initialDelayMs: 100 } },
       ),
     )
-    const runId = await start(engine)
+    const runId = await startFlow(engine)
     expect(tries).toBe(1)
-    await engine.pass(100)
+    await engine.advance(100)
     expect(tries).toBe(2)
-    await engine.pass(199)
+    await engine.advance(199)
     expect(tries).toBe(2)
-    await engine.pass(1)
+    await engine.advance(1)
 
     expect(await engine.find(runId)).toMatchObject({ status: 'completed', result: '3' })
     const types = (await engine.eventsOf(runId)).map(({ type }) => type)
     expect(types.filter((type) => type === 'step.error')).toHaveLength(2)
   })
 
-  it('fails the run with step-failed when its tries are used up, and the same failure is replayed', async () => {
+  it('fails the run with step-failed after its last attempt, and replays the same failure', async () => {
     const process = processes()
     let calls = 0
     const code: Code = async ({ step }) => {
@@ -103,7 +103,7 @@ describe('ctx.step', () => {
         throw error
       }
     }
-    const runId = await start(await process(code))
+    const runId = await startFlow(await process(code))
     calls = 2
     const second = await process(code)
 
@@ -114,7 +114,7 @@ describe('ctx.step', () => {
     })
   })
 
-  it('gives up a try that takes longer than its time', async () => {
+  it('fails an attempt that exceeds timeoutMs', async () => {
     const process = processes()
     let reason: unknown
     const engine = await process(({ step }) =>
@@ -129,9 +129,9 @@ describe('ctx.step', () => {
         { timeoutMs: 500 },
       ),
     )
-    const runId = await start(engine)
+    const runId = await startFlow(engine)
 
-    await engine.pass(500)
+    await engine.advance(500)
 
     expect(await engine.find(runId)).toMatchObject({ status: 'failed', error: { code: 'step-failed' } })
     expect(reason).toBe('timeout')
@@ -140,11 +140,11 @@ describe('ctx.step', () => {
   it.each([
     ['retry', { calls: 2, status: 'completed' }],
     ['fail', { calls: 1, status: 'failed' }],
-  ] as const)('follows onCrash %s when the process dies while it executes', async (onCrash, expected) => {
+  ] as const)('applies onCrash %s if the process dies while the step executes', async (onCrash, expected) => {
     const process = processes()
     let calls = 0
     const code: Code = ({ step }) => step('work', () => (++calls === 1 ? never() : calls), { onCrash })
-    const runId = await start(await process(code))
+    const runId = await startFlow(await process(code))
 
     const second = await process(code)
 
@@ -155,25 +155,28 @@ describe('ctx.step', () => {
   it.each([
     [true, { calls: 2, status: 'completed' }],
     [false, { calls: 1, status: 'failed' }],
-  ] as const)('asks a human after a crash with onCrash ask, who decides %s', async (granted, expected) => {
-    const process = processes()
-    let calls = 0
-    const code: Code = ({ step }) => step('work', () => (++calls === 1 ? never() : calls), { onCrash: 'ask' })
-    const runId = await start(await process(code))
+  ] as const)(
+    'asks for an approval after a crash with onCrash ask, and follows the decision %s',
+    async (granted, expected) => {
+      const process = processes()
+      let calls = 0
+      const code: Code = ({ step }) => step('work', () => (++calls === 1 ? never() : calls), { onCrash: 'ask' })
+      const runId = await startFlow(await process(code))
 
-    const second = await process(code)
-    expect((await second.find(runId))?.status).toBe('suspended')
-    expect(calls).toBe(1)
-    const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
-    expect(approval?.toolCallId).toBeUndefined()
-    await second.resolveApproval({ approvalId: approval?.id ?? '', granted, by: 'bob', visibility: EVERY_ROW })
-    await settled(second.clock)
+      const second = await process(code)
+      expect((await second.find(runId))?.status).toBe('suspended')
+      expect(calls).toBe(1)
+      const [approval] = (await second.readApprovals.list({ runId }, { limit: 9, order: 'asc' }, EVERY_ROW)).items
+      expect(approval?.toolCallId).toBeUndefined()
+      await second.resolveApproval({ approvalId: approval?.id ?? '', granted, by: 'bob', visibility: EVERY_ROW })
+      await untilIdle(second.clock)
 
-    expect(calls).toBe(expected.calls)
-    expect((await second.find(runId))?.status).toBe(expected.status)
-  })
+      expect(calls).toBe(expected.calls)
+      expect((await second.find(runId))?.status).toBe(expected.status)
+    },
+  )
 
-  it('runs parallel branches and replays them in the order in which they came out', async () => {
+  it('replays parallel branches in the order in which their steps completed', async () => {
     const process = processes()
     const gates = { a: gate(), b: gate() }
     const order: string[] = []
@@ -187,11 +190,11 @@ describe('ctx.step', () => {
       await step('last', never)
     }
     const first = await process(code)
-    const runId = await start(first)
+    const runId = await startFlow(first)
     gates.b.resolve()
-    await settled(first.clock)
+    await untilIdle(first.clock)
     gates.a.resolve()
-    await settled(first.clock)
+    await untilIdle(first.clock)
 
     const second = await process(code)
 
@@ -200,23 +203,23 @@ describe('ctx.step', () => {
   })
 
   it.each([
-    ['another name', async ({ step }: RunContext) => step('renamed', () => 1)],
-    ['another kind', async ({ sleep }: RunContext) => sleep('one', 5)],
-    ['one call less', async () => 'done'],
-  ])('fails a run as workflow-divergence when its code makes %s', async (_, changed) => {
+    ['a call with another name', async ({ step }: RunContext) => step('renamed', () => 1)],
+    ['a call of another kind', async ({ sleep }: RunContext) => sleep('one', 5)],
+    ['one call fewer', async () => 'done'],
+  ])('fails the run with workflow-divergence when its code makes %s', async (_, changed) => {
     const process = processes()
     const first = await process(async ({ step }) => {
       await step('one', () => 1)
       await never()
     })
-    const runId = await start(first)
+    const runId = await startFlow(first)
 
     const second = await process(changed)
 
     expect(await second.find(runId)).toMatchObject({ status: 'failed', error: { code: 'workflow-divergence' } })
   })
 
-  it('says nothing twice: what was emitted before a recorded call is not emitted again', async () => {
+  it('does not emit an event again that precedes a recorded call', async () => {
     const process = processes()
     const code: Code = async ({ step, emit, attempt }) => {
       await emit('note.before', { attempt })
@@ -224,7 +227,7 @@ describe('ctx.step', () => {
       await emit('note.after', { attempt })
       if (attempt === 1) await never()
     }
-    const runId = await start(await process(code))
+    const runId = await startFlow(await process(code))
     const second = await process(code)
 
     const notes = (await second.eventsOf(runId)).filter(({ type }) => type.startsWith('note.'))

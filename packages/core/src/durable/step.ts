@@ -1,4 +1,4 @@
-/** How often a step is tried in one process, and how long it pauses in between. */
+/** How often a step is tried in one process, and how long it pauses between tries. */
 export interface StepRetry {
   readonly maxAttempts?: number // 1 when missing
   readonly initialDelayMs?: number // 200 when missing
@@ -8,21 +8,21 @@ export interface StepRetry {
 
 export interface StepOptions {
   readonly retry?: StepRetry
-  /** Each try is given up after this long. Milliseconds. */
+  /** Time limit for each try. Milliseconds. */
   readonly timeoutMs?: number
-  /** What becomes of a step that was executing when the process died; `'retry'` when missing. */
+  /** How to treat a step that was executing when the process died: retry it (default), fail it, or ask a person. */
   readonly onCrash?: 'retry' | 'fail' | 'ask'
 }
 
-/** What the code of a step gets. */
+/** The argument of a step function. */
 export interface StepTry {
-  /** The same for every execution of this step: give it to the outside as its idempotency key. */
+  /** The same for every execution of this step; pass it to external systems as the idempotency key. */
   readonly effectId: string
-  /** From 1; grows with every try in this process. */
+  /** Starts at 1; incremented with every try in this process. */
   readonly attempt: number
-  /** Aborts with the run, and when this try has timed out. */
+  /** Aborts with the run and when this try times out. */
   readonly signal: AbortSignal
-  /** The place of this try in its trace: hand it on to what is called. */
+  /** W3C trace context of this try; pass it on to what the step calls. */
   readonly traceparent: string | undefined
 }
 

@@ -4,23 +4,23 @@ import { checkName } from './call-arguments.ts'
 import { checkApprovalOptions, jsonProblem, textProblem } from './check-approval-options.ts'
 import { checkMembers, objectProblem, refuseProblems } from './check-options.ts'
 
-/** A decision that a suspended run needs. */
+/** An approval that a suspended run waits for. */
 export interface SuspendApproval extends ApprovalOptions {
   readonly name: string
   readonly toolCallId?: string
 }
 
-/** What a plain agent asks for when it suspends itself as a whole. */
+/** Argument of `ctx.suspend`. */
 export interface SuspendRequest {
-  /** Decisions it needs; with none it is a plain pause, resumed by a payload. */
+  /** Approvals to wait for; without any, a resume request with a payload continues the run. */
   readonly approvals?: readonly SuspendApproval[]
-  /** Given back as `ctx.resume.state`; JSON. */
+  /** Returned as `ctx.resume.state`; JSON. */
   readonly state?: unknown
 }
 
 const MARK = Symbol('suspension')
 
-/** What `ctx.suspend` returns and the agent returns in turn. */
+/** The return value of `ctx.suspend`, which the agent returns as its result. */
 export interface Suspension extends SuspendRequest {
   readonly [MARK]: true
 }
@@ -28,9 +28,9 @@ export interface Suspension extends SuspendRequest {
 const MAX_APPROVALS = 100
 
 /**
- * What is asked for, as it is at the call.
+ * Checks and copies the request, so that later changes by the agent have no effect.
  *
- * @throws AppError `validation-failed` for what cannot be kept or asked
+ * @throws AppError `validation-failed` for an invalid request
  */
 export function suspensionOf(request: SuspendRequest, maxStateBytes: number): Suspension {
   const { approvals = [], state } = checkedRequest(request)

@@ -12,7 +12,7 @@ import { withTimeout } from './step-retry.ts'
 import type { ToolCall, ToolOutcome, ToolResult } from './tool.ts'
 import { callApproval } from './wait-call.ts'
 
-/** `ctx.tool`: asks when it has to, runs the tool once, and answers its failure as data. */
+/** `ctx.tool`: asks for approval where required, calls the tool once, and returns a failure as data. */
 export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Promise<ToolOutcome<T>> {
   checkToolCall(call)
   const { name, args, approval } = call
@@ -40,7 +40,7 @@ export async function callTool<A, T>(scope: CallScope, call: ToolCall<A, T>): Pr
   })
 }
 
-/** A durable step that calls a tool which is somebody else's, such as one of an MCP server, counted like `ctx.tool`. */
+/** A durable step that calls a tool of another system, such as an MCP server; counted like `ctx.tool`. */
 export async function callForeignTool<T extends ToolResult>(
   scope: CallScope,
   name: string,
@@ -92,7 +92,7 @@ async function perform<A, T>(scope: CallScope, call: ToolCall<A, T>, attempt: St
   return recordable(scope, value)
 }
 
-/** What a tool hands back is recorded, so it has to be JSON of a bounded size. */
+/** Checks that the result can be recorded: it must be JSON of a bounded size. */
 function recordable<T>({ maxResultBytes }: CallScope, value: T): ToolOutcome<T> {
   const outcome = { ok: true, value } as const
   const text = jsonOf(outcome)
@@ -101,7 +101,7 @@ function recordable<T>({ maxResultBytes }: CallScope, value: T): ToolOutcome<T> 
   return failed('invalid_output', `the result is longer than ${maxResultBytes} bytes`)
 }
 
-/** `undefined` for what has no JSON text. */
+/** `undefined` for a value that JSON cannot represent. */
 function jsonOf(value: unknown): JsonText | undefined {
   try {
     return toJsonText(value)
@@ -112,10 +112,10 @@ function jsonOf(value: unknown): JsonText | undefined {
 
 const failed = (kind: ToolFailureKind, message: string) => ({ ok: false, error: { kind, message } }) as const
 
-/** An untyped exception of a tool is `execution_failed`. */
+/** The failure for a thrown value; `execution_failed` unless it has a failure kind. */
 function failureOf({ signal, maxResultBytes }: CallScope, thrown: unknown) {
   const { kind, message: whole } = toRunError(thrown)
-  // The failure is recorded as a result; six bytes are the most that JSON makes of a character.
+  // The failure is recorded as a result; JSON uses at most six bytes for a character.
   const message = whole.slice(0, Math.max(0, Math.floor((maxResultBytes - 100) / 6)))
   if (signal.aborted) return failed('aborted', message)
   if (isAppError(thrown, 'step-failed')) return failed('timeout', message)

@@ -2,27 +2,27 @@ import type { ToolFailureKind } from '@perdure/protocol'
 import type { ApprovalOptions } from './approval-options.ts'
 import type { StepOptions, StepTry } from './step.ts'
 
-/** A call of a tool; its `args` give `execute` their type. */
+/** A tool call. The type of `args` is that of the first parameter of `execute`. */
 export interface ToolCall<Args = unknown, Result = unknown> {
   readonly name: string
   readonly args?: Args
   /**
-   * Gets what a step gets: `effectId`, the same whenever this call is executed, for the idempotency key of what it does outside;
-   * `signal`, which aborts with the run and after `timeoutMs`; `attempt` and `traceparent`.
+   * `call` is the argument of a step function: `effectId` is the same in every execution of this call, so pass it to external
+   * systems as the idempotency key; `signal` aborts with the run and after `timeoutMs`; also `attempt` and `traceparent`.
    */
   readonly execute: (args: Args, call: StepTry) => Result | PromiseLike<Result>
-  /** The tool is given up after this long. Milliseconds. */
+  /** Time limit for the tool. Milliseconds. */
   readonly timeoutMs?: number
   /**
-   * What becomes of a call that was executing when the process died: `'retry'` (when missing) executes it again, under the same
-   * `effectId`; `'fail'` answers `execution_failed`; `'ask'` lets a human decide, and answers `approval_denied` when they deny it.
+   * How to treat a call that was executing when the process died: `'retry'` (default) executes it again with the same
+   * `effectId`; `'fail'` returns `execution_failed`; `'ask'` asks a person, and returns `approval_denied` when they decline.
    */
   readonly onCrash?: StepOptions['onCrash']
-  /** Asks a human first; `true` for an approval without more to say. */
+  /** Asks a person for approval first; `true` asks without a title or payload. */
   readonly approval?: boolean | ApprovalOptions
 }
 
-/** What tells whether a tool has failed. */
+/** The result of any tool. */
 export type ToolResult = ToolOutcome<unknown>
 
 export type ToolOutcome<T> =

@@ -2,17 +2,17 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { AppError, EVERY_ROW, type Storage } from '@perdure/ports'
 import { aSession, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { createTestEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { RunContext, ServiceCaller } from '../index.ts'
 
 const session = { ...aSession(), id: 'made-by-the-run' }
 
 type Note = (title: string) => Promise<string>
 
-/** In these processes the memory of a run is a function that takes notes. */
+/** The memory service of these tests is a function that stores a note. */
 const noting = ({ memory, step, emit }: RunContext) => ({ note: memory as unknown as Note, step, emit })
 
-/** Processes on one storage whose runs can take notes. */
+/** Successive engines on one storage, whose runs can store notes. */
 function processes(storage: Storage = createInMemoryStorage()) {
   const clock = createManualClock()
   const shared = { clock, ids: createSequenceIds() }
@@ -31,7 +31,7 @@ function processes(storage: Storage = createInMemoryStorage()) {
     const engine = createTestEngine({ ...shared, storage: given, services, workflows: [flow] })
     await engine.recover()
     await engine.start()
-    await settled(clock)
+    await untilIdle(clock)
     return engine
   }
   return { open, storage, decided: () => decided }
@@ -39,14 +39,14 @@ function processes(storage: Storage = createInMemoryStorage()) {
 
 const start = async (engine: Awaited<ReturnType<ReturnType<typeof processes>['open']>>) => {
   const { runId = '' } = await engine.execute('flow')
-  await settled(engine.clock)
+  await untilIdle(engine.clock)
   return runId
 }
 
 const never = () => new Promise<never>(() => undefined)
 
-describe('a durable call whose effect is in the storage', () => {
-  it('writes once, and a re-execution gets what it came to', async () => {
+describe('transact', () => {
+  it('commits its writes once and returns the stored result to a re-execution', async () => {
     const { open, decided } = processes()
     const first = await open(async ({ note }) => {
       await note('one')
@@ -60,20 +60,20 @@ describe('a durable call whose effect is in the storage', () => {
     expect(await second.find(runId)).toMatchObject({ status: 'completed', result: '"wrote one"', attempt: 2 })
   })
 
-  it.each(['before', 'after'])('is done once when the process dies %s the commit', async (death) => {
+  it.each(['before', 'after'])('takes effect once when the process dies %s the commit', async (moment) => {
     const { open, storage } = processes()
-    const dying: Storage = {
+    const crashing: Storage = {
       ...storage,
       unitOfWork: {
         async commit(writes) {
           const isEffect = writes.some(({ type }) => type === 'session.insert')
           if (!isEffect) return storage.unitOfWork.commit(writes)
-          if (death === 'after') await storage.unitOfWork.commit(writes)
+          if (moment === 'after') await storage.unitOfWork.commit(writes)
           return never()
         },
       },
     }
-    const first = await open(({ note }) => note('one'), dying)
+    const first = await open(({ note }) => note('one'), crashing)
     const runId = await start(first)
 
     const second = await open(({ note }) => note('one'))
@@ -81,7 +81,7 @@ describe('a durable call whose effect is in the storage', () => {
     expect(await second.find(runId)).toMatchObject({ status: 'completed', result: '"wrote one"' })
   })
 
-  it('decides again when another writer was faster', async () => {
+  it('repeats its decision after a write conflict', async () => {
     const { open, storage, decided } = processes()
     const raced: Storage = {
       ...storage,
@@ -102,7 +102,7 @@ describe('a durable call whose effect is in the storage', () => {
     expect((await engine.find(runId))?.result).toBe('"found other"')
   })
 
-  it('takes no other entry down with its conflict', async () => {
+  it('does not fail other entries with its conflict', async () => {
     const { open } = processes()
     const engine = await open(async ({ note, step, emit }) => {
       const results = await Promise.all([note('one'), note('two'), emit('said', {}), step('three', () => 3)])
@@ -116,7 +116,7 @@ describe('a durable call whose effect is in the storage', () => {
     expect(JSON.parse(result ?? '')).toEqual(['wrote one', 'found one', 3])
   })
 
-  it('reports what the decision throws as a failed step', async () => {
+  it('fails with step-failed when the decision throws', async () => {
     const services = ({ transact }: ServiceCaller) => ({
       memory: () =>
         transact('note', () => {

@@ -1,7 +1,7 @@
 import { AppError } from '@perdure/ports'
 import { checkMembers } from './check-options.ts'
 
-/** What a model call cost. */
+/** The usage of one model call. */
 export interface UsageReport {
   readonly provider: string
   readonly model: string
@@ -10,7 +10,7 @@ export interface UsageReport {
   readonly costUsd?: number
 }
 
-/** @throws AppError `validation-failed` for what would make the record of the run say nonsense */
+/** @throws AppError `validation-failed` for an invalid name or amount */
 export function checkUsage(report: UsageReport): void {
   checkMembers('ctx.usage', report, ['provider', 'model', 'inputTokens', 'outputTokens', 'costUsd'])
   const { provider, model, inputTokens, outputTokens, costUsd } = report
@@ -21,7 +21,7 @@ export function checkUsage(report: UsageReport): void {
   )
   if (areNames && areAmounts) return
   throw new AppError('validation-failed', {
-    message: 'usage takes a provider, a model, and amounts from 0',
-    hint: 'leave out what is not known',
+    message: 'ctx.usage needs a provider, a model, and non-negative amounts',
+    hint: 'leave out unknown amounts',
   })
 }

@@ -13,14 +13,14 @@ import { stepEvent } from './step-events.ts'
 type WaitKind = Exclude<StepRecord['kind'], 'step'>
 type WaitDetail = Pick<StepRecord, 'dueAt' | 'eventName' | 'approvalId' | 'childRunId'>
 
-/** What waiting for something costs besides its own record. */
+/** What a wait writes besides its own record. */
 interface Waiting extends Entry {
   readonly detail: WaitDetail
   /** Called once the wait is durable. */
   readonly onRecorded?: () => void
 }
 
-/** Waits until something outside settles the call; the run is suspended when nothing else goes on. */
+/** Waits until something outside resolves the call. The run is suspended when all of its code waits. */
 export async function callWait(
   scope: CallScope,
   call: { readonly kind: WaitKind; readonly name: string },
@@ -55,14 +55,14 @@ export async function callWait(
 
 const isoOf = (at: EpochMs | undefined) => (at === undefined ? undefined : new Date(at).toISOString())
 
-/** `ctx.sleep`: until a moment, or for a number of milliseconds. */
+/** `ctx.sleep`: until a date, or for a number of milliseconds. */
 export async function callSleep(scope: CallScope, name: string, until: number | Date): Promise<void> {
   const dueAt = instantOf(scope.clock.now(), until)
   scope.requireTimers()
   await callWait(scope, { kind: 'sleep', name }, () => ({ detail: { dueAt } }))
 }
 
-/** `ctx.waitForEvent`: the payload of the next event of that name, `null` when it does not come in time. */
+/** `ctx.waitForEvent`: the payload of the next event with that name, `null` after the timeout. */
 export async function callWaitForEvent(
   scope: CallScope,
   name: string,
@@ -73,11 +73,11 @@ export async function callWaitForEvent(
   const { timeoutMs } = options
   const dueAt = timeoutMs === undefined ? undefined : instantAfter(scope.clock.now(), timeoutMs)
   if (dueAt !== undefined) scope.requireTimers()
-  const settled = await callWait(scope, { kind: 'event', name }, () => ({ detail: { eventName: name, dueAt } }))
-  return settled.result === undefined ? null : fromJsonText(settled.result)
+  const ended = await callWait(scope, { kind: 'event', name }, () => ({ detail: { eventName: name, dueAt } }))
+  return ended.result === undefined ? null : fromJsonText(ended.result)
 }
 
-/** `ctx.approval`: a decision of a human; one that is not taken in time is not granted. */
+/** `ctx.approval`: the decision of a person; not granted when nobody decides in time. */
 export async function callApproval(
   scope: CallScope,
   name: string,
@@ -85,7 +85,7 @@ export async function callApproval(
 ): Promise<ApprovalDecision> {
   checkApprovalOptions(options, ['toolCallId'])
   if (options.timeoutMs !== undefined) scope.requireTimers()
-  const settled = await callWait(scope, { kind: 'approval', name }, (seq) => {
+  const ended = await callWait(scope, { kind: 'approval', name }, (seq) => {
     const { approval, events } = approvalRequest(scope, { ...options, name, seq })
     return {
       detail: { approvalId: approval.id, dueAt: approval.expiresAt },
@@ -93,5 +93,5 @@ export async function callApproval(
       events,
     }
   })
-  return (settled.result === undefined ? { granted: false } : fromJsonText(settled.result)) as ApprovalDecision
+  return (ended.result === undefined ? { granted: false } : fromJsonText(ended.result)) as ApprovalDecision
 }

@@ -3,43 +3,43 @@ import { lifecycleEvent } from '../runs/run-events.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
 import { completionEvents } from './step-events.ts'
 
-/** A wait, and how it ends. */
+/** A wait and how it ends. */
 export interface ResolvedWait {
   readonly step: StepRecord
   readonly result?: JsonText | undefined
-  /** Another change than completion, for a step that a human lets run again or not. */
+  /** A change other than completion, for a step that a person allows to run again or not. */
   readonly change?: StepChange | ((run: RunRecord) => StepChange) | undefined
 }
 
-/** What ends waits of one run, and the run as it is then when that lets it go on. */
+/** The writes that end waits of one run, and the run as it is then if it resumes. */
 export interface WaitResolution {
   readonly writes: readonly Write[]
-  /** To append after everything else of the commit. */
+  /** To append after everything else in the commit. */
   readonly events: readonly NewEvent[]
   readonly resumed: RunRecord | undefined
 }
 
 export interface ResolutionDetail {
   readonly at: EpochMs
-  /** Resumes a run that has suspended itself as a whole. */
+  /** Resumes a run that returned `ctx.suspend(…)`. */
   readonly resumption?: JsonText | undefined
 }
 
 /**
- * Ends waits of one run: a run that is suspended at its calls is queued, any other one only has to stay what it is.
- * Conflicts at `run.transition` when the run has moved on, at `step.change` when one of the waits was over before.
+ * Plans the end of waits of one run. A run that is suspended at its calls is queued; any other run keeps its status.
+ * Conflicts at `run.transition` when the status has changed, at `step.change` when one of the waits had already ended.
  */
 export function planResolution(
   run: RunRecord,
-  settlings: readonly ResolvedWait[],
+  waits: readonly ResolvedWait[],
   { at, resumption }: ResolutionDetail,
 ): WaitResolution {
-  const [first] = settlings
+  const [first] = waits
   const goesOn = resumption !== undefined || (first !== undefined && run.status === 'suspended' && !awaitsResume(run))
   const change = goesOn ? { status: 'queued' as const, ...(resumption === undefined ? {} : { resumption }) } : {}
   const resumed = goesOn ? { ...run, ...change } : undefined
   const reason = first === undefined || resumption !== undefined ? 'resume' : `${first.step.kind} ${first.step.name}`
-  const ends = settlings.map((settling) => ({ step: settling.step, change: changeOf(run, settling, at) }))
+  const ends = waits.map((wait) => ({ step: wait.step, change: changeOf(run, wait, at) }))
   return {
     resumed,
     writes: [
@@ -66,7 +66,7 @@ function changeOf(run: RunRecord, { change, result }: ResolvedWait, endedAt: Epo
   return typeof change === 'function' ? change(run) : change
 }
 
-/** Closes a call whose run has ended, so that no timer and no event finds it again. */
+/** Closes a wait whose run has ended, so that no timer or event finds it again. */
 export const closeAbandonedWait = ({ runId, seq }: Pick<StepRecord, 'runId' | 'seq'>, endedAt: EpochMs): Write => ({
   type: 'step.change',
   runId,

@@ -1,8 +1,8 @@
 import type { RunRecord } from '@perdure/ports'
 import type { WaitResolution } from './wait-resolution.ts'
 
-/** Lets a run go on whose waits are over: executes it again when it was queued, else tells its code. After the commit. */
-export type WakeRun = (run: RunRecord, settlement: Pick<WaitResolution, 'resumed'>) => void
+/** Continues a run after the commit that ended its wait: executes it again when it was queued, otherwise notifies its code. */
+export type WakeRun = (run: RunRecord, resolution: Pick<WaitResolution, 'resumed'>) => void
 
 export const createWakeRun =
   ({

@@ -1,14 +1,14 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, gate, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, untilIdle } from './test-engine.fixture.ts'
 
 const accepted = { answer: 'accepted' } as const
 
 describe('abortAgent', () => {
-  it('leaves alone a run that ends while an earlier one is aborted', async () => {
+  it('skips a run that completes while an earlier one is being aborted', async () => {
     const storage = createInMemoryStorage()
-    const find: typeof storage.runs.find = (...args) => settled().then(() => storage.runs.find(...args))
+    const find: typeof storage.runs.find = (...args) => untilIdle().then(() => storage.runs.find(...args))
     const open = gate()
     const task = agentOf('task', async (input, { signal }) => {
       if (input === 'first') signal.addEventListener('abort', () => open.resolve())
@@ -17,7 +17,7 @@ describe('abortAgent', () => {
     const engine = createTestEngine({ agents: [task], storage: { ...storage, runs: { ...storage.runs, find } } })
     const first = await engine.run('task', { ...accepted, body: { input: 'first' } })
     const second = await engine.run('task', accepted)
-    await engine.pass(0)
+    await engine.advance(0)
 
     const { body } = await engine.abortAgent({ agentId: 'task', visibility: EVERY_ROW })
 
@@ -25,7 +25,7 @@ describe('abortAgent', () => {
     expect((await engine.find(second.runId ?? ''))?.status).toBe('completed')
   })
 
-  it('has nothing to do for an agent at rest', async () => {
+  it('aborts nothing for an agent without active runs', async () => {
     const engine = createTestEngine({ agents: [agentOf('task', async () => 1)] })
     await engine.run('task')
 
@@ -35,7 +35,7 @@ describe('abortAgent', () => {
     })
   })
 
-  it('passes on a failure of the storage', async () => {
+  it('rejects with the error of a failing storage', async () => {
     const storage = createInMemoryStorage()
     let isBroken = false
     const commit: typeof storage.unitOfWork.commit = (writes) =>

@@ -1,5 +1,5 @@
-import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { AppError, type RunStore, type Visibility } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -16,7 +16,7 @@ export interface AbortAgentDeps extends CommitOnceDeps {
 export interface AbortAgentRequest {
   readonly agentId: string
   readonly reason?: string | undefined
-  /** Which of its runs. */
+  /** Which of its runs to abort. */
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
@@ -35,7 +35,7 @@ export function createAbortAgent(deps: AbortAgentDeps): AbortAgent {
       const isOurs = await abortRun({ runId: id, reason, visibility }).then(() => true, ignoreEnded)
       if (isOurs) aborted.push(id)
     }
-    // Aborting twice does nothing twice, so the key is only the memory of the answer.
+    // Aborting is idempotent by itself, so the key only stores the answer.
     const reply: Reply = { status: 202, body: { aborted } }
     const once = await commitOnce(deps, key, async () => ({ writes: [], reply, remember: true }))
     return once.kind === 'replayed' ? once.reply : reply

@@ -1,16 +1,16 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { AgentContext } from '../targets/agent.ts'
-import { agentOf, createTestEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
 const key = { id: 'abort-1', fingerprint: 'same' }
 const untilAborted = agentOf(
-  'patient',
+  'until-aborted',
   (_, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve('late'))),
 )
 
 describe('abortRun', () => {
-  it('ends the run at once, fires its signal and answers the request that waits for it', async () => {
+  it('ends the run immediately, fires its signal and answers the waiting request', async () => {
     let context: AgentContext | undefined
     const spy = agentOf('spy', (_, given) => {
       context = given
@@ -18,7 +18,7 @@ describe('abortRun', () => {
     })
     const engine = createTestEngine({ agents: [spy] })
     const waiting = engine.run('spy')
-    await settled()
+    await untilIdle()
 
     const reply = await engine.abortRun({
       runId: context?.runId ?? '',
@@ -42,10 +42,10 @@ describe('abortRun', () => {
     })
     const engine = createTestEngine({ agents: [talkative] })
     const { runId = '' } = await engine.run('talkative', { answer: 'accepted' })
-    await settled()
+    await untilIdle()
 
     await engine.abortRun({ runId, visibility: EVERY_ROW })
-    await settled()
+    await untilIdle()
 
     await expect(late).rejects.toMatchObject({ code: 'run-not-active' })
     expect((await engine.find(runId))?.status).toBe('aborted')
@@ -53,9 +53,9 @@ describe('abortRun', () => {
     expect((await engine.eventsOf(runId)).map(({ type }) => type)).toEqual(['run.started', 'run.aborted'])
   })
 
-  it('answers the same for a run that is already aborted, and refuses one that has completed', async () => {
+  it('repeats its answer for an aborted run and rejects a completed run', async () => {
     const engine = createTestEngine({ agents: [untilAborted, agentOf('quick', async () => 1)] })
-    const slow = await engine.run('patient', { answer: 'accepted' })
+    const slow = await engine.run('until-aborted', { answer: 'accepted' })
     const quick = await engine.run('quick')
     const abort = (runId = '') => engine.abortRun({ runId, visibility: EVERY_ROW })
 
@@ -64,9 +64,9 @@ describe('abortRun', () => {
     await expect(abort('run_unknown')).rejects.toMatchObject({ code: 'run-not-found' })
   })
 
-  it('treats a run the caller may not see like one that does not exist', async () => {
+  it('answers run-not-found for a run that the caller may not see', async () => {
     const engine = createTestEngine({ agents: [untilAborted] })
-    const { runId = '' } = await engine.run('patient', { answer: 'accepted' })
+    const { runId = '' } = await engine.run('until-aborted', { answer: 'accepted' })
 
     const attempt = engine.abortRun({ runId, visibility: { agentIds: ['other'] } })
 
@@ -76,7 +76,7 @@ describe('abortRun', () => {
 
   it('takes effect once per key', async () => {
     const engine = createTestEngine({ agents: [untilAborted] })
-    const { runId = '' } = await engine.run('patient', { answer: 'accepted' })
+    const { runId = '' } = await engine.run('until-aborted', { answer: 'accepted' })
 
     const first = await engine.abortRun({ runId, visibility: EVERY_ROW, key })
     const again = await engine.abortRun({ runId, visibility: EVERY_ROW, key })
@@ -84,7 +84,7 @@ describe('abortRun', () => {
     expect(again).toMatchObject({ status: 200, json: first.json, replayed: true })
   })
 
-  it('aborts a run that still waits in the queue, which then never executes', async () => {
+  it('aborts a queued run, which then never executes', async () => {
     const open = gate()
     const seen: unknown[] = []
     const work = agentOf('work', async (input) => {
@@ -97,22 +97,22 @@ describe('abortRun', () => {
 
     await engine.abortRun({ runId: waiting.runId ?? '', visibility: EVERY_ROW })
     open.resolve()
-    await settled()
+    await untilIdle()
 
     expect(seen).toEqual([1])
     expect((await engine.find(waiting.runId ?? ''))?.status).toBe('aborted')
   })
 
-  it('lets exactly one of a completion and an abort at the same time win', async () => {
+  it('lets exactly one of a concurrent completion and abort win', async () => {
     const open = gate<string>()
     const engine = createTestEngine({ agents: [agentOf('racer', () => open.promise)] })
     const { runId = '' } = await engine.run('racer', { answer: 'accepted' })
-    await settled()
+    await untilIdle()
 
     const abort = engine.abortRun({ runId, visibility: EVERY_ROW }).then(outcomeOf, ({ code }) => ({ status: code }))
     open.resolve('done')
     const { status } = await abort
-    await settled()
+    await untilIdle()
 
     const record = await engine.find(runId)
     expect([status, record?.status]).toEqual(
@@ -122,11 +122,11 @@ describe('abortRun', () => {
     expect(ends).toHaveLength(1)
   })
 
-  it('frees the place of an agent that ignores its signal once the grace has passed', async () => {
+  it('releases the slot of an agent that ignores its signal after the grace period', async () => {
     const deaf = agentOf('deaf', () => new Promise(() => undefined), { concurrency: 'single' })
     const engine = createTestEngine({ agents: [deaf] })
     const { runId = '' } = await engine.run('deaf', { answer: 'accepted' })
-    await settled()
+    await untilIdle()
 
     await engine.abortRun({ runId, visibility: EVERY_ROW })
     await expect(engine.run('deaf')).rejects.toMatchObject({ code: 'agent-busy' })
@@ -137,23 +137,23 @@ describe('abortRun', () => {
 })
 
 describe('abortAgent', () => {
-  it('aborts every run of the agent and none of another', async () => {
+  it('aborts every run of the agent and no run of another agent', async () => {
     const engine = createTestEngine({
       agents: [untilAborted, agentOf('other', () => new Promise(() => undefined))],
       concurrency: 2,
     })
     const mine = [
-      await engine.run('patient', { answer: 'accepted' }),
-      await engine.run('patient', { answer: 'accepted' }),
-      await engine.run('patient', { answer: 'accepted' }),
+      await engine.run('until-aborted', { answer: 'accepted' }),
+      await engine.run('until-aborted', { answer: 'accepted' }),
+      await engine.run('until-aborted', { answer: 'accepted' }),
     ]
     const other = await engine.run('other', { answer: 'accepted' })
 
-    const reply = await engine.abortAgent({ agentId: 'patient', visibility: EVERY_ROW, key })
+    const reply = await engine.abortAgent({ agentId: 'until-aborted', visibility: EVERY_ROW, key })
 
     expect(reply).toMatchObject({ status: 202, body: { aborted: mine.map(({ runId }) => runId) } })
     expect((await engine.find(other.runId ?? ''))?.status).not.toBe('aborted')
-    expect(await engine.abortAgent({ agentId: 'patient', visibility: EVERY_ROW, key })).toMatchObject({
+    expect(await engine.abortAgent({ agentId: 'until-aborted', visibility: EVERY_ROW, key })).toMatchObject({
       replayed: true,
     })
     await expect(engine.abortAgent({ agentId: 'nobody', visibility: EVERY_ROW })).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe('abortAgent', () => {
 })
 
 describe('timeoutMs', () => {
-  it('aborts the run with the reason timeout, the shorter of the request’s and the agent’s', async () => {
+  it('aborts the run with reason timeout after the shorter limit of request and agent', async () => {
     let reason: unknown
     const slow = agentOf(
       'slow',
@@ -178,12 +178,12 @@ describe('timeoutMs', () => {
     )
     const engine = createTestEngine({ agents: [slow] })
     const waiting = engine.run('slow', { body: { timeoutMs: 9_000 } })
-    await settled()
+    await untilIdle()
 
     engine.clock.advance(500)
 
     expect(outcomeOf(await waiting)).toMatchObject({ status: 'aborted', finishReason: 'timeout' })
-    await settled()
+    await untilIdle()
     expect(reason).toBe('timeout')
   })
 })

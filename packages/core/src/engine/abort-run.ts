@@ -1,5 +1,5 @@
-import { isTerminal } from '@perdure/protocol'
 import { AppError, type RunStore, type StepStore } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { usageWithChildren } from '../durable/run-budget.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { AbortRun } from '../runs/abort-request.ts'

@@ -5,17 +5,17 @@ import { createAdmission, type Slot } from './admission.ts'
 const parallel = { lane: undefined, onBusy: 'queue' } as const
 
 describe('createAdmission', () => {
-  it('grants places up to the concurrency and lines up the rest', () => {
+  it('grants slots up to the concurrency limit and queues the rest', () => {
     const admission = createAdmission({ concurrency: 2, maxQueued: 10 })
-    const places = ['a', 'b', 'c', 'd'].map((runId) => admission.claim({ runId, ...parallel }))
+    const slots = ['a', 'b', 'c', 'd'].map((runId) => admission.claim({ runId, ...parallel }))
 
-    expect(places.map((place) => place.isGranted())).toEqual([true, true, false, false])
-    expect(places.map((place) => place.position())).toEqual([undefined, undefined, 1, 2])
-    places[0]?.release()
-    expect(places.map((place) => place.position())).toEqual([undefined, undefined, undefined, 1])
+    expect(slots.map((slot) => slot.isGranted())).toEqual([true, true, false, false])
+    expect(slots.map((slot) => slot.position())).toEqual([undefined, undefined, 1, 2])
+    slots[0]?.release()
+    expect(slots.map((slot) => slot.position())).toEqual([undefined, undefined, undefined, 1])
   })
 
-  it('refuses a taken lane unless the entry may wait', () => {
+  it('rejects a claim on an occupied lane unless onBusy is queue', () => {
     const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
     admission.claim({ runId: 'a', lane: 'x', onBusy: 'reject' })
 
@@ -24,7 +24,7 @@ describe('createAdmission', () => {
     expect(admission.claim({ runId: 'd', lane: 'y', onBusy: 'reject' }).isGranted()).toBe(true)
   })
 
-  it('names every run of a lane, the holder first', () => {
+  it('lists every run of a lane, the running one first', () => {
     const admission = createAdmission({ concurrency: 9, maxQueued: 9 })
     expect(admission.runsInLane('x')).toEqual([])
     const [first] = ['a', 'b', 'c'].map((runId) => admission.claim({ runId, lane: 'x', onBusy: 'interrupt' }))
@@ -35,7 +35,7 @@ describe('createAdmission', () => {
     expect(admission.runsInLane('x')).toEqual(['b', 'c'])
   })
 
-  it('lets a waiting place leave without disturbing the others', () => {
+  it('releases a waiting slot without affecting the others', () => {
     const admission = createAdmission({ concurrency: 1, maxQueued: 9 })
     const [first, second, third] = ['a', 'b', 'c'].map((runId) => admission.claim({ runId, ...parallel })) as [
       Slot,
@@ -50,7 +50,7 @@ describe('createAdmission', () => {
     expect(third.isGranted()).toBe(true)
   })
 
-  it('grants nothing more once closed', () => {
+  it('grants no slot once closed', () => {
     const admission = createAdmission({ concurrency: 1, maxQueued: 9 })
     const first = admission.claim({ runId: 'a', ...parallel })
     const second = admission.claim({ runId: 'b', ...parallel })
@@ -61,34 +61,34 @@ describe('createAdmission', () => {
     expect(second.isGranted()).toBe(false)
   })
 
-  it('never exceeds the concurrency, never shares a lane, keeps the order within a lane and strands nobody', () => {
+  it('never exceeds the limit, never shares a lane, keeps lane order and leaves no free slot unused', () => {
     const command = fc.oneof(
-      fc.record({ kind: fc.constant('enter' as const), lane: fc.constantFrom(undefined, 'x', 'y') }),
-      fc.record({ kind: fc.constant('leave' as const), pick: fc.nat() }),
+      fc.record({ kind: fc.constant('claim' as const), lane: fc.constantFrom(undefined, 'x', 'y') }),
+      fc.record({ kind: fc.constant('release' as const), pick: fc.nat() }),
     )
     fc.assert(
       fc.property(fc.array(command, { maxLength: 60 }), fc.integer({ min: 1, max: 4 }), (commands, concurrency) => {
         const admission = createAdmission({ concurrency, maxQueued: 1_000 })
-        const present: { place: Slot; lane: string | undefined }[] = []
+        const present: { slot: Slot; lane: string | undefined }[] = []
         const granted: string[] = []
         let count = 0
         for (const one of commands) {
-          if (one.kind === 'enter') {
+          if (one.kind === 'claim') {
             const runId = `${one.lane ?? '-'}${String(count++).padStart(4, '0')}`
-            const place = admission.claim({ runId, lane: one.lane, onBusy: 'queue' })
-            place.whenGranted(() => granted.push(runId))
-            present.push({ place, lane: one.lane })
+            const slot = admission.claim({ runId, lane: one.lane, onBusy: 'queue' })
+            slot.whenGranted(() => granted.push(runId))
+            present.push({ slot, lane: one.lane })
           } else {
-            present.splice(one.pick % Math.max(1, present.length), 1)[0]?.place.release()
+            present.splice(one.pick % Math.max(1, present.length), 1)[0]?.slot.release()
           }
-          const holding = present.filter(({ place }) => place.isGranted())
+          const holding = present.filter(({ slot }) => slot.isGranted())
           expect(holding.length).toBeLessThanOrEqual(concurrency)
           for (const lane of ['x', 'y'])
             expect(holding.filter((held) => held.lane === lane).length).toBeLessThanOrEqual(1)
           const free = present.filter(
             ({ lane }) => !holding.some((held) => held.lane !== undefined && held.lane === lane),
           )
-          if (holding.length < concurrency) expect(free.filter(({ place }) => !place.isGranted())).toEqual([])
+          if (holding.length < concurrency) expect(free.filter(({ slot }) => !slot.isGranted())).toEqual([])
         }
         for (const lane of ['x', 'y']) {
           const order = granted.filter((runId) => runId.startsWith(lane))

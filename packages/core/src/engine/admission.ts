@@ -1,9 +1,9 @@
 import { AppError } from '@perdure/ports'
-import type { OnBusy } from '../targets/agent.ts'
+import type { OnBusy } from '../targets/registration.ts'
 
 export interface AdmissionOptions {
-  readonly concurrency: number // places granted at once
-  readonly maxQueued: number // places waiting at most
+  readonly concurrency: number // slots granted at once
+  readonly maxQueued: number // runs that may wait for a slot
 }
 
 export interface SlotRequest {
@@ -11,27 +11,27 @@ export interface SlotRequest {
   /** Runs of one lane never execute together; without a lane only the process-wide limit counts. */
   readonly lane: string | undefined
   readonly onBusy: OnBusy
-  /** It was accepted before: it is never refused, however many wait. */
+  /** The run was accepted before, so it is never refused, however many runs wait. */
   readonly isAccepted?: boolean
 }
 
-/** A run's claim to execute. */
+/** A run's claim to execute, granted or waiting. */
 export interface Slot {
   isGranted(): boolean
-  /** Calls `fn` once, as soon as the place is granted: at once when it is. */
+  /** Calls `fn` once, as soon as the slot is granted; immediately if it already is. */
   whenGranted(fn: () => void): void
-  /** How many are served before it, plus one; `undefined` once granted. */
+  /** Position in the queue, starting at 1; `undefined` once granted. */
   position(): number | undefined
-  /** Gives up the place, granted or waiting; the next one moves up. Idempotent. */
+  /** Gives up the slot, granted or waiting, to the next run. Idempotent. */
   release(): void
 }
 
 export interface Admission {
   /** @throws AppError `agent-busy` when the lane is taken and `onBusy` is `reject`; `queue-full` */
   claim(entry: SlotRequest): Slot
-  /** The runs of the lane: the one that holds it, then those that wait for it. */
+  /** The runs of the lane: the holder first, then the waiting ones in order. */
   runsInLane(lane: string): readonly string[]
-  /** Grants nothing more; waiting places stay. */
+  /** Stops granting slots; waiting runs stay queued. */
   close(): void
 }
 
@@ -45,7 +45,7 @@ interface Lane {
   readonly waiting: Waiting[]
 }
 
-/** Decides, in memory and at once, who may execute now and who waits: first in, first out within a lane. */
+/** Grants slots to runs, in memory; first in, first out within a lane. */
 export function createAdmission({ concurrency, maxQueued }: AdmissionOptions): Admission {
   const lanes = new Map<string, Lane>()
   const eligible: Waiting[] = []

@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
 const KEY = { id: 'k'.repeat(64), fingerprint: 'f' }
 const WAIT = { waitMs: 5_000, key: KEY }
@@ -17,20 +17,20 @@ function setUp() {
       agentOf('both', (_, { sleep, approval }) => Promise.all([sleep('nap', 3_000), approval('ok')])),
     ],
   })
-  const pass = async (ms: number) => {
-    for (let turn = 0; turn < 4; turn++) await engine.pass(turn === 0 ? ms : 0)
+  const advance = async (ms: number) => {
+    for (let turn = 0; turn < 4; turn++) await engine.advance(turn === 0 ? ms : 0)
   }
-  return { engine, open, pass }
+  return { engine, open, advance }
 }
 
 const statusOf = (json: string | undefined) => (JSON.parse(json ?? '{}') as { readonly status?: string }).status
 
-describe('a request that waits for a while', () => {
-  it('gets what a run comes to that has waited for a child, and so does its key', async () => {
-    const { engine, open, pass } = setUp()
+describe('a waiting request', () => {
+  it('receives the outcome of a run that waited for a child, and its key stores it', async () => {
+    const { engine, open, advance } = setUp()
     await engine.start()
     const reply = engine.run('parent', WAIT)
-    await pass(0)
+    await advance(0)
     const [parent] = (
       await engine.storage.runs.list({ targetId: 'parent', kind: 'agent' }, { limit: 1, order: 'asc' }, EVERY_ROW)
     ).items
@@ -38,65 +38,65 @@ describe('a request that waits for a while', () => {
     await expect(engine.recall(KEY)).rejects.toMatchObject({ id: 'idempotency-in-flight' })
 
     open.resolve('done')
-    await pass(0)
+    await advance(0)
 
     expect(outcomeOf(await reply)).toMatchObject({ status: 'completed', result: 'done' })
     expect(statusOf((await engine.recall(KEY))?.json)).toBe('completed')
   })
 
-  it('gets what a run comes to that has slept', async () => {
-    const { engine, pass } = setUp()
+  it('receives the outcome of a run that slept', async () => {
+    const { engine, advance } = setUp()
     await engine.start()
     const reply = engine.run('sleepy', WAIT)
-    await pass(0)
-    await pass(3_000)
+    await advance(0)
+    await advance(3_000)
 
     expect(outcomeOf(await reply)).toMatchObject({ status: 'completed', result: 'awake' })
   })
 
-  it.each(['asking', 'both'])('hears at once that the run %s needs somebody', async (agentId) => {
-    const { engine, pass } = setUp()
+  it.each(['asking', 'both'])('is answered immediately when agent %s suspends on an approval', async (agentId) => {
+    const { engine, advance } = setUp()
     await engine.start()
     const reply = engine.run(agentId, WAIT)
-    await pass(0)
-    await pass(10)
+    await advance(0)
+    await advance(10)
 
     expect(await reply).toMatchObject({ status: 200 })
     expect(outcomeOf(await reply)).toMatchObject({ status: 'suspended', approvals: [{ name: 'ok' }] })
     expect(statusOf((await engine.recall(KEY))?.json)).toBe('suspended')
   })
 
-  it('hears after its time how the run stands, and gets the same under its key from then on', async () => {
-    const { engine, open, pass } = setUp()
+  it('is answered with the current status after waitMs, and its key keeps that answer', async () => {
+    const { engine, open, advance } = setUp()
     await engine.start()
     const reply = engine.run('parent', WAIT)
-    await pass(0)
-    await pass(5_000)
+    await advance(0)
+    await advance(5_000)
 
     expect(await reply).toMatchObject({ status: 202 })
     expect(outcomeOf(await reply)).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'child' }] })
     open.resolve('late')
-    await pass(0)
+    await advance(0)
     expect(await engine.recall(KEY)).toMatchObject({ status: 202, json: (await reply).json })
   })
 
-  it('hears after its time that the run goes on, which it does again', async () => {
-    const { engine, pass } = setUp()
+  it('is answered with status running after waitMs if the run was resumed meanwhile', async () => {
+    const { engine, advance } = setUp()
     await engine.start()
     const reply = engine.run('busy', WAIT)
-    await pass(0)
-    await pass(3_000)
-    await pass(2_000)
+    await advance(0)
+    await advance(3_000)
+    await advance(2_000)
 
     expect(await reply).toMatchObject({ status: 202 })
     expect(outcomeOf(await reply)).toMatchObject({ status: 'running' })
   })
 
-  it('hears how the run stands when the server stops', async () => {
-    const { engine, pass } = setUp()
+  it('is answered with the current status when the server stops', async () => {
+    const { engine, advance } = setUp()
     await engine.start()
     const reply = engine.run('sleepy', WAIT)
-    await pass(0)
+    await advance(0)
 
     await engine.drain(0)
     await engine.release()
@@ -105,13 +105,13 @@ describe('a request that waits for a while', () => {
     expect(statusOf((await engine.recall(KEY))?.json)).toBe('suspended')
   })
 
-  it('is answered with the suspension when it names no time', async () => {
-    const { engine, pass } = setUp()
+  it('is answered with the suspension when it sets no waitMs', async () => {
+    const { engine, advance } = setUp()
     const reply = engine.run('parent', { key: KEY })
-    await pass(0)
+    await advance(0)
 
     expect(outcomeOf(await reply)).toMatchObject({ status: 'suspended', waitingFor: [{ kind: 'child' }] })
     expect(statusOf((await engine.recall(KEY))?.json)).toBe('suspended')
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
   })
 })

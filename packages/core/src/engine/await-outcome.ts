@@ -2,7 +2,7 @@ import type { RunRecord, Timers } from '@perdure/ports'
 import { type CommitOnceDeps, toStoredResponse } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
-import { acceptedReply, type RunOutcome, settledReply } from '../runs/run-outcome.ts'
+import { acceptedReply, awaitedReply, type RunOutcome } from '../runs/run-outcome.ts'
 import { type RunWaiters, resolvesOnItsOwn } from '../runs/run-waiters.ts'
 import type { Slot } from './admission.ts'
 import type { Runner } from './runner.ts'
@@ -36,12 +36,12 @@ export async function awaitOutcome(
   { key, waitMs }: WaitingRequest,
   { run, outcome, slot }: AwaitedRun,
 ): Promise<Reply> {
-  if (waitMs === undefined) return settledReply(await outcome, deps.basePath)
+  if (waitMs === undefined) return awaitedReply(await outcome, deps.basePath)
 
   const first = await Promise.race([outcome, elapsed(deps.timers, waitMs, outcome)])
   const isOutcome =
     first !== 'elapsed' && !(first.run.status === 'suspended' && resolvesOnItsOwn(first.detail?.waitingFor))
-  if (isOutcome) return settledReply(first, deps.basePath)
+  if (isOutcome) return awaitedReply(first, deps.basePath)
 
   const current = first === 'elapsed' ? deps.runWaiters.stopWaiting(run.id) : first
   const isExecuting = current === undefined || deps.runner.isLive(run.id)
@@ -51,7 +51,7 @@ export async function awaitOutcome(
   const response = toStoredResponse(reply)
   const commit = await deps.unitOfWork.commit([{ type: 'idempotency.complete', runId: run.id, response }])
   const wasFirst = commit.committed && commit.counts[0] === 1
-  return wasFirst ? reply : settledReply(await outcome, deps.basePath)
+  return wasFirst ? reply : awaitedReply(await outcome, deps.basePath)
 }
 
 /** `'elapsed'` after the delay; cancels its timer when `outcome` settles first. */

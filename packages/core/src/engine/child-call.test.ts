@@ -3,8 +3,9 @@ import { EVERY_ROW, type RunRecord } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { describe, expect, it } from 'vitest'
-import type { AgentRegistration, RunContext } from '../targets/agent.ts'
-import { agentOf, createTestEngine, settled } from './test-engine.fixture.ts'
+import type { AgentRegistration } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
+import { agentOf, createTestEngine, untilIdle } from './test-engine.fixture.ts'
 
 const schemaOf = (validate: StandardSchemaV1['~standard']['validate']) =>
   ({ '~standard': { version: 1, vendor: 'test', validate } }) as StandardSchemaV1
@@ -15,19 +16,19 @@ const check = (value: unknown) => {
   return { value: { n, unit: 'apples' } }
 }
 const NUMBER = schemaOf(check)
-const LATER = schemaOf(async (value) => check(value))
+const ASYNC_NUMBER = schemaOf(async (value) => check(value))
 const spend = (tokens: number) => ({ provider: 'p', model: 'm', inputTokens: tokens })
 
-function house(...agents: readonly AgentRegistration[]) {
+function setUp(...agents: readonly AgentRegistration[]) {
   const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
-  const rest = async () => {
-    for (let round = 0; round < 6; round++) await settled(shared.clock)
+  const idle = async () => {
+    for (let round = 0; round < 6; round++) await untilIdle(shared.clock)
   }
   const boot = async () => {
     const engine = createTestEngine({ ...shared, agents })
     await engine.recover()
     await engine.start()
-    await rest()
+    await idle()
     return engine
   }
   const runs = async (targetId: string): Promise<readonly RunRecord[]> =>
@@ -35,22 +36,22 @@ function house(...agents: readonly AgentRegistration[]) {
   const run = async (body = {}) => {
     const engine = await boot()
     await engine.run('parent', { body, answer: 'accepted' })
-    await rest()
+    await idle()
     return { engine, parent: (await runs('parent'))[0] }
   }
-  return { ...shared, boot, rest, runs, run }
+  return { ...shared, boot, idle, runs, run }
 }
 
 const parentOf = (run: (context: RunContext) => Promise<unknown>) =>
   agentOf('parent', (_, context) => run(context), { recovery: 'resume' })
 
-describe('the input of a child', () => {
+describe('ctx.agents.run with an input schema', () => {
   it.each([
-    ['at once', NUMBER],
-    ['later', LATER],
-  ])('that its schema refuses %s is a failed call that says so, and makes no run and no call', async (_, input) => {
+    ['a synchronous', NUMBER],
+    ['an asynchronous', ASYNC_NUMBER],
+  ])('fails the call without storing a run or a step when %s schema rejects the input', async (_, input) => {
     const child = agentOf('child', async () => 1, { input })
-    const { run, runs, storage } = house(
+    const { run, runs, storage } = setUp(
       child,
       parentOf(async ({ agents }) =>
         agents.run('child', { n: 'many' }).catch((error) => [error.code ?? error.kind, error.message]),
@@ -64,8 +65,8 @@ describe('the input of a child', () => {
     expect(await storage.steps.list(parent?.id ?? '')).toEqual([])
   })
 
-  it('is what its schema makes of it', async () => {
-    const { run } = house(
+  it('passes the value parsed by the schema to the child', async () => {
+    const { run } = setUp(
       agentOf('child', async (input) => input, { input: NUMBER }),
       parentOf(({ agents }) => agents.run('child', { n: 2 })),
     )
@@ -73,9 +74,9 @@ describe('the input of a child', () => {
     expect((await run()).parent?.result).toBe('{"n":2,"unit":"apples"}')
   })
 
-  it('may be checked later, while nothing else goes on', async () => {
-    const { run } = house(
-      agentOf('child', async (input) => input, { input: LATER }),
+  it('waits for an asynchronous schema while nothing else is pending', async () => {
+    const { run } = setUp(
+      agentOf('child', async (input) => input, { input: ASYNC_NUMBER }),
       parentOf(async ({ agents }) => [await agents.run('child', { n: 2 }), await agents.run('child', { n: 3 })]),
     )
 
@@ -85,8 +86,8 @@ describe('the input of a child', () => {
     })
   })
 
-  it('that is no JSON is refused at the call', async () => {
-    const { run } = house(
+  it('rejects an input that is not JSON at the call', async () => {
+    const { run } = setUp(
       agentOf('child', async () => 1),
       parentOf(({ agents }) => agents.run('child', 1n)),
     )
@@ -95,15 +96,15 @@ describe('the input of a child', () => {
   })
 })
 
-describe('what a child uses', () => {
+describe('the usage of a child run', () => {
   const child = agentOf('child', async (input, { usage, tool }) => {
     await usage(spend(Number(input)))
     await tool({ name: 't', execute: () => 1 })
     return input
   })
 
-  it('counts toward its parent, with what the parent uses itself', async () => {
-    const { run } = house(
+  it('is added to the usage of its parent', async () => {
+    const { run } = setUp(
       child,
       parentOf(async ({ agents, usage }) => {
         await usage(spend(5))
@@ -118,12 +119,12 @@ describe('what a child uses', () => {
     })
   })
 
-  it('counts also when the child has failed', async () => {
+  it('is added to its parent even if the child fails', async () => {
     const failing = agentOf('child', async (_, { usage }) => {
       await usage(spend(9))
       throw new Error('no')
     })
-    const { run } = house(
+    const { run } = setUp(
       failing,
       parentOf(({ agents }) => agents.run('child').catch(() => 'sorry')),
     )
@@ -131,8 +132,8 @@ describe('what a child uses', () => {
     expect((await run()).parent).toMatchObject({ status: 'completed', usage: { inputTokens: 9 } })
   })
 
-  it('counts once, however often its parent is executed again', async () => {
-    const { run, boot, runs, rest } = house(
+  it('is added once, no matter how often the parent is re-executed', async () => {
+    const { run, boot, runs, idle } = setUp(
       child,
       parentOf(async ({ agents, waitForEvent }) => {
         await agents.run('child', 10)
@@ -143,16 +144,16 @@ describe('what a child uses', () => {
     )
     const { engine } = await run()
     await engine.emitEvent({ name: 'go' })
-    await rest()
+    await idle()
     const next = await boot()
     await next.emitEvent({ name: 'go' })
-    await rest()
+    await idle()
 
     expect((await runs('parent'))[0]).toMatchObject({ status: 'completed', usage: { inputTokens: 30, toolCalls: 2 } })
   })
 
-  it('counts also in a part of its parent that does not repeat the call', async () => {
-    const { run, runs, rest } = house(
+  it('still counts after a resume that does not repeat the call', async () => {
+    const { run, runs, idle } = setUp(
       child,
       parentOf(async ({ agents, suspend, resume }) => {
         if (resume !== undefined) return 'resumed'
@@ -167,13 +168,13 @@ describe('what a child uses', () => {
       principal: { subject: 'a', scopes: ['agents:invoke'] },
       visibility: EVERY_ROW,
     })
-    await rest()
+    await idle()
 
     expect((await runs('parent'))[0]).toMatchObject({ status: 'completed', usage: { inputTokens: 10, toolCalls: 1 } })
   })
 
-  it('counts also when its parent is aborted from outside', async () => {
-    const { run, runs } = house(
+  it('still counts when the parent is aborted', async () => {
+    const { run, runs } = setUp(
       child,
       parentOf(async ({ agents, waitForEvent }) => [await agents.run('child', 10), await waitForEvent('go')]),
     )
@@ -184,8 +185,8 @@ describe('what a child uses', () => {
     expect((await runs('parent'))[0]).toMatchObject({ status: 'aborted', usage: { inputTokens: 10, toolCalls: 1 } })
   })
 
-  it('is limited to what its parent has left, and to its deadline', async () => {
-    const { run, runs } = house(
+  it('is limited by the remaining budget and the deadline of the parent', async () => {
+    const { run, runs } = setUp(
       child,
       parentOf(async ({ agents, usage }) => {
         await usage(spend(30))
@@ -202,8 +203,8 @@ describe('what a child uses', () => {
     ])
   })
 
-  it('has no limit when its parent has none', async () => {
-    const { run, runs } = house(
+  it('has no limit if the parent has no budget', async () => {
+    const { run, runs } = setUp(
       child,
       parentOf(({ agents }) => agents.run('child', 20)),
     )
@@ -212,8 +213,8 @@ describe('what a child uses', () => {
     expect((await runs('child'))[0]?.budget).toBeUndefined()
   })
 
-  it('ends its parent too when it is all that was left, also after a restart', async () => {
-    const { run, boot, runs } = house(
+  it('ends the parent when it uses up the remaining budget, and a restart does not change that', async () => {
+    const { run, boot, runs } = setUp(
       child,
       parentOf(async ({ agents, usage, sleep }) => {
         await usage(spend(30))

@@ -13,20 +13,20 @@ export interface CallChildDeps {
   readonly relaunch: (run: RunRecord) => void
 }
 
-/** `ctx.agents.run`: the settled call of the parent. */
+/** `ctx.agents.run`: resolves with the ended call of the parent. */
 export type CallChild = (scope: CallScope, agentId: string, input: unknown) => Promise<StepRecord>
 
 const MAX_DEPTH = 8
 
-/** Runs an agent as a child: its record and the parent's wait are one commit, its end settles the wait. */
+/** Runs an agent as a child. One commit stores the child and the parent's wait; the end of the child ends the wait. */
 export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild {
   return async (scope, agentId, input) => {
     const { run, budget, ledger } = scope
-    // What is refused takes no place in the order of calls.
+    // A refused call takes no sequence number.
     const agent = agentFor(targets, run, agentId)
     const checked = checkedInput(scope, agent, input)
     const text = checked instanceof Promise ? await ledger.busy(() => checked) : checked
-    const settled = await callWait(scope, { kind: 'child', name: agentId }, (seq) => {
+    const ended = await callWait(scope, { kind: 'child', name: agentId }, (seq) => {
       const child = childOf(scope, agent, { seq, input: text })
       return {
         detail: { childRunId: child.id },
@@ -35,12 +35,12 @@ export function createCallChild({ targets, relaunch }: CallChildDeps): CallChild
         onRecorded: () => relaunch(child),
       }
     })
-    budget.countChild(settled)
-    return settled
+    budget.countChild(ended)
+    return ended
   }
 }
 
-/** @throws AppError `budget-exhausted` when nothing is left for it */
+/** @throws AppError `budget-exhausted` when the parent has no budget left */
 function childOf(
   { run, ids, clock, budget, span }: CallScope,
   agent: RunTarget,
@@ -66,7 +66,7 @@ function childOf(
   }
 }
 
-/** The input as the agent's schema makes it. @throws AppError `invalid-input`, `validation-failed` */
+/** The input, parsed by the agent's schema. @throws AppError `invalid-input`, `validation-failed` */
 function checkedInput(scope: CallScope, agent: RunTarget, input: unknown): JsonText | Promise<JsonText> {
   const name = `the input of the agent ${agent.id}`
   const toText = (value: unknown): JsonText => {
@@ -77,10 +77,11 @@ function checkedInput(scope: CallScope, agent: RunTarget, input: unknown): JsonT
   return checked instanceof Promise ? checked.then(toText) : toText(checked)
 }
 
-/** @throws AppError `step-failed` over the depth, `agent-not-found` */
+/** @throws AppError `step-failed` at the maximum depth, `agent-not-found` */
 function agentFor(targets: RunTargets, run: RunRecord, agentId: string): RunTarget {
   const agent = targets.find('agent', agentId)
-  if (run.depth >= MAX_DEPTH) throw new AppError('step-failed', { message: `runs nest at most ${MAX_DEPTH} deep` })
-  if (agent === undefined) throw new AppError('agent-not-found', { message: `no agent is registered as ${agentId}` })
+  if (run.depth >= MAX_DEPTH)
+    throw new AppError('step-failed', { message: `child runs nest at most ${MAX_DEPTH} levels deep` })
+  if (agent === undefined) throw new AppError('agent-not-found', { message: `no agent has the id ${agentId}` })
   return agent
 }

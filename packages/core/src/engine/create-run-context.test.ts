@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { RunContext } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { agentOf, createTestEngine } from './test-engine.fixture.ts'
 
-/** The contexts of two runs, and of which runs services were made. */
+/** The contexts of two runs, and the ids of the runs whose services were created. */
 async function twoContexts(code: (context: RunContext) => unknown = () => undefined) {
   const contexts: RunContext[] = []
-  const made: string[] = []
+  const created: string[] = []
   const engine = createTestEngine({
     agents: [
       agentOf('agent', async (_, context) => {
@@ -14,25 +14,25 @@ async function twoContexts(code: (context: RunContext) => unknown = () => undefi
       }),
     ],
     services: ({ run }) => {
-      made.push(run.id)
+      created.push(run.id)
       return { memory: { of: run.id }, session: undefined }
     },
   })
   await engine.run('agent')
   await engine.run('agent')
   const [first, second] = contexts as [RunContext, RunContext]
-  return { first, second, made }
+  return { first, second, created }
 }
 
-describe('the services of a run context', () => {
-  it('are not made before its code names one, and then once', async () => {
-    expect((await twoContexts()).made).toEqual([])
+describe('createRunContext', () => {
+  it('creates services on first use, and only once', async () => {
+    expect((await twoContexts()).created).toEqual([])
 
-    const { first, second, made } = await twoContexts(({ memory, session }) => [memory, session])
-    expect(made).toEqual([first.runId, second.runId])
+    const { first, second, created } = await twoContexts(({ memory, session }) => [memory, session])
+    expect(created).toEqual([first.runId, second.runId])
   })
 
-  it('are those of its run, also in a copy of it', async () => {
+  it('gives each run its own services, even in a copy of the context', async () => {
     const { first, second } = await twoContexts()
     const { memory } = first
 
@@ -40,7 +40,7 @@ describe('the services of a run context', () => {
     expect(Object.keys(first)).toEqual(expect.arrayContaining(['session', 'memory', 'skills', 'mcp']))
   })
 
-  it('are found by the same functions in every run, so that all contexts have one shape', async () => {
+  it('uses the same getters in every run, so that all contexts share one shape', async () => {
     const { first, second } = await twoContexts()
     const getters = (context: RunContext) =>
       Object.values(Object.getOwnPropertyDescriptors(context)).flatMap(({ get }) => get ?? [])

@@ -9,7 +9,7 @@ import { callForeignTool, callTool } from '../durable/tool-call.ts'
 import { callTransaction } from '../durable/transaction-call.ts'
 import { checkUsage } from '../durable/usage-report.ts'
 import { callApproval, callSleep, callWaitForEvent } from '../durable/wait-call.ts'
-import type { EmitOptions, Resume, RunContext } from '../targets/agent.ts'
+import type { EmitOptions, Resume, RunContext } from '../targets/run-context.ts'
 import type { CreateRunServices, RunServices } from '../targets/run-services.ts'
 import type { CallChild } from './child-call.ts'
 import { createRunLog } from './run-log.ts'
@@ -21,7 +21,7 @@ export interface ContextParts {
   readonly services: CreateRunServices
 }
 
-/** What the code of a run is given. */
+/** Creates the second argument of an agent's `run` or a workflow's `execute`. */
 export function createRunContext(scope: CallScope, parts: ContextParts): RunContext {
   const { logger, resume, callChild, services } = parts
   const { run, journal, signal, ledger, budget, span } = scope
@@ -49,7 +49,7 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
       try {
         checkMembers('ctx.emit', options, ['phase'])
         if (!ledger.isReplaying()) return journal.emit(type, payload, options.phase)
-        // Refused as it was the first time.
+        // Refuses the same events as the first execution.
         journal.check(type, payload, options.phase)
         return ledger.yieldTurn()
       } catch (error) {
@@ -74,15 +74,15 @@ export function createRunContext(scope: CallScope, parts: ContextParts): RunCont
     },
     agents: {
       async run<Result>(agentId: string, input: unknown) {
-        const settled = await callChild(scope, agentId, input)
-        if (settled.status === 'completed')
-          return (settled.result === undefined ? undefined : fromJsonText(settled.result)) as Result
+        const ended = await callChild(scope, agentId, input)
+        if (ended.status === 'completed')
+          return (ended.result === undefined ? undefined : fromJsonText(ended.result)) as Result
         throw new AppError('step-failed', {
-          message: settled.error?.message ?? `the agent ${agentId} did not complete`,
+          message: ended.error?.message ?? `the agent ${agentId} did not complete`,
         })
       },
     },
-    // Last, as members after one of a computed name are added one by one.
+    // Last: V8 adds members after a computed name one at a time.
     [SERVICE]: service,
   }
   return Object.defineProperties(members, SERVICES) as typeof members & RunServices
@@ -101,7 +101,7 @@ const lazily = (name: keyof RunServices): PropertyDescriptor => ({
   },
 })
 
-/** The same for each run: a getter of its own would give each context a shape of its own, which lives until all garbage is collected. */
+/** Shared by all contexts: a getter per context would create a hidden class per run, which lives until a full garbage collection. */
 const SERVICES = {
   session: lazily('session'),
   memory: lazily('memory'),

@@ -7,25 +7,25 @@ const TEN_TOKENS = { provider: 'p', model: 'm', inputTokens: 10 }
 const never = () => new Promise<never>(() => undefined)
 
 describe('releaseRuns', () => {
-  it('takes nothing away from a run that ends at the same moment', async () => {
+  it('answers with the stored status of a run that ends at the same moment', async () => {
     const open = gate<string>()
     const engine = createTestEngine({ agents: [agentOf('task', () => open.promise, { recovery: 'resume' })] })
     const reply = engine.run('task')
-    await engine.pass(0)
+    await engine.advance(0)
 
     open.resolve('done')
     await engine.release()
-    await engine.pass(0)
+    await engine.advance(0)
 
     const { runId, status } = outcomeOf(await reply)
     expect((await engine.find(runId))?.status).toBe(status)
     expect(['completed', 'queued']).toContain(status)
   })
 
-  it('does not bring back a run that was ended elsewhere', async () => {
+  it('does not requeue a run that was already aborted in the storage', async () => {
     const engine = createTestEngine({ agents: [agentOf('task', never, { recovery: 'resume' })] })
     const { runId = '' } = await engine.run('task', { answer: 'accepted' })
-    await engine.pass(0)
+    await engine.advance(0)
     await engine.storage.unitOfWork.commit([
       { type: 'run.transition', runId, from: ['running'], attempt: 1, change: { status: 'aborted' } },
     ])
@@ -39,7 +39,7 @@ describe('releaseRuns', () => {
   it.each([
     ['fail', 'aborted'],
     ['resume', 'queued'],
-  ] as const)('outlasts a busy storage with a run that may %s', async (recovery, status) => {
+  ] as const)('retries on a busy storage for a run with recovery %s', async (recovery, status) => {
     const storage = createInMemoryStorage()
     let refusals = 0
     const commit: typeof storage.unitOfWork.commit = (writes) =>
@@ -47,11 +47,11 @@ describe('releaseRuns', () => {
     const spending = agentOf('task', async (_, { usage }) => [await usage(TEN_TOKENS), await never()], { recovery })
     const engine = createTestEngine({ agents: [spending], storage: { ...storage, unitOfWork: { commit } } })
     const { runId = '' } = await engine.run('task', { answer: 'accepted' })
-    await engine.pass(0)
+    await engine.advance(0)
 
     refusals = 2
     const released = engine.release()
-    for (let ms = 0; ms < 1_000; ms += 100) await engine.pass(100)
+    for (let ms = 0; ms < 1_000; ms += 100) await engine.advance(100)
     await released
 
     expect(await engine.find(runId)).toMatchObject({ status, usage: { inputTokens: 10 } })
@@ -62,21 +62,21 @@ describe('releaseRuns', () => {
   it('does not wait for code that ignores its signal', async () => {
     const engine = createTestEngine({ agents: [agentOf('deaf', never)] })
     const { runId = '' } = await engine.run('deaf', { answer: 'accepted' })
-    await engine.pass(0)
+    await engine.advance(0)
 
     await engine.release()
 
     expect(await engine.find(runId)).toMatchObject({ status: 'aborted', finishReason: 'shutdown' })
   })
 
-  it('answers whoever waits for a run that is still queued, and leaves it to the next process', async () => {
+  it('answers the waiters of a queued run and leaves it queued for the next start', async () => {
     const engine = createTestEngine({ agents: [agentOf('task', never)], concurrency: 1 })
     await engine.run('task', { answer: 'accepted' })
     const waiting = engine.run('task')
-    await engine.pass(0)
+    await engine.advance(0)
 
     const drained = engine.drain(0)
-    await engine.pass(0)
+    await engine.advance(0)
     expect(await drained).toBe(false)
     await engine.release()
 

@@ -23,9 +23,9 @@ export async function waitForRuns({ runner, timers, clock }: DrainRunsDeps, time
 }
 
 /**
- * Takes the runs that still execute away from this process: those of `resume` agents are queued again for the next
- * one, the others are aborted with finish reason `shutdown`. Their signals fire with reason `shutdown`. Whoever waits
- * for a run that will go on later, a suspended one too, hears that it is accepted.
+ * Detaches the runs that still execute from this process. Runs with `recovery: 'resume'` are queued for the next process,
+ * the others are aborted with finish reason `shutdown`. Their signals fire with reason `shutdown`. Callers that wait for a
+ * queued or suspended run are answered 202.
  */
 export async function releaseRuns(deps: DrainRunsDeps): Promise<void> {
   await Promise.all(executing(deps.runner).map((live) => release(deps, live)))

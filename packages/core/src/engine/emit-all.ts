@@ -2,12 +2,12 @@ import type { CallScope } from '../durable/call-scope.ts'
 import { checkMembers } from '../durable/check-options.ts'
 import type { AgentEvent } from '../targets/agent.ts'
 
-/** Half of what a generator may be ahead of the log: one half is yielded while the other is being written. */
+/** Half of the events that a generator may be ahead of the log: one half is yielded while the other is written. */
 const EVENTS_AHEAD = 128
 
 /**
- * Emits what the generator yields, up to two times `EVENTS_AHEAD` events ahead of the log. It is closed, its `finally`
- * blocks included, when the run is aborted or an event is refused.
+ * Emits what the generator yields, at most twice `EVENTS_AHEAD` events ahead of the log. Closes the generator, so that its
+ * `finally` blocks run, when the run is aborted or an event is refused.
  */
 export async function emitAll(
   events: AsyncGenerator<AgentEvent, unknown, void>,
@@ -27,7 +27,7 @@ export async function emitAll(
       checkMembers('what a generator yields', next.value, ['type', 'payload', 'phase'])
       const { type, payload, phase } = next.value
       const durable = journal.emit(type, payload, phase)
-      // Events that are written together wait for the same promise.
+      // Events that are written together share a promise.
       if (durable !== newest) durable.catch(onRefused)
       newest = durable
       if (count % EVENTS_AHEAD > 0) continue

@@ -4,21 +4,21 @@ import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import { agentOf, createTestEngine } from './test-engine.fixture.ts'
 
-describe('a session that is gone by the end of a run', () => {
-  it('costs the run its transcript and not its result', async () => {
+describe('the end of a run whose session was deleted', () => {
+  it('stores the result without the transcript', async () => {
     const storage = createInMemoryStorage()
     const run = aRun({ id: 'run_1', targetId: 'task', sessionId: 'gone' })
     await storage.unitOfWork.commit([{ type: 'run.insert', run }])
     const engine = createTestEngine({ agents: [agentOf('task', async () => 'done')], storage })
 
     await engine.start()
-    await engine.pass(0)
+    await engine.advance(0)
 
     expect(await engine.find('run_1')).toMatchObject({ status: 'completed', result: '"done"' })
     expect((await storage.sessions.messages('gone', { limit: 9, order: 'asc' })).items).toEqual([])
   })
 
-  it('does not bring back a run that was aborted while it was ending', async () => {
+  it('does not overwrite an abort that was stored meanwhile', async () => {
     const storage = createInMemoryStorage()
     const { commit } = storage.unitOfWork
     await commit([{ type: 'run.insert', run: aRun({ id: 'run_1', targetId: 'task', sessionId: 'gone' }) }])
@@ -36,7 +36,7 @@ describe('a session that is gone by the end of a run', () => {
     const engine = createTestEngine({ agents, storage: { ...storage, unitOfWork } })
 
     await engine.start()
-    await engine.pass(0)
+    await engine.advance(0)
 
     expect(await engine.find('run_1')).toMatchObject({ status: 'aborted' })
     expect((await engine.find('run_1'))?.result).toBeUndefined()

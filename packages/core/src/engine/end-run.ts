@@ -34,30 +34,30 @@ export interface RunEnd {
   readonly result?: JsonText
   readonly error?: RunError
   readonly usage?: RunUsage
-  /** What must hold for the usage to be whole; `again` tells how the run ends when it does not. */
+  /** The condition under which `usage` is complete; when it fails, `again` returns the end to use instead. */
   readonly fence?: readonly Write[]
   readonly again?: () => Promise<RunEnd>
-  /** Why it was aborted, in the caller's words. */
+  /** Why the run was aborted, as given by the caller. */
   readonly reason?: string | undefined
-  /** Events of the agent that are not yet in the log. */
+  /** Events of the agent that are not in the log yet. */
   readonly events?: readonly NewEvent[]
-  /** It has made no calls: it leaves no child and no approval behind. */
+  /** Whether the run made no durable calls, so that it has no children and no approvals. */
   readonly madeNoCalls?: boolean
 }
 
 /** The writes that end a run, and the run as it is then. */
 export interface EndPlan {
   readonly ended: RunRecord
-  /** The outcome as it is answered and recorded. */
+  /** The outcome as stored and as sent to the client. */
   readonly json: JsonText
   readonly writes: readonly Write[]
 }
 
 /**
- * Ends a run in one commit: the transition, the last events, the transcript, and the answer for the request that
- * started it. Then everyone who waits for the run hears of it.
+ * Ends a run in one commit: the transition, the last events, the transcript, and the answer to the request that started
+ * it. Then notifies everyone who waits for the run.
  *
- * @returns the ended run, or `undefined` when another writer was faster and nothing was changed
+ * @returns the ended run, or `undefined` when the run had already ended or moved on; nothing is written then
  */
 export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Promise<RunRecord | undefined> {
   const plan = planEnd(deps, run, end)
@@ -67,7 +67,7 @@ export async function endRun(deps: EndRunDeps, run: RunRecord, end: RunEnd): Pro
   if (first.conflict.type === 'step.fence' && end.again !== undefined) return endRun(deps, run, await end.again())
   if (first.conflict.type !== 'message.append') return undefined
 
-  // The session was deleted while the run executed: end it without a transcript.
+  // The session was deleted while the run executed: end the run without a transcript.
   const { ended, json, writes } = planEnd(deps, { ...run, sessionId: undefined }, end)
   const second = await deps.unitOfWork.commit(writes)
   return second.committed ? announce(deps, ended, { madeNoCalls, json }) : undefined
@@ -100,13 +100,13 @@ export function planEnd(deps: EndRunDeps, run: RunRecord, end: RunEnd): EndPlan 
   }
 }
 
-/** Tells whoever waits in this process that the run has ended or is suspended. */
+/** Notifies the waiters of this process that the run has ended or is suspended. */
 export function announce(
   { runWaiters }: Pick<EndRunDeps, 'runWaiters'>,
   run: RunRecord,
-  news?: OutcomeInfo,
+  info?: OutcomeInfo,
 ): RunRecord {
-  runWaiters.resolve(run, news)
+  runWaiters.resolve(run, info)
   return run
 }
 
@@ -120,8 +120,8 @@ const EVENT_OF = {
 } as const satisfies Record<RunEnd['status'], LifecycleEventType>
 
 /**
- * The result of a run is the assistant's message of its session; what a child answers is said to its parent alone. Any
- * end is activity of the session.
+ * Adds the result of a run to its session as the assistant's message; the result of a child goes to its parent only. The
+ * end of any run counts as activity of its session.
  */
 function answerWrites(
   { ids }: EndRunDeps,

@@ -1,12 +1,13 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { AppError, EVERY_ROW, type UnitOfWork } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import type { AgentEvent, RunContext } from '../targets/agent.ts'
-import { agentOf, createTestEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+import type { AgentEvent } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
 const unprintable = Object.create(null) as unknown
 
-/** What a run of this code comes to. */
+/** Runs this code as an agent, and returns the outcome and the events. */
 async function runOf(code: Parameters<typeof agentOf>[1]) {
   const engine = createTestEngine({ agents: [agentOf('agent', code)] })
   const reply = await engine.run('agent')
@@ -14,19 +15,19 @@ async function runOf(code: Parameters<typeof agentOf>[1]) {
   return { outcome: outcomeOf(reply), types: events.map(({ type }) => type), events, engine }
 }
 
-describe('the code of an agent', () => {
+describe('an agent', () => {
   it.each<[string, unknown, unknown]>([
-    ['a value at once', 7, 7],
+    ['a plain value', 7, 7],
     ['nothing', undefined, null],
-    ['what is no JSON in itself', new Date(0), '1970-01-01T00:00:00.000Z'],
-    ['something that only looks like a generator', { next: 1 }, { next: 1 }],
-  ])('may return %s', async (_, value, result) => {
+    ['a Date', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['an object that only looks like a generator', { next: 1 }, { next: 1 }],
+  ])('completes when its code returns %s', async (_, value, result) => {
     const { outcome } = await runOf((() => value) as never)
 
     expect(outcome).toMatchObject({ status: 'completed', result })
   })
 
-  it('may throw at once', async () => {
+  it('fails when its code throws synchronously', async () => {
     const { outcome } = await runOf(() => {
       throw new Error('at once')
     })
@@ -34,14 +35,14 @@ describe('the code of an agent', () => {
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'run-failed', message: 'at once' } })
   })
 
-  it('ends its run also when it throws what cannot be read', async () => {
+  it('fails when its code throws an unreadable value', async () => {
     const { outcome, types } = await runOf(() => Promise.reject(unprintable))
 
     expect(outcome).toMatchObject({ status: 'failed', finishReason: 'error', error: { code: 'run-failed' } })
     expect(types.at(-1)).toBe('run.failed')
   })
 
-  it('gets the rejection of an event that is refused, and the log tells', async () => {
+  it('receives the rejection of an invalid event and continues', async () => {
     let refusal: unknown
     const { outcome, types } = await runOf(async (_, { emit }) => {
       emit('run.completed', {})
@@ -57,7 +58,7 @@ describe('the code of an agent', () => {
 })
 
 describe('a generator agent', () => {
-  it('does not complete without an event that the storage has refused', async () => {
+  it('fails when the storage refuses one of its events', async () => {
     const storage = createInMemoryStorage()
     let isFull = false
     const unitOfWork: UnitOfWork = {
@@ -77,7 +78,7 @@ describe('a generator agent', () => {
     expect(outcome).toMatchObject({ status: 'failed', error: { kind: 'storage-full' } })
   })
 
-  it('emits what it yields, with its phase, and returns its result', async () => {
+  it('emits each yielded event with its phase and returns its result', async () => {
     const { outcome, events } = await runOf(async function* (): AsyncGenerator<AgentEvent, string, void> {
       yield { type: 'note.aside', payload: { n: 1 }, phase: 'commentary' }
       yield { type: 'note.plain' }
@@ -91,7 +92,7 @@ describe('a generator agent', () => {
     ])
   })
 
-  it('fails its run when it yields what may not be emitted, keeping what came before', async () => {
+  it('fails when it yields a reserved event type, and keeps the earlier events', async () => {
     const { outcome, types } = await runOf(async function* () {
       yield { type: 'note.fine' }
       yield { type: 'run.completed' }
@@ -101,17 +102,20 @@ describe('a generator agent', () => {
     expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])
   })
 
-  it('fails its run when it yields a member that means nothing, and names it', async () => {
+  it('fails when it yields an event with an unknown field, and names the field', async () => {
     const { outcome, types } = await runOf(async function* () {
       yield { type: 'note.fine' }
       yield { type: 'note.lost', data: 'what should have been the payload' } as never
     })
 
-    expect(outcome.error).toMatchObject({ kind: 'validation-failed', message: expect.stringContaining('data means') })
+    expect(outcome.error).toMatchObject({
+      kind: 'validation-failed',
+      message: expect.stringContaining('data is not an option'),
+    })
     expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])
   })
 
-  it('fails its run when it throws', async () => {
+  it('fails when it throws', async () => {
     const { outcome, types } = await runOf(async function* () {
       yield { type: 'note.fine' }
       throw new Error('in the middle')
@@ -121,7 +125,7 @@ describe('a generator agent', () => {
     expect(types).toEqual(['run.started', 'note.fine', 'run.failed'])
   })
 
-  it('is not asked for more than 256 events ahead of the log', async () => {
+  it('is paused when it is 256 events ahead of the log', async () => {
     const open = gate()
     let isHeld = false
     let yielded = 0
@@ -137,7 +141,7 @@ describe('a generator agent', () => {
     const engine = createTestEngine({ agents: [flood], storage: { ...storage, unitOfWork } })
 
     const running = engine.run('flood')
-    await engine.pass(0)
+    await engine.advance(0)
     expect(yielded).toBe(255)
     open.resolve()
     const { runId = '' } = await running
@@ -147,8 +151,8 @@ describe('a generator agent', () => {
   })
 })
 
-describe('the context', () => {
-  it('tells a run what the request said of it', async () => {
+describe('the run context', () => {
+  it('contains the session, user, metadata and trace of the request', async () => {
     let seen: RunContext | undefined
     const engine = createTestEngine({
       agents: [
@@ -168,7 +172,7 @@ describe('the context', () => {
     expect(seen?.signal.aborted).toBe(false)
   })
 
-  it('tells a run and its children on whose behalf they run, whatever the request says', async () => {
+  it('names the authenticated owner for a run and its children, whatever userId the request claims', async () => {
     const seen: unknown[] = []
     const engine = createTestEngine({
       agents: [
@@ -181,7 +185,7 @@ describe('the context', () => {
     })
 
     const answer = engine.run('parent', { body: { userId: 'root' }, principal: { subject: 'mallory', scopes: [] } })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     await answer
 
     expect(seen).toContainEqual({ owner: 'mallory', userId: 'root' })
@@ -189,7 +193,7 @@ describe('the context', () => {
     expect(seen.length).toBeGreaterThan(1)
   })
 
-  it('takes no event once the run has ended', async () => {
+  it('rejects an event after the run has ended', async () => {
     let seen: RunContext | undefined
     const { engine, outcome } = await runOf(async (_, context) => {
       seen = context

@@ -25,13 +25,13 @@ import { isLongerThan } from '../json/json-members.ts'
 import { toRunError } from '../runs/run-error.ts'
 import { readResumption, readSuspension } from '../runs/stored-suspension.ts'
 import { isAppError } from '../runs/thrown-value.ts'
-import type { Resume } from '../targets/agent.ts'
+import type { Resume } from '../targets/run-context.ts'
 import type { CreateRunServices } from '../targets/run-services.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import type { CallChild } from './child-call.ts'
+import { createRunContext } from './create-run-context.ts'
 import { emitAll, isGenerator } from './emit-all.ts'
 import type { EndRunDeps, RunEnd } from './end-run.ts'
-import { createRunContext } from './run-context.ts'
 import { planOwnSuspension, planSuspension, type SuspendPlan } from './suspend-run.ts'
 
 export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
@@ -48,12 +48,12 @@ export interface ExecutionDeps extends EndRunDeps, JournalDeps, BudgetDeps {
   readonly onDue: (dueAt: number) => void
 }
 
-/** Why the storage did not take an event that a generator has yielded, once that is known; nobody else hears of it. */
+/** The reason why the storage refused an event that the generator yielded, if it did; nothing else reports it. */
 type Refusal = () => unknown
 
 /**
- * What one execution of a run came to. `suspended` is planned once nothing more can be recorded. `dropped`: another
- * writer was faster, nothing is left to do.
+ * The result of one execution. `suspended`: call `plan` once the journal is closed. `dropped`: the run was ended from
+ * outside, nothing is left to do.
  */
 export type Verdict =
   | { readonly kind: 'end'; readonly end: RunEnd; readonly refusal?: Refusal }
@@ -63,15 +63,15 @@ export type Verdict =
 export interface Execution {
   readonly verdict: Promise<Verdict>
   readonly journal: Journal
-  /** What the run has used so far. */
+  /** The usage of the run so far. */
   readonly used: Budget['used']
-  /** The same for a run that ends now. */
+  /** The usage of a run that ends now. */
   readonly usedAtEnd: Budget['usedAtEnd']
-  /** It is over: what its family shares is no longer kept for it. */
+  /** To be called when the execution is over: leaves the budget account of the family. */
   readonly release: () => void
-  /** Whether the run has made no calls, now or before: then it has no child and no approval. */
+  /** Whether the run never made a durable call, so that it has no children and no approvals. */
   madeNoCalls(): boolean
-  /** Looks whether something the run waits for is there by now. */
+  /** Checks whether a wait of the run was resolved. */
   notify(): void
 }
 
@@ -79,13 +79,13 @@ export interface ExecutionRequest {
   readonly run: RunRecord
   readonly target: RunTarget
   readonly signal: AbortSignal
-  /** Nothing can be recorded of it yet. */
+  /** Whether this is the first execution, so that nothing is recorded yet. */
   readonly isFirst: boolean
-  /** What the code of the run does is below it. */
+  /** The parent span of what the code does. */
   readonly span: Span
 }
 
-/** Executes the code of a run once, from its start, with what is recorded of it. */
+/** Executes the code of a run once, from its start, replaying the recorded calls. */
 export async function startExecution(
   deps: ExecutionDeps,
   { run, target, signal, isFirst, span }: ExecutionRequest,
@@ -117,13 +117,15 @@ export async function startExecution(
     madeNoCalls: () => isFirst && ledger.lastSeq() === 0,
     verdict: Promise.race([...ways, broken(breach, budget)]),
     notify: () =>
-      void ledger.refresh().catch((error: unknown) => logger.error('waits not read', error, { runId: run.id })),
+      void ledger
+        .refresh()
+        .catch((error: unknown) => logger.error('could not read the waits of the run', error, { runId: run.id })),
   }
 }
 
 const UNLIMITED: Omit<Membership, 'account'> & { readonly account?: undefined } = { release: () => undefined }
 
-/** Not all there is: each execution has a scope of its own. */
+/** Picks what executions share; copying all dependencies would make every scope larger. */
 const sharedBy = ({ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue }: ExecutionDeps) => ({
   ...{ clock, timers, ids, nesting, runMeter, maxResultBytes, requireTimers, onDue },
 })
@@ -192,13 +194,13 @@ function failureOf(thrown: unknown): RunEnd {
   return { status: 'failed', finishReason: isSpent ? 'budget-exhausted' : 'error', error: toRunError(thrown) }
 }
 
-/** How the run ends, once its journal is closed: without all of its events it is not complete. */
+/** How the run ends, to be called once its journal is closed: a refused event turns a completed run into a failed one. */
 export function endOf({ end, refusal }: Extract<Verdict, { readonly kind: 'end' }>): RunEnd {
   const refused = refusal?.()
   return refused === undefined ? end : { ...failureOf(refused), usage: end.usage }
 }
 
-/** What ends a run whatever its code does with the exception. */
+/** Ends the run even if its code catches the exception. */
 const broken = (breach: Promise<never>, budget: Budget): Promise<Verdict> =>
   breach.catch((error: unknown) => ({ kind: 'end', end: { ...failureOf(error), usage: budget.used() } }))
 
@@ -209,13 +211,13 @@ interface Blocking {
 }
 
 /**
- * Suspends the run once all of its code waits, unless something it waits for has come in the meantime. Code that is left
- * at the side of an execution that is over suspends nothing: the run may execute again by then.
+ * Suspends the run once all of its code waits, unless one of its waits was resolved in the meantime. Code left over from an
+ * execution that has ended suspends nothing, because the run may already be executing again.
  */
 async function blocked(deps: ExecutionDeps, { run, ledger, journal }: Blocking): Promise<Verdict> {
   for (;;) {
     const seqs = await ledger.whenBlocked()
-    // Code may wait for what is being written, and go on then.
+    // The code may be waiting for a write and continue after it.
     const isWriting = !journal.isIdle()
     await journal.flush()
     const verdict = isWriting ? undefined : await suspend(deps, { run, ledger, journal }, seqs)
@@ -224,7 +226,7 @@ async function blocked(deps: ExecutionDeps, { run, ledger, journal }: Blocking):
   }
 }
 
-/** `undefined` when the run goes on. */
+/** `undefined` when the run continues. */
 async function suspend(
   deps: ExecutionDeps,
   { run, ledger, journal }: Blocking,

@@ -22,7 +22,7 @@ function countingStorage() {
 }
 
 describe('the end of a run', () => {
-  it('asks for nothing that a run without calls can have left behind', async () => {
+  it('lists neither children nor approvals of a run without durable calls', async () => {
     const { storage, lists } = countingStorage()
     const agent = { id: 'echo', run: async (input: unknown) => input }
     const { startRun } = createTestEngine({ storage, agents: [{ id: 'echo', description: 'Echo.', agent }] })
@@ -36,7 +36,7 @@ describe('the end of a run', () => {
     expect(lists()).toBe(0)
   })
 
-  it('ends the approvals that a run leaves open', async () => {
+  it('expires the approvals that the run left open', async () => {
     const { storage, lists } = countingStorage()
     const execute = async (_: unknown, ctx: { approval(name: string): Promise<unknown> }) => {
       ctx.approval('pay').catch(() => undefined)

@@ -1,5 +1,3 @@
-import { isTerminal } from '@perdure/protocol'
-import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import {
   AppError,
   type ApprovalRecord,
@@ -11,6 +9,7 @@ import {
   type StepStore,
   type UnitOfWork,
 } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES, isTerminal } from '@perdure/protocol'
 import { closeApproval } from '../approvals/expire-approval.ts'
 import { type RetryDeps, retryTransient } from '../concurrency/retry-transient.ts'
 import type { ResolveWait } from '../durable/resolve-wait.ts'
@@ -28,20 +27,20 @@ export interface FollowUpDeps {
   readonly abortRun: AbortRun
 }
 
-/** What the end of a run means for others: its parent goes on, its children and its open approvals end with it. */
-export type FollowUp = (run: RunRecord, news?: OutcomeInfo) => Promise<void>
+/** Applies the end of a run to other records: wakes its parent, aborts its children, expires its open approvals. */
+export type FollowUp = (run: RunRecord, info?: OutcomeInfo) => Promise<void>
 
 export function createFollowUp(deps: FollowUpDeps & RetryDeps): FollowUp {
   return async (run, { madeNoCalls = false } = {}) => {
     if (!isTerminal(run.status)) return
     const ofParent = run.parentRunId === undefined ? [] : [wakeParent]
     const ofOthers = madeNoCalls ? [] : [abortChildren, expireApprovals]
-    // Each may be done again: what was done before is found done.
+    // Each part is idempotent, so it can be retried.
     await Promise.all([...ofParent, ...ofOthers].map((part) => retryTransient(deps, () => part(deps, run))))
   }
 }
 
-/** Makes up for what a crash has kept from happening. Called at start, when nothing executes yet. */
+/** Applies the follow-ups that a crash has cut off. Called at start, before any run executes. */
 export async function reconcileRuns(deps: FollowUpDeps): Promise<void> {
   for await (const run of eachRun(deps.runs, { statuses: ['queued', 'suspended'] })) {
     await followParent(deps, run)
@@ -97,7 +96,7 @@ async function expireApprovals(deps: FollowUpDeps, run: RunRecord): Promise<void
   for (const approval of await pendingApprovals(deps, { runId: run.id })) await closeApproval(deps, approval)
 }
 
-/** A run ends with few approvals open, and a start finds few whose run has ended: one page after the other is enough. */
+/** Collects the approvals in memory: few are pending when a run ends, and few are left over at start. */
 async function pendingApprovals(
   { approvals }: FollowUpDeps,
   filter: { readonly runId?: string },

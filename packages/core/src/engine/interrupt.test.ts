@@ -1,19 +1,19 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
 const LATEST = { concurrency: 'single', onBusy: 'interrupt' } as const
 
-describe('a run of an interrupting agent', () => {
-  it('does not mind that the run before it ends by itself', async () => {
+describe('a run with onBusy interrupt', () => {
+  it('completes if the previous run ends on its own', async () => {
     const storage = createInMemoryStorage()
-    const find: typeof storage.runs.find = (...args) => settled().then(() => storage.runs.find(...args))
+    const find: typeof storage.runs.find = (...args) => untilIdle().then(() => storage.runs.find(...args))
     const open = gate<string>()
     const agents = [agentOf('latest', () => open.promise, LATEST)]
     const engine = createTestEngine({ agents, storage: { ...storage, runs: { ...storage.runs, find } } })
     const first = engine.run('latest')
-    await engine.pass(0)
+    await engine.advance(0)
 
     const second = engine.run('latest')
     open.resolve('done')
@@ -23,7 +23,7 @@ describe('a run of an interrupting agent', () => {
   })
 
   it.each(['SQLITE_BUSY', 'storage-full'] as const)(
-    'takes its place as soon as the storage is %s no more',
+    'replaces the previous run once the storage no longer reports %s',
     async (refusal) => {
       const storage = createInMemoryStorage()
       const { commit } = storage.unitOfWork
@@ -38,11 +38,11 @@ describe('a run of an interrupting agent', () => {
       const agents = [agentOf('latest', () => open.promise, LATEST)]
       const engine = createTestEngine({ agents, storage: { ...storage, unitOfWork } })
       const first = engine.run('latest')
-      await engine.pass(0)
+      await engine.advance(0)
       const second = engine.run('latest')
-      await engine.pass(0)
+      await engine.advance(0)
 
-      for (let ms = 0; ms < 10_000; ms += 100) await engine.pass(100)
+      for (let ms = 0; ms < 10_000; ms += 100) await engine.advance(100)
       open.resolve('done')
 
       expect(outcomeOf(await first)).toMatchObject({ status: 'aborted' })
@@ -50,11 +50,11 @@ describe('a run of an interrupting agent', () => {
     },
   )
 
-  it('leaves only the newest of many', async () => {
+  it('is aborted by each newer run', async () => {
     const open = gate()
     const engine = createTestEngine({ agents: [agentOf('latest', () => open.promise, LATEST)] })
     const replies = [1, 2, 3, 4].map(() => engine.run('latest'))
-    await engine.pass(5_000)
+    await engine.advance(5_000)
 
     open.resolve()
 
@@ -62,7 +62,7 @@ describe('a run of an interrupting agent', () => {
     expect(statuses).toEqual(['aborted', 'aborted', 'aborted', 'completed'])
   })
 
-  it('is accepted and waits when the run before it cannot be ended', async () => {
+  it('is queued when the previous run cannot be aborted', async () => {
     const storage = createInMemoryStorage()
     const { commit } = storage.unitOfWork
     const unitOfWork: typeof storage.unitOfWork = {

@@ -2,12 +2,12 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
 import type { AgentContext } from '../targets/agent.ts'
-import { agentOf, createTestEngine, gate, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, untilIdle } from './test-engine.fixture.ts'
 
 const key = { id: 'key-1', fingerprint: 'same' }
 const never = () => new Promise<never>(() => undefined)
 
-/** Two processes, one after the other, on the same storage. */
+/** Creates engines one after another on the same storage, as restarts of the server do. */
 const processes = () => {
   const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
   return (options: Parameters<typeof createTestEngine>[0]) => createTestEngine({ ...shared, ...options })
@@ -16,7 +16,7 @@ const processes = () => {
 const restart = async (engine: ReturnType<typeof createTestEngine>) => {
   const recovered = await engine.recover()
   await engine.start()
-  await settled()
+  await untilIdle()
   return recovered
 }
 
@@ -25,7 +25,7 @@ describe('recover', () => {
     const start = processes()
     const before = start({ agents: [agentOf('task', never)] })
     before.run('task', { key }).catch(() => undefined)
-    await settled()
+    await untilIdle()
 
     const after = start({ agents: [agentOf('task', async () => 'again')] })
     expect(await restart(after)).toEqual({ interrupted: 1, requeued: 0 })
@@ -38,11 +38,11 @@ describe('recover', () => {
     })
   })
 
-  it('runs a resumable one again under the next attempt, and the key attaches to it', async () => {
+  it('executes a resumable run again as the next attempt, which then answers its key', async () => {
     const start = processes()
     const before = start({ agents: [agentOf('task', never, { recovery: 'resume' })] })
     before.run('task', { key }).catch(() => undefined)
-    await settled()
+    await untilIdle()
 
     const attempts: number[] = []
     const open = gate()
@@ -63,12 +63,12 @@ describe('recover', () => {
 
     await expect(after.run('task', { key })).rejects.toMatchObject({ kind: 'idempotency-in-flight' })
     open.resolve()
-    await settled()
+    await untilIdle()
     expect(await after.run('task', { key })).toMatchObject({ replayed: true, status: 200 })
     expect(attempts).toEqual([2])
   })
 
-  it('gives up after maxAttempts', async () => {
+  it('fails a run after maxAttempts', async () => {
     const start = processes()
     const task = agentOf('task', never, { recovery: 'resume', maxAttempts: 2 })
     const first = start({ agents: [task] })
@@ -85,7 +85,7 @@ describe('recover', () => {
     })
   })
 
-  it('drops what an earlier attempt still writes', async () => {
+  it('drops late writes of an earlier attempt', async () => {
     const start = processes()
     const open = gate<string>()
     let stale: AgentContext | undefined
@@ -107,14 +107,14 @@ describe('recover', () => {
     await restart(after)
     await expect(stale?.emit('text.delta', { delta: 'stale' })).rejects.toMatchObject({ code: 'run-not-active' })
     open.resolve('stale')
-    await settled()
+    await untilIdle()
 
     expect(await after.find(runId)).toMatchObject({ status: 'running', attempt: 2 })
     expect((await after.find(runId))?.result).toBeUndefined()
     expect((await after.eventsOf(runId)).map(({ type }) => type)).toEqual(['run.started', 'run.queued', 'run.started'])
   })
 
-  it('lines up queued runs in the order of creation', async () => {
+  it('executes queued runs in order of creation', async () => {
     const start = processes()
     const before = start({ agents: [agentOf('task', never)], concurrency: 1 })
     for (const input of [1, 2, 3]) await before.run('task', { body: { input }, answer: 'accepted' })
@@ -126,7 +126,7 @@ describe('recover', () => {
     expect(seen).toEqual([2, 3])
   })
 
-  it('leaves a queued run alone whose agent is not registered', async () => {
+  it('leaves a run queued if its agent is not registered', async () => {
     const start = processes()
     const before = start({ agents: [agentOf('task', never)], concurrency: 1 })
     await before.run('task', { answer: 'accepted' })
@@ -140,7 +140,7 @@ describe('recover', () => {
 })
 
 describe('drain', () => {
-  it('waits for the runs in flight, and no longer than it is told', async () => {
+  it('waits for active runs until its timeout', async () => {
     const open = gate()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
     await engine.run('slow', { answer: 'accepted' })
@@ -148,19 +148,19 @@ describe('drain', () => {
     const tooShort = engine.drain(100)
     for (let n = 0; n < 10; n++) {
       engine.clock.advance(25)
-      await settled()
+      await untilIdle()
     }
     expect(await tooShort).toBe(false)
     const enough = engine.drain(1_000)
     open.resolve()
-    await settled()
+    await untilIdle()
     engine.clock.advance(25)
     expect(await enough).toBe(true)
   })
 })
 
 describe('release', () => {
-  it('aborts a run with the reason shutdown and answers whoever waits', async () => {
+  it('aborts a run with reason shutdown and answers its waiters', async () => {
     let reason: unknown
     const engine = createTestEngine({
       agents: [
@@ -173,7 +173,7 @@ describe('release', () => {
       ],
     })
     const waiting = engine.run('task')
-    await settled()
+    await untilIdle()
 
     await engine.release()
 
@@ -181,11 +181,11 @@ describe('release', () => {
     expect(reason).toBe('shutdown')
   })
 
-  it('queues a resumable run for the next process and tells whoever waits that it is accepted', async () => {
+  it('requeues a resumable run for the next start and answers its waiters with 202', async () => {
     const start = processes()
     const engine = start({ agents: [agentOf('task', never, { recovery: 'resume' })] })
     const waiting = engine.run('task', { key })
-    await settled()
+    await untilIdle()
 
     await engine.release()
     expect(await waiting).toMatchObject({ status: 202, location: expect.stringMatching(/runs/) })

@@ -13,13 +13,13 @@ export interface RecoverRunsDeps extends EndRunDeps {
 }
 
 export interface Recovered {
-  readonly interrupted: number // ended, because their outside effects cannot be known
-  readonly requeued: number // will run again
+  readonly interrupted: number // ended, because their external effects are unknown
+  readonly requeued: number // will execute again
 }
 
 /**
- * Settles what the last process left behind, before the listener binds: no run is `running` afterwards. A run of a
- * `resume` target is queued again under the next attempt until its attempts are used up; any other one fails as
+ * Recovers the runs that the previous process left running; none is `running` afterwards. Called before the listener binds.
+ * A run with `recovery: 'resume'` is queued under the next attempt until its attempts are used up; any other run fails as
  * `interrupted`.
  */
 export async function recoverRuns(deps: RecoverRunsDeps): Promise<Recovered> {
@@ -81,7 +81,7 @@ async function fail(deps: RecoverRunsDeps, run: RunRecord, how: Pick<RunEnd, 'fi
   await endRun(deps, run, await again())
 }
 
-/** Puts every queued run in line that is not yet, in the order of creation. */
+/** Queues every stored queued run that is not live yet, in the order of creation. */
 export async function lineUpRuns({
   runs,
   runner,

@@ -1,46 +1,51 @@
 import type { RunBudget } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import type { RunContext } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { agentOf, createTestEngine } from './test-engine.fixture.ts'
 
 const report = (context: RunContext, inputTokens: number) => context.usage({ provider: 'p', model: 'm', inputTokens })
 
-async function endOf(
+async function finalRunOf(
   registered: RunBudget,
-  asked: RunBudget | undefined,
+  requested: RunBudget | undefined,
   code: (context: RunContext) => Promise<unknown>,
 ) {
   const child = agentOf('child', async (_, context) => report(context, 60), { budget: { tokens: 10 } })
   const engine = createTestEngine({
     agents: [agentOf('a', (_, context) => code(context), { budget: registered }), child],
   })
-  const { runId = '' } = await engine.run('a', asked === undefined ? {} : { body: { budget: asked } })
+  const { runId = '' } = await engine.run('a', requested === undefined ? {} : { body: { budget: requested } })
   return engine.find(runId)
 }
 
-describe('a budget of a registration', () => {
+describe('the budget of a registration', () => {
   it.each<[string, RunBudget, RunBudget | undefined, RunBudget]>([
-    ['holds a run that brings none', { tokens: 100 }, undefined, { tokens: 100 }],
+    ['applies to a run whose request has no budget', { tokens: 100 }, undefined, { tokens: 100 }],
     [
-      'is the most that a request gets',
+      'caps the budget of a request',
       { tokens: 100, costUsd: 2 },
       { tokens: 500, costUsd: 1 },
       { tokens: 100, costUsd: 1 },
     ],
-    ['leaves what it does not limit to the request', { tokens: 100 }, { toolCalls: 3 }, { tokens: 100, toolCalls: 3 }],
-  ])('%s', async (_, registered, asked, budget) => {
-    expect((await endOf(registered, asked, async () => 1))?.budget).toEqual(budget)
+    [
+      'keeps limits of the request that it does not set itself',
+      { tokens: 100 },
+      { toolCalls: 3 },
+      { tokens: 100, toolCalls: 3 },
+    ],
+  ])('%s', async (_, registered, requested, budget) => {
+    expect((await finalRunOf(registered, requested, async () => 1))?.budget).toEqual(budget)
   })
 
-  it('ends a run that comes over it', async () => {
-    const run = await endOf({ tokens: 100 }, undefined, (context) => report(context, 100))
+  it('ends a run that reaches it', async () => {
+    const run = await finalRunOf({ tokens: 100 }, undefined, (context) => report(context, 100))
 
     expect(run).toMatchObject({ status: 'failed', finishReason: 'budget-exhausted' })
   })
 
-  it('counts what runs below it use, which are not held to their own', async () => {
-    const once = await endOf({ tokens: 100 }, undefined, (context) => context.agents.run('child'))
-    const twice = await endOf({ tokens: 100 }, undefined, async (context) => {
+  it('includes the usage of child runs, whose own registered budgets do not apply', async () => {
+    const once = await finalRunOf({ tokens: 100 }, undefined, (context) => context.agents.run('child'))
+    const twice = await finalRunOf({ tokens: 100 }, undefined, async (context) => {
       await context.agents.run('child')
       await context.agents.run('child')
     })
@@ -49,8 +54,8 @@ describe('a budget of a registration', () => {
     expect(twice).toMatchObject({ status: 'failed', finishReason: 'budget-exhausted' })
   })
 
-  it('of time is a deadline', async () => {
-    const run = await endOf({ wallClockMs: 5_000 }, { wallClockMs: 9_000 }, async () => 1)
+  it('sets a deadline from its wallClockMs', async () => {
+    const run = await finalRunOf({ wallClockMs: 5_000 }, { wallClockMs: 9_000 }, async () => 1)
 
     expect(run?.deadlineAt).toBe((run?.createdAt ?? 0) + 5_000)
   })

@@ -1,15 +1,15 @@
 import { AppError, type ApprovalStore, type RunRecord, type RunStore, type StepStore } from '@perdure/ports'
-import type { DecideApprovals, Decided, Deciding } from '../approvals/decide-approvals.ts'
-import { decisionAudit, isOpenTo, resolutionOf } from '../approvals/decision.ts'
+import type { DecideApprovals, DecisionPlan, ResolvedApproval } from '../approvals/decide-approvals.ts'
+import { decisionAudit, isUndecided, resolutionOf } from '../approvals/decision.ts'
 import { type DecisionRef, matchDecisions } from '../approvals/match-decisions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import { answerAgain } from '../idempotency/recall.ts'
+import { replayAnswer } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import { findRunToChange, type RunToChange } from '../runs/find-run-to-change.ts'
-import { outcomeReply, settledReply } from '../runs/run-outcome.ts'
+import { awaitedReply, outcomeReply } from '../runs/run-outcome.ts'
 import type { RunWaiters } from '../runs/run-waiters.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
 import { waitsOf } from '../runs/waiting-for.ts'
@@ -34,8 +34,8 @@ export interface ResumeRunRequest extends RunToChange {
 }
 
 /**
- * Lets a suspended run go on: decides the named approvals, all of them or none, or resumes a plain pause with a payload.
- * Answers what the run comes to, or where it stands when it still waits for something else.
+ * Resumes a suspended run: decides the named approvals, all of them or none, or passes a payload to a run that waits for
+ * one. Answers with the outcome of the run, or with its current status when it still waits for something else.
  *
  * @throws AppError `run-not-found`, `run-not-suspended`, `approval-not-found`, `approval-resolved`, `scope-denied`,
  *   `server-draining`
@@ -48,11 +48,11 @@ export function createResumeRun(deps: ResumeRunDeps): ResumeRun {
   return async (request) => {
     if (phase.current() !== 'ready') throw new AppError('server-draining', { retryAfterMs: 5_000 })
     const run = await findSuspended(deps, request)
-    const settled = runWaiters.wait(run.id)
-    settled.catch(() => undefined)
+    const outcome = runWaiters.wait(run.id)
+    outcome.catch(() => undefined)
     const isDecision = (request.approvals ?? []).length > 0
     const reply = await (isDecision ? decide(deps, request) : resumeWithPayload(deps, run, request))
-    return reply ?? settledReply(await settled, basePath)
+    return reply ?? awaitedReply(await outcome, basePath)
   }
 }
 
@@ -66,7 +66,7 @@ async function findSuspended(deps: ResumeRunDeps, { approvals = [], ...asked }: 
   })
 }
 
-/** `undefined` when the run goes on: what it comes to is the answer, also under the key. */
+/** `undefined` when the run continues: its outcome becomes the answer, and the answer of the key. */
 async function decide(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<Reply | undefined> {
   let goesOn = false
   const once = await deps.decideApprovals({
@@ -87,28 +87,30 @@ async function decide(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<R
   return goesOn ? undefined : once.decision.reply
 }
 
-async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<Deciding> {
+async function prepare(deps: ResumeRunDeps, request: ResumeRunRequest): Promise<DecisionPlan> {
   const { clock, basePath } = deps
   const { principal, payload, approvals = [] } = request
   const run = await findSuspended(deps, request)
   const matched = await matchDecisions(deps, { run, principal }, approvals)
   const at = clock.now()
-  const decided = matched
-    .filter(({ approval, decision }) => isOpenTo(approval, decision))
-    .map(({ approval, decision }): Decided => ({ approval, resolution: resolutionOf(decision, principal, at) }))
+  const resolved = matched
+    .filter(({ approval, decision }) => isUndecided(approval, decision))
+    .map(
+      ({ approval, decision }): ResolvedApproval => ({ approval, resolution: resolutionOf(decision, principal, at) }),
+    )
   const waits = await waitsOf(deps, run)
-  const ids = new Set(decided.map(({ approval }) => approval.id))
+  const ids = new Set(resolved.map(({ approval }) => approval.id))
   const waitingFor = waits.filter(({ approvalId }) => approvalId === undefined || !ids.has(approvalId))
   return {
     run,
-    decided,
+    resolved,
     payload,
-    writes: decided.map(({ approval, resolution }) => decisionAudit(approval.id, principal, resolution)),
+    writes: resolved.map(({ approval, resolution }) => decisionAudit(approval.id, principal, resolution)),
     answer: () => ({ reply: outcomeReply(run, basePath, { waitingFor }), remember: true }),
   }
 }
 
-/** The answer of an earlier request with this key; `undefined` when the run goes on. */
+/** The answer of an earlier request with this key; `undefined` when the run continues. */
 async function resumeWithPayload(
   deps: ResumeRunDeps,
   run: RunRecord,
@@ -117,8 +119,8 @@ async function resumeWithPayload(
   const reply: Reply = { status: 200 }
   const writes = reservation(deps, key, { reply, remember: false, runId: run.id, writes: [] })
   const outcome = await deps.resumeSuspended(run, { payload, writes })
-  if (outcome === 'settled') return undefined
+  if (outcome === 'resolved') return undefined
   const isKnown = outcome !== 'over' && !outcome.committed && outcome.conflict.type === 'idempotency.reserve'
-  if (isKnown && key !== undefined) return answerAgain(outcome.conflict.current, key, deps)
-  throw new AppError('run-not-suspended', { message: 'the run was resumed in the meantime' })
+  if (isKnown && key !== undefined) return replayAnswer(outcome.conflict.current, key, deps)
+  throw new AppError('run-not-suspended', { message: 'another request has already resumed the run' })
 }

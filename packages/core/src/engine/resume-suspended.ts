@@ -11,29 +11,29 @@ export interface ResumeSuspendedDeps {
   readonly wakeRun: WakeRun
 }
 
-/** What resumes it, and what else belongs into the commit, before everything else. */
+/** The payload that resumes the run, and writes to apply first in the same commit. */
 export interface Resuming {
   readonly payload: unknown
   readonly writes: readonly Write[]
 }
 
-export type ResumeResult = 'settled' | 'over' | CommitOutcome
+export type ResumeResult = 'resolved' | 'over' | CommitOutcome
 
-/** Lets a run go on that has suspended itself, whatever approvals are open. `over` when it does not wait for that. */
+/** Resumes a run that returned `ctx.suspend(…)`, even with open approvals. `over` when the run does not wait for a resume. */
 export type ResumeSuspended = (run: RunRecord, resuming: Resuming) => Promise<ResumeResult>
 
 export function createResumeSuspended({ unitOfWork, clock, runMutex, wakeRun }: ResumeSuspendedDeps): ResumeSuspended {
   return (run, { payload, writes }) =>
     runMutex(run.id, async () => {
       if (!awaitsResume(run)) return 'over'
-      const settlement = planResolution(run, [], { at: clock.now(), resumption: storeResumption(payload) })
+      const resolution = planResolution(run, [], { at: clock.now(), resumption: storeResumption(payload) })
       const outcome = await unitOfWork.commit([
         ...writes,
-        ...settlement.writes,
-        { type: 'event.append', events: settlement.events },
+        ...resolution.writes,
+        { type: 'event.append', events: resolution.events },
       ])
       if (!outcome.committed) return outcome
-      wakeRun(run, settlement)
-      return 'settled'
+      wakeRun(run, resolution)
+      return 'resolved'
     })
 }

@@ -3,7 +3,7 @@ import { EVERY_ROW, type RunRecord, type Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import type { Reply } from '../idempotency/reply.ts'
 import type { AgentContext, AgentRegistration } from '../targets/agent.ts'
-import { agentOf, createTestEngine, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, untilIdle } from './test-engine.fixture.ts'
 
 /** Code of a run that executes until the test ends it. */
 export interface Execution {
@@ -11,7 +11,7 @@ export interface Execution {
   readonly end: PromiseWithResolvers<'finish'>
 }
 
-/** One process: its engine, and what executes in it. A dead one writes nothing and hears nothing. */
+/** One process: its engine and its executions. After `kill` it writes nothing and receives no answer. */
 export interface Process {
   readonly engine: ReturnType<typeof createTestEngine>
   readonly executions: Execution[]
@@ -35,14 +35,14 @@ interface Effect {
   readonly attempt: number
 }
 
-/** Processes that follow each other on one storage, the answers their callers have read, and the outside world. */
+/** Successive processes on one storage, the answers that callers received, and the effects on the outside world. */
 export interface World {
   readonly storage: Storage
   readonly answers: { readonly key: string; readonly runId: string | undefined }[]
   readonly refusals: Set<string>
-  /** Outside effects: the run and the attempt that caused each. */
+  /** The run and the attempt that caused each effect on the outside world. */
   readonly effects: readonly Effect[]
-  /** Those that the durable agent has caused in its step. */
+  /** The effects of the step of the durable agent. */
   readonly stepEffects: readonly Effect[]
   process: Process
   crash(): Promise<void>
@@ -61,7 +61,7 @@ export function createWorld(): World {
   const boot = (): Process => {
     const executions: Execution[] = []
     let isAlive = true
-    /** What was committed before the end stays; nobody hears of it afterwards. */
+    /** A commit that finishes after `kill` stays stored, but its caller never gets the answer. */
     const whileAlive = async <T>(work: () => Promise<T>): Promise<T> => {
       const done = isAlive ? await work() : await never
       return isAlive ? done : never
@@ -111,7 +111,7 @@ export function createWorld(): World {
     process: boot(),
     async crash() {
       world.process.kill()
-      await settled() // what the storage had taken is written before the next process can open it
+      await untilIdle() // pending commits finish before the next process opens the storage
       world.process = boot()
       await world.process.engine.recover()
       await world.process.engine.start()
@@ -119,10 +119,10 @@ export function createWorld(): World {
     async start(agentId, key) {
       const { engine } = world.process
       const keyed = key === undefined ? {} : { key: { id: key, fingerprint: agentId }, body: { metadata: { key } } }
-      const heard = (reply: Reply) => {
+      const onReply = (reply: Reply) => {
         if (key !== undefined) world.answers.push({ key, runId: reply.runId })
       }
-      await engine.run(agentId, keyed).then(heard, (error: { readonly id?: string }) => {
+      await engine.run(agentId, keyed).then(onReply, (error: { readonly id?: string }) => {
         world.refusals.add(error.id ?? String(error))
       })
     },

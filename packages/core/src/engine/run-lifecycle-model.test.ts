@@ -1,24 +1,24 @@
-import { isTerminal } from '@perdure/protocol'
 import { EVERY_ROW, type RunRecord } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { AGENTS, type AgentId, createWorld, type World } from './run-lifecycle-model.fixture.ts'
 
-/** What must hold of the runs, whatever the engine does: the one run of each key, and how each run has ended. */
+/** The facts that must not change: the one run of each key, and the final record of each ended run. */
 interface Model {
   readonly runOfKey: Map<string, string>
   readonly ended: Map<string, RunRecord>
-  /** How often the step of a run had executed when its result was stored. */
+  /** Executions of the step of each run at the time its result was stored. */
   readonly stepsDone: Map<string, number>
 }
 
 type Command = fc.AsyncCommand<Model, World>
 
-/** A turn lets everything go on; a few microtasks leave it in the middle of what it does. */
-type Pause = number | 'turn'
+/** `'idle'` lets all pending work finish; a number of microtasks interrupts it in the middle. */
+type Pause = number | 'idle'
 
 async function pause(world: World, length: Pause): Promise<void> {
-  if (length === 'turn') await world.process.engine.pass(0)
+  if (length === 'idle') await world.process.engine.advance(0)
   else for (let n = 0; n < length; n++) await undefined
 }
 
@@ -28,7 +28,7 @@ const command = (name: string, length: Pause, act: (model: Model, world: World) 
     await act(model, world)
     await pause(world, length)
     await expectInvariants(model, world)
-    if (length === 'turn') await expectNoneLost(world)
+    if (length === 'idle') await expectNoneLost(world)
   },
   toString: () => `${name}~${length}`,
 })
@@ -40,11 +40,11 @@ const startRun = (agentId: AgentId, key: string | undefined, length: Pause) =>
 
 const pickOf = <T>(items: readonly T[], pick: number): T | undefined => items[pick % Math.max(1, items.length)]
 
-/** Ends the code of a run; when it is left to it, the run then is what its code came to, unless it was over before. */
+/** Ends the code of a run. After an idle pause the run has the matching status, unless it had ended before. */
 const endCode = (how: 'finish' | 'fail', pick: number, length: Pause) =>
   command(`${how}(${pick})`, length, async (_, world) => {
     const { engine, executions } = world.process
-    if (length === 'turn') await engine.pass(0)
+    if (length === 'idle') await engine.advance(0)
     const execution = pickOf(executions, pick)
     if (execution === undefined) return
     const { runId, attempt } = execution.context
@@ -52,8 +52,8 @@ const endCode = (how: 'finish' | 'fail', pick: number, length: Pause) =>
     executions.splice(executions.indexOf(execution), 1)
     if (how === 'finish') execution.end.resolve('finish')
     else execution.end.reject(Object.assign(new Error('broken'), { code: 'broken' }))
-    if (length !== 'turn') return
-    await engine.pass(0)
+    if (length !== 'idle') return
+    await engine.advance(0)
     const isLive = before?.status === 'running' && before.attempt === attempt
     const expected = how === 'finish' ? 'completed' : 'failed'
     expect((await engine.find(runId))?.status).toBe(isLive ? expected : before?.status)
@@ -74,8 +74,8 @@ const crash = (length: Pause) =>
     await expectNoneLost(world)
   })
 
-const passTime = (ms: number, length: Pause) =>
-  command(`pass(${ms})`, length, async (_, world) => world.process.engine.clock.advance(ms))
+const advanceTime = (ms: number, length: Pause) =>
+  command(`advance(${ms})`, length, async (_, world) => world.process.engine.clock.advance(ms))
 
 const REFUSALS = [
   ...['idempotency-in-flight', 'idempotency-conflict', 'agent-busy', 'queue-full'],
@@ -108,7 +108,7 @@ async function expectStepOnce({ stepsDone }: Model, { storage, stepEffects }: Wo
   expect(count, `the executions of the step of ${id}`).toBe(stepsDone.get(id) ?? count)
 }
 
-/** No run is running or queued in the storage alone: this process executes it, or has it in line. */
+/** This process executes every run stored as running, and has every stored queued run in its queue. */
 async function expectNoneLost(world: World): Promise<void> {
   const { readAgents } = world.process.engine
   const runs = await world.runs()
@@ -133,7 +133,7 @@ async function expectLog({ storage }: World, run: RunRecord): Promise<void> {
   expect(ends).toEqual(isTerminal(run.status) ? [[`run.${run.status}`, events.length - 1]] : [])
 }
 
-/** A key that has started a run answers with it for as long as it is remembered. */
+/** A key that started a run answers with that run until the key expires. */
 async function expectKeyAnswers(world: World, { id, targetId, metadata: { key } }: RunRecord): Promise<void> {
   if (key === undefined) return
   const answer = await world.process.engine.recall({ id: key, fingerprint: targetId })
@@ -149,22 +149,22 @@ function expectEffects({ effects }: World, run: RunRecord): void {
   if (!(run.targetId in RESUMED) && run.status === 'completed') expect(attempts).toEqual([1])
 }
 
-/** Lets all code finish until nothing executes or waits: nobody is stranded. */
+/** Lets all code finish, and expects that every run ends. */
 async function finishAll(world: World): Promise<void> {
   const { engine, executions } = world.process
   const open = async () => (await world.runs()).filter(({ status }) => !isTerminal(status))
   for (let round = 0; round < 100 && (await open()).length > 0; round++) {
     for (const { end } of executions.splice(0)) end.resolve('finish')
-    await engine.pass(500)
+    await engine.advance(500)
   }
   expect(await open()).toEqual([])
-  await engine.pass(5_000)
+  await engine.advance(5_000)
   for (const agentId of Object.keys(AGENTS)) {
     expect(engine.readAgents.state(agentId)).toMatchObject({ running: 0, queued: 0 })
   }
 }
 
-const pauses = fc.oneof(fc.constant('turn' as const), fc.nat(14))
+const pauses = fc.oneof(fc.constant('idle' as const), fc.nat(14))
 const keys = fc.constantFrom(undefined, undefined, 'shared', 'own-1', 'own-2')
 const agentIds = fc.constantFrom(...(Object.keys(AGENTS) as AgentId[]))
 const start = fc
@@ -174,18 +174,18 @@ const end = fc.tuple(fc.constantFrom('finish', 'finish', 'fail'), fc.nat(9), pau
 const commands = [
   ...[start, start, start, start, start, end, end, end],
   fc.tuple(fc.nat(40), pauses).map((given) => abortRun(...given)),
-  fc.tuple(fc.constantFrom(1, 500, 1_000, 5_000), pauses).map((given) => passTime(...given)),
+  fc.tuple(fc.constantFrom(1, 500, 1_000, 5_000), pauses).map((given) => advanceTime(...given)),
   pauses.map(crash),
 ]
 
-it('keeps its promises whatever its callers, its agents and the power supply do', async () => {
+it('keeps the run invariants under random starts, ends, aborts, crashes and clock moves', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (script) => {
       const world = createWorld()
       const model: Model = { runOfKey: new Map(), ended: new Map(), stepsDone: new Map() }
 
       await fc.asyncModelRun(() => ({ model, real: world }), script)
-      await world.process.engine.pass(0)
+      await world.process.engine.advance(0)
       await expectInvariants(model, world)
       await finishAll(world)
       await expectInvariants(model, world)

@@ -18,7 +18,7 @@ function recorder() {
 }
 
 describe('the log of a run', () => {
-  it('has a line for its start and its end, with its id and its trace, and none of its content', async () => {
+  it('has one line each for start and end, with run id and trace id and without content', async () => {
     const { logger, lines } = recorder()
     const engine = createTestEngine({ logger, agents: [agentOf('echo', async (input) => input)] })
 
@@ -32,7 +32,7 @@ describe('the log of a run', () => {
     expect(JSON.stringify(lines)).not.toContain('a-private-word')
   })
 
-  it('says what failed by its identifier, not by its words', async () => {
+  it('records the identifier of an error, not its message', async () => {
     const { logger, lines } = recorder()
     const fail = () => Promise.reject(Object.assign(new Error('key sk-private refused'), { code: 'quota' }))
     const engine = createTestEngine({ logger, agents: [agentOf('fails', fail)] })
@@ -43,7 +43,7 @@ describe('the log of a run', () => {
     expect(JSON.stringify(lines)).not.toContain('sk-private')
   })
 
-  it('carries the lines that the code of the run writes itself', async () => {
+  it('includes lines written by the code of the run, with its real run id', async () => {
     const { logger, lines } = recorder()
     const talk = agentOf('talk', async (_, { log }) => log.warn('hello', { runId: 'forged', size: 1 }))
     const engine = createTestEngine({ logger, agents: [talk] })

@@ -1,6 +1,6 @@
 import type { LogFields, Logger, RunRecord } from '@perdure/ports'
 
-/** A logger whose lines say to which run they belong, and to which trace when the run has one. */
+/** A logger that adds the run id to every line, and the trace id when the run has one. */
 export function createRunLog(logger: Logger, run: Pick<RunRecord, 'id' | 'traceparent'>): Logger {
   const own = { runId: run.id, traceId: traceIdOf(run.traceparent) }
   const withOwn = (fields: LogFields | undefined): LogFields => ({ ...fields, ...own })
@@ -12,17 +12,17 @@ export function createRunLog(logger: Logger, run: Pick<RunRecord, 'id' | 'tracep
   }
 }
 
-/** One line for an execution that begins. Never its input. */
+/** Logs one line when an execution begins, without its input. */
 export const logStart = (logger: Logger, run: RunRecord): void => logger.info('run started', fieldsOf(run))
 
-/** One line for a run that has ended or is suspended. Never its result, nor the words of its error. */
+/** Logs one line when a run has ended or is suspended, without its result or its error message. */
 export function logOutcome(logger: Logger, run: RunRecord): void {
   const { status, finishReason, startedAt, completedAt, error } = run
   const durationMs = startedAt === undefined || completedAt === undefined ? undefined : completedAt - startedAt
   logger.info(`run ${status}`, fieldsOf(run, { finishReason, durationMs, error: error?.code ?? error?.kind }))
 }
 
-/** The trace that a W3C `traceparent` names. */
+/** The trace id in a W3C `traceparent`. */
 export const traceIdOf = (traceparent: string | undefined): string | undefined => traceparent?.split('-')[1]
 
 function fieldsOf(run: RunRecord, outcome?: LogFields): LogFields {

@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { AppError, EVERY_ROW, type Storage } from '@perdure/ports'
 import { aRun, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import type { RunContext } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { agentOf, createTestEngine, gate, outcomeOf } from './test-engine.fixture.ts'
 
 const never = () => new Promise<never>(() => undefined)
@@ -22,8 +22,8 @@ function breakable() {
   }
 }
 
-describe('runs that were accepted before', () => {
-  it('are lined up by the next process, also when fewer may wait by now', async () => {
+describe('an accepted run', () => {
+  it('is queued again after a restart, even beyond a lower maxQueued', async () => {
     const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
     const before = createTestEngine({ ...shared, agents: [agentOf('task', never)], concurrency: 1 })
     for (const input of [1, 2, 3, 4]) await before.run('task', { body: { input }, answer: 'accepted' })
@@ -33,31 +33,31 @@ describe('runs that were accepted before', () => {
     const after = createTestEngine({ ...shared, agents: [task], concurrency: 1, maxQueued: 1 })
     await after.recover()
     await after.start()
-    await after.pass(0)
+    await after.advance(0)
 
     expect(seen).toEqual([2, 3, 4])
   })
 
-  it('go on after a wait, also when as many wait as may', async () => {
+  it('resumes after a wait even if the queue is full', async () => {
     const open = gate()
     const agents = [agentOf('napping', (_, { sleep }) => sleep('nap', 100)), agentOf('slow', () => open.promise)]
     const engine = createTestEngine({ agents, concurrency: 1, maxQueued: 1 })
     const { runId = '' } = await engine.run('napping', { answer: 'accepted' })
-    await engine.pass(0)
+    await engine.advance(0)
     await engine.run('slow', { answer: 'accepted' })
     await engine.run('slow', { answer: 'accepted' })
 
-    await engine.pass(100)
+    await engine.advance(100)
     expect(await engine.find(runId)).toMatchObject({ status: 'queued' })
     open.resolve()
-    await engine.pass(0)
+    await engine.advance(0)
 
     expect(await engine.find(runId)).toMatchObject({ status: 'completed' })
   })
 })
 
-describe('concurrency by session', () => {
-  it('runs one at a time in a session, and several sessions and runs without one side by side', async () => {
+describe('concurrency per session', () => {
+  it('executes one run per session at a time, and runs of other sessions or none in parallel', async () => {
     const open = gate()
     const talk = agentOf('talk', () => open.promise, { concurrency: 'session', onBusy: 'queue' })
     const engine = createTestEngine({ agents: [talk] })
@@ -68,13 +68,13 @@ describe('concurrency by session', () => {
     }
     expect(statuses).toEqual(['running', 'queued', 'running', 'running', 'running'])
     open.resolve()
-    await engine.pass(0)
+    await engine.advance(0)
 
     const { items } = await engine.storage.runs.list({}, { limit: 9, order: 'asc' }, EVERY_ROW)
     expect(items.map(({ status }) => status)).toEqual(Array(5).fill('completed'))
   })
 
-  it('lets an interrupting run without a session disturb nobody', async () => {
+  it('does not let a run without a session interrupt another run', async () => {
     const open = gate()
     const talk = agentOf('talk', () => open.promise, { concurrency: 'session', onBusy: 'interrupt' })
     const engine = createTestEngine({ agents: [talk] })
@@ -84,23 +84,23 @@ describe('concurrency by session', () => {
 
     expect((await engine.find(first.runId ?? ''))?.status).toBe('running')
     open.resolve()
-    await engine.pass(0)
+    await engine.advance(0)
   })
 })
 
-describe('a storage that fails', () => {
-  it('is asked again for the end of a run until it takes it', async () => {
+describe('the runner on a failing storage', () => {
+  it('retries until the end of a run is stored', async () => {
     const { storage, fail } = breakable()
     const open = gate<string>()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)], storage })
     const reply = engine.run('slow')
-    await engine.pass(0)
+    await engine.advance(0)
 
     fail(new AppError('storage-full'))
     open.resolve('done')
-    await engine.pass(100)
+    await engine.advance(100)
     fail(undefined)
-    await engine.pass(200)
+    await engine.advance(200)
 
     expect(outcomeOf(await reply)).toMatchObject({ status: 'completed', result: 'done' })
   })
@@ -108,12 +108,12 @@ describe('a storage that fails', () => {
   it.each([
     [new AppError('storage-failed'), { kind: 'storage-failed' }],
     [new Error('disk'), { kind: 'internal-error' }],
-  ])('and cannot tell what became of the end lets nobody wait: %s', async (failure, error) => {
+  ])('rejects the waiting request when the end of a run cannot be stored: %s', async (failure, error) => {
     const { storage, fail } = breakable()
     const open = gate()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)], storage })
     const reply = engine.run('slow')
-    await engine.pass(0)
+    await engine.advance(0)
 
     fail(failure)
     open.resolve()
@@ -122,7 +122,7 @@ describe('a storage that fails', () => {
     expect(engine.readAgents.state('slow').running).toBe(0)
   })
 
-  it('once, and works again, leaves the run failed and not running without an owner', async () => {
+  it('fails the run when its end could not be stored but the storage works again', async () => {
     const storage = createInMemoryStorage()
     let isBroken = false
     const unitOfWork: Storage['unitOfWork'] = {
@@ -136,7 +136,7 @@ describe('a storage that fails', () => {
     const agents = [agentOf('slow', () => open.promise)]
     const engine = createTestEngine({ agents, storage: { ...storage, unitOfWork } })
     const reply = engine.run('slow')
-    await engine.pass(0)
+    await engine.advance(0)
 
     isBroken = true
     open.resolve()
@@ -144,7 +144,7 @@ describe('a storage that fails', () => {
     expect(outcomeOf(await reply)).toMatchObject({ status: 'failed', error: { code: 'run-failed' } })
   })
 
-  it('leaves nobody waiting when it has written an end and cannot say so', async () => {
+  it('rejects the waiting request when an end is stored but its commit reports an error', async () => {
     const storage = createInMemoryStorage()
     let isLost = false
     const unitOfWork: Storage['unitOfWork'] = {
@@ -158,16 +158,16 @@ describe('a storage that fails', () => {
     const agents = [agentOf('slow', () => open.promise)]
     const engine = createTestEngine({ agents, storage: { ...storage, unitOfWork } })
     const reply = engine.run('slow')
-    const heard = expect(reply).rejects.toMatchObject({ kind: 'storage-failed' })
-    await engine.pass(0)
+    const rejection = expect(reply).rejects.toMatchObject({ kind: 'storage-failed' })
+    await engine.advance(0)
 
     isLost = true
     open.resolve()
 
-    await heard
+    await rejection
   })
 
-  it('does not end a run whose time-out it cannot record', async () => {
+  it('does not end a run whose timeout cannot be stored', async () => {
     const { storage, fail } = breakable()
     let context: RunContext | undefined
     const spy = agentOf('spy', (_, given) => {
@@ -176,38 +176,38 @@ describe('a storage that fails', () => {
     })
     const engine = createTestEngine({ agents: [spy], storage })
     const { runId = '' } = await engine.run('spy', { body: { timeoutMs: 100 }, answer: 'accepted' })
-    await engine.pass(0)
+    await engine.advance(0)
 
     fail(new Error('disk'))
-    await engine.pass(100)
+    await engine.advance(100)
 
     expect(context?.signal.aborted).toBe(false)
     expect((await engine.find(runId))?.status).toBe('running')
   })
 })
 
-describe('a run that was ended from outside', () => {
-  it('is not timed out afterwards', async () => {
+describe('a run with a timeout', () => {
+  it('does not time out after it was aborted', async () => {
     const deaf = agentOf('deaf', never)
     const engine = createTestEngine({ agents: [deaf] })
     const { runId = '' } = await engine.run('deaf', { body: { timeoutMs: 1_000 }, answer: 'accepted' })
-    await engine.pass(0)
+    await engine.advance(0)
     await engine.abortRun({ runId, visibility: EVERY_ROW })
 
-    await engine.pass(10_000)
+    await engine.advance(10_000)
 
     expect(await engine.find(runId)).toMatchObject({ status: 'aborted', finishReason: 'aborted' })
     expect(engine.readAgents.state('deaf').running).toBe(0)
   })
 
-  it('ends once when its code and its time-out are done at the same moment', async () => {
+  it('ends once when its code returns at the moment of the timeout', async () => {
     const open = gate<string>()
     const engine = createTestEngine({ agents: [agentOf('racer', () => open.promise)] })
     const reply = engine.run('racer', { body: { timeoutMs: 1_000 } })
-    await engine.pass(0)
+    await engine.advance(0)
 
     open.resolve('done')
-    await engine.pass(1_000)
+    await engine.advance(1_000)
 
     const { runId, status } = outcomeOf(await reply)
     const ends = (await engine.eventsOf(runId)).filter(({ type }) => /completed|aborted/.test(type))
@@ -216,7 +216,7 @@ describe('a run that was ended from outside', () => {
 })
 
 describe('recover', () => {
-  it('settles more runs than it writes at once', async () => {
+  it('fails more interrupted runs than fit into one commit', async () => {
     const storage = createInMemoryStorage()
     const ids = Array.from({ length: 130 }, (_, n) => `run_${String(n).padStart(3, '0')}`)
     await storage.unitOfWork.commit(
@@ -230,18 +230,18 @@ describe('recover', () => {
 })
 
 describe('a queued run', () => {
-  it('waits for its code to be registered again', async () => {
+  it('stays queued while its agent is not registered', async () => {
     const storage = createInMemoryStorage()
     await storage.unitOfWork.commit([{ type: 'run.insert', run: aRun({ id: 'run_1', targetId: 'gone' }) }])
     const engine = createTestEngine({ storage })
 
     await engine.start()
-    await engine.pass(0)
+    await engine.advance(0)
 
     expect((await engine.find('run_1'))?.status).toBe('queued')
   })
 
-  it('that was ended elsewhere in the meantime does not execute', async () => {
+  it('does not execute if it was aborted in the storage meanwhile', async () => {
     const open = gate()
     const seen: unknown[] = []
     const work = agentOf('work', async (input) => {
@@ -256,7 +256,7 @@ describe('a queued run', () => {
     ])
 
     open.resolve()
-    await engine.pass(0)
+    await engine.advance(0)
 
     expect(seen).toEqual([1])
     expect(engine.readAgents.state('work')).toMatchObject({ running: 0, queued: 0 })

@@ -2,7 +2,7 @@ import { AppError, type Logger, type RunRecord, type Span, type Timers, type Tra
 import { retryTransient } from '../concurrency/retry-transient.ts'
 import { lifecycleEvent } from '../runs/run-events.ts'
 import type { RunTarget, RunTargets } from '../targets/run-target.ts'
-import { endRunSpan, leaveRunSpan, startRunSpan, suspendRunSpan } from '../tracing/run-span.ts'
+import { abandonRunSpan, endRunSpan, startRunSpan, suspendRunSpan } from '../tracing/run-span.ts'
 import { failSpan } from '../tracing/step-span.ts'
 import type { Admission, Slot } from './admission.ts'
 import { commitVerdict } from './commit-verdict.ts'
@@ -85,7 +85,7 @@ export function createRunner(deps: RunnerDeps): Runner {
       failSpan(span, error)
       throw error
     } finally {
-      leaveRunSpan(span, live.controller.signal)
+      abandonRunSpan(span, live.controller.signal)
       cancelTimeout()
       liveRuns.evict(live)
     }
@@ -164,7 +164,7 @@ export function createRunner(deps: RunnerDeps): Runner {
   const detach = (live: LiveRun) => {
     if (!liveRuns.isCurrent(live)) return
     logger.warn('run detached: its code ignores the abort signal', { runId: live.run.id, target: live.target.id })
-    if (live.span !== undefined) leaveRunSpan(live.span, live.controller.signal)
+    if (live.span !== undefined) abandonRunSpan(live.span, live.controller.signal)
     liveRuns.evict(live)
   }
 

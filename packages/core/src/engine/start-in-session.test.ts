@@ -21,7 +21,7 @@ describe('startRun in a session', () => {
     expect(log.filter(({ type }) => type === 'session.created')).toHaveLength(1)
   })
 
-  it('lets no stranger into a session, and tells them nothing of it', async () => {
+  it('answers session-not-found to a caller without access to the session', async () => {
     const engine = createTestEngine({ agents: [echo] })
     await engine.run('echo', { body: { sessionId: 'chat' } })
 
@@ -33,7 +33,7 @@ describe('startRun in a session', () => {
     expect((await engine.run('echo', { body: { sessionId: 'chat' }, principal: writer })).status).toBe(200)
   })
 
-  it('creates a session once when many runs name it at the same time', async () => {
+  it('creates a session once for many concurrent runs', async () => {
     const engine = createTestEngine({ agents: [echo] })
 
     const replies = await Promise.all(

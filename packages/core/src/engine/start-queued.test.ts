@@ -1,9 +1,9 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, gate, outcomeOf, settled, workflowOf } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, untilIdle, workflowOf } from './test-engine.fixture.ts'
 
-describe('startRun where places are taken', () => {
-  it('gives the place back when the storage refuses the run', async () => {
+describe('startRun when slots are taken', () => {
+  it('releases the slot when the storage refuses the run', async () => {
     const storage = createInMemoryStorage()
     let isFull = true
     const commit = storage.unitOfWork.commit
@@ -24,7 +24,7 @@ describe('startRun where places are taken', () => {
     expect(outcomeOf(await engine.run('single')).status).toBe('completed')
   })
 
-  it('queues what exceeds the concurrency, first in first out, and says where it stands', async () => {
+  it('queues runs beyond the concurrency limit in order and reports their positions', async () => {
     const open = gate()
     const order: unknown[] = []
     const work = agentOf('work', async (input) => {
@@ -41,14 +41,14 @@ describe('startRun where places are taken', () => {
       { status: 'queued', position: 2 },
     ])
     open.resolve()
-    await settled()
+    await untilIdle()
 
     expect(order).toEqual([1, 2, 3])
     const types = (await engine.eventsOf(third.runId ?? '')).map(({ type }) => type)
     expect(types).toEqual(['run.queued', 'run.started', 'run.completed'])
   })
 
-  it('refuses a run when the queue is full', async () => {
+  it('rejects a run when the queue is full', async () => {
     const open = gate()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)], concurrency: 1, maxQueued: 1 })
     await engine.run('slow', { answer: 'accepted' })
@@ -56,11 +56,11 @@ describe('startRun where places are taken', () => {
 
     await expect(engine.run('slow')).rejects.toMatchObject({ code: 'queue-full' })
     open.resolve()
-    await settled()
+    await untilIdle()
   })
 
-  it('interrupts the run that is in the way of an interrupting agent', async () => {
-    const never = agentOf(
+  it('aborts the previous run when onBusy is interrupt', async () => {
+    const latest = agentOf(
       'latest',
       (input, { signal }) =>
         new Promise((resolve) => {
@@ -69,9 +69,9 @@ describe('startRun where places are taken', () => {
         }),
       { concurrency: 'single', onBusy: 'interrupt' },
     )
-    const engine = createTestEngine({ agents: [never] })
+    const engine = createTestEngine({ agents: [latest] })
     const first = engine.run('latest')
-    await settled()
+    await untilIdle()
 
     const second = await engine.run('latest', { body: { input: 'last' } })
 
@@ -79,7 +79,7 @@ describe('startRun where places are taken', () => {
     expect(outcomeOf(second)).toMatchObject({ status: 'completed', result: 'won' })
   })
 
-  it('lets one of many executions of a thread at the same time start, and the next one when it has ended', async () => {
+  it('starts one of many concurrent executions of a thread, and accepts another once it has ended', async () => {
     const open = gate()
     const engine = createTestEngine({ workflows: [workflowOf('flow', () => open.promise)] })
     const execute = () => engine.execute('flow', { body: { threadId: 'one' } })
@@ -92,11 +92,11 @@ describe('startRun where places are taken', () => {
     )
     await expect(execute()).rejects.toMatchObject({ code: 'agent-busy' })
     open.resolve()
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     expect((await execute()).status).toBe(202)
   })
 
-  it('aborts every superseded run of an interrupting agent, so that only the newest goes on', async () => {
+  it('aborts every superseded run when onBusy is interrupt, and executes only the newest', async () => {
     const seen: unknown[] = []
     const open = gate()
     const deaf = agentOf(
@@ -111,7 +111,7 @@ describe('startRun where places are taken', () => {
     const waiting = []
     for (const input of [1, 2, 3, 4]) {
       waiting.push(engine.run('deaf', { body: { input } }))
-      await settled()
+      await untilIdle()
     }
     open.resolve()
 

@@ -1,12 +1,12 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { AgentContext } from '../targets/agent.ts'
-import { agentOf, createTestEngine, gate, outcomeOf, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, untilIdle } from './test-engine.fixture.ts'
 
 const echo = agentOf('echo', async (input) => input)
 
 describe('startRun', () => {
-  it('answers the outcome of a completed run', async () => {
+  it('answers with the outcome of a completed run', async () => {
     const engine = createTestEngine({ agents: [echo] })
 
     const reply = await engine.run('echo', { body: { input: { text: 'hi' } } })
@@ -23,7 +23,7 @@ describe('startRun', () => {
     })
   })
 
-  it('records the run with everything the request said', async () => {
+  it('stores the run with every field of the request', async () => {
     const engine = createTestEngine({ agents: [echo] })
     const body = { input: 1, userId: 'u1', metadata: { team: 'a' }, timeoutMs: 5_000 }
 
@@ -35,7 +35,7 @@ describe('startRun', () => {
     })
   })
 
-  it('writes the life of the run to its log in order', async () => {
+  it('logs the events of a run in order', async () => {
     const talk = agentOf('talk', async (_, context) => {
       await context.emit('text.delta', { delta: 'a' })
       context.emit('custom.note', { n: 1 })
@@ -50,7 +50,7 @@ describe('startRun', () => {
     expect(JSON.parse(events.at(-1)?.payload ?? '')).toMatchObject({ runId, status: 'completed', result: 'done' })
   })
 
-  it('emits what a generator agent yields and takes its return value as the result', async () => {
+  it('emits what a generator agent yields and stores its return value as the result', async () => {
     const count = agentOf('count', async function* () {
       for (let n = 0; n < 300; n++) yield { type: 'count.tick', payload: { n } }
       return 'counted'
@@ -64,7 +64,7 @@ describe('startRun', () => {
     expect(outcomeOf(reply).result).toBe('counted')
   })
 
-  it('gives the agent its identity and its input as plain JSON', async () => {
+  it('passes ids, metadata and a JSON input to the agent', async () => {
     let seen: Partial<AgentContext> = {}
     const spy = agentOf('spy', async (input, context) => {
       seen = context
@@ -90,7 +90,7 @@ describe('startRun', () => {
     [Object.assign(new Error('no'), { kind: 'rate-limit' }), { kind: 'rate-limit', message: 'no' }],
     ['just text', { code: 'run-failed', message: 'just text' }],
     [undefined, { code: 'run-failed', message: 'undefined' }],
-    [Object.create(null), { code: 'run-failed', message: 'something that cannot be read was thrown' }],
+    [Object.create(null), { code: 'run-failed', message: 'the thrown value cannot be converted to text' }],
     [
       Object.defineProperty({}, 'code', {
         get() {
@@ -99,7 +99,7 @@ describe('startRun', () => {
       }),
       { code: 'run-failed', message: '[object Object]' },
     ],
-  ])('says failed whatever the agent throws (%#)', async (thrown, error) => {
+  ])('fails the run whatever the agent throws (%#)', async (thrown, error) => {
     const engine = createTestEngine({
       agents: [
         agentOf('bad', async () => {
@@ -124,7 +124,7 @@ describe('startRun', () => {
     expect(outcomeOf(await engine.run('odd'))).toMatchObject({ status: 'failed', finishReason: 'error' })
   })
 
-  it('takes the agent’s schema at its word before a run exists', async () => {
+  it('validates the input against the schema of the agent before it stores a run', async () => {
     const schema = {
       '~standard': {
         version: 1,
@@ -143,7 +143,7 @@ describe('startRun', () => {
     expect(outcomeOf(await engine.run('strict', { body: { input: 1 } })).result).toBe(2)
   })
 
-  it('refuses an unknown agent and new runs while the server drains', async () => {
+  it('rejects an unknown agent, and every run while the server drains', async () => {
     const engine = createTestEngine({ agents: [echo] })
 
     await expect(engine.run('nobody')).rejects.toMatchObject({ code: 'agent-not-found' })
@@ -151,7 +151,7 @@ describe('startRun', () => {
     await expect(engine.run('echo')).rejects.toMatchObject({ kind: 'server-draining' })
   })
 
-  it('answers 202 at once when asked to, and the run goes on', async () => {
+  it('answers 202 immediately if requested, and the run continues', async () => {
     const open = gate<string>()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
 
@@ -160,17 +160,17 @@ describe('startRun', () => {
     expect(reply).toMatchObject({ status: 202, location: `/v1/runs/${reply.runId}` })
     expect(outcomeOf(reply)).toMatchObject({ status: 'running', finishReason: null })
     open.resolve('later')
-    await settled()
+    await untilIdle()
     expect(await engine.find(reply.runId ?? '')).toMatchObject({ status: 'completed', result: '"later"' })
   })
 
-  it('answers 202 when the run has not ended within the wait, 200 when it has', async () => {
+  it('answers 202 if the run has not ended within waitMs, and 200 if it has', async () => {
     const open = gate<string>()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
 
     const first = engine.run('slow', { waitMs: 1_000 })
     const second = engine.run('slow', { waitMs: 2_000 })
-    await settled()
+    await untilIdle()
     engine.clock.advance(1_000)
     expect((await first).status).toBe(202)
     open.resolve('done')
@@ -178,10 +178,10 @@ describe('startRun', () => {
   })
 
   it.each([
-    ['a type that is no string', (context: AgentContext) => context.emit(['a.b'] as never, {})],
-    ['a phase that does not exist', (context: AgentContext) => context.emit('a.b', {}, { phase: 'loud' as never })],
-    ['a phase that is no string', (context: AgentContext) => context.emit('a.b', {}, { phase: {} as never })],
-  ])('refuses an event with %s and the run goes on', async (_, emit) => {
+    ['a type that is not a string', (context: AgentContext) => context.emit(['a.b'] as never, {})],
+    ['an unknown phase', (context: AgentContext) => context.emit('a.b', {}, { phase: 'loud' as never })],
+    ['a phase that is not a string', (context: AgentContext) => context.emit('a.b', {}, { phase: {} as never })],
+  ])('rejects an event with %s without failing the run', async (_, emit) => {
     const rude = agentOf('rude', async (__, context) => {
       context.emit('a.first', {})
       emit(context)
@@ -199,7 +199,7 @@ describe('startRun', () => {
     ])
   })
 
-  it('closes a generator when its run is aborted or an event is refused', async () => {
+  it('closes a generator when its run is aborted or one of its events is rejected', async () => {
     const closed: string[] = []
     const open = gate()
     const endless = agentOf('endless', async function* () {
@@ -221,12 +221,12 @@ describe('startRun', () => {
     })
     const engine = createTestEngine({ agents: [endless, bad] })
     const { runId = '' } = await engine.run('endless', { answer: 'accepted' })
-    await settled()
+    await untilIdle()
 
     expect(outcomeOf(await engine.run('bad')).status).toBe('failed')
     await engine.abortRun({ runId, visibility: EVERY_ROW })
     open.resolve()
-    await settled()
+    await untilIdle()
 
     expect(closed).toEqual(['bad', 'endless'])
   })

@@ -10,7 +10,6 @@ import {
   type RunRecord,
   type RunStore,
   type SessionStore,
-  type Timers,
   toJsonText,
   type Visibility,
   type Write,

@@ -1,11 +1,11 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, gate, settled } from './test-engine.fixture.ts'
+import { agentOf, createTestEngine, gate, untilIdle } from './test-engine.fixture.ts'
 
 const key = { id: 'key-1', fingerprint: 'same' }
 
 describe('startRun under an idempotency key', () => {
-  it('keeps the answer under the key and never runs twice', async () => {
+  it('stores the answer under the key and never runs twice', async () => {
     let calls = 0
     const engine = createTestEngine({ agents: [agentOf('once', async () => ++calls)] })
 
@@ -16,12 +16,12 @@ describe('startRun under an idempotency key', () => {
     expect(calls).toBe(1)
   })
 
-  it('refuses the same key for another request, and while the first one runs', async () => {
+  it('rejects a key that is in flight, and a key with a different request', async () => {
     const open = gate()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
 
     const first = engine.run('slow', { key })
-    await settled()
+    await untilIdle()
 
     await expect(engine.run('slow', { key })).rejects.toMatchObject({
       kind: 'idempotency-in-flight',
@@ -34,7 +34,7 @@ describe('startRun under an idempotency key', () => {
     await first
   })
 
-  it('lets exactly one of many concurrent requests with one key start a run', async () => {
+  it('starts one run for many concurrent requests with the same key', async () => {
     let calls = 0
     const engine = createTestEngine({ agents: [agentOf('once', async () => ++calls)] })
 
@@ -46,31 +46,31 @@ describe('startRun under an idempotency key', () => {
     expect((await engine.storage.runs.list({}, { limit: 10, order: 'asc' }, EVERY_ROW)).items).toHaveLength(1)
   })
 
-  it('remembers the 202 of a keyed request whose wait has passed', async () => {
+  it('stores the 202 of a keyed request whose waitMs has passed', async () => {
     const open = gate<string>()
     const engine = createTestEngine({ agents: [agentOf('slow', () => open.promise)] })
     const waiting = engine.run('slow', { key, waitMs: 100 })
-    await settled()
+    await untilIdle()
     engine.clock.advance(100)
     const first = await waiting
 
     open.resolve('done')
-    await settled()
+    await untilIdle()
 
     expect(await engine.recall(key)).toMatchObject({ status: 202, json: first.json, location: first.location })
   })
 
-  it('leaves no record under the key when the request is refused', async () => {
+  it('stores nothing under the key of a rejected request', async () => {
     const open = gate()
     const engine = createTestEngine({ agents: [agentOf('single', () => open.promise, { concurrency: 'single' })] })
     const first = engine.run('single')
-    await settled()
+    await untilIdle()
 
     await expect(engine.run('single', { key })).rejects.toMatchObject({ code: 'agent-busy', retryAfterMs: 1_000 })
     expect(await engine.recall(key)).toBeUndefined()
     open.resolve()
     await first
-    await settled()
+    await untilIdle()
     expect((await engine.run('single', { key })).status).toBe(200)
   })
 })

@@ -8,17 +8,17 @@ import { NOT_RESUMED, storeSuspension } from '../runs/stored-suspension.ts'
 import { isoOf, toWaitingFor } from '../runs/waiting-for.ts'
 import type { EndRunDeps } from './end-run.ts'
 
-/** What to commit, and the run as it is then. */
+/** The writes that suspend a run, and the run as it is then. */
 export interface SuspendPlan {
   readonly suspended: RunRecord
   readonly waitingFor: readonly WaitingFor[]
   readonly writes: readonly Write[]
-  /** When the first of its approvals expires. */
+  /** When its earliest approval expires. */
   readonly dueAt?: EpochMs | undefined
 }
 
 /**
- * Suspends a run whose code waits at these calls. Conflicts at `step.fence` when one of them is settled by now.
+ * Suspends a run whose code waits at these calls. Conflicts at `step.fence` when one of them has ended.
  *
  * @returns the suspended run and what to commit
  */
@@ -28,7 +28,7 @@ export function planSuspension(deps: EndRunDeps, run: RunRecord, waits: readonly
   return plan(deps, run, { waitingFor, writes: [fence], events: [] })
 }
 
-/** Suspends a run that has asked for it as a whole. */
+/** Suspends a run whose code returned `ctx.suspend(…)`. */
 export function planOwnSuspension(
   deps: EndRunDeps,
   run: RunRecord,

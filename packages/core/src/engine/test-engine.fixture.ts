@@ -34,7 +34,7 @@ export interface EngineOptions {
   readonly meter?: Meter
   readonly logger?: Logger
   readonly tracer?: Tracer
-  /** Those that the code of the test looks at. */
+  /** The services on the run context. */
   readonly services?: (caller: ServiceCaller) => object
   readonly fireEventTriggers?: FireEventTriggers
   readonly concurrency?: number
@@ -54,7 +54,7 @@ export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:ex
 
 const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000, idempotencyTtlMs: 86_400_000 }
 
-/** The whole run engine on in-memory storage and a clock that stands still. */
+/** The whole run engine on in-memory storage, with a clock that only `advance` moves. */
 export function createTestEngine(options: EngineOptions) {
   const storage = options.storage ?? createInMemoryStorage()
   const clock = options.clock ?? createManualClock()
@@ -102,22 +102,25 @@ export function createTestEngine(options: EngineOptions) {
       }),
     find: (runId: string) => storage.runs.find(runId, EVERY_ROW),
     eventsOf: (runId: string) => storage.events.read({ runId }, { after: 0, limit: 1_000 }),
-    /** Moves the clock and lets everything that follows happen. */
-    async pass(ms: number) {
+    /**
+     * Advances the clock, fires the timers that become due, and waits until all resulting work is done. `advance(0)`
+     * runs pending work and timers without a delay.
+     */
+    async advance(ms: number) {
       clock.advance(ms)
-      await settled(clock)
+      await untilIdle(clock)
     },
   }
 }
 
-/** An agent from a bare function. */
+/** Registers a function as an agent. */
 export const agentOf = (
   id: string,
   run: AgentRegistration['agent']['run'],
   over: Partial<AgentRegistration> = {},
 ): AgentRegistration => ({ id, description: `The ${id} agent.`, agent: { id, run }, ...over })
 
-/** A workflow from a bare function. */
+/** Registers a function as a workflow. */
 export const workflowOf = (
   id: string,
   execute: WorkflowRegistration['workflow']['execute'],
@@ -139,11 +142,11 @@ export interface Outcome {
 
 export const outcomeOf = (reply: Reply): Outcome => fromJsonText(reply.json as JsonText) as Outcome
 
-/** A promise that a test settles by hand. */
+/** A promise that the test settles. */
 export const gate = <T = void>() => Promise.withResolvers<T>()
 
-/** Lets every promise that is ready run, and, with a clock, everything that waits for no time to pass. */
-export async function settled(clock?: { advance(ms: number): void }): Promise<void> {
+/** Runs all pending promise callbacks; with a clock, also the due timers and the work they start. */
+export async function untilIdle(clock?: { advance(ms: number): void }): Promise<void> {
   for (let turn = 0; turn < (clock === undefined ? 1 : 12); turn++) {
     clock?.advance(0)
     await new Promise<void>((resolve) => setImmediate(resolve))

@@ -1,13 +1,13 @@
 import { AppError } from '@perdure/ports'
 
 /**
- * Whose turn it is with a thread. From the look at the store to the commit, a thread belongs to one request: neither do two
- * start a run of it, nor does one start a run that another one is deleting.
+ * Locks on threads, held by a request from its first read to its commit: two requests cannot start a run in the same thread,
+ * and none can start a run in a thread that another one deletes.
  */
 export interface ThreadClaims {
-  /** What it gives ends the claim. @throws AppError `agent-busy` when the thread is claimed */
+  /** The returned function releases the thread. @throws AppError `agent-busy` when the thread is claimed */
   claim(thread: ClaimedThread): () => void
-  /** The same as soon as nobody has claimed the thread. */
+  /** As `claim`, but waits until the thread is free. */
   claimWhenFree(thread: ClaimedThread): Promise<() => void>
 }
 

@@ -24,22 +24,22 @@ export interface TimerDriverDeps {
   readonly logger: Logger
   readonly resolveWait: ResolveWait
   readonly expireApproval: ExpireApproval
-  /** Ends a run whose budget of time is used up. */
+  /** Ends a run whose time budget is used up. */
   readonly expire: (run: RunRecord) => Promise<void>
 }
 
-/** Settles durable timers when they are due: sleeps, time-outs of waits, expiry of approvals, deadlines of runs. */
+/** Fires durable timers when they are due: sleeps, timeouts of waits, expiry of approvals, deadlines of runs. */
 export interface TimerDriver {
-  /** Settles what fell due while no process ran, then waits for the next. */
+  /** Fires the timers that became due while no server ran, then waits for the next one. */
   start(): void
-  /** Tells of a timer that may be earlier than the next one known. */
+  /** Registers a timer that may be earlier than the next known one. */
   arm(dueAt: number): void
-  /** Ends; resolves when what is under way is done. */
+  /** Stops firing. Resolves once timers in progress are done. */
   stop(): Promise<void>
 }
 
 const BATCH = 100
-/** Looks at the wall clock at least this often, so that a step of it is noticed. */
+/** Reads the wall clock at least this often, so that it notices when the clock is set. */
 const LONGEST_MS = 30_000
 const AFTER_FAILURE_MS = 1_000
 
@@ -64,7 +64,7 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
       return
     }
     working = work().then(schedule, (error: unknown) => {
-      logger.error('durable timers not settled', error)
+      logger.error('could not fire durable timers', error)
       schedule(clock.now() + AFTER_FAILURE_MS)
     })
     working.finally(() => {
@@ -82,7 +82,7 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
       const due = await steps.due(now, BATCH)
       const late = await runs.pastDeadline(now, BATCH)
       const open = await approvals.due(now, BATCH)
-      await Promise.all([...due.map(settleDue), ...late.map(expire), ...open.map(expireApproval)])
+      await Promise.all([...due.map(fireDue), ...late.map(expire), ...open.map(expireApproval)])
       if (Math.max(due.length, late.length, open.length) < BATCH) return nextAt()
     }
   }
@@ -92,14 +92,14 @@ export function createTimerDriver(deps: TimerDriverDeps): TimerDriver {
     return Math.min(...known.map((at) => at ?? Number.POSITIVE_INFINITY))
   }
 
-  const settleDue = async (step: StepRecord) => {
+  const fireDue = async (step: StepRecord) => {
     await resolveWait(step, await endOf(deps, step))
   }
 
   return {
     start: wake,
     arm(dueAt) {
-      // What is under way may have looked before this timer was there.
+      // The pass in progress may have read the timers before this one was stored.
       if (working !== undefined) isArmed = true
       else if (dueAt < wakeAt) schedule(dueAt)
     },

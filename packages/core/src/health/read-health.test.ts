@@ -5,11 +5,11 @@ import { createPhase, type Phase } from '../lifecycle/phase.ts'
 import type { TriggerHealth } from '../triggers/trigger-daemon.ts'
 import { createReadHealth } from './read-health.ts'
 
-const fine: StorageStatus = { writable: true, walBytes: 1_000, dbBytes: 4_096 }
+const healthy: StorageStatus = { writable: true, walBytes: 1_000, dbBytes: 4_096 }
 
-const still: TriggerHealth = { state: 'stopped', active: 0, disabled: 0 }
+const stopped: TriggerHealth = { state: 'stopped', active: 0, disabled: 0 }
 
-function setUp(status: () => Promise<StorageStatus>, triggers: TriggerHealth = still) {
+function setUp(status: () => Promise<StorageStatus>, triggers: TriggerHealth = stopped) {
   const clock = createManualClock()
   const phase = createPhase()
   const health = createReadHealth({
@@ -23,10 +23,10 @@ function setUp(status: () => Promise<StorageStatus>, triggers: TriggerHealth = s
   return { health, clock, phase }
 }
 
-const storageIs = (status: Partial<StorageStatus>) => setUp(async () => ({ ...fine, ...status }))
+const storageIs = (status: Partial<StorageStatus>) => setUp(async () => ({ ...healthy, ...status }))
 
 describe('createReadHealth', () => {
-  it('is ok, and has exactly the seven checks', async () => {
+  it('reports ok with exactly seven checks', async () => {
     const { health, clock } = storageIs({})
     clock.advance(1_999)
 
@@ -49,47 +49,47 @@ describe('createReadHealth', () => {
     })
   })
 
-  it('is degraded as soon as the write-ahead log is longer than the threshold', async () => {
+  it('reports degraded when the write-ahead log exceeds its threshold', async () => {
     const { status, checks } = await storageIs({ walBytes: 1_001 }).health.document()
 
     expect([status, checks.storage.status]).toEqual(['degraded', 'warn'])
     expect(checks.storage.message).toBeDefined()
   })
 
-  it('is degraded before the disk is full', async () => {
+  it('reports degraded when free disk space falls below the minimum', async () => {
     const statusOf = async (freeBytes: number) => (await storageIs({ freeBytes }).health.document()).checks.storage
 
     expect(await statusOf(500)).toMatchObject({ status: 'ok' })
     expect(await statusOf(499)).toMatchObject({ status: 'warn', message: 'the disk is nearly full' })
   })
 
-  it('asks the storage once a second at most', async () => {
-    let asked = 0
+  it('reads the storage status at most once per second', async () => {
+    let reads = 0
     const { health, clock, phase } = setUp(async () => {
-      asked++
-      return fine
+      reads++
+      return healthy
     })
     phase.enter('ready')
-    const askOften = () =>
+    const readOften = () =>
       Promise.all(Array.from({ length: 50 }, () => Promise.all([health.document(), health.ready()])))
 
-    await askOften()
+    await readOften()
     clock.advance(999)
-    await askOften()
-    expect(asked).toBe(1)
+    await readOften()
+    expect(reads).toBe(1)
     clock.advance(1)
-    await askOften()
-    expect(asked).toBe(2)
+    await readOften()
+    expect(reads).toBe(2)
   })
 
-  it('is failing when the storage cannot be written, however long the log is', async () => {
+  it('reports failing when the storage is not writable, however long the log is', async () => {
     const { health } = storageIs({ writable: false, walBytes: 9_999, message: 'the disk is full' })
     const { status, checks } = await health.document()
 
     expect([status, checks.storage.status, checks.storage.message]).toEqual(['failing', 'fail', 'the disk is full'])
   })
 
-  it('is failing when the storage cannot be asked, and says nothing of the cause', async () => {
+  it('reports failing when the storage status cannot be read, without revealing the cause', async () => {
     const { health, phase } = setUp(() => Promise.reject(new Error('secret path')))
     phase.enter('ready')
     const document = await health.document()
@@ -99,18 +99,18 @@ describe('createReadHealth', () => {
     expect(await health.ready()).toEqual({ status: 'failing' })
   })
 
-  it('shows what the triggers are doing, and is degraded while they cannot be handled', async () => {
+  it('shows the state of the triggers, and reports degraded while they fail', async () => {
     const health: TriggerHealth = { state: 'running', active: 2, disabled: 1, nextDueAt: 1_000 as EpochMs }
 
-    expect((await setUp(async () => fine, health).health.document()).checks.triggers).toEqual({
+    expect((await setUp(async () => healthy, health).health.document()).checks.triggers).toEqual({
       ...{ status: 'ok', running: true, active: 2, disabled: 1, nextFireAt: '1970-01-01T00:00:01.000Z' },
     })
-    const failing = await setUp(async () => fine, { ...health, state: 'failing' }).health.document()
+    const failing = await setUp(async () => healthy, { ...health, state: 'failing' }).health.document()
     expect(failing).toMatchObject({ status: 'degraded', checks: { triggers: { status: 'warn', running: true } } })
     expect(failing.checks.triggers.message).toBeDefined()
   })
 
-  it('is live as long as it answers', () => {
+  it('always reports live', () => {
     expect(storageIs({ writable: false }).health.live()).toEqual({ status: 'ok' })
   })
 
@@ -119,7 +119,7 @@ describe('createReadHealth', () => {
     ['ready', 'ready'],
     ['draining', 'draining'],
     ['stopped', 'draining'],
-  ])('in the phase %s says %s when asked whether it is ready', async (current, status) => {
+  ])('reports readiness in the phase %s as %s', async (current, status) => {
     const { health, phase } = storageIs({})
     phase.enter(current)
 

@@ -12,15 +12,15 @@ export interface ReadHealthDeps {
   readonly clock: Clock
   readonly version: string
   readonly walWarnThresholdBytes: number
-  /** With less free space on the disk the storage check warns; never when missing. */
+  /** The storage check warns below this free disk space; never if missing. */
   readonly minFreeBytes?: number | undefined
-  /** What the cache in front of the event log holds. */
+  /** Statistics of the cache in front of the event log. */
   readonly replayBuffer: () => HotCacheStats
-  /** The scheme that resolved the secrets, for example `env`. */
+  /** Scheme that resolved the secrets, for example `env`. */
   readonly secretsStore: string
-  /** Of the database file; `undefined` when it is not encrypted. */
+  /** Cipher of the database file; `undefined` if it is not encrypted. */
   readonly cipher?: string | undefined
-  /** What stands in the way of recording; shown by the storage check. */
+  /** State of the audit chain; shown in the storage check. */
   readonly readAuditHealth?: (() => AuditHealth) | undefined
   readonly readTriggerHealth: () => TriggerHealth
   readonly checkEmbedder: () => EmbedderCheck
@@ -29,7 +29,7 @@ export interface ReadHealthDeps {
 
 export type CheckStatus = 'ok' | 'warn' | 'fail' | 'disabled'
 
-/** Reads of the server's health. Costs the database one `SELECT 1`. */
+/** Reads the server's health. Runs at most one `SELECT 1` per second on the database. */
 export interface ReadHealth {
   document(): Promise<HealthDocument>
   live(): { readonly status: 'ok' }
@@ -38,7 +38,7 @@ export interface ReadHealth {
 
 export function createReadHealth(deps: ReadHealthDeps): ReadHealth {
   const startedMs = deps.clock.monotonicMs()
-  const readSample = createSampled(deps)
+  const readSample = createStatusSampler(deps)
 
   return {
     async document() {
@@ -60,8 +60,8 @@ export function createReadHealth(deps: ReadHealthDeps): ReadHealth {
   }
 }
 
-/** However often health is asked for, the storage is asked once a second at most. */
-function createSampled(deps: ReadHealthDeps): () => Promise<StorageStatus> {
+/** Caches the storage status for one second, however often health is requested. */
+function createStatusSampler(deps: ReadHealthDeps): () => Promise<StorageStatus> {
   let sample: { readonly atMs: number; readonly status: Promise<StorageStatus> } | undefined
   return () => {
     const atMs = deps.clock.monotonicMs()
@@ -106,11 +106,11 @@ function storageCheck(
     freeBytes < minFreeBytes
       ? 'the disk is nearly full'
       : walBytes > walWarnThresholdBytes
-        ? 'the write-ahead log is longer than the threshold'
+        ? 'the write-ahead log exceeds its threshold'
         : undefined
-  const own: CheckStatus = warning === undefined ? 'ok' : 'warn'
+  const storageStatus: CheckStatus = warning === undefined ? 'ok' : 'warn'
   return {
-    status: worstOf(writable ? own : 'fail', audit.status),
+    status: worstOf(writable ? storageStatus : 'fail', audit.status),
     message: message ?? audit.message ?? warning,
     ...{ walBytes, thresholdBytes: walWarnThresholdBytes, dbBytes, writable },
   }
@@ -125,7 +125,7 @@ function triggersCheck({ state, active, disabled, nextDueAt }: TriggerHealth) {
   const isFailing = state === 'failing'
   return {
     status: (isFailing ? 'warn' : 'ok') as CheckStatus,
-    message: isFailing ? 'triggers cannot be handled again and again; see the log' : undefined,
+    message: isFailing ? 'processing triggers keeps failing; see the log' : undefined,
     ...{ running: state !== 'stopped', active, disabled },
     nextFireAt: nextDueAt === undefined ? null : new Date(nextDueAt).toISOString(),
   }

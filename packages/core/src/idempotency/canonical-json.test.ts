@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 const double = (hex: string) => Buffer.from(hex, 'hex').readDoubleBE()
 
 describe('canonicalJson', () => {
-  it('gives the text of RFC 8785 section 3.2.2', () => {
+  it('writes the sample of RFC 8785 section 3.2.2', () => {
     const sample = String.raw`{
       "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
       "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -69,12 +69,12 @@ describe('canonicalJson', () => {
     expect(canonicalJson(double(bits))).toBe(text)
   })
 
-  it('leaves out missing members and writes what is missing elsewhere as null', () => {
+  it('omits undefined members and writes other undefined values as null', () => {
     expect(canonicalJson({ a: undefined, b: [undefined, 1] })).toBe('{"b":[null,1]}')
     expect(canonicalJson(undefined)).toBe('null')
   })
 
-  it('says the same as JSON.stringify, but for the order of members', () => {
+  it('equals JSON.stringify except for the order of members', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value)
@@ -85,7 +85,7 @@ describe('canonicalJson', () => {
     )
   })
 
-  it('does not depend on the order in which members were given', () => {
+  it('does not depend on the order of members', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const reversed = Object.fromEntries(Object.entries(value).reverse())

@@ -19,17 +19,17 @@ function setUp() {
 const decisionOf = (over: Partial<Decision> = {}): Decision => ({ writes: [], reply, remember: true, ...over })
 
 describe('commitOnce', () => {
-  it('commits the writes and the memory of the key together', async () => {
+  it('commits the writes together with the idempotency record', async () => {
     const { deps, storage, recall } = setUp()
 
-    const once = await commitOnce(deps, key, async () => decisionOf({ writes: [{ type: 'run.insert', run: RUN }] }))
+    const result = await commitOnce(deps, key, async () => decisionOf({ writes: [{ type: 'run.insert', run: RUN }] }))
 
-    expect(once).toMatchObject({ kind: 'committed', decision: { reply } })
+    expect(result).toMatchObject({ kind: 'committed', decision: { reply } })
     expect(await storage.runs.find(RUN.id, EVERY_ROW)).toEqual(RUN)
     expect(await recall(key)).toEqual({ status: 201, json: '{"made":true}', location: '/v1/things/1', replayed: true })
   })
 
-  it('remembers an answer for its time and no longer', async () => {
+  it('stores an answer until its TTL expires', async () => {
     const { deps, clock, recall } = setUp()
     await commitOnce(deps, key, async () => decisionOf())
 
@@ -39,21 +39,21 @@ describe('commitOnce', () => {
     expect(await recall(key)).toBeUndefined()
   })
 
-  it('keeps the key in flight when the answer is not to be remembered', async () => {
+  it('keeps the key in flight if the answer is not stored', async () => {
     const { deps, recall } = setUp()
     await commitOnce(deps, key, async () => decisionOf({ remember: false, runId: RUN.id }))
 
     await expect(recall(key)).rejects.toMatchObject({ kind: 'idempotency-in-flight' })
   })
 
-  it('writes no memory without a key', async () => {
+  it('stores no idempotency record without a key', async () => {
     const { deps, recall } = setUp()
 
     expect(await commitOnce(deps, undefined, async () => decisionOf())).toMatchObject({ kind: 'committed' })
     expect(await recall(key)).toBeUndefined()
   })
 
-  it('leaves no memory of a refusal', async () => {
+  it('stores no idempotency record if decide throws', async () => {
     const { deps, recall } = setUp()
     const refused = commitOnce(deps, key, () => Promise.reject(new Error('refused')))
 
@@ -61,10 +61,10 @@ describe('commitOnce', () => {
     expect(await recall(key)).toBeUndefined()
   })
 
-  it('lets one of many with the same key take effect and gives its answer to the others', async () => {
+  it('commits one of many concurrent requests with one key and returns its answer to the others', async () => {
     const { deps, storage } = setUp()
     let discarded = 0
-    const once = (n: number) =>
+    const commit = (n: number) =>
       commitOnce(deps, key, async () =>
         decisionOf({
           writes: [{ type: 'run.insert', run: aRun({ id: `run_${n}` }) }],
@@ -73,7 +73,7 @@ describe('commitOnce', () => {
         }),
       )
 
-    const all = await Promise.all(Array.from({ length: 20 }, (_, n) => once(n)))
+    const all = await Promise.all(Array.from({ length: 20 }, (_, n) => commit(n)))
 
     expect(all.filter(({ kind }) => kind === 'committed')).toHaveLength(1)
     expect(discarded).toBe(19)
@@ -84,7 +84,7 @@ describe('commitOnce', () => {
     expect(new Set(answers.map((answer) => `run_${answer}`))).toEqual(new Set([made?.id]))
   })
 
-  it('refuses a request that loses against another request with its key', async () => {
+  it('throws idempotency-conflict for a different request with the same key', async () => {
     const { deps } = setUp()
     await commitOnce(deps, key, async () => decisionOf())
 
@@ -93,49 +93,49 @@ describe('commitOnce', () => {
     await expect(other).rejects.toMatchObject({ kind: 'idempotency-conflict' })
   })
 
-  it.each([[key], [undefined]])('decides again when another writer was faster, with the key %j', async (given) => {
+  it.each([[key], [undefined]])('calls decide again after a write conflict, with the key %j', async (keyOrNone) => {
     const { deps, storage } = setUp()
     await storage.unitOfWork.commit([{ type: 'run.insert', run: RUN }])
     const ids = [RUN.id, RUN.id, 'run_free']
     let tries = 0
 
-    const once = await commitOnce(deps, given, async () =>
+    const result = await commitOnce(deps, keyOrNone, async () =>
       decisionOf({ writes: [{ type: 'run.insert', run: aRun({ id: ids[tries++] as string }) }] }),
     )
 
-    expect([once.kind, tries]).toEqual(['committed', 3])
+    expect([result.kind, tries]).toEqual(['committed', 3])
   })
 
-  it('gives up in the end, undoing what each try had prepared', async () => {
+  it('gives up after 100 conflicts and discards the preparation of each attempt', async () => {
     const { deps, storage, recall } = setUp()
     await storage.unitOfWork.commit([{ type: 'run.insert', run: RUN }])
     let prepared = 0
     let discarded = 0
 
-    const once = commitOnce(deps, key, async () => {
+    const result = commitOnce(deps, key, async () => {
       prepared++
       return decisionOf({ writes: [{ type: 'run.insert', run: RUN }], discard: () => discarded++ })
     })
 
-    await expect(once).rejects.toMatchObject({ kind: 'internal-error' })
+    await expect(result).rejects.toMatchObject({ kind: 'internal-error' })
     expect([prepared, discarded]).toEqual([100, 100])
     expect(await recall(key)).toBeUndefined()
   })
 
-  it.each([[1], [0]])('passes on a failure of the storage, undoing %i preparation', async (expected) => {
+  it.each([[1], [0]])('rethrows a storage error and calls discard %i times', async (expected) => {
     const unitOfWork: UnitOfWork = { commit: () => Promise.reject(new Error('disk')) }
     let discarded = 0
     const discard = expected === 0 ? {} : { discard: () => void discarded++ }
 
-    const once = commitOnce({ ...setUp().deps, unitOfWork }, key, async () => decisionOf(discard))
+    const result = commitOnce({ ...setUp().deps, unitOfWork }, key, async () => decisionOf(discard))
 
-    await expect(once).rejects.toThrow('disk')
+    await expect(result).rejects.toThrow('disk')
     expect(discarded).toBe(expected)
   })
 })
 
 describe('toStoredResponse', () => {
-  it('keeps the exact text of an answer', () => {
+  it('keeps the exact JSON text of a reply', () => {
     const json = '{"n":1.0}' as NonNullable<Parameters<typeof toStoredResponse>[0]['json']>
 
     expect(toStoredResponse({ status: 200, json }).body).toBe('{"n":1.0}')

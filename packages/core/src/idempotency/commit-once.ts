@@ -12,46 +12,46 @@ import {
 import { CONFLICT, retryConflicts } from '../concurrency/retry-conflicts.ts'
 import type { KeyedRequest } from './keyed-request.ts'
 import type { AnswerCache } from './read-cache.ts'
-import { answerAgain } from './recall.ts'
+import { replayAnswer } from './recall.ts'
 import type { Reply } from './reply.ts'
 
 export interface CommitOnceDeps {
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
-  /** How long an answer is remembered. Milliseconds. */
+  /** How long an answer is stored, in milliseconds. */
   readonly idempotencyTtlMs: number
-  /** Needed where requests are sealed. */
+  /** Required for sealed requests. */
   readonly sealer?: Sealer | undefined
-  /** Remembers the answers that are met. */
-  readonly knownAnswers?: Pick<AnswerCache, 'startReading'> | undefined
+  /** Caches the answers found by a repeated key. */
+  readonly answerCache?: Pick<AnswerCache, 'startReading'> | undefined
 }
 
-/** What a use case has decided: what to write, and what to answer once it is written. */
+/** What a use case decided: the writes, and the answer once they are committed. */
 export interface Decision {
   readonly writes: readonly Write[]
   readonly reply: Reply
-  /** The run that will give the answer later; the key then stays in flight, unless `remember` says otherwise. */
+  /** The run whose outcome becomes the answer; the key stays in flight until then, unless `remember` is true. */
   readonly runId?: string
-  /** Whether `reply` itself is the answer to remember. */
+  /** Whether to store `reply` as the answer for the key. */
   readonly remember: boolean
   /**
-   * Id of the run, session or approval whose content the answer holds, so that it goes with it; the run's, or what the
-   * path of the request names, when missing. `null` for none.
+   * Id of the run, session or approval whose content the answer contains: deleting it deletes the answer. Defaults to
+   * the run, or else to the resource in the request path. `null` for none.
    */
   readonly contentOf?: string | null
-  /** Undoes what was prepared in memory when the decision was not committed. */
+  /** Undoes in-memory preparation if the decision was not committed. */
   readonly discard?: () => void
 }
 
 /** The decision that was committed, or the answer that an earlier request with the same key received. */
-export type Once<D extends Decision = Decision> =
+export type CommitOnceResult<D extends Decision = Decision> =
   | { readonly kind: 'committed'; readonly decision: D }
   | { readonly kind: 'replayed'; readonly reply: Reply }
 
 /**
  * Commits a decision together with the record of its key, so that a repeated request never takes effect twice. Calls
- * `decide` again after a write conflict; the result holds the decision of the attempt that was committed. A refusal thrown
- * by `decide` leaves no record.
+ * `decide` again after a write conflict; the result holds the decision of the attempt that was committed. A refusal
+ * thrown by `decide` leaves no record.
  *
  * @throws AppError what `decide` throws; `idempotency-conflict`, `idempotency-in-flight`; `internal-error` after
  *   `MAX_COMMIT_ATTEMPTS` write conflicts
@@ -60,15 +60,15 @@ export function commitOnce<D extends Decision>(
   deps: CommitOnceDeps,
   request: KeyedRequest | undefined,
   decide: () => Promise<D>,
-): Promise<Once<D>> {
-  return retryConflicts<Once<D>>(async () => {
+): Promise<CommitOnceResult<D>> {
+  return retryConflicts<CommitOnceResult<D>>(async () => {
     const decision = await decide()
-    const remember = deps.knownAnswers?.startReading()
+    const remember = deps.answerCache?.startReading()
     const conflict = await tryCommit(deps, request, decision)
     if (conflict === undefined) return { kind: 'committed', decision }
     if (request === undefined || conflict.type !== 'idempotency.reserve') return CONFLICT
     remember?.(conflict.current)
-    return { kind: 'replayed', reply: answerAgain(conflict.current, request, deps) }
+    return { kind: 'replayed', reply: replayAnswer(conflict.current, request, deps) }
   })
 }
 
@@ -88,7 +88,7 @@ async function tryCommit(
   }
 }
 
-/** The write that remembers a keyed request; put it first, so that its conflict is found first. */
+/** The write that reserves the key of a request. Put it first, so that its conflict is reported before any other. */
 export function reservation(deps: CommitOnceDeps, request: KeyedRequest | undefined, decision: Decision): Write[] {
   if (request === undefined) return []
   const now = deps.clock.now()
@@ -109,19 +109,19 @@ function contentOf(request: KeyedRequest, { contentOf, runId, reply }: Decision)
   return runId ?? reply.runId ?? request.contentOf
 }
 
-/** The part of an answer that a repeated key gets again. */
+/** The part of a reply that is stored for repeated requests. */
 export function toStoredResponse({ status, body, json, location, contentType }: Reply): StoredResponse {
   const text = json ?? (body === undefined ? '' : toJsonText(body))
   return { status, body: text, location, contentType }
 }
 
-/** @throws Error rather than to store a secret as it is */
+/** @throws Error without a sealer, instead of storing a secret in plain text */
 function sealIfAsked(
   { sealer }: CommitOnceDeps,
   { id, sealed }: KeyedRequest,
   response: StoredResponse,
 ): StoredResponse {
   if (sealed !== true || response.body === '') return response
-  if (sealer === undefined) throw new Error('there is no sealer for an answer that holds a secret')
+  if (sealer === undefined) throw new Error('no sealer configured for an answer that contains a secret')
   return { ...response, body: sealer.seal(response.body, id), sealed: true }
 }

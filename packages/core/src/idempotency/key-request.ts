@@ -9,8 +9,8 @@ export interface KeyRequestDeps {
 }
 
 /**
- * What is remembered of a request with this key. A promise while the storage may hold records of an earlier release, under
- * whose id the request then goes on.
+ * Derives the stored identity of a request and its key. Returns a promise while the storage may hold records of an
+ * earlier release; a request that has such a record keeps its id.
  */
 export type KeyRequest = (identity: RequestIdentity, key: string) => KeyedRequest | Promise<KeyedRequest>
 
@@ -22,22 +22,23 @@ export function createKeyRequest({ digest, clock, idempotency }: KeyRequestDeps)
 
   const scopeOf = ({ subject, method, path }: RequestIdentity): string => {
     const text = JSON.stringify([subject, method, path])
-    const known = scopes.get(text) ?? digest.sha256(text).slice(0, SCOPE_LENGTH)
-    scopes.set(text, known)
-    return known
+    const scope = scopes.get(text) ?? digest.sha256(text).slice(0, SCOPE_LENGTH)
+    scopes.set(text, scope)
+    return scope
   }
 
   const withLegacyId = async (identity: RequestIdentity, key: string, request: KeyedRequest): Promise<KeyedRequest> => {
     const now = clock.now()
     mayHoldLegacyIds = await idempotency.holdsLegacyIds(now)
     if (!mayHoldLegacyIds) return request
-    const id = hashedId(digest, identity, key)
+    const id = legacyId(digest, identity, key)
     return (await idempotency.find(id, now)) === undefined ? request : { ...request, id }
   }
 
   return (identity, key) => {
     const request = {
-      // Keys that come in order lie beside each other: with a hash of all of it every record would be a page of the index.
+      // The key is not hashed: sequential keys stay adjacent in the index, where hashed ones would each touch another
+      // page.
       id: `${scopeOf(identity)}:${key}`,
       fingerprint: fingerprintOf(digest, identity),
       contentOf: identity.contentOf,
@@ -46,11 +47,11 @@ export function createKeyRequest({ digest, clock, idempotency }: KeyRequestDeps)
   }
 }
 
-/** 128 bits. */
+/** 128 bits in hex. */
 const SCOPE_LENGTH = 32
 
-/** The id that releases before schema version 18 gave. */
-export const hashedId = (digest: Digest, { subject, method, path }: RequestIdentity, key: string): string =>
+/** The id used by releases before schema version 18. */
+export const legacyId = (digest: Digest, { subject, method, path }: RequestIdentity, key: string): string =>
   digest.sha256(JSON.stringify([subject, method, path, key]))
 
 function fingerprintOf(digest: Digest, { path, query, body }: RequestIdentity): string {

@@ -14,7 +14,7 @@ const parsed = (header: string): string | undefined => {
   }
 }
 
-/** Reads the string of RFC 8941 section 4.2.5 one character at a time. */
+/** Parses a string as in RFC 8941 section 4.2.5, one character at a time. */
 function unquoted(header: string): string | undefined {
   let key = ''
   for (let index = 1; index < header.length; index++) {
@@ -44,7 +44,7 @@ describe('parseIdempotencyKey', () => {
     ['"open', '"open'],
     ['x'.repeat(255), 'x'.repeat(255)],
     [`"${'x'.repeat(255)}"`, 'x'.repeat(255)],
-  ])('reads %j', (header, key) => {
+  ])('parses %j', (header, key) => {
     expect(parseIdempotencyKey(header)).toBe(key)
   })
 
@@ -62,11 +62,11 @@ describe('parseIdempotencyKey', () => {
     [String.raw`"a\"`],
     [String.raw`"\\""`],
     [String.raw`"\\\"`],
-  ])('refuses %j', (header) => {
+  ])('rejects %j', (header) => {
     expect(() => parseIdempotencyKey(header)).toThrow(expect.objectContaining({ kind: 'idempotency-key-invalid' }))
   })
 
-  it('reads a key the same bare and in quotes', () => {
+  it('parses a key identically with and without quotes', () => {
     fc.assert(
       fc.property(visibleAscii, (key) => {
         fc.pre(key.length >= 1 && key.length <= 255)
@@ -77,7 +77,7 @@ describe('parseIdempotencyKey', () => {
     )
   })
 
-  it('reads exactly the quoted strings of RFC 8941 that hold visible characters', () => {
+  it('accepts exactly the RFC 8941 strings of visible characters', () => {
     fc.assert(
       fc.property(nearlyKey, (inner) => {
         const key = unquoted(`"${inner}"`)

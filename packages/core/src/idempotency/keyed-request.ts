@@ -1,19 +1,19 @@
 import { AppError } from '@perdure/ports'
 
-/** A request that carries an Idempotency-Key, reduced to what is remembered of it. */
+/** The stored identity of a request with an Idempotency-Key. */
 export interface KeyedRequest {
-  readonly id: string // 128 bits of SHA-256 of subject, method and path, a colon, the key
+  readonly id: string // `<128 bits of SHA-256(subject, method, path)>:<key>`
   readonly fingerprint: string // SHA-256 of path, canonical query and RFC 8785 body
-  /** Id of the run, session or approval in its path: whose content its answer may hold. */
+  /** Id of the run, session or approval in the path, whose content the answer may contain. */
   readonly contentOf?: string | undefined
-  /** Its answer holds a secret: the body is remembered sealed. */
+  /** The answer contains a secret, so its body is stored sealed. */
   readonly sealed?: true | undefined
 }
 
 export interface RequestIdentity {
   readonly subject: string
   readonly method: string
-  readonly path: string // canonical: one spelling for one operation and its parameters
+  readonly path: string // canonical: one spelling per operation and parameters
   readonly query: ReadonlyArray<readonly [string, string]>
   readonly body: unknown
   readonly contentOf?: string | undefined
@@ -21,7 +21,7 @@ export interface RequestIdentity {
 
 const VISIBLE_ASCII = /^[!-~]{1,255}$/
 
-/** The key of the header, bare or as a quoted structured-field string. @throws AppError `idempotency-key-invalid` */
+/** Parses the header: a bare key or a quoted structured-field string. @throws AppError `idempotency-key-invalid` */
 export function parseIdempotencyKey(header: string): string {
   const isQuoted = header.length >= 2 && header.startsWith('"') && header.endsWith('"')
   const inner = isQuoted ? header.slice(1, -1) : header

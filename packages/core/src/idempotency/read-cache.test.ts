@@ -7,38 +7,39 @@ import { withReadCache } from './read-cache.ts'
 const at = (ms: number) => (BUILT_AT + ms) as EpochMs
 const response = { status: 200, body: '{}' }
 
-/** A cached store, and the ids for which it had to ask the storage. */
+/** A cached store, and the ids that it read from the storage. */
 async function cached(records: readonly Partial<IdempotencyRecord>[], meter: Meter = noMeter) {
   const storage = createInMemoryStorage()
   for (const over of records) {
     const record = anIdempotencyRecord({ id: 'k', ...over })
     await storage.unitOfWork.commit([{ type: 'idempotency.reserve', record, now: at(0) }])
   }
-  const asked: string[] = []
+  const reads: string[] = []
   const store = withReadCache(
     {
+      ...storage.idempotency,
       find(id, now) {
-        asked.push(id)
+        reads.push(id)
         return storage.idempotency.find(id, now)
       },
     },
     meter,
   )
-  return { store, asked, storage }
+  return { store, reads, storage }
 }
 
 describe('withReadCache', () => {
-  it('asks the storage once for an answered record', async () => {
-    const { store, asked } = await cached([{ response }])
+  it('reads an answered record from the storage once', async () => {
+    const { store, reads } = await cached([{ response }])
 
     const first = await store.find('k', at(0))
     expect(await store.find('k', at(1))).toEqual(first)
 
     expect(first?.response).toEqual(response)
-    expect(asked).toEqual(['k'])
+    expect(reads).toEqual(['k'])
   })
 
-  it('tells which share of the look-ups it answered', async () => {
+  it('reports the hit ratio', async () => {
     const meter = createInMemoryMeter()
     const { store } = await cached([{ response }], meter)
 
@@ -47,71 +48,71 @@ describe('withReadCache', () => {
     expect(meter.values.get('svc_idempotency_hit_ratio')).toBe(0.75)
   })
 
-  it('does not remember what is executing or absent', async () => {
-    const { store, asked, storage } = await cached([{ runId: 'run_1' }])
+  it('does not cache a missing record or one without an answer', async () => {
+    const { store, reads, storage } = await cached([{ runId: 'run_1' }])
 
     expect((await store.find('k', at(0)))?.response).toBeUndefined()
-    expect(await store.find('nobody', at(0))).toBeUndefined()
+    expect(await store.find('missing', at(0))).toBeUndefined()
     await storage.unitOfWork.commit([{ type: 'idempotency.complete', runId: 'run_1', response }])
 
     expect((await store.find('k', at(0)))?.response).toEqual(response)
-    expect(asked).toEqual(['k', 'nobody', 'k'])
+    expect(reads).toEqual(['k', 'missing', 'k'])
   })
 
-  it('forgets a record at the moment it expires', async () => {
-    const { store, asked } = await cached([{ response, expiresAt: at(100) }])
+  it('evicts a record at the moment it expires', async () => {
+    const { store, reads } = await cached([{ response, expiresAt: at(100) }])
     await store.find('k', at(0))
 
     expect(await store.find('k', at(99))).toBeDefined()
     expect(await store.find('k', at(100))).toBeUndefined()
-    expect(asked).toEqual(['k', 'k'])
+    expect(reads).toEqual(['k', 'k'])
   })
 
-  it('knows without the storage only what was read before', async () => {
-    const { store, asked } = await cached([{ response }])
+  it('returns only records that were read before from the cache', async () => {
+    const { store, reads } = await cached([{ response }])
 
-    expect(store.known('k', at(0))).toBeUndefined()
+    expect(store.fromCache('k', at(0))).toBeUndefined()
     await store.find('k', at(0))
 
-    expect(store.known('k', at(1))?.response).toEqual(response)
-    expect(asked).toEqual(['k'])
+    expect(store.fromCache('k', at(1))?.response).toEqual(response)
+    expect(reads).toEqual(['k'])
   })
 
-  it('remembers what was read elsewhere, unless answers were forgotten since', async () => {
-    const { store, asked } = await cached([])
+  it('caches a record that was read elsewhere, unless the cache was cleared since', async () => {
+    const { store, reads } = await cached([])
     const remember = store.startReading()
-    const late = store.startReading()
+    const rememberLate = store.startReading()
 
     remember(anIdempotencyRecord({ id: 'met', response }))
-    expect(store.known('met', at(0))?.id).toBe('met')
+    expect(store.fromCache('met', at(0))?.id).toBe('met')
     store.clear()
-    late(anIdempotencyRecord({ id: 'met', response }))
+    rememberLate(anIdempotencyRecord({ id: 'met', response }))
 
-    expect(store.known('met', at(0))).toBeUndefined()
-    expect(asked).toEqual([])
+    expect(store.fromCache('met', at(0))).toBeUndefined()
+    expect(reads).toEqual([])
   })
 
-  it('does not hold long answers', async () => {
-    const { store, asked } = await cached([
+  it('does not cache long answers', async () => {
+    const { store, reads } = await cached([
       { id: 'long', response: { status: 200, body: 'x'.repeat(16_385) } },
       { id: 'fits', response: { status: 200, body: 'x'.repeat(16_384) } },
     ])
 
     for (const id of ['long', 'fits', 'long', 'fits']) await store.find(id, at(0))
 
-    expect(asked).toEqual(['long', 'fits', 'long'])
+    expect(reads).toEqual(['long', 'fits', 'long'])
   })
 
-  it('holds 2,000 records and forgets the one that was not read for longest', async () => {
+  it('caches 2,000 records and evicts the least recently read', async () => {
     const ids = Array.from({ length: 2_001 }, (_, n) => `k${n}`)
-    const { store, asked } = await cached(ids.map((id) => ({ id, response })))
+    const { store, reads } = await cached(ids.map((id) => ({ id, response })))
     for (const id of ids.slice(0, 2_000)) await store.find(id, at(0))
     await store.find('k0', at(0))
 
     await store.find('k2000', at(0))
-    asked.length = 0
+    reads.length = 0
     for (const id of ['k0', 'k2', 'k2000', 'k1']) await store.find(id, at(0))
 
-    expect(asked).toEqual(['k1'])
+    expect(reads).toEqual(['k1'])
   })
 })

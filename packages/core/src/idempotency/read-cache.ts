@@ -4,24 +4,27 @@ import { createBoundedMap } from '../collections/bounded-map.ts'
 const MAX_RECORDS = 2_000
 const MAX_BODY_LENGTH = 16_384
 
-/** Answers change only when what they hold content of is deleted. */
+/** A cache of stored answers, which change only when their content is deleted. */
 export interface AnswerCache extends IdempotencyStore {
-  /** What is remembered of a live record, without a look at the storage. */
-  known(id: string, now: EpochMs): IdempotencyRecord | undefined
-  /** Call it before a record is read elsewhere; what it returns remembers that record, unless some was forgotten since. */
+  /** Returns an unexpired record from memory, without a storage read. */
+  fromCache(id: string, now: EpochMs): IdempotencyRecord | undefined
+  /**
+   * Call it before reading a record elsewhere. The returned function caches that record, unless `clear` was called
+   * since.
+   */
   startReading(): (record: IdempotencyRecord) => void
-  /** Forgets every answer, also those that are being read. Call it after the commit that has changed some. */
+  /** Evicts all answers, including those being read. Call it after a commit that changed answers. */
   clear(): void
 }
 
-/** Keeps recently read answered records in memory, least recently used out first. */
+/** Keeps recently read, answered records in memory; evicts the least recently used. */
 export function withReadCache(store: IdempotencyStore, meter: Meter): AnswerCache {
   let cache = createBoundedMap<string, IdempotencyRecord>(MAX_RECORDS)
   let lookups = 0
   let hits = 0
   let clearings = 0
 
-  const known: AnswerCache['known'] = (id, now) => {
+  const fromCache: AnswerCache['fromCache'] = (id, now) => {
     const cached = cache.get(id)
     const isHit = cached !== undefined && cached.expiresAt > now
     lookups++
@@ -43,10 +46,10 @@ export function withReadCache(store: IdempotencyStore, meter: Meter): AnswerCach
 
   return {
     ...store,
-    known,
+    fromCache,
     startReading,
     async find(id, now) {
-      const cached = known(id, now)
+      const cached = fromCache(id, now)
       if (cached !== undefined) return cached
       const remember = startReading()
       const record = await store.find(id, now)

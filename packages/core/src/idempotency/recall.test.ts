@@ -6,7 +6,7 @@ import { createRecall } from './recall.ts'
 
 const request = { id: 'key-1', fingerprint: 'same' }
 
-async function remembering(over: Partial<IdempotencyRecord>) {
+async function setUpRecord(over: Partial<IdempotencyRecord>) {
   const storage = createInMemoryStorage()
   const clock = createManualClock(BUILT_AT)
   const record = anIdempotencyRecord({ ...request, ...over })
@@ -15,15 +15,15 @@ async function remembering(over: Partial<IdempotencyRecord>) {
 }
 
 describe('createRecall', () => {
-  it('knows nothing of a new key', async () => {
-    const { recall } = await remembering({ id: 'other' })
+  it('returns undefined for a new key', async () => {
+    const { recall } = await setUpRecord({ id: 'other' })
 
     expect(await recall(request)).toBeUndefined()
   })
 
-  it('answers again what was answered', async () => {
+  it('replays a stored answer', async () => {
     const response = { status: 202, body: '{"a":1}', location: '/v1/runs/1', contentType: 'application/json' }
-    const { recall } = await remembering({ response, runId: 'run_1' })
+    const { recall } = await setUpRecord({ response, runId: 'run_1' })
 
     expect(await recall(request)).toEqual({
       status: 202,
@@ -35,16 +35,16 @@ describe('createRecall', () => {
     })
   })
 
-  it('answers a 204 again without a body', async () => {
-    const { recall } = await remembering({ response: { status: 204, body: '' } })
+  it('replays a 204 without a body', async () => {
+    const { recall } = await setUpRecord({ response: { status: 204, body: '' } })
 
     expect(await recall(request)).toEqual({ status: 204, replayed: true })
   })
 
-  it('refuses another request under the same key, answered or not', async () => {
+  it('rejects a different request with the same key, answered or not', async () => {
     const other = { ...request, fingerprint: 'other' }
-    const answered = await remembering({ response: { status: 204, body: '' } })
-    const executing = await remembering({})
+    const answered = await setUpRecord({ response: { status: 204, body: '' } })
+    const executing = await setUpRecord({})
 
     await expect(answered.recall(other)).rejects.toMatchObject({ kind: 'idempotency-conflict' })
     await expect(executing.recall(other)).rejects.toMatchObject({ kind: 'idempotency-conflict' })
@@ -56,22 +56,22 @@ describe('createRecall', () => {
     [12_345, 12_345],
     [30_001, 30_000],
     [86_400_001, 30_000],
-  ])('asks to come back, %i ms after the first request, in %i ms', async (elapsedMs, retryAfterMs) => {
-    const { recall, clock } = await remembering({})
+  ])('sets retryAfterMs to match the elapsed time: after %i ms, %i ms', async (elapsedMs, retryAfterMs) => {
+    const { recall, clock } = await setUpRecord({})
     clock.advance(elapsedMs)
 
     await expect(recall(request)).rejects.toMatchObject({ kind: 'idempotency-in-flight', retryAfterMs })
   })
 
-  it('asks for at least a second when the wall clock was set back', async () => {
-    const { recall, clock } = await remembering({})
+  it('sets retryAfterMs to at least a second if the wall clock was set back', async () => {
+    const { recall, clock } = await setUpRecord({})
     clock.setWall(BUILT_AT - 3_600_000)
 
     await expect(recall(request)).rejects.toMatchObject({ retryAfterMs: 1_000 })
   })
 
-  it('forgets an answer at the moment it expires', async () => {
-    const { recall, clock } = await remembering({ response: { status: 204, body: '' } })
+  it('returns undefined from the moment an answer expires', async () => {
+    const { recall, clock } = await setUpRecord({ response: { status: 204, body: '' } })
 
     clock.advance(86_400_000 - 1)
     expect(await recall(request)).toBeDefined()

@@ -1,6 +1,7 @@
 import {
   AppError,
   type Clock,
+  definedMembers,
   type IdempotencyRecord,
   type IdempotencyStore,
   type Sealer,
@@ -10,42 +11,42 @@ import type { KeyedRequest } from './keyed-request.ts'
 import type { AnswerCache } from './read-cache.ts'
 import type { Reply } from './reply.ts'
 
-interface AnswerAgainDeps {
+interface ReplayAnswerDeps {
   readonly clock: Clock
-  /** Needed where requests are sealed. */
+  /** Required for sealed requests. */
   readonly sealer?: Sealer | undefined
 }
 
-export interface RecallDeps extends AnswerAgainDeps {
-  readonly idempotency: IdempotencyStore & Partial<Pick<AnswerCache, 'known'>>
+export interface RecallDeps extends ReplayAnswerDeps {
+  readonly idempotency: IdempotencyStore & Partial<Pick<AnswerCache, 'fromCache'>>
 }
 
 /**
- * The answer given before to this request, or `undefined` when it is new.
+ * Returns the stored answer to a repeated request, or `undefined` for a new one.
  *
- * @throws AppError `idempotency-conflict` when the key came with another request before, or its answer cannot be read any
- *   more; `idempotency-in-flight` while the first one still executes.
+ * @throws AppError `idempotency-conflict` if the key was used for a different request, or its answer can no longer be
+ *   unsealed; `idempotency-in-flight` while the first request is still executing
  */
 export interface Recall {
   (request: KeyedRequest): Promise<Reply | undefined>
-  /** As far as memory tells, without a look at the storage. */
-  known(request: KeyedRequest): Reply | undefined
+  /** Like `Recall`, but only from memory, without a storage read. */
+  fromCache(request: KeyedRequest): Reply | undefined
 }
 
 export function createRecall(deps: RecallDeps): Recall {
   const { idempotency, clock } = deps
   const answer = (record: IdempotencyRecord | undefined, request: KeyedRequest) =>
-    record === undefined ? undefined : answerAgain(record, request, deps)
+    record === undefined ? undefined : replayAnswer(record, request, deps)
 
   const recall = async (request: KeyedRequest) => answer(await idempotency.find(request.id, clock.now()), request)
-  const known = (request: KeyedRequest) => answer(idempotency.known?.(request.id, clock.now()), request)
-  return Object.assign(recall, { known })
+  const fromCache = (request: KeyedRequest) => answer(idempotency.fromCache?.(request.id, clock.now()), request)
+  return Object.assign(recall, { fromCache })
 }
 
-/** What a request meets when a live record of its key exists. @throws as `Recall` */
-export function answerAgain(record: IdempotencyRecord, request: KeyedRequest, deps: AnswerAgainDeps): Reply {
+/** Answers a request whose key has an unexpired record. @throws as `Recall` */
+export function replayAnswer(record: IdempotencyRecord, request: KeyedRequest, deps: ReplayAnswerDeps): Reply {
   if (record.fingerprint !== request.fingerprint) {
-    throw new AppError('idempotency-conflict', { hint: 'use a new key for a new request' })
+    throw new AppError('idempotency-conflict', { hint: 'use a new key for each request' })
   }
   if (record.response === undefined) {
     const elapsedMs = deps.clock.now() - record.createdAt
@@ -59,18 +60,20 @@ function unseal(response: StoredResponse, id: string, sealer: Sealer | undefined
   const body = sealer?.open(response.body, id)
   if (body !== undefined) return { ...response, body }
   throw new AppError('idempotency-conflict', {
-    message: 'the answer under this key was sealed by a pepper that is not configured any more',
-    hint: 'use a new key, or list the pepper in auth.previousPepperRefs',
+    message: 'the answer for this key was sealed with a pepper that is no longer configured',
+    hint: 'use a new key, or add the pepper to auth.previousPepperRefs',
   })
 }
 
 function toReply({ status, body, location, contentType }: StoredResponse, runId: string | undefined): Reply {
   return {
     status,
-    ...(body === '' ? {} : { json: body as NonNullable<Reply['json']> }),
-    ...(location === undefined ? {} : { location }),
-    ...(contentType === undefined ? {} : { contentType }),
-    ...(runId === undefined ? {} : { runId }),
+    ...definedMembers({
+      json: body === '' ? undefined : (body as NonNullable<Reply['json']>),
+      location,
+      contentType,
+      runId,
+    }),
     replayed: true,
   }
 }

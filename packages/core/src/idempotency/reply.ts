@@ -1,14 +1,14 @@
 import type { JsonText } from '@perdure/ports'
 
-/** What a use case answers when it decides the status itself. Exactly one of `body` and `json`, or neither for 204. */
+/** The answer of a use case that sets the status itself. Has exactly one of `body` and `json`; a 204 has neither. */
 export interface Reply {
   readonly status: number
   readonly body?: unknown
   readonly json?: JsonText
-  /** Path of what was created or started, without the origin. */
+  /** Path of the created resource, without the origin. */
   readonly location?: string
   readonly contentType?: string
-  /** The answer of an earlier request with the same Idempotency-Key. */
+  /** True if this answer was stored by an earlier request with the same Idempotency-Key. */
   readonly replayed?: boolean
   readonly runId?: string
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { isLongerThan, jsonObject } from './json-members.ts'
 
 describe('jsonObject', () => {
-  it('reads back as the fields and the texts together', () => {
+  it('parses to the union of the fields and the texts', () => {
     const name = fc.string().filter((key) => key !== '__proto__')
     const members = fc.dictionary(name, fc.jsonValue())
     fc.assert(
@@ -16,7 +16,7 @@ describe('jsonObject', () => {
     )
   })
 
-  it('leaves out what is missing and keeps a text as it is', () => {
+  it('omits undefined members and keeps JSON texts unchanged', () => {
     const big = toJsonText(null).replace('null', '12345678901234567890') as ReturnType<typeof toJsonText>
 
     expect(jsonObject({ a: undefined }, { b: undefined, c: big })).toBe('{"c":12345678901234567890}')
@@ -41,7 +41,7 @@ describe('isLongerThan', () => {
     ['€', 2, true],
     ['😀', 4, false],
     ['😀', 3, true],
-  ])('holds %j to %i bytes', (text, maxBytes, expected) => {
+  ])('compares %j with a limit of %i bytes', (text, maxBytes, expected) => {
     expect(isLongerThan(text, maxBytes)).toBe(expected)
   })
 })

@@ -1,6 +1,6 @@
 import { type JsonText, toJsonText } from '@perdure/ports'
 
-/** One JSON object of `fields` and, after them, members whose text is already JSON. Missing members are left out. */
+/** Builds a JSON object from `fields`, followed by members whose text is already JSON. Leaves out undefined members. */
 export function jsonObject(fields: object, texts: Readonly<Record<string, JsonText | undefined>>): JsonText {
   let object = toJsonText(fields).slice(0, -1)
   for (const name of Object.keys(texts)) {
@@ -10,7 +10,7 @@ export function jsonObject(fields: object, texts: Readonly<Record<string, JsonTe
   return `${object}}` as JsonText
 }
 
-/** Whether the UTF-8 form of `text` is longer than `maxBytes`. */
+/** Whether `text` is longer than `maxBytes` in UTF-8. */
 export function isLongerThan(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true
   return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes

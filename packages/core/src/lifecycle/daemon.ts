@@ -1,8 +1,8 @@
-/** Something that works in the background while the server serves. */
+/** Background work that runs while the server is serving. */
 export interface Daemon {
   readonly name: string
   /** Called once, after the listener is bound. */
   start(): void
-  /** Begins nothing more; resolves when nothing of it is under way, or its own limit has passed. Idempotent. */
+  /** Starts no more work; resolves when running work has ended or its timeout has passed. Idempotent. */
   stop(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createPhase } from './phase.ts'
 
-it('starts as starting and is wherever it was told to go', () => {
+it('starts in the phase "starting" and holds the last phase entered', () => {
   const phase = createPhase()
 
   expect(phase.current()).toBe('starting')

@@ -1,6 +1,6 @@
 export type Phase = 'starting' | 'ready' | 'draining' | 'stopped'
 
-/** Where the server is in its life. */
+/** The lifecycle phase of the server. */
 export interface PhaseHolder {
   current(): Phase
   enter(phase: Phase): void

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../engine/test-engine.fixture.ts'
 import { createSupervisedLoop } from './supervised-loop.ts'
 
-const turns = () => new Promise<void>((resolve) => setImmediate(resolve))
+const flushPromises = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 function loopOf(work: () => Promise<number | undefined>) {
   const clock = createManualClock()
@@ -12,13 +12,13 @@ function loopOf(work: () => Promise<number | undefined>) {
     loop,
     async advance(ms: number) {
       clock.advance(ms)
-      await turns()
+      await flushPromises()
     },
   }
 }
 
 describe('createSupervisedLoop', () => {
-  it('works at its start and again after the time the work asks for', async () => {
+  it('calls the work at start and again after the returned delay', async () => {
     let calls = 0
     const { loop, advance } = loopOf(async () => {
       calls++
@@ -34,7 +34,7 @@ describe('createSupervisedLoop', () => {
     expect(calls).toBe(2)
   })
 
-  it('looks at least every 30 seconds, because the wall clock may step', async () => {
+  it('calls the work at least every 30 seconds, because the wall clock may step', async () => {
     let calls = 0
     const { loop, advance } = loopOf(async () => {
       calls++
@@ -48,7 +48,7 @@ describe('createSupervisedLoop', () => {
     expect(calls).toBe(2)
   })
 
-  it('looks again when it is woken during its work', async () => {
+  it('calls the work again if it is woken during a call', async () => {
     let calls = 0
     const { loop, advance } = loopOf(async () => {
       if (++calls === 1) loop.wake()
@@ -62,7 +62,7 @@ describe('createSupervisedLoop', () => {
     expect(calls).toBe(2)
   })
 
-  it('tries again after a failure, later every time', async () => {
+  it('retries after a failure with growing delays', async () => {
     let calls = 0
     const { loop, advance } = loopOf(() => Promise.reject(new Error(`no ${++calls}`)))
 
@@ -78,7 +78,7 @@ describe('createSupervisedLoop', () => {
     expect(calls).toBe(3)
   })
 
-  it('is failing after five failures in a row, and no longer once it has succeeded', async () => {
+  it('reports failing after five consecutive failures, until the work succeeds', async () => {
     let isBroken = true
     const { loop, advance } = loopOf(async () => {
       if (isBroken) throw new Error('no')
@@ -98,12 +98,12 @@ describe('createSupervisedLoop', () => {
     expect(loop.state()).toBe('running')
   })
 
-  it('begins nothing more once it is stopped, and waits for what is under way', async () => {
+  it('waits for the call in progress when it is stopped, and makes no further call', async () => {
     let calls = 0
-    const going = Promise.withResolvers<number>()
+    const running = Promise.withResolvers<number>()
     const { loop, advance } = loopOf(() => {
       calls++
-      return going.promise
+      return running.promise
     })
 
     loop.start()
@@ -112,9 +112,9 @@ describe('createSupervisedLoop', () => {
     const stopping = loop.stop().then(() => {
       isStopped = true
     })
-    await turns()
+    await flushPromises()
     expect(isStopped).toBe(false)
-    going.resolve(0)
+    running.resolve(0)
     await stopping
     loop.wake()
     await advance(60_000)

@@ -9,25 +9,28 @@ export interface SupervisedLoopDeps {
 
 export interface LoopWork {
   readonly name: string
-  /** Does what is due. Resolves with when to look again, in milliseconds; `undefined` waits for a `wake`. */
+  /**
+   * Does the work that is due. Resolves with the delay until the next call, in milliseconds; `undefined` waits for
+   * `wake`.
+   */
   readonly work: () => Promise<number | undefined>
 }
 
 export interface SupervisedLoop extends Daemon {
-  /** Looks again now, or right after what is under way. */
+  /** Calls the work now, or right after the call in progress. */
   wake(): void
-  /** `failing` after five failures within ten minutes, until the work succeeds. */
+  /** `failing` after five consecutive failures within ten minutes, until the work succeeds. */
   state(): 'stopped' | 'running' | 'failing'
 }
 
-/** The wall clock may step: the loop looks at it at least this often. */
-const LONGEST_MS = 30_000
+/** Upper limit of a delay: the wall clock may step, so due times are checked again at least this often. */
+const MAX_DELAY_MS = 30_000
 const FIRST_BACKOFF_MS = 1_000
-const LONGEST_BACKOFF_MS = 60_000
-const FAILURES = 5
-const WITHIN_MS = 600_000
+const MAX_BACKOFF_MS = 60_000
+const FAILING_AFTER = 5
+const FAILURE_WINDOW_MS = 600_000
 
-/** Repeats a piece of background work; what it throws is logged and tried again, later every time. */
+/** Repeats background work. A failure is logged and retried with exponential backoff. */
 export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work }: LoopWork): SupervisedLoop {
   const { clock, timers, logger } = deps
   let state: 'stopped' | 'running' = 'stopped'
@@ -38,10 +41,10 @@ export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work }: L
 
   const schedule = (delayMs: number) => {
     cancel()
-    if (state === 'running') cancel = timers.after(delayMs, look)
+    if (state === 'running') cancel = timers.after(delayMs, tick)
   }
 
-  const look = () => {
+  const tick = () => {
     cancel()
     isWoken = false
     working = run().finally(() => {
@@ -50,20 +53,20 @@ export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work }: L
   }
 
   const run = async () => {
-    const delayMs = await lookOnce()
+    const delayMs = await workOnce()
     schedule(isWoken ? 0 : delayMs)
   }
 
-  const lookOnce = async (): Promise<number> => {
+  const workOnce = async (): Promise<number> => {
     try {
       const delayMs = await work()
       failures = []
-      return Math.min(LONGEST_MS, Math.max(0, delayMs ?? LONGEST_MS))
+      return Math.min(MAX_DELAY_MS, Math.max(0, delayMs ?? MAX_DELAY_MS))
     } catch (error) {
       const now = clock.monotonicMs()
-      failures = [...failures.filter((at) => now - at < WITHIN_MS), now]
-      logger.error(`${name} failed, will try again`, error)
-      return Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures.length - 1))
+      failures = [...failures.filter((at) => now - at < FAILURE_WINDOW_MS), now]
+      logger.error(`${name} failed; retrying`, error)
+      return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures.length - 1))
     }
   }
 
@@ -83,6 +86,6 @@ export function createSupervisedLoop(deps: SupervisedLoopDeps, { name, work }: L
       cancel()
       await working
     },
-    state: () => (state === 'running' && failures.length >= FAILURES ? 'failing' : state),
+    state: () => (state === 'running' && failures.length >= FAILING_AFTER ? 'failing' : state),
   }
 }

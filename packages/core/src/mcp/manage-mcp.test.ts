@@ -3,7 +3,7 @@ import { ALICE, ALLOWED, createMcpWorld, KEY, PAGE, refusal, WEB } from './mcp.f
 import { createMcp } from './mcp.ts'
 
 describe('manageMcp', () => {
-  it('binds a server once under a key, lists it beside those of the configuration, and connects to nobody', async () => {
+  it('binds a server once per key and lists it with the configured ones, without connecting', async () => {
     const { manageMcp, storage, log } = createMcpWorld()
 
     const replies = await Promise.all([1, 2, 3].map(() => manageMcp.bind({ server: WEB, principal: ALICE, key: KEY })))
@@ -19,7 +19,7 @@ describe('manageMcp', () => {
     expect(log).toEqual([])
   })
 
-  it('refuses an id that is taken, here or in the configuration', async () => {
+  it('rejects an id that is bound or configured already', async () => {
     const { manageMcp } = createMcpWorld()
     await manageMcp.bind({ server: WEB, principal: ALICE })
 
@@ -45,13 +45,13 @@ describe('manageMcp', () => {
     ['https://user:secret@mcp.example/', 'validation-failed'],
     ['file:///etc/passwd', 'validation-failed'],
     ['ftp://mcp.example/', 'validation-failed'],
-  ])('answers %s with %s', async (url, outcome) => {
+  ])('answers a binding to %s with %s', async (url, outcome) => {
     const { manageMcp } = createMcpWorld()
 
     expect(await refusal(manageMcp.bind({ server: { ...WEB, url }, principal: ALICE }))).toBe(outcome)
   })
 
-  it('denies a bound host that has left the list, when it is used', async () => {
+  it('denies the use of a bound host that is no longer allowed', async () => {
     const { manageMcp, parts, ...world } = createMcpWorld()
     await manageMcp.bind({ server: WEB, principal: ALICE })
     const { useMcp } = createMcp({
@@ -71,14 +71,14 @@ describe('manageMcp', () => {
     ['env:h', 'mcp-headers-denied'],
     ['file:/etc/passwd', 'mcp-headers-denied'],
     ['file:keys/../keys/a', 'mcp-headers-denied'],
-  ])('sends %s to a server that is bound over REST: %s', async (headersRef, outcome) => {
+  ])('answers a binding with headersRef %s with %s', async (headersRef, outcome) => {
     const { manageMcp, storage } = createMcpWorld()
 
     expect(await refusal(manageMcp.bind({ server: { ...WEB, headersRef }, principal: ALICE }))).toBe(outcome)
     expect(await storage.mcpServers.list()).toHaveLength(outcome === 'done' ? 1 : 0)
   })
 
-  it('sends no secret that has left the list to a server that was bound with it', async () => {
+  it('does not send a secret whose reference is no longer allowed', async () => {
     const { manageMcp, parts, calls, ...world } = createMcpWorld()
     await manageMcp.bind({ server: { ...WEB, headersRef: 'env:H' }, principal: ALICE })
     const { useMcp } = createMcp({
@@ -91,7 +91,7 @@ describe('manageMcp', () => {
     expect([calls, world.log]).toEqual([[], []])
   })
 
-  it('removes a bound server and ends its connection; one of the configuration stays', async () => {
+  it('removes a bound server and disconnects it, but refuses to remove a configured one', async () => {
     const { manageMcp, storage, log } = createMcpWorld()
     await manageMcp.bind({ server: { ...WEB, headersRef: 'env:H' }, principal: ALICE })
 

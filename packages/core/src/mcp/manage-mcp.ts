@@ -33,12 +33,14 @@ interface ManageRequest {
   readonly key?: KeyedRequest | undefined
 }
 
-/** Binding and removing are links of the audit chain. Nothing connects before a tool is asked for. */
+/**
+ * Manages bindings of MCP servers; binding and removing are audited. The server connects only when a tool is requested.
+ */
 export interface ManageMcp {
   list(page: PageQuery): Promise<Page<McpServerResource>>
   /** @throws AppError `mcp-server-exists`, `mcp-host-denied`, `mcp-headers-denied`, `validation-failed` */
   bind(request: ManageRequest & { readonly server: Pick<McpServerRecord, 'id' | 'url' | 'headersRef'> }): Promise<Reply>
-  /** @throws AppError `mcp-server-not-found`; `validation-failed` for a server of the configuration */
+  /** @throws AppError `mcp-server-not-found`; `validation-failed` for a server in the configuration */
   remove(request: ManageRequest & { readonly id: string }): Promise<Reply>
 }
 
@@ -54,9 +56,9 @@ export function createManageMcp(deps: ManageMcpDeps): ManageMcp {
           throw new AppError('mcp-server-exists')
         const now = clock.now()
         const server: McpServerRecord = { id, url, headersRef, createdAt: now, createdBy: principal.subject }
-        const deed = { at: now, action: 'mcp.bind', target: id, detail: { url } }
+        const entry = { at: now, action: 'mcp.bind', target: id, detail: { url } }
         return {
-          writes: [{ type: 'mcp-server.insert', server }, auditWrite(principal, deed)],
+          writes: [{ type: 'mcp-server.insert', server }, auditWrite(principal, entry)],
           reply: { status: 201, body: toMcpResource(server), location: `${basePath}/mcp/servers/${id}` },
           remember: true,
         }
@@ -66,15 +68,15 @@ export function createManageMcp(deps: ManageMcpDeps): ManageMcp {
     async remove({ id, principal, key }) {
       if (servers.isConfigured(id)) {
         throw new AppError('validation-failed', {
-          message: `${id} is a server of the configuration`,
-          hint: 'take it out of mcpServers',
+          message: `${id} is defined in the configuration`,
+          hint: 'remove it from mcpServers',
         })
       }
       const once = await commitOnce(deps, key, async () => {
         if ((await mcpServers.find(id)) === undefined) throw new AppError('mcp-server-not-found')
-        const deed = { at: clock.now(), action: 'mcp.remove', target: id }
+        const entry = { at: clock.now(), action: 'mcp.remove', target: id }
         return {
-          writes: [{ type: 'mcp-server.delete', id }, auditWrite(principal, deed)],
+          writes: [{ type: 'mcp-server.delete', id }, auditWrite(principal, entry)],
           reply: { status: 204 },
           remember: true,
         }

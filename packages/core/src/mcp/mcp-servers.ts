@@ -1,5 +1,6 @@
 import {
   AppError,
+  definedMembers,
   type EpochMs,
   type McpClient,
   type McpEndpoint,
@@ -7,7 +8,7 @@ import {
   type McpServerStore,
 } from '@perdure/ports'
 
-/** A server of the configuration. */
+/** An MCP server in the configuration. */
 export interface ConfiguredMcpServer {
   readonly endpoint: McpEndpoint
   /** When the token in its headers expires. */
@@ -21,17 +22,20 @@ export interface McpServersDeps {
   readonly allowed: AllowedBindings
 }
 
-/** What a server that is bound over REST may reach, and be sent. */
+/** Which hosts may be bound over REST, and which secrets may be sent to them. */
 export interface AllowedBindings {
-  readonly hosts: readonly string[] // each with its port unless it is the default one
+  readonly hosts: readonly string[] // with the port, unless it is the default port
   readonly headersRefs: readonly string[]
 }
 
-/** Every server that is bound, in the configuration or over REST. */
+/** Every MCP server, whether from the configuration or bound over REST. */
 export interface McpServers {
-  /** By id. */
+  /** Sorted by id. */
   list(): Promise<readonly McpServerResource[]>
-  /** @throws AppError `mcp-server-not-found`; `mcp-host-denied`, `mcp-headers-denied` when it is not allowed any more */
+  /**
+   * @throws AppError `mcp-server-not-found`; `mcp-host-denied`, `mcp-headers-denied` if the binding is no longer
+   * allowed
+   */
   endpoint(id: string): Promise<McpEndpoint>
   isConfigured(id: string): boolean
 }
@@ -61,8 +65,8 @@ export function createMcpServers({ configured, mcpServers, mcpClient, allowed }:
       ].sort((one, other) => (one.id < other.id ? -1 : 1))
     },
     async endpoint(id) {
-      const known = byId.get(id)
-      if (known !== undefined) return known
+      const configuredEndpoint = byId.get(id)
+      if (configuredEndpoint !== undefined) return configuredEndpoint
       const bound = await mcpServers.find(id)
       if (bound === undefined) throw new AppError('mcp-server-not-found')
       checkBinding(bound, allowed)
@@ -78,12 +82,12 @@ export const toMcpResource = ({ id, url }: McpServerRecord): McpServerResource =
 
 const toEndpoint = ({ id, url, headersRef }: McpServerRecord): McpEndpoint => ({
   ...{ transport: 'http', id, url },
-  ...(headersRef === undefined ? {} : { headersRef }),
+  ...definedMembers({ headersRef }),
 })
 
 /**
- * A binding over REST leads to a host of the list, by name and port, and nowhere else; and only secrets that were listed for
- * that go there, whatever else the server can read.
+ * A binding over REST may reach only an allowed host, matched by name and port, and may send only secrets whose
+ * references are allowed.
  *
  * @throws AppError `validation-failed`, `mcp-host-denied`, `mcp-headers-denied`
  */
@@ -92,14 +96,14 @@ export function checkBinding(
   { hosts, headersRefs }: AllowedBindings,
 ): void {
   const url = new URL(text)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid('must begin with http: or https:')
-  if (url.username !== '' || url.password !== '') throw invalid('must hold no credentials; use headersRef')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw invalid('must start with http: or https:')
+  if (url.username !== '' || url.password !== '') throw invalid('must not contain credentials; use headersRef')
   if (!hosts.some((host) => new URL(`${url.protocol}//${host}`).host === url.host)) {
-    throw new AppError('mcp-host-denied', { hint: `the operator would have to add ${url.host} to mcp.allowHosts` })
+    throw new AppError('mcp-host-denied', { hint: `ask the operator to add ${url.host} to mcp.allowHosts` })
   }
   if (headersRef !== undefined && !headersRefs.includes(headersRef)) {
     throw new AppError('mcp-headers-denied', {
-      hint: 'the operator would have to add this very reference to mcp.allowHeadersRefs',
+      hint: 'ask the operator to add this reference to mcp.allowHeadersRefs',
     })
   }
 }

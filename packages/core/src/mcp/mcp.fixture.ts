@@ -23,7 +23,7 @@ export const refusal = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof AppError ? error.id : error),
   )
 
-/** The use cases of MCP beside a client that serves `files` and cannot reach `down`. */
+/** The use cases of MCP with a client that serves `files` and cannot reach `down`. */
 export function createMcpWorld(over: { call?: McpClient['call'] } = {}) {
   const storage = createInMemoryStorage()
   const clock = createManualClock()

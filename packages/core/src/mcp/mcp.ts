@@ -6,7 +6,7 @@ import { createUseMcp, type UseMcpDeps } from './use-mcp.ts'
 
 export type McpDeps = McpServersDeps & Omit<ManageMcpDeps, 'servers'> & Omit<UseMcpDeps, 'servers'>
 
-/** Everything of MCP, wired once: the use cases for the edges, and when configured tokens expire. */
+/** Wires the use cases of MCP, and reports when configured tokens expire. */
 export function createMcp(deps: McpDeps) {
   const servers = createMcpServers(deps)
   const expiring = deps.configured.flatMap(({ endpoint, tokenExpiresAt }) =>
@@ -21,7 +21,7 @@ export function createMcp(deps: McpDeps) {
   }
 }
 
-/** What the runs of this server find as `ctx.mcp`. */
+/** Creates `ctx.mcp` of each run. */
 export function createMcpService(deps: McpServersDeps) {
   const servers = createMcpServers(deps)
   return (caller: ServiceCaller) => createRunMcp({ servers, mcpClient: deps.mcpClient }, caller)

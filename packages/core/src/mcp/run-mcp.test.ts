@@ -3,7 +3,7 @@ import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
 import type { RunRequestBody } from '../engine/start-run.ts'
 import { agentOf, createTestEngine } from '../engine/test-engine.fixture.ts'
-import type { RunContext } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { createMcpWorld } from './mcp.fixture.ts'
 import { createMcpService } from './mcp.ts'
 
@@ -33,7 +33,7 @@ describe('ctx.mcp', () => {
     return { ...outcome, steps: await engine.storage.steps.list(outcome.runId), calls, meter }
   }
 
-  it('counts calls, and no lists, in the budget of the run and in the metric of tools', async () => {
+  it('counts tool calls but not listings in the budget of the run and in the tool metric', async () => {
     const code = async ({ mcp }: RunContext) => {
       await mcp.tools('files')
       await mcp.call('files', 'a')
@@ -51,7 +51,7 @@ describe('ctx.mcp', () => {
     expect([counted('files.a', 'ok'), counted('nowhere.a', 'unknown_tool')]).toEqual([1, 1])
   })
 
-  it('lists and calls tools, each as a recorded call', async () => {
+  it('records each listing and each tool call as a step', async () => {
     const { result, steps, calls } = await run(async ({ mcp }) => [
       (await mcp.tools('files')).length,
       await mcp.call('files', 'a', { x: 1 }, { timeoutMs: 5 }),
@@ -67,7 +67,7 @@ describe('ctx.mcp', () => {
     expect(calls[0]?.[1]).toMatchObject({ tool: 'a', timeoutMs: 5, signal: expect.any(AbortSignal) })
   })
 
-  it('answers every failure as data, that of an unknown server too', async () => {
+  it('returns every failure as data, including an unknown server', async () => {
     const { result } = await run(
       async ({ mcp }) => [await mcp.call('unknown', 'a'), await mcp.call('files', 'a'), await mcp.call('down', 'a')],
       {
@@ -84,7 +84,7 @@ describe('ctx.mcp', () => {
     ])
   })
 
-  it('refuses arguments that are no object, before it takes a place', async () => {
+  it('rejects arguments that are not an object before it records a step', async () => {
     const { error, steps } = await run(({ mcp }) => mcp.call('files', 'a', [1] as never))
 
     expect([error?.kind, steps]).toEqual(['validation-failed', []])

@@ -1,4 +1,4 @@
-import { AppError, type McpClient, type McpOutcome, type McpTool } from '@perdure/ports'
+import { AppError, definedMembers, type McpClient, type McpOutcome, type McpTool } from '@perdure/ports'
 import { isPlainObject } from '@perdure/protocol'
 import { checkMembers } from '../durable/check-options.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
@@ -6,17 +6,18 @@ import type { StepOptions } from '../durable/step.ts'
 import type { McpServers } from './mcp-servers.ts'
 
 export interface McpCallOptions extends Pick<StepOptions, 'onCrash'> {
-  /** Milliseconds; never longer than `mcp.callTimeoutMs`. */
+  /** Timeout in milliseconds; `mcp.callTimeoutMs` is the upper limit. */
   readonly timeoutMs?: number
 }
 
-/** MCP servers, as the code of a run sees them. Every call is durable, like `ctx.step`. */
+/** The MCP servers that are configured or bound. Every call is durable, like `ctx.step`. */
 export interface RunMcp {
-  /** @throws AppError `step-failed` when there is no such server, or it is unavailable */
+  /** Lists the tools of an MCP server. @throws AppError `step-failed` if the server does not exist or is unavailable */
   tools(serverId: string): Promise<readonly McpTool[]>
   /**
-   * Calls a tool once; its answer is stored. It counts in the run's budget of tool calls. How it fails, an unknown server or tool included, is data. What becomes of a
-   * call that was under way at a crash is said by `onCrash`, as with `ctx.step`.
+   * Calls a tool once and stores its answer. The call counts towards the tool-call budget of the run. A failure,
+   * including an unknown server or tool, is returned as `{ ok: false, error }`. `onCrash` decides what happens to a
+   * call that was in flight at a crash, as with `ctx.step`.
    */
   call(
     serverId: string,
@@ -38,7 +39,7 @@ export const createRunMcp = ({ servers, mcpClient }: RunMcpDeps, { step, tool: c
     checkMembers('ctx.mcp.call', options, ['timeoutMs', 'onCrash'])
     const { timeoutMs, onCrash } = options
     if (!isPlainObject(args)) {
-      throw new AppError('validation-failed', { message: 'the arguments of a tool are an object' })
+      throw new AppError('validation-failed', { message: 'args: must be an object' })
     }
     const name = `${serverId}.${tool}`.slice(0, MAX_NAME)
     return callTool<McpOutcome>(
@@ -52,7 +53,7 @@ export const createRunMcp = ({ servers, mcpClient }: RunMcpDeps, { step, tool: c
           return refusedOutcome(error)
         }
       },
-      onCrash === undefined ? {} : { onCrash },
+      definedMembers({ onCrash }),
     )
   },
 })

@@ -1,7 +1,7 @@
 import type { McpClient, Tracer } from '@perdure/ports'
 import { failSpan } from '../tracing/step-span.ts'
 
-/** The same client; each call of a tool is a span below its caller, and the server is told of that one. */
+/** Wraps the client so that each tool call is a child span, whose trace context is sent to the MCP server. */
 export function withMcpSpans(client: McpClient, tracer: Tracer): McpClient {
   if (!tracer.isEnabled) return client
   return {

@@ -7,7 +7,7 @@ import { interruptCalls } from './use-mcp.ts'
 describe('useMcp', () => {
   const call = { serverId: 'files', tool: 'a', arguments: { x: 1 } }
 
-  it('lists and calls tools, and says what is not there', async () => {
+  it('lists and calls tools, and names an unknown server or tool', async () => {
     const { useMcp } = createMcpWorld()
 
     expect((await useMcp.tools('files', PAGE)).items.map(({ name }) => name)).toEqual(['a', 'b'])
@@ -17,14 +17,14 @@ describe('useMcp', () => {
     expect(await refusal(useMcp.call({ ...call, serverId: 'down' }))).toBe('mcp-server-unavailable')
   })
 
-  it('takes no new calls while the server drains', async () => {
+  it('refuses new calls while the server drains', async () => {
     const { useMcp, phase } = createMcpWorld()
     phase.enter('draining')
 
     expect(await refusal(useMcp.call(call))).toBe('server-draining')
   })
 
-  it('calls a tool once under a key, whatever comes of it', async () => {
+  it('calls a tool once per key, even if the call fails', async () => {
     const failed: McpOutcome = { ok: false, error: { kind: 'timeout', message: 'late' } }
     const { useMcp, calls, recall } = createMcpWorld({ call: async () => failed })
 
@@ -36,7 +36,7 @@ describe('useMcp', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('answers the key also when the storage was busy as the call came back', async () => {
+  it('stores the answer even if the storage is busy when the call returns', async () => {
     const { parts, storage, clock, phase, ids, calls, recall } = createMcpWorld()
     let refusals = 2
     const commit: typeof storage.unitOfWork.commit = (writes) =>
@@ -58,7 +58,7 @@ describe('useMcp', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('answers the key of a call that breaks in the client', async () => {
+  it('stores an answer for a call that fails in the client', async () => {
     const { useMcp, recall } = createMcpWorld({ call: () => Promise.reject(new TypeError('secret detail')) })
 
     const reply = await useMcp.call({ ...call, key: KEY })
@@ -67,7 +67,7 @@ describe('useMcp', () => {
     expect(JSON.stringify([reply, await recall(KEY)])).not.toContain('secret detail')
   })
 
-  it('leaves no record of a call that was refused', async () => {
+  it('stores nothing for a call that was refused', async () => {
     const { useMcp, recall } = createMcpWorld()
     await refusal(useMcp.call({ ...call, tool: 'c', key: KEY }))
     await refusal(useMcp.call({ ...call, serverId: 'down', key: KEY }))
@@ -75,7 +75,7 @@ describe('useMcp', () => {
     expect(await recall(KEY)).toBeUndefined()
   })
 
-  it('tells a second request with the key that the first is under way, and after a crash what is known', async () => {
+  it('refuses a repeated request while the call is in progress, and answers it after a crash', async () => {
     const { useMcp, recall, storage, calls } = createMcpWorld({ call: () => new Promise(() => undefined) })
     void useMcp.call({ ...call, key: KEY })
     await expect.poll(() => calls.length).toBe(1)
@@ -89,7 +89,7 @@ describe('useMcp', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('knows how long configured tokens are still good, also when they are not any more', () => {
+  it('reports how long configured tokens are valid, negative once they have expired', () => {
     const { tokenFreshness, clock } = createMcpWorld()
     expect(tokenFreshness()).toEqual([{ server: 'down', seconds: 90 }])
 

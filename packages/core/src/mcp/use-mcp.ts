@@ -25,15 +25,15 @@ export interface UseMcpDeps extends CommitOnceDeps, RetryDeps {
   readonly phase: PhaseHolder
 }
 
-/** Tools of MCP servers for the API. */
+/** Lists and calls the tools of MCP servers for the API. */
 export interface UseMcp {
   /** @throws AppError `mcp-server-not-found`, `mcp-server-unavailable`, `mcp-host-denied`, `mcp-headers-denied` */
   tools(serverId: string, page: PageQuery): Promise<Page<McpTool>>
   /**
-   * Calls a tool; how it fails is data. Under a key it is called once at most: when the process dies meanwhile, the key
-   * answers that nobody knows what has become of it.
+   * Calls a tool; a failure is returned as `{ ok: false, error }`. With an idempotency key, the tool is called at most
+   * once: if the process crashes during the call, a repeated request is told that the call may have taken effect.
    *
-   * @throws AppError as `tools`, and `mcp-tool-not-found`, `server-draining`: nothing was called
+   * @throws AppError the errors of `tools`, `mcp-tool-not-found`, `server-draining`; in these cases nothing was called
    */
   call(request: {
     readonly serverId: string
@@ -52,20 +52,20 @@ export function createUseMcp(deps: UseMcpDeps): UseMcp {
       const tools = await mcpClient.tools(await servers.endpoint(serverId))
       return pageByName(tools, ({ name }) => name, page)
     },
-    async call({ serverId, tool, arguments: given, key, traceparent }) {
+    async call({ serverId, tool, arguments: args, key, traceparent }) {
       if (phase.current() === 'draining') throw new AppError('server-draining', { retryAfterMs: 5_000 })
       const endpoint = await servers.endpoint(serverId)
       const tools = await mcpClient.tools(endpoint)
       if (!tools.some(({ name }) => name === tool)) throw new AppError('mcp-tool-not-found')
-      const sent: McpCall = { tool, arguments: given, traceparent }
-      if (key === undefined) return toReply(await mcpClient.call(endpoint, sent))
+      const call: McpCall = { tool, arguments: args, traceparent }
+      if (key === undefined) return toReply(await mcpClient.call(endpoint, call))
 
       const callId = ids.newId('call')
       const once = await commitOnce(deps, key, async () => ({
         ...{ writes: [], reply: { status: 202 }, runId: callId, remember: false, contentOf: null },
       }))
       if (once.kind === 'replayed') return once.reply
-      const reply = toReply(await outcomeOf(deps, mcpClient.call(endpoint, sent)))
+      const reply = toReply(await outcomeOf(deps, mcpClient.call(endpoint, call)))
       const complete = { type: 'idempotency.complete', runId: callId, response: toStoredResponse(reply) } as const
       await retryTransient(deps, () => unitOfWork.commit([complete]))
       return reply
@@ -73,14 +73,16 @@ export function createUseMcp(deps: UseMcpDeps): UseMcp {
   }
 }
 
-/** The key is taken now: even a call that was not sent, or that broke in here, has its answer. */
+/**
+ * Never rejects: the key is already recorded, so even a call that was not sent or failed internally needs an answer.
+ */
 async function outcomeOf({ logger }: UseMcpDeps, called: Promise<McpOutcome>): Promise<McpOutcome> {
   try {
     return await called
   } catch (error) {
     if (error instanceof AppError) return failed(error.message)
-    logger.error('MCP call broken', error)
-    return failed('the call broke in the server; it may have taken effect')
+    logger.error('MCP call failed with an internal error', error)
+    return failed('the server failed during the call; it may have taken effect')
   }
 }
 
@@ -88,7 +90,10 @@ const failed = (message: string): McpOutcome => ({ ok: false, error: { kind: 'ex
 
 const toReply = (outcome: McpOutcome): Reply => ({ status: 200, body: outcome })
 
-/** What the keys answer whose calls were cut off when the last process died. Before anything executes only. */
+/**
+ * Stores an answer for every key whose call was interrupted by the end of the previous process. Must be committed
+ * before anything executes.
+ */
 export const interruptCalls: Write = {
   type: 'idempotency.interrupt',
   response: {

@@ -1,7 +1,7 @@
 import { AppError } from '@perdure/ports'
 import { type GenericSchema, getDotPath, safeParse } from 'valibot'
 
-/** @throws AppError `validation-failed` that names every member at fault */
+/** @throws AppError `validation-failed` that names every invalid member */
 export function checkBySchema(schema: GenericSchema, value: unknown): void {
   const { success, issues } = safeParse(schema, value)
   if (success) return

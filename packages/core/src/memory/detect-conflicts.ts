@@ -9,78 +9,84 @@ import {
   type MemoryConflictStore,
   type Write,
 } from '@perdure/ports'
-import { likeness, probeOf } from './likeness.ts'
 import { conflictEvent } from './memory-events.ts'
+import { candidateQueryOf, similarityOf } from './text-similarity.ts'
 
-export interface DisagreementDeps {
+export interface ConflictDetectionDeps {
   readonly facts: FactStore
   readonly memoryConflicts: MemoryConflictStore
   readonly clock: Clock
   readonly ids: IdGenerator
-  /** From which likeness on two facts are near-duplicates; 0 to 1. */
+  /** Facts whose similarity is at least this are near-duplicates; from 0 to 1. */
   readonly similarity: number
 }
 
-/** What else is decided in the same commit. */
-export interface Besides {
-  /** Facts that are deleted with it, and conflicts that are resolved with it. */
+/** What else changes in the same commit. */
+export interface SameCommit {
+  /** Ids of facts that are deleted, and of conflicts that are resolved, in the same commit. */
   readonly ignored?: ReadonlySet<string>
 }
 
 const CANDIDATES = 50
-/** So that facts made from one template do not flood the list. */
-const MOST_AT_ONCE = 3
+/** Keeps facts that follow one template from flooding the list of conflicts. */
+const MAX_NEW_CONFLICTS = 3
 
 /**
- * Two facts of one owner and namespace disagree when they are near-duplicates and yet do not say the same. Opens a
- * conflict with the facts that this one disagrees with from now on, the three most alike at most, and resolves those
- * that no longer hold.
+ * Two facts of the same owner and namespace conflict when they are near-duplicates with different statements. Opens
+ * conflicts with at most the three most similar facts that conflict with this one, and resolves its open conflicts that
+ * no longer apply.
  */
-export async function disagreementWrites(
-  deps: DisagreementDeps,
+export async function conflictWrites(
+  deps: ConflictDetectionDeps,
   fact: FactRecord,
-  { ignored = new Set() }: Besides = {},
+  { ignored = new Set() }: SameCommit = {},
 ): Promise<readonly Write[]> {
-  const found = (await disagreeingFacts(deps, fact)).filter(({ id }) => !ignored.has(id))
+  const conflicting = (await conflictingFacts(deps, fact)).filter(({ id }) => !ignored.has(id))
   const open = (await deps.memoryConflicts.listOpenByFacts([fact.id])).filter(({ id }) => !ignored.has(id))
-  const known = new Map(open.map((conflict) => [partnerOf(conflict, fact.id), conflict]))
-  const added = found.filter(({ id }) => !known.has(id)).slice(0, MOST_AT_ONCE)
-  const standing = new Set(found.map(({ id }) => id))
-  const settled = [...known].filter(([partnerId]) => !standing.has(partnerId)).map(([, conflict]) => conflict)
+  const openByPartner = new Map(open.map((conflict) => [partnerOf(conflict, fact.id), conflict]))
+  const added = conflicting.filter(({ id }) => !openByPartner.has(id)).slice(0, MAX_NEW_CONFLICTS)
+  const conflictingIds = new Set(conflicting.map(({ id }) => id))
+  const obsolete = [...openByPartner]
+    .filter(([partnerId]) => !conflictingIds.has(partnerId))
+    .map(([, conflict]) => conflict)
   return [
-    ...added.flatMap((other) => openWrites(deps, fact, other)),
-    ...(await settleWrites(deps, settled, 'the facts no longer disagree')),
+    ...added.flatMap((other) => openConflictWrites(deps, fact, other)),
+    ...(await resolveConflictWrites(deps, obsolete, 'the facts no longer conflict')),
   ]
 }
 
 /** Resolves the open conflicts of a fact that is deleted. */
-export async function departureWrites(
-  deps: DisagreementDeps,
+export async function conflictWritesOfDeletion(
+  deps: ConflictDetectionDeps,
   fact: FactRecord,
-  { ignored = new Set() }: Besides = {},
+  { ignored = new Set() }: SameCommit = {},
 ): Promise<readonly Write[]> {
   const open = await deps.memoryConflicts.listOpenByFacts([fact.id])
-  return settleWrites(
+  return resolveConflictWrites(
     deps,
     open.filter(({ id }) => !ignored.has(id)),
-    'a fact of it was deleted',
+    'one of the facts was deleted',
   )
 }
 
-/** Most alike first. */
-async function disagreeingFacts({ facts, clock, similarity }: DisagreementDeps, fact: FactRecord) {
+/** Most similar first. */
+async function conflictingFacts({ facts, clock, similarity }: ConflictDetectionDeps, fact: FactRecord) {
   const { owner, namespace, text, fingerprint } = fact
   const filter: FactFilter = { owner, namespace, now: clock.now(), visibility: EVERY_ROW }
-  const candidates = await facts.search(probeOf(text, similarity), filter, CANDIDATES)
+  const candidates = await facts.search(candidateQueryOf(text, similarity), filter, CANDIDATES)
   return candidates
     .filter((other) => other.id !== fact.id && other.fingerprint !== fingerprint)
-    .map((other) => ({ other, alike: likeness(text, other.text) }))
-    .filter(({ alike }) => alike >= similarity)
-    .sort((a, b) => b.alike - a.alike)
+    .map((other) => ({ other, score: similarityOf(text, other.text) }))
+    .filter(({ score }) => score >= similarity)
+    .sort((a, b) => b.score - a.score)
     .map(({ other }) => other)
 }
 
-function openWrites({ clock, ids }: DisagreementDeps, fact: FactRecord, other: FactRecord): readonly Write[] {
+function openConflictWrites(
+  { clock, ids }: ConflictDetectionDeps,
+  fact: FactRecord,
+  other: FactRecord,
+): readonly Write[] {
   const [older, newer] = isOlder(other, fact) ? [other, fact] : [fact, other]
   const conflict: MemoryConflictRecord = {
     id: ids.newId('conflict'),
@@ -93,8 +99,8 @@ function openWrites({ clock, ids }: DisagreementDeps, fact: FactRecord, other: F
   return [{ type: 'conflict.open', conflict }, conflictEvent(conflict, [older, newer], conflict.createdAt)]
 }
 
-async function settleWrites(
-  { clock }: DisagreementDeps,
+async function resolveConflictWrites(
+  { clock }: ConflictDetectionDeps,
   conflicts: readonly MemoryConflictRecord[],
   reason: string,
 ): Promise<readonly Write[]> {

@@ -9,32 +9,38 @@ export interface EmbeddingLoopDeps extends SupervisedLoopDeps {
 }
 
 const BATCH = 32
-const AFTER_FAILURE_MS = 15_000
+const RETRY_DELAY_MS = 15_000
 
 /**
- * Makes the vectors that are missing, outside of every commit that writes a fact. What is to be done is read from the
- * facts, so nothing is lost when the process dies. A text that the embedder refuses alone is noted and left out.
+ * Computes missing vectors, outside the commits that write facts. Reads from the facts which vectors are missing, so a
+ * crash loses nothing. A text that the embedder rejects on its own is recorded without a vector and not retried.
  */
 export function createEmbeddingLoop(deps: EmbeddingLoopDeps): SupervisedLoop {
   const { factUpkeep, unitOfWork, vectors } = deps
-  let isAsked = false
+  let hasDropped = false
 
-  const forgetOthers = async (embedder: string) => {
-    if (isAsked) return
+  const dropOtherVectors = async (embedder: string) => {
+    if (hasDropped) return
     await unitOfWork.commit([{ type: 'fact.keep-vectors', embedder }])
-    isAsked = true
+    hasDropped = true
   }
 
   const work = async (): Promise<number | undefined> => {
     const embedder = vectors.embedder?.name
     if (embedder === undefined) return undefined
-    await forgetOthers(embedder)
+    await dropOtherVectors(embedder)
     const facts = await factUpkeep.unembedded(BATCH)
     if (facts.length === 0) return undefined
-    const made = await embedAll(vectors, facts)
-    if (made.length === 0) return AFTER_FAILURE_MS
+    const embedded = await embedAll(vectors, facts)
+    if (embedded.length === 0) return RETRY_DELAY_MS
     await unitOfWork.commit(
-      made.map(({ fact, vector }) => ({ type: 'fact.embed', id: fact.id, revision: fact.revision, embedder, vector })),
+      embedded.map(({ fact, vector }) => ({
+        type: 'fact.embed',
+        id: fact.id,
+        revision: fact.revision,
+        embedder,
+        vector,
+      })),
     )
     return 0
   }
@@ -42,16 +48,16 @@ export function createEmbeddingLoop(deps: EmbeddingLoopDeps): SupervisedLoop {
   return createSupervisedLoop(deps, { name: 'embedder', work })
 }
 
-interface Made {
+interface EmbeddedFact {
   readonly fact: FactRecord
   readonly vector: readonly number[] | undefined
 }
 
-/** Of a batch that fails, each alone: one that fails while another does not is the fact's own fault. */
-async function embedAll({ embed }: Vectors, facts: readonly FactRecord[]): Promise<readonly Made[]> {
+/** When a batch fails, embeds each text alone: if some succeed, a text that fails is itself the cause. */
+async function embedAll({ embed }: Vectors, facts: readonly FactRecord[]): Promise<readonly EmbeddedFact[]> {
   const vectors = await embed(facts.map(({ text }) => text))
   if (vectors !== undefined) return facts.map((fact, index) => ({ fact, vector: vectors[index] }))
-  const alone: Made[] = []
-  for (const fact of facts) alone.push({ fact, vector: (await embed([fact.text]))?.[0] })
-  return alone.some(({ vector }) => vector !== undefined) ? alone : []
+  const single: EmbeddedFact[] = []
+  for (const fact of facts) single.push({ fact, vector: (await embed([fact.text]))?.[0] })
+  return single.some(({ vector }) => vector !== undefined) ? single : []
 }

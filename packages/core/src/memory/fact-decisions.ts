@@ -8,27 +8,32 @@ import {
   type Write,
 } from '@perdure/ports'
 import { isLongerThan } from '../json/json-members.ts'
-import { type Besides, type DisagreementDeps, departureWrites, disagreementWrites } from './disagreements.ts'
-import { fingerprintOf } from './likeness.ts'
+import {
+  type ConflictDetectionDeps,
+  conflictWrites,
+  conflictWritesOfDeletion,
+  type SameCommit,
+} from './detect-conflicts.ts'
 import { factEvent } from './memory-events.ts'
+import { fingerprintOf } from './text-similarity.ts'
 
-export interface FactDecisionsDeps extends DisagreementDeps {
+export interface FactDecisionsDeps extends ConflictDetectionDeps {
   readonly facts: FactStore
   readonly digest: Pick<Digest, 'sha256'>
   readonly maxFactBytes: number
 }
 
-/** What may be said of a new fact. */
+/** The members of a new fact. */
 export interface FactInput {
   readonly text: string
-  readonly namespace?: string | undefined // `default` when missing
+  readonly namespace?: string | undefined // default: `default`
   readonly tags?: readonly string[] | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
-  readonly importance?: number | undefined // 0.5 when missing
+  readonly importance?: number | undefined // default: 0.5
   readonly expiresAt?: string | EpochMs | undefined // ISO-8601 or epoch milliseconds, in the future
 }
 
-/** A missing member stays as it is; `expiresAt: null` lets the fact live on. */
+/** An omitted member stays unchanged; `expiresAt: null` removes the expiry. */
 export type FactChange = Partial<Omit<FactInput, 'expiresAt'>> & {
   readonly expiresAt?: string | EpochMs | null | undefined
 }
@@ -37,10 +42,10 @@ export interface FactOrigin {
   readonly owner: string
   readonly runId?: string | undefined
   readonly sessionId?: string | undefined
-  readonly besides?: Besides | undefined
+  readonly sameCommit?: SameCommit | undefined
 }
 
-/** A fact as it will be, and all that is written for that in one commit, its events included. */
+/** A fact after a change, and the writes of that change for one commit, including its events. */
 export interface FactDecision {
   readonly fact: FactRecord
   readonly writes: readonly Write[]
@@ -53,7 +58,7 @@ const DEFAULT_IMPORTANCE = 0.5
 export async function decideNewFact(
   deps: FactDecisionsDeps,
   input: FactInput,
-  { owner, runId, sessionId, besides }: FactOrigin,
+  { owner, runId, sessionId, sameCommit }: FactOrigin,
 ): Promise<FactDecision> {
   const now = deps.clock.now()
   checkText(deps, input.text)
@@ -75,14 +80,14 @@ export async function decideNewFact(
     revision: 1,
   }
   const writes: Write[] = [{ type: 'fact.insert', fact }, factEvent('memory.fact.written', fact, now)]
-  return { fact, writes: [...writes, ...(await disagreementWrites(deps, fact, besides))] }
+  return { fact, writes: [...writes, ...(await conflictWrites(deps, fact, sameCommit))] }
 }
 
 /** @throws AppError `validation-failed` */
 export async function decideFactChange(
   deps: FactDecisionsDeps,
   fact: FactRecord,
-  { besides, ...change }: FactChange & { readonly besides?: Besides },
+  { sameCommit, ...change }: FactChange & { readonly sameCommit?: SameCommit },
 ): Promise<FactDecision> {
   const now = deps.clock.now()
   const { text = fact.text, tags = fact.tags, importance = fact.importance, expiresAt, ...rest } = change
@@ -100,25 +105,28 @@ export async function decideFactChange(
     updatedAt: now,
     revision: fact.revision + 1,
   }
-  const isMoved = next.text !== fact.text || next.namespace !== fact.namespace
+  const needsDetection = next.text !== fact.text || next.namespace !== fact.namespace
   const writes: Write[] = [{ type: 'fact.replace', fact: next }, factEvent('memory.fact.written', next, now)]
-  return { fact: next, writes: isMoved ? [...writes, ...(await disagreementWrites(deps, next, besides))] : writes }
+  return {
+    fact: next,
+    writes: needsDetection ? [...writes, ...(await conflictWrites(deps, next, sameCommit))] : writes,
+  }
 }
 
-/** Everything that is written when the fact is deleted. */
+/** The writes that delete a fact. */
 export async function decideFactDeletion(
-  deps: DisagreementDeps,
+  deps: ConflictDetectionDeps,
   fact: FactRecord,
-  besides: Besides = {},
+  sameCommit: SameCommit = {},
 ): Promise<readonly Write[]> {
   return [
     { type: 'fact.delete', id: fact.id, revision: fact.revision },
     factEvent('memory.fact.deleted', fact, deps.clock.now()),
-    ...(await departureWrites(deps, fact, besides)),
+    ...(await conflictWritesOfDeletion(deps, fact, sameCommit)),
   ]
 }
 
-/** @throws AppError `memory-fact-not-found`, also for a fact that may not be seen or has expired */
+/** @throws AppError `memory-fact-not-found` if the fact does not exist, is not visible or has expired */
 export async function requireFact(
   { facts, clock }: Pick<FactDecisionsDeps, 'facts' | 'clock'>,
   id: string,
@@ -131,7 +139,10 @@ export async function requireFact(
 
 function checkText({ maxFactBytes }: FactDecisionsDeps, text: string): void {
   if (text.trim() === '') {
-    throw new AppError('validation-failed', { message: 'text: is empty', hint: 'say what is to be remembered' })
+    throw new AppError('validation-failed', {
+      message: 'text: is empty',
+      hint: 'set text to the statement to remember',
+    })
   }
   if (!isLongerThan(text, maxFactBytes)) return
   throw new AppError('validation-failed', {
@@ -146,6 +157,6 @@ function expiryOf(expiresAt: string | EpochMs | undefined, now: EpochMs): EpochM
   if (Number.isSafeInteger(at) && at > now) return at as EpochMs
   throw new AppError('validation-failed', {
     message: 'expiresAt: must be an instant in the future',
-    hint: 'give an ISO-8601 instant such as 2030-01-01T00:00:00.000Z',
+    hint: 'use an ISO-8601 instant such as 2030-01-01T00:00:00.000Z',
   })
 }

@@ -2,7 +2,7 @@ import { type EpochMs, type FactRecord, type MemoryConflictRecord, toJsonText, t
 import { formatSubject } from '@perdure/protocol'
 import { toConflictResource, toFactResource } from './memory-resources.ts'
 
-/** The subject that carries facts written, deleted and consolidated. */
+/** The subject of events about facts and their consolidation. */
 export const MEMORY_TOPIC = formatSubject('memory', {})
 
 export const factEvent = (

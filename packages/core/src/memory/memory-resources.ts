@@ -1,6 +1,6 @@
 import type { BlockRecord, EpochMs, FactRecord, MemoryConflictRecord } from '@perdure/ports'
 
-/** The fact as the API, its events and agents see it. */
+/** The fact as it appears in the API, in events and in agents. */
 export function toFactResource(fact: FactRecord) {
   const { sourceRunId, sourceSessionId } = fact
   const hasSource = sourceRunId !== undefined || sourceSessionId !== undefined
@@ -27,7 +27,7 @@ export function toBlockResource({ id: _, createdAt, updatedAt, ...block }: Block
 
 export type BlockResource = ReturnType<typeof toBlockResource>
 
-/** `facts` are those of the conflict that are still there. */
+/** `facts` are the facts of the conflict that still exist. */
 export function toConflictResource(conflict: MemoryConflictRecord, facts: readonly FactRecord[]) {
   const { factIds: _, createdAt, resolvedAt, ...rest } = conflict
   return {

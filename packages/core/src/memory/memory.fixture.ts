@@ -9,7 +9,7 @@ import {
 } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { type ConsolidatorLimits, createConsolidator } from '../consolidator/consolidator.ts'
-import { settled, silentLogger, testDigest } from '../engine/test-engine.fixture.ts'
+import { silentLogger, testDigest, untilIdle } from '../engine/test-engine.fixture.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
@@ -29,7 +29,7 @@ export interface MemoryOptions {
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR
 
-/** Memory and consolidator of one process, on in-memory storage and a clock that stands still. */
+/** Memory and consolidator of one process, on in-memory storage and a manual clock. */
 export function createMemoryWorld(options: MemoryOptions = {}) {
   const storage = options.storage ?? createInMemoryStorage()
   const clock = options.clock ?? createManualClock()
@@ -47,7 +47,7 @@ export function createMemoryWorld(options: MemoryOptions = {}) {
     },
   })
   const consolidator = createConsolidator({
-    ...{ ...shared, phase, decisions: memory.decisions, given: options.phases ?? {} },
+    ...{ ...shared, phase, decisions: memory.decisions, phaseOverrides: options.phases ?? {} },
     limits: { enabled: true, idleAfterMs: HOUR, leaseMs: 60_000, halfLifeDays: 30, ...options.limits },
   })
   const now = (): FactFilter => ({ now: clock.now(), visibility: EVERY_ROW })
@@ -75,10 +75,10 @@ export function createMemoryWorld(options: MemoryOptions = {}) {
       const events = await storage.events.read({ topic }, { after: 0, limit: 1_000 })
       return events.map(({ type, payload }) => ({ type, payload: fromJsonText(payload) as Record<string, unknown> }))
     },
-    /** Moves the clock and lets everything that follows happen. */
-    async pass(ms: number) {
+    /** Advances the clock and waits until everything that becomes due is done. */
+    async advance(ms: number) {
       clock.advance(ms)
-      for (let turn = 0; turn < 6; turn++) await settled(clock)
+      for (let turn = 0; turn < 6; turn++) await untilIdle(clock)
     },
   }
 }

@@ -20,7 +20,7 @@ export interface MemoryDeps
     SupervisedLoopDeps,
     Pick<FactDecisionsDeps, 'digest'>,
     Pick<CommitOnceDeps, 'idempotencyTtlMs'> {
-  /** Publishes what it commits. */
+  /** Must publish the events that it commits. */
   readonly unitOfWork: UnitOfWork
   readonly ids: IdGenerator
   readonly hub: Pick<EventHub, 'watch'>
@@ -39,13 +39,13 @@ export interface MemoryLimits {
 
 export type Memory = ReturnType<typeof createMemory>
 
-/** Everything that memory is made of, wired once. */
-export function createMemory({ limits, ...given }: MemoryDeps) {
-  const deps = { ...given, ...limits, similarity: limits.similarityPercent / 100 }
+/** Wires the use cases and the embedding loop of memory. */
+export function createMemory({ limits, ...rest }: MemoryDeps) {
+  const deps = { ...rest, ...limits, similarity: limits.similarityPercent / 100 }
   const vectors = createVectors(deps)
   const searchMemory = createSearchMemory({ ...deps, vectors })
   const loop = createEmbeddingLoop({ ...deps, vectors })
-  given.hub.watch({ topic: MEMORY_TOPIC }, { wake: () => loop.wake() })
+  rest.hub.watch({ topic: MEMORY_TOPIC }, { wake: () => loop.wake() })
   const embedding: Daemon = loop
 
   return {
@@ -54,11 +54,11 @@ export function createMemory({ limits, ...given }: MemoryDeps) {
     writeFacts: createWriteFacts(deps),
     writeBlocks: createWriteBlocks(deps),
     resolveMemoryConflict: createResolveMemoryConflict(deps),
-    /** What the consolidator decides facts with. */
+    /** For the consolidator, which decides facts the same way. */
     decisions: deps satisfies FactDecisionsDeps,
-    /** Memory as the code of a run sees it. */
-    ofRun: (caller: ServiceCaller) => createRunMemory({ ...deps, searchMemory }, caller),
+    /** Creates `ctx.memory` of a run. */
+    forRun: (caller: ServiceCaller) => createRunMemory({ ...deps, searchMemory }, caller),
     checkEmbedder: vectors.check,
-    daemons: given.embedder === undefined ? [] : [embedding],
+    daemons: rest.embedder === undefined ? [] : [embedding],
   }
 }

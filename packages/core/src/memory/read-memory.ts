@@ -22,9 +22,9 @@ export interface ListFactsQuery {
   readonly tag?: string | undefined
 }
 
-/** Reads of memory for the API. */
+/** Reads memory for the API. */
 export interface ReadMemory {
-  /** @throws AppError `memory-fact-not-found`, also for one that may not be seen or has expired */
+  /** @throws AppError `memory-fact-not-found` if the fact does not exist, is not visible or has expired */
   fact(id: string, visibility: Visibility): Promise<FactResource>
   listFacts(query: ListFactsQuery, page: PageQuery, visibility: Visibility): Promise<Page<FactResource>>
   listBlocks(namespace: string | undefined, page: PageQuery, visibility: Visibility): Promise<Page<BlockResource>>

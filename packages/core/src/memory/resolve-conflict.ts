@@ -15,21 +15,21 @@ import { toConflictResource } from './memory-resources.ts'
 
 export interface ResolveMemoryConflictRequest {
   readonly conflictId: string
-  /** Ids of the facts that stay: one, or both. */
+  /** Ids of the facts to keep: one or both. */
   readonly keep: readonly string[]
-  /** What the one fact that stays says from now on: a merge of both. */
+  /** The new text of the kept fact, as a merge of both; only if one fact is kept. */
   readonly text?: string | undefined
   readonly reason?: string | undefined
-  readonly by: string // subject of who decides
+  readonly by: string // subject of the caller
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
 /**
- * Decides a conflict between two facts: the first decision wins. The same decision again is the same answer.
+ * Resolves a conflict between two facts. The first decision wins; repeating it returns the same answer.
  *
- * @throws AppError `memory-conflict-not-found`, `memory-conflict-resolved` when it was decided differently,
- *   `validation-failed` for a fact that is not part of it
+ * @throws AppError `memory-conflict-not-found`, `memory-conflict-resolved` if it was resolved differently,
+ *   `validation-failed` for a fact that is not part of the conflict
  */
 export type ResolveMemoryConflict = (request: ResolveMemoryConflictRequest) => Promise<Reply>
 
@@ -50,7 +50,7 @@ async function decide(deps: FactDecisionsDeps, request: ResolveMemoryConflictReq
   const resolvedAt = deps.clock.now()
   const resolution = { resolvedAt, by: request.by, reason: request.reason }
   const resolved = { ...conflict, ...resolution, status: 'resolved' } as const
-  const { kept, writes } = await settle(deps, request, facts)
+  const { kept, writes } = await applyResolution(deps, request, facts)
   return {
     writes: [
       { type: 'conflict.resolve', id: conflict.id, resolution },
@@ -62,32 +62,32 @@ async function decide(deps: FactDecisionsDeps, request: ResolveMemoryConflictReq
   }
 }
 
-/** The facts that stay, as they will be, and what is written for it. */
-async function settle(
+/** The kept facts after the resolution, and the writes that change and delete facts. */
+async function applyResolution(
   deps: FactDecisionsDeps,
   { conflictId, keep, text }: ResolveMemoryConflictRequest,
   facts: readonly FactRecord[],
 ): Promise<{ readonly kept: readonly FactRecord[]; readonly writes: readonly Write[] }> {
-  const missing = keep.find((id) => !facts.some((fact) => fact.id === id))
-  if (missing !== undefined) {
+  const expired = keep.find((id) => !facts.some((fact) => fact.id === id))
+  if (expired !== undefined) {
     throw new AppError('validation-failed', {
-      message: `keep: the fact ${missing} has expired`,
-      hint: 'keep the other one',
+      message: `keep: the fact ${expired} has expired`,
+      hint: 'keep the other fact',
     })
   }
-  const dropped = facts.filter(({ id }) => !keep.includes(id))
-  const besides = { ignored: new Set([conflictId, ...dropped.map(({ id }) => id)]) }
-  const deletions = await Promise.all(dropped.map((fact) => decideFactDeletion(deps, fact, besides)))
+  const discarded = facts.filter(({ id }) => !keep.includes(id))
+  const sameCommit = { ignored: new Set([conflictId, ...discarded.map(({ id }) => id)]) }
+  const deletions = await Promise.all(discarded.map((fact) => decideFactDeletion(deps, fact, sameCommit)))
   const kept = facts.filter(({ id }) => keep.includes(id))
   const [only] = kept
   if (text === undefined || only === undefined) return { kept, writes: deletions.flat() }
   const tags = [...new Set(facts.flatMap((fact) => fact.tags))]
   const importance = Math.max(...facts.map((fact) => fact.importance))
-  const merged = await decideFactChange(deps, only, { text, tags, importance, besides })
+  const merged = await decideFactChange(deps, only, { text, tags, importance, sameCommit })
   return { kept: [merged.fact], writes: [...deletions.flat(), ...merged.writes] }
 }
 
-/** Those that are still there. */
+/** The facts of the conflict that still exist. */
 export async function factsOfConflict(
   { facts, clock }: Pick<FactDecisionsDeps, 'facts' | 'clock'>,
   { factIds }: MemoryConflictRecord,
@@ -99,27 +99,27 @@ export async function factsOfConflict(
 
 function checkKeep({ keep, text }: ResolveMemoryConflictRequest, { factIds }: MemoryConflictRecord): void {
   const foreign = keep.find((id) => !factIds.includes(id))
-  const hint = `the facts of this conflict are ${factIds.join(' and ')}`
+  const hint = `use ${factIds.join(' or ')}, the facts of this conflict`
   if (foreign !== undefined) {
-    throw new AppError('validation-failed', { message: `keep: ${foreign} is no fact of this conflict`, hint })
+    throw new AppError('validation-failed', { message: `keep: ${foreign} is not a fact of this conflict`, hint })
   }
   if (text !== undefined && new Set(keep).size > 1) {
     throw new AppError('validation-failed', {
-      message: 'text: goes with one fact that stays',
-      hint: 'keep one of them',
+      message: 'text: is allowed only when one fact is kept',
+      hint: 'name one fact in keep, or omit text',
     })
   }
 }
 
-/** The same decision is one that would leave the facts that are there. */
+/** A decision equals the earlier one if it would result in the facts that exist now. */
 function answerResolved(
   { keep, text }: ResolveMemoryConflictRequest,
   conflict: MemoryConflictRecord,
   facts: readonly FactRecord[],
 ): Decision {
-  const isSame =
+  const isSameDecision =
     facts.length === new Set(keep).size &&
     facts.every((fact) => keep.includes(fact.id) && (text === undefined || fact.text === text))
-  if (!isSame) throw new AppError('memory-conflict-resolved')
+  if (!isSameDecision) throw new AppError('memory-conflict-resolved')
   return { writes: [], reply: { status: 200, body: toConflictResource(conflict, facts) }, remember: true }
 }

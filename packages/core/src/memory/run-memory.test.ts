@@ -2,30 +2,30 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import type { Storage } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { createTestEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
 import type { RunContext } from '../index.ts'
 import { createMemoryWorld } from './memory.fixture.ts'
 
-/** Processes on one storage whose runs have memory. */
-function processes(storage: Storage = createInMemoryStorage()) {
+/** Server processes on one storage whose runs have `ctx.memory`. */
+function createWorld(storage: Storage = createInMemoryStorage()) {
   const shared = { clock: createManualClock(), ids: createSequenceIds() }
   const world = createMemoryWorld({ ...shared, storage })
-  const open = async (code: (context: RunContext) => Promise<unknown>, given: Storage = storage) => {
-    const memory = createMemoryWorld({ ...shared, storage: given })
+  const open = async (code: (context: RunContext) => Promise<unknown>, ownStorage: Storage = storage) => {
+    const memory = createMemoryWorld({ ...shared, storage: ownStorage })
     const engine = createTestEngine({
-      ...{ ...shared, storage: given },
-      services: (caller) => ({ memory: memory.ofRun(caller) }),
+      ...{ ...shared, storage: ownStorage },
+      services: (caller) => ({ memory: memory.forRun(caller) }),
       workflows: [workflowOf('flow', (_, context) => code(context))],
     })
     await engine.recover()
     await engine.start()
-    await settled(shared.clock)
+    await untilIdle(shared.clock)
     return engine
   }
   const run = async (code: (context: RunContext) => Promise<unknown>) => {
     const engine = await open(code)
     const { runId = '' } = await engine.execute('flow', { body: { sessionId: 'ses-1' } })
-    for (let turn = 0; turn < 3; turn++) await settled(shared.clock)
+    for (let turn = 0; turn < 3; turn++) await untilIdle(shared.clock)
     const ended = await engine.find(runId)
     return { ...ended, value: ended?.result === undefined ? undefined : JSON.parse(ended.result) }
   }
@@ -35,8 +35,8 @@ function processes(storage: Storage = createInMemoryStorage()) {
 const never = () => new Promise<never>(() => undefined)
 
 describe('ctx.memory', () => {
-  it('remembers, finds, changes and forgets what belongs to the owner of the run', async () => {
-    const { run, remember, texts } = processes()
+  it('writes, finds, updates and deletes facts of the owner of the run', async () => {
+    const { run, remember, texts } = createWorld()
     await remember('the harbour belongs to bob', { owner: 'bob' })
 
     const { value } = await run(async ({ memory }) => {
@@ -59,8 +59,8 @@ describe('ctx.memory', () => {
     expect(await texts()).toEqual(['the harbour belongs to bob'])
   })
 
-  it('keeps blocks', async () => {
-    const { run, storage } = processes()
+  it('stores blocks', async () => {
+    const { run, storage } = createWorld()
 
     const { value } = await run(async ({ memory }) => {
       const block = memory.block('persona')
@@ -73,31 +73,31 @@ describe('ctx.memory', () => {
     expect(await storage.blocks.find({ owner: 'alice', namespace: 'default', label: 'persona' })).toBeDefined()
   })
 
-  it.each(['before', 'after'])('writes once when the process dies %s the commit', async (death) => {
-    const { open, storage, texts, clock } = processes()
-    const dying: Storage = {
+  it.each(['before', 'after'])('writes once when the process crashes %s the commit', async (moment) => {
+    const { open, storage, texts, clock } = createWorld()
+    const crashing: Storage = {
       ...storage,
       unitOfWork: {
         async commit(writes) {
           if (!writes.some(({ type }) => type === 'fact.insert')) return storage.unitOfWork.commit(writes)
-          if (death === 'after') await storage.unitOfWork.commit(writes)
+          if (moment === 'after') await storage.unitOfWork.commit(writes)
           return never()
         },
       },
     }
-    const first = await open(({ memory }) => memory.remember('once'), dying)
+    const first = await open(({ memory }) => memory.remember('once'), crashing)
     const { runId = '' } = await first.execute('flow')
-    await settled(clock)
+    await untilIdle(clock)
 
     const second = await open(({ memory }) => memory.remember('once'))
-    await settled(clock)
+    await untilIdle(clock)
 
     expect(await second.find(runId)).toMatchObject({ status: 'completed', attempt: 2 })
     expect(await texts()).toEqual(['once'])
   })
 
-  it('sees nothing of the facts of others', async () => {
-    const { run, remember } = processes()
+  it('cannot read, update or delete the facts of other owners', async () => {
+    const { run, remember } = createWorld()
     const { id } = await remember('secret', { owner: 'bob' })
 
     const { value, error } = await run(async ({ memory }) => {
@@ -111,8 +111,8 @@ describe('ctx.memory', () => {
     expect(value).toMatchObject({ forgotten: false, found: [], refused: expect.stringContaining('memory') })
   })
 
-  it('names what is wrong with a fact', async () => {
-    const { run } = processes()
+  it('names the invalid member of a fact', async () => {
+    const { run } = createWorld()
 
     const { error } = await run(({ memory }) => memory.remember('x', { importance: 7, tags: [''] }))
 
@@ -129,9 +129,9 @@ describe('ctx.memory', () => {
     ['memory.block.set: value:', ({ memory }) => memory.block('persona').set({ mood: 'calm' } as never)],
     ['memory.block.set: limit:', ({ memory }) => memory.block('persona').set('calm', { limit: Number.NaN })],
   ] satisfies readonly [string, (context: RunContext) => Promise<unknown>][])(
-    'refuses what the API would refuse, and names it: %s',
+    'rejects what the API would reject and names the member: %s',
     async (message, call) => {
-      const { run, storage, texts } = processes()
+      const { run, storage, texts } = createWorld()
 
       const ended = await run(call)
 

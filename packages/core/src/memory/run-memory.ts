@@ -4,28 +4,30 @@ import type { SearchHit, SearchMemoryRequest } from './search-memory.ts'
 import type { BlockInput } from './write-blocks.ts'
 
 export interface RunSearchOptions extends Pick<SearchMemoryRequest, 'namespace' | 'tags' | 'limit'> {
-  /** Only what was learnt in the session of this run. */
+  /** Only facts that were written in the session of this run. */
   readonly inSession?: boolean
 }
 
 /**
- * Memory as the code of a run sees it: that of the owner of the run. Every call is durable: a re-execution gets what the
- * first one came to, and what is written is written exactly once.
+ * The memory of the owner of the run. Every call is durable: a re-execution returns the recorded result, and each write
+ * happens exactly once.
  */
 export interface RunMemory {
+  /** Finds the facts that match the query best. */
   search(query: string, options?: RunSearchOptions): Promise<readonly SearchHit[]>
-  /** @throws AppError `step-failed` for a fact that is refused */
+  /** Stores a fact. @throws AppError `step-failed` if the fact is rejected */
   remember(text: string, options?: Omit<FactInput, 'text'>): Promise<FactResource>
-  /** @throws AppError `step-failed` when there is no such fact, or the change is refused */
+  /** Changes a fact. @throws AppError `step-failed` if the fact does not exist or the change is rejected */
   update(factId: string, change: FactChange): Promise<FactResource>
-  /** Whether there was such a fact. */
+  /** Deletes a fact; returns whether it existed. */
   forget(factId: string): Promise<boolean>
+  /** A named block of text; call its methods to read and write it. */
   block(label: string, options?: { readonly namespace?: string }): RunBlock
 }
 
 export interface RunBlock {
-  /** Its value; `null` when there is no such block. */
+  /** Returns the value of the block; `null` if it does not exist. */
   get(): Promise<string | null>
-  /** @throws AppError `step-failed` for a value over the limit of the block */
+  /** Creates or replaces the block. @throws AppError `step-failed` if the value exceeds the limit of the block */
   set(value: string, options?: Pick<BlockInput, 'limit'>): Promise<BlockResource>
 }

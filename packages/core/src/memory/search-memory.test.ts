@@ -6,7 +6,7 @@ import { createMemoryWorld } from './memory.fixture.ts'
 const synonyms = { car: 'automobile', sofa: 'couch' }
 const embedder = createHashEmbedder({ dimensions: 512, synonyms })
 
-/** An embedder whose next answers are given. */
+/** An embedder that returns the given answers in turn. */
 function scripted(
   ...answers: readonly (() => Promise<readonly (readonly number[])[]>)[]
 ): Embedder & { calls: number } {
@@ -21,8 +21,8 @@ function scripted(
   return scripted
 }
 
-describe('a search', () => {
-  it('goes by words alone without an embedder', async () => {
+describe('createSearchMemory', () => {
+  it('searches by words alone without an embedder', async () => {
     const { remember, found, checkEmbedder } = createMemoryWorld()
     await remember('the automobile is red')
 
@@ -31,30 +31,30 @@ describe('a search', () => {
     expect(checkEmbedder()).toEqual({ status: 'disabled' })
   })
 
-  it('finds by meaning what has no word in common, once the vector is made', async () => {
-    const { remember, found, daemons: _, memoryDaemons, pass, checkEmbedder } = createMemoryWorld({ embedder })
+  it('finds a fact by meaning without a common word, once its vector is computed', async () => {
+    const { remember, found, daemons: _, memoryDaemons, advance, checkEmbedder } = createMemoryWorld({ embedder })
     for (const daemon of memoryDaemons) daemon.start()
     await remember('an automobile')
     await remember('some weather')
-    await pass(0)
+    await advance(0)
 
     expect((await found('car'))[0]).toBe('an automobile')
     expect(checkEmbedder()).toEqual({ status: 'ok', name: embedder.name })
   })
 
-  it('puts what fits by words and by meaning before what fits by one', async () => {
-    const { remember, found, memoryDaemons, pass } = createMemoryWorld({ embedder })
+  it('ranks a fact that matches by words and by meaning above one that matches by either', async () => {
+    const { remember, found, memoryDaemons, advance } = createMemoryWorld({ embedder })
     for (const daemon of memoryDaemons) daemon.start()
     await remember('the couch')
     await remember('the sofa is a couch')
     await remember('the sofa')
-    await pass(0)
+    await advance(0)
 
     expect((await found('sofa', { limit: 1 }))[0]).toMatch('sofa')
     expect(await found('sofa')).toHaveLength(3)
   })
 
-  it('lets importance decide between facts that fit alike', async () => {
+  it('ranks facts that match equally by importance', async () => {
     const { remember, found } = createMemoryWorld()
     await remember('harbour one', { importance: 0.1 })
     await remember('harbour two', { importance: 0.9 })
@@ -63,7 +63,7 @@ describe('a search', () => {
     expect((await found('harbour'))[0]).toBe('harbour two')
   })
 
-  it('is filtered, and ten facts long when nothing else is said', async () => {
+  it('applies the filters and returns ten facts by default', async () => {
     const { remember, found } = createMemoryWorld()
     for (let n = 0; n < 12; n++) await remember(`harbour ${n}`, { tags: n === 0 ? ['zero'] : [] })
 
@@ -74,7 +74,7 @@ describe('a search', () => {
   })
 })
 
-describe('an embedder that fails', () => {
+describe('createSearchMemory with a failing embedder', () => {
   const failures: readonly (readonly [string, () => Promise<readonly (readonly number[])[]>])[] = [
     ['throws', () => Promise.reject(new Error('no model'))],
     [
@@ -83,12 +83,12 @@ describe('an embedder that fails', () => {
         throw new Error('no model')
       },
     ],
-    ['gives too few vectors', async () => []],
-    ['gives vectors of another length', async () => [[1, 2]]],
-    ['gives vectors that are no numbers', async () => [Array.from({ length: 512 }, () => Number.NaN)]],
+    ['returns too few vectors', async () => []],
+    ['returns vectors of another length', async () => [[1, 2]]],
+    ['returns vectors that are not numbers', async () => [Array.from({ length: 512 }, () => Number.NaN)]],
   ]
 
-  it.each(failures)('that %s leaves the search by words and a warning', async (_, answer) => {
+  it.each(failures)('searches by words and warns if the embedder %s', async (_, answer) => {
     const world = createMemoryWorld({ embedder: scripted(answer) })
     await world.remember('the red automobile')
 
@@ -98,69 +98,69 @@ describe('an embedder that fails', () => {
     expect(world.checkEmbedder()).toMatchObject({ status: 'ok' })
   })
 
-  it('that never answers is given up after its time', async () => {
-    const { remember, found, pass, checkEmbedder } = createMemoryWorld({
+  it('searches by words after the timeout if the embedder never answers', async () => {
+    const { remember, found, advance, checkEmbedder } = createMemoryWorld({
       embedder: scripted(() => new Promise(() => {})),
     })
     await remember('the red automobile')
     const searching = found('red')
-    await pass(5_000)
+    await advance(5_000)
 
     expect(await searching).toEqual(['the red automobile'])
     expect(checkEmbedder().message).toContain('no answer within 5000 ms')
   })
 })
 
-describe('vectors', () => {
+describe('createEmbeddingLoop', () => {
   const down = () => Promise.reject(new Error('down'))
 
-  it('are made later when the embedder is down while facts are written', async () => {
+  it('computes vectors later if the embedder is down while facts are written', async () => {
     const flaky = scripted(down, down)
-    const { remember, found, memoryDaemons, pass } = createMemoryWorld({ embedder: flaky })
+    const { remember, found, memoryDaemons, advance } = createMemoryWorld({ embedder: flaky })
     for (const daemon of memoryDaemons) daemon.start()
     await remember('an automobile')
-    await pass(0)
-    await pass(15_000)
+    await advance(0)
+    await advance(15_000)
 
     expect(await found('car')).toEqual(['an automobile'])
   })
 
-  it('are made by the next process when this one ends before', async () => {
+  it('computes vectors after a restart if the process ended first', async () => {
     const first = createMemoryWorld({ embedder })
     await first.remember('an automobile')
     const { storage, clock, ids } = first
     const second = createMemoryWorld({ storage, clock, ids, embedder })
     for (const daemon of second.memoryDaemons) daemon.start()
-    await second.pass(0)
+    await second.advance(0)
 
     expect(await second.found('car')).toEqual(['an automobile'])
   })
 
-  it('are not held up by one text that the embedder refuses', async () => {
+  it('skips a text that the embedder rejects', async () => {
     const picky: Embedder = {
       ...embedder,
       embed: (texts, options) => (texts.includes('poison') ? down() : embedder.embed(texts, options)),
     }
-    const { remember, found, memoryDaemons, pass, storage } = createMemoryWorld({ embedder: picky })
+    const { remember, found, memoryDaemons, advance, storage } = createMemoryWorld({ embedder: picky })
     await remember('poison')
     await remember('an automobile')
     for (const daemon of memoryDaemons) daemon.start()
-    await pass(0)
+    await advance(0)
 
     expect(await found('car')).toEqual(['an automobile'])
     expect(await storage.factUpkeep.unembedded(9)).toEqual([])
   })
 
-  it('of another embedder are made anew', async () => {
+  it('recomputes the vectors of another embedder', async () => {
     const first = createMemoryWorld({ embedder: createHashEmbedder({ dimensions: 8 }) })
     for (const daemon of first.memoryDaemons) daemon.start()
     await first.remember('an automobile')
-    await first.pass(0)
+    await first.advance(0)
     const { storage, clock, ids } = first
     const second = createMemoryWorld({ storage, clock, ids, embedder })
     expect(await second.found('car')).toEqual([])
     for (const daemon of second.memoryDaemons) daemon.start()
-    await second.pass(0)
+    await second.advance(0)
 
     expect(await second.found('car')).toEqual(['an automobile'])
   })

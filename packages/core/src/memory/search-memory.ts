@@ -6,38 +6,38 @@ export interface SearchMemoryDeps {
   readonly facts: FactStore
   readonly clock: Clock
   readonly vectors: Pick<Vectors, 'embedder' | 'embed'>
-  /** Facts whose vectors a search compares at most. */
+  /** Upper limit for the facts whose vectors a search compares. */
   readonly vectorCandidates: number
 }
 
 export interface SearchMemoryRequest {
   readonly query: string
-  readonly namespace?: string | undefined // every namespace when missing
-  readonly tags?: readonly string[] | undefined // all of them
-  readonly sessionId?: string | undefined // only what was learnt in this session
-  readonly limit?: number | undefined // 10 when missing
+  readonly namespace?: string | undefined // default: every namespace
+  readonly tags?: readonly string[] | undefined // a fact must have all of them
+  readonly sessionId?: string | undefined // only facts that were written in this session
+  readonly limit?: number | undefined // default: 10
   readonly visibility: Visibility
 }
 
 export interface SearchHit {
   readonly fact: FactResource
-  /** Greater is better; comparable within one answer only. */
+  /** Higher is better; comparable only within one answer. */
   readonly score: number
 }
 
 /**
- * The facts that fit the query best. By words (BM25), and with an embedder by meaning as well: both lists are put
- * together by reciprocal rank fusion. An embedder that fails is no error, the search then goes by words alone.
+ * Finds the facts that match the query best: by words (BM25) and, with an embedder, also by meaning. Reciprocal rank
+ * fusion merges the two lists. If the embedder fails, the search uses words alone.
  */
 export type SearchMemory = (request: SearchMemoryRequest) => Promise<{ readonly items: readonly SearchHit[] }>
 
 const DEFAULT_LIMIT = 10
-/** How many of each list take part. */
+/** Each list contributes this many times the limit, at most `MAX_POOL`. */
 const POOL_FACTOR = 5
-const MOST_OF_POOL = 500
-/** Softens the difference between the first ranks; 60 is what the method was published with. */
+const MAX_POOL = 500
+/** Reduces the weight of the first ranks; 60 is the constant of the original paper. */
 const RANK_OFFSET = 60
-/** The most important fact counts this share more than one without importance: about three ranks at the top. */
+/** How much more the most important fact weighs than one without importance: about three ranks at the top. */
 const IMPORTANCE_SHARE = 0.05
 
 export function createSearchMemory({ facts, clock, vectors, vectorCandidates }: SearchMemoryDeps): SearchMemory {
@@ -51,7 +51,7 @@ export function createSearchMemory({ facts, clock, vectors, vectorCandidates }: 
 
   return async ({ query, namespace, tags, sessionId, limit = DEFAULT_LIMIT, visibility }) => {
     const filter = { namespace, tags, sourceSessionId: sessionId, now: clock.now(), visibility }
-    const pool = Math.min(MOST_OF_POOL, limit * POOL_FACTOR)
+    const pool = Math.min(MAX_POOL, limit * POOL_FACTOR)
     const lists = await Promise.all([facts.search(query, filter, pool), byMeaning(query, filter, pool)])
     const items = fuse(lists).slice(0, limit)
     return { items: items.map(({ fact, score }) => ({ fact: toFactResource(fact), score })) }

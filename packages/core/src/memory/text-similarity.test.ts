@@ -2,7 +2,7 @@ import { wordsOf } from '@perdure/ports'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { testDigest } from '../engine/test-engine.fixture.ts'
-import { fingerprintOf, likeness, probeOf } from './likeness.ts'
+import { candidateQueryOf, fingerprintOf, similarityOf } from './text-similarity.ts'
 
 const same = (a: string, b: string) => fingerprintOf(a, testDigest) === fingerprintOf(b, testDigest)
 
@@ -16,7 +16,7 @@ describe('fingerprintOf', () => {
     ['Café', 'Cafe\u0301'],
     ['Please just call Bob', 'call Bob'],
     ['the', 'The.'],
-  ])('is the same for %j and %j', (one, other) => {
+  ])('returns the same fingerprint for %j and %j', (one, other) => {
     expect(same(one, other)).toBe(true)
   })
 
@@ -33,30 +33,30 @@ describe('fingerprintOf', () => {
     ['Alice likes tea', 'Alice likes tea?'],
     ['x < 5', 'x > 5'],
     ['🚢', '⚓'],
-  ])('differs for %j and %j', (one, other) => {
+  ])('returns different fingerprints for %j and %j', (one, other) => {
     expect(same(one, other)).toBe(false)
   })
 })
 
-describe('likeness', () => {
-  it('is the share of words that both have', () => {
-    expect(likeness('a b c', 'c B a')).toBe(1)
-    expect(likeness('a b c', 'a b d')).toBe(0.5)
-    expect(likeness('a', 'b')).toBe(0)
-    expect(likeness('', '!')).toBe(0)
+describe('similarityOf', () => {
+  it('returns the share of the distinct words that both texts contain', () => {
+    expect(similarityOf('a b c', 'c B a')).toBe(1)
+    expect(similarityOf('a b c', 'a b d')).toBe(0.5)
+    expect(similarityOf('a', 'b')).toBe(0)
+    expect(similarityOf('', '!')).toBe(0)
   })
 })
 
-describe('probeOf', () => {
-  it('has a word in common with every text that is alike enough', () => {
+describe('candidateQueryOf', () => {
+  it('shares a word with every text that reaches the similarity', () => {
     const text = fc
       .array(fc.constantFrom('a', 'bb', 'ccc', 'dd', 'e', 'ffff', 'g'), { minLength: 1 })
       .map((w) => w.join(' '))
     fc.assert(
       fc.property(text, text, fc.integer({ min: 50, max: 100 }), (one, other, percent) => {
-        fc.pre(likeness(one, other) >= percent / 100)
-        const probe = new Set(wordsOf(probeOf(one, percent / 100)))
-        expect(wordsOf(other).some((word) => probe.has(word))).toBe(true)
+        fc.pre(similarityOf(one, other) >= percent / 100)
+        const query = new Set(wordsOf(candidateQueryOf(one, percent / 100)))
+        expect(wordsOf(other).some((word) => query.has(word))).toBe(true)
       }),
       { numRuns: 2_000 },
     )

@@ -1,24 +1,24 @@
 import { type Digest, wordsOf } from '@perdure/ports'
 
-/** Words that change nothing of what a text says. */
+/** Words that do not change the meaning of a statement. */
 const FILLERS: ReadonlySet<string> = new Set('the an please just simply basically actually also'.split(' '))
 
 const QUOTES: ReadonlySet<string> = new Set('"\'“”‘’«»')
 const SENTENCE_END: ReadonlySet<string> = new Set('.,;:!…')
 
 /**
- * What a text says, so that two texts with the same answer are duplicates: its words in their order, without filler
- * words, quotes around a word and punctuation at its end, in lower case. Words in capitals (US), signs (C++, -5, <) and
- * question marks stay as they are, for they may tell two statements apart.
+ * A digest of the statement in a text: texts with the same fingerprint are duplicates. Covers the words in order and in
+ * lower case, without filler words, quotes around a word and punctuation at its end. Acronyms (US), signs (C++, -5, <)
+ * and question marks are kept unchanged, because they can distinguish two statements.
  */
 export function fingerprintOf(text: string, digest: Pick<Digest, 'sha256'>): string {
   const words = text.normalize('NFC').trim().split(/\s+/u).map(plainWord)
-  const telling = words.filter((word) => word !== '' && !FILLERS.has(word))
-  return digest.sha256((telling.length > 0 ? telling : words).join(' '))
+  const significant = words.filter((word) => word !== '' && !FILLERS.has(word))
+  return digest.sha256((significant.length > 0 ? significant : words).join(' '))
 }
 
-/** Share of the different words of two texts that both have, from 0 to 1. */
-export function likeness(text: string, other: string): number {
+/** The Jaccard index of the words of two texts: the share of their distinct words that both contain, from 0 to 1. */
+export function similarityOf(text: string, other: string): number {
   const words = new Set(wordsOf(text))
   const others = new Set(wordsOf(other))
   const shared = [...words].filter((word) => others.has(word)).length
@@ -27,10 +27,10 @@ export function likeness(text: string, other: string): number {
 }
 
 /**
- * Words of which a text must have at least one to reach this likeness: a text may miss fewer words of the other than are
- * named here. The longest are named, for they are rare.
+ * A search query for texts that may reach this similarity: every such text contains at least one of the returned words,
+ * because it lacks fewer words than the query has. Uses the longest words, as they are rare.
  */
-export function probeOf(text: string, threshold: number): string {
+export function candidateQueryOf(text: string, threshold: number): string {
   const words = [...new Set(wordsOf(text))]
   const needed = words.length - Math.ceil(threshold * words.length) + 1
   return words
@@ -40,9 +40,9 @@ export function probeOf(text: string, threshold: number): string {
 }
 
 function plainWord(word: string): string {
-  const bare = withoutQuotes(withoutEnd(withoutQuotes(word.replaceAll('’', "'")), SENTENCE_END))
-  const isAcronym = /^\p{Lu}{2,}$/u.test(bare)
-  return isAcronym ? bare : bare.toLowerCase()
+  const stripped = withoutQuotes(withoutEnd(withoutQuotes(word.replaceAll('’', "'")), SENTENCE_END))
+  const isAcronym = /^\p{Lu}{2,}$/u.test(stripped)
+  return isAcronym ? stripped : stripped.toLowerCase()
 }
 
 function withoutQuotes(word: string): string {
@@ -51,7 +51,7 @@ function withoutQuotes(word: string): string {
   return withoutEnd(word.slice(start), QUOTES)
 }
 
-/** By steps from the end: a pattern would start anew at each of them. */
+/** A loop from the end, because a regular expression would retry at every mark. */
 function withoutEnd(word: string, marks: ReadonlySet<string>): string {
   let end = word.length
   while (marks.has(word.charAt(end - 1))) end--

@@ -1,7 +1,7 @@
 import type { Embedder, Logger, Timers } from '@perdure/ports'
 
 export interface VectorsDeps {
-  /** None: there is nothing but search by words. */
+  /** Without an embedder, a search uses words alone. */
   readonly embedder: Embedder | undefined
   readonly timers: Timers
   readonly logger: Logger
@@ -14,12 +14,12 @@ export interface EmbedderCheck {
   readonly message?: string | undefined
 }
 
-/** The embedder with its failures made harmless. */
+/** Wraps the embedder so that its failures never reject. */
 export interface Vectors {
   readonly embedder: Embedder | undefined
-  /** One vector of length 1 per text; `undefined` when the embedder fails or takes too long. Never rejects. */
+  /** One unit vector per text; `undefined` if the embedder fails or times out. Never rejects. */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[] | undefined>
-  /** Its state for the health document: `warn` from a failure until the next success. */
+  /** State for the health document: `warn` from a failure until the next success. */
   check(): EmbedderCheck
 }
 
@@ -30,20 +30,20 @@ export function createVectors({ embedder, timers, logger, embedTimeoutMs }: Vect
     embedder,
     async embed(texts) {
       if (embedder === undefined) return undefined
-      const { promise: late, reject: giveUp } = Promise.withResolvers<never>()
+      const { promise: timedOut, reject: rejectOnTimeout } = Promise.withResolvers<never>()
       const aborter = new AbortController()
       const cancel = timers.after(embedTimeoutMs, () => {
         aborter.abort()
-        giveUp(new Error(`no answer within ${embedTimeoutMs} ms`))
+        rejectOnTimeout(new Error(`no answer within ${embedTimeoutMs} ms`))
       })
       try {
-        const vectors = await Promise.race([asked(embedder, texts, aborter.signal), late])
-        const units = checkedUnits(embedder, texts, vectors)
+        const vectors = await Promise.race([requestVectors(embedder, texts, aborter.signal), timedOut])
+        const units = toUnitVectors(embedder, texts, vectors)
         failure = undefined
         return units
       } catch (error) {
         failure = error instanceof Error ? error.message : String(error)
-        logger.warn('the embedder failed: search goes by words alone', { embedder: embedder.name, failure })
+        logger.warn('the embedder failed; search uses words alone', { embedder: embedder.name, failure })
         return undefined
       } finally {
         cancel()
@@ -52,16 +52,16 @@ export function createVectors({ embedder, timers, logger, embedTimeoutMs }: Vect
     check() {
       if (embedder === undefined) return { status: 'disabled' }
       if (failure === undefined) return { status: 'ok', name: embedder.name }
-      return { status: 'warn', name: embedder.name, message: `search goes by words alone: ${failure}` }
+      return { status: 'warn', name: embedder.name, message: `search uses words alone: ${failure}` }
     },
   }
 }
 
-/** Also what it throws at once becomes a rejection. */
-const asked = async (embedder: Embedder, texts: readonly string[], signal: AbortSignal) =>
+/** `async`, so that a synchronous throw becomes a rejection. */
+const requestVectors = async (embedder: Embedder, texts: readonly string[], signal: AbortSignal) =>
   embedder.embed(texts, { signal })
 
-function checkedUnits(
+function toUnitVectors(
   { dimensions }: Embedder,
   texts: readonly string[],
   vectors: unknown,

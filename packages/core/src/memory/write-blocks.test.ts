@@ -4,8 +4,8 @@ import { createMemoryWorld } from './memory.fixture.ts'
 
 const put = (value: string, over: object = {}) => ({ label: 'persona', owner: 'alice', input: { value }, ...over })
 
-describe('a block', () => {
-  it('is made and then changed by the same call, and keeps its limit', async () => {
+describe('createWriteBlocks', () => {
+  it('creates and then changes a block with the same call, and keeps its limit', async () => {
     const { writeBlocks, readMemory } = createMemoryWorld()
     await writeBlocks.put(put('x', { input: { value: 'x', limit: 25 } }))
 
@@ -16,12 +16,12 @@ describe('a block', () => {
     expect(items).toMatchObject([{ value: 'y'.repeat(25) }])
   })
 
-  it('refuses a value over its limit and keeps the old one', async () => {
+  it('rejects a value above the limit and keeps the old value', async () => {
     const { writeBlocks, storage } = createMemoryWorld()
     await writeBlocks.put(put('short'))
 
     await expect(writeBlocks.put(put('x'.repeat(21)))).rejects.toThrow(
-      'value: has 21 characters, the block persona holds 20',
+      'value: has 21 characters, but the limit of the block persona is 20',
     )
     await expect(writeBlocks.put(put('x', { label: 'a/b' }))).rejects.toThrow('label')
     expect(await storage.blocks.find({ owner: 'alice', namespace: 'default', label: 'persona' })).toMatchObject({
@@ -29,7 +29,7 @@ describe('a block', () => {
     })
   })
 
-  it('is deleted by its owner, and by nobody twice', async () => {
+  it('deletes a block for its owner only, and only once', async () => {
     const { writeBlocks } = createMemoryWorld()
     await writeBlocks.put(put('x'))
 

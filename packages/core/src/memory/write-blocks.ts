@@ -24,22 +24,22 @@ export interface BlockDecisionsDeps {
 
 export interface BlockInput {
   readonly value: string
-  readonly namespace?: string | undefined // `default` when missing
-  readonly limit?: number | undefined // stays as it is when missing
+  readonly namespace?: string | undefined // default: `default`
+  readonly limit?: number | undefined // unchanged if omitted
 }
 
-interface OnBlock {
+interface BlockRequest {
   readonly label: string
   readonly owner: string
   readonly key?: KeyedRequest | undefined
 }
 
-/** Writes of a caller's own blocks for the API. */
+/** Writes the blocks of the caller for the API. */
 export interface WriteBlocks {
-  /** @throws AppError `validation-failed` for a malformed label, or a value over the limit of the block */
-  put(request: OnBlock & { readonly input: BlockInput }): Promise<Reply>
+  /** @throws AppError `validation-failed` for a malformed label or a value that exceeds the limit of the block */
+  put(request: BlockRequest & { readonly input: BlockInput }): Promise<Reply>
   /** @throws AppError `memory-block-not-found` */
-  remove(request: OnBlock & { readonly namespace?: string | undefined }): Promise<Reply>
+  remove(request: BlockRequest & { readonly namespace?: string | undefined }): Promise<Reply>
 }
 
 export function createWriteBlocks(deps: BlockDecisionsDeps & CommitOnceDeps): WriteBlocks {
@@ -68,27 +68,27 @@ export const blockRef = (owner: string, label: string, namespace = DEFAULT_NAMES
   label,
 })
 
-/** The block as it will be, and its write. @throws AppError `validation-failed` */
+/** The block after the change, and its write. @throws AppError `validation-failed` */
 export async function decideBlock(
   { blocks, clock, ids, blockLimit }: BlockDecisionsDeps,
   ref: BlockRef,
-  { value, limit: wanted }: BlockInput,
+  { value, limit: requestedLimit }: BlockInput,
 ): Promise<{ readonly block: BlockRecord; readonly writes: readonly Write[] }> {
   if (!OPERATOR_ID.test(ref.label)) {
     throw new AppError('validation-failed', {
       message: 'label: must start with a letter or digit and contain at most 128 letters, digits, "_" or "-"',
     })
   }
-  const known = await blocks.find(ref)
-  const limit = wanted ?? known?.limit ?? blockLimit
+  const existing = await blocks.find(ref)
+  const limit = requestedLimit ?? existing?.limit ?? blockLimit
   if (value.length > limit) {
     throw new AppError('validation-failed', {
-      message: `value: has ${value.length} characters, the block ${ref.label} holds ${limit}`,
-      hint: 'shorten the value, or give the block a higher limit',
+      message: `value: has ${value.length} characters, but the limit of the block ${ref.label} is ${limit}`,
+      hint: 'shorten the value, or raise the limit of the block',
     })
   }
   const now = clock.now()
-  const { id = ids.newId('block'), createdAt = now } = known ?? {}
+  const { id = ids.newId('block'), createdAt = now } = existing ?? {}
   const block: BlockRecord = { ...ref, id, value, limit, createdAt, updatedAt: now }
   return { block, writes: [{ type: 'block.put', block }] }
 }

@@ -17,20 +17,20 @@ export interface WriteFactsDeps extends FactDecisionsDeps, CommitOnceDeps {
   readonly basePath: string
 }
 
-interface OnFact {
+interface FactRequest {
   readonly id: string
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
-/** Writes of facts for the API; each is one commit with its events and the record of its key. */
+/** Writes facts for the API; each write is one commit that includes its events and its idempotency record. */
 export interface WriteFacts {
   /** @throws AppError `validation-failed` */
   create(request: { input: FactInput; owner: string; key?: KeyedRequest | undefined }): Promise<Reply>
   /** @throws AppError `memory-fact-not-found`, `validation-failed` */
-  update(request: OnFact & { readonly change: FactChange }): Promise<Reply>
+  update(request: FactRequest & { readonly change: FactChange }): Promise<Reply>
   /** @throws AppError `memory-fact-not-found` */
-  remove(request: OnFact): Promise<Reply>
+  remove(request: FactRequest): Promise<Reply>
 }
 
 export function createWriteFacts(deps: WriteFactsDeps): WriteFacts {

@@ -1,21 +1,21 @@
 import type { Storage } from '@perdure/ports'
 
-export interface Mortal {
+export interface CrashingStorage {
   readonly storage: Storage
-  /** Dies after the nth commit from now was written, before anybody hears of it. */
-  dieAfter(commits: number): void
-  isDead(): boolean
+  /** Crashes after the nth commit from now is stored, before its caller gets the answer. */
+  crashAfter(commits: number): void
+  hasCrashed(): boolean
 }
 
-/** The storage of a process that can die: a dead one writes nothing and hears nothing. */
-export function mortal(storage: Storage): Mortal {
+/** The storage of a process that can crash. After the crash it commits nothing, and callers get no answer. */
+export function createCrashingStorage(storage: Storage): CrashingStorage {
   let left = Number.POSITIVE_INFINITY
   const never = new Promise<never>(() => undefined)
   return {
-    dieAfter(commits) {
+    crashAfter(commits) {
       left = commits
     },
-    isDead: () => left <= 0,
+    hasCrashed: () => left <= 0,
     storage: {
       ...storage,
       unitOfWork: {

@@ -9,7 +9,7 @@ import {
   AGENTS,
   allRuns,
   CHILDREN,
-  type Death,
+  type CrashPoint,
   type Input,
   quiesce,
   startProcess,
@@ -17,44 +17,44 @@ import {
   WORKFLOWS,
 } from './engine-world.fixture.ts'
 
-/** A turn lets everything go on; a few microtasks leave it in the middle of what it does. */
-type Pause = number | 'turn'
+/** `'idle'` lets all pending work finish; a number of microtasks interrupts it in the middle. */
+type Pause = number | 'idle'
 type Command = fc.AsyncCommand<object, World>
 
 const command = (name: string, length: Pause, act: (world: World) => unknown): Command => ({
   check: () => true,
   async run(_, world) {
     await act(world)
-    if (length === 'turn') await quiesce(world.around)
+    if (length === 'idle') await quiesce(world.environment)
     else for (let n = 0; n < length; n++) await undefined
-    await revive(world)
-    await expectInvariants(world, length === 'turn')
+    await restartUntilAlive(world)
+    await expectInvariants(world, length === 'idle')
   },
   toString: () => `${name} ~${length}`,
 })
 
-/** Starts the next process once the last one has died, until one lives through its start. */
-export async function revive(world: World): Promise<void> {
+/** Starts processes until one survives its start. Does nothing while the current one is alive. */
+export async function restartUntilAlive(world: World): Promise<void> {
   while (!world.process.isAlive()) {
-    await quiesce(world.around)
+    await quiesce(world.environment)
     await boot(world)
-    await quiesce(world.around)
+    await quiesce(world.environment)
   }
 }
 
 async function boot(world: World): Promise<void> {
-  for (const run of await allRuns(world.around)) {
+  for (const run of await allRuns(world.environment)) {
     if (run.status === 'running') world.foundRunning.set(run.id, run.attempt)
-    for (const { seq, status } of await stepsOf(world.around, run)) {
+    for (const { seq, status } of await stepsOf(world.environment, run)) {
       const id = `${run.id}.${seq}`
-      if (status === 'started') world.deaths.set(id, (world.deaths.get(id) ?? 0) + 1)
+      if (status === 'started') world.crashes.set(id, (world.crashes.get(id) ?? 0) + 1)
     }
   }
   world.restarts++
-  world.bootedAt.push((await world.around.storage.events.head()).position)
-  world.process = startProcess(world.around)
+  world.bootedAt.push((await world.environment.storage.events.head()).position)
+  world.process = startProcess(world.environment)
   const { engine } = world.process
-  ask(
+  submit(
     world,
     engine.recover().then(() => engine.start()),
   )
@@ -65,9 +65,9 @@ const ALLOWED = [
   ...['approval-resolved', 'resume-without-suspension', 'thread-not-found', 'idempotency-conflict'],
 ]
 
-/** Asks without waiting for the answer; what is refused is noted. */
-function ask<T>(world: World, work: Promise<T>, heard: (answer: T) => void = () => undefined): void {
-  work.then(heard).catch((error: unknown) => {
+/** Handles a request without waiting for its answer, and records unexpected refusals. */
+function submit<T>(world: World, work: Promise<T>, onAnswer: (answer: T) => void = () => undefined): void {
+  work.then(onAnswer).catch((error: unknown) => {
     const id = error instanceof AppError ? error.id : String((error as Error).stack)
     if (!ALLOWED.includes(id)) world.refusals.add(id)
   })
@@ -86,7 +86,7 @@ function start(world: World, request: Start): void {
     ...{ target: { kind, id: targetId }, body, principal: ALICE, answer },
     ...keyed,
   })
-  ask(world, reply, ({ runId }) => {
+  submit(world, reply, ({ runId }) => {
     if (key !== undefined) expectOneRun(world, key, runId)
   })
 }
@@ -99,14 +99,14 @@ const startRun = (request: Start, length: Pause) =>
     start(world, known ?? request)
   })
 
-/** Several of one target at once, so that some have to wait for others. */
+/** Starts several runs of one target at once, so that some have to wait for others. */
 const startMany = (requests: readonly Start[], targetId: string, length: Pause) =>
   command(`start of ${targetId} ${JSON.stringify(requests)}`, length, (world) => {
     for (const request of requests) start(world, { ...request, targetId, key: undefined, threadId: undefined })
   })
 
 const advance = (ms: number, length: Pause) =>
-  command(`advance ${ms}`, length, ({ around }) => around.clock.advance(ms))
+  command(`advance ${ms}`, length, ({ environment }) => environment.clock.advance(ms))
 
 const emit = ({ name, key }: Emit, length: Pause) =>
   command(`emit ${name} ${key}`, length, (world) => emitEvent(world, { name, key }))
@@ -116,93 +116,97 @@ interface Emit {
   readonly key?: string | undefined
 }
 
-/** Under a key, the first name that comes with it is the one it always has. */
+/** Emits an event. A repeated key emits the name it was first used with. */
 export function emitEvent(world: World, { name, key }: Emit): void {
   const first = key === undefined ? name : (world.emitted.get(key) ?? name)
   if (key !== undefined) world.emitted.set(key, first)
   const keyed = key === undefined ? {} : { key: { id: key, fingerprint: 'same' } }
-  ask(world, world.process.engine.emitEvent({ name: first, payload: payloadOf(first, key), ...keyed }))
+  submit(world, world.process.engine.emitEvent({ name: first, payload: payloadOf(first, key), ...keyed }))
 }
 
 interface Decisions {
   readonly pick: number
-  readonly decisions: readonly boolean[] // at once
+  readonly decisions: readonly boolean[] // concurrent
 }
 
 const decide = ({ pick, decisions }: Decisions, length: Pause) =>
   command(`decide ${pick} ${decisions}`, length, async (world) => {
-    const { items } = await world.around.storage.approvals.list({}, { limit: 200, order: 'desc' }, EVERY_ROW)
+    const { items } = await world.environment.storage.approvals.list({}, { limit: 200, order: 'desc' }, EVERY_ROW)
     const approval = pickOf(items, pick)
     if (approval !== undefined) for (const granted of decisions) decideOne(world, approval.id, granted)
   })
 
 export const decideOne = (world: World, approvalId: string, granted: boolean) =>
-  ask(world, world.process.engine.resolveApproval({ approvalId, granted, by: 'alice', visibility: EVERY_ROW }), () => {
-    if (!world.decided.has(approvalId)) world.decided.set(approvalId, granted)
-    expect(granted, `the decision on ${approvalId}`).toBe(world.decided.get(approvalId))
-  })
+  submit(
+    world,
+    world.process.engine.resolveApproval({ approvalId, granted, by: 'alice', visibility: EVERY_ROW }),
+    () => {
+      if (!world.decided.has(approvalId)) world.decided.set(approvalId, granted)
+      expect(granted, `the decision on ${approvalId}`).toBe(world.decided.get(approvalId))
+    },
+  )
 
 const abort = (pick: number, length: Pause) =>
   command(`abort ${pick}`, length, async (world) => {
-    const run = pickOf(await allRuns(world.around), pick)
+    const run = pickOf(await allRuns(world.environment), pick)
     if (run === undefined) return
     world.aborted.add(run.id)
-    ask(world, world.process.engine.abortRun({ runId: run.id, visibility: EVERY_ROW }))
+    submit(world, world.process.engine.abortRun({ runId: run.id, visibility: EVERY_ROW }))
   })
 
 const resume = (pick: number, length: Pause) =>
   command(`resume ${pick}`, length, async (world) => {
-    const suspended = (await allRuns(world.around)).filter(({ status }) => status === 'suspended')
+    const suspended = (await allRuns(world.environment)).filter(({ status }) => status === 'suspended')
     const run = pickOf(suspended, pick)
     if (run !== undefined) resumeOne(world, run.id)
   })
 
 export function resumeOne(world: World, runId: string): void {
   world.resumed.add(runId)
-  ask(world, world.process.engine.resumeRun({ runId, payload: 1, principal: ALICE, visibility: EVERY_ROW }))
+  submit(world, world.process.engine.resumeRun({ runId, payload: 1, principal: ALICE, visibility: EVERY_ROW }))
 }
 
-/** All that a suspended run asks for, in one request. */
+/** Decides all pending approvals of a suspended run in one request. */
 const resolveAll = (pick: number, granted: readonly boolean[], length: Pause) =>
   command(`resolve all of ${pick} ${granted}`, length, async (world) => {
-    const suspended = (await allRuns(world.around)).filter(({ status }) => status === 'suspended')
+    const suspended = (await allRuns(world.environment)).filter(({ status }) => status === 'suspended')
     const run = pickOf(suspended, pick)
     const filter = { runId: run?.id, status: 'pending' } as const
-    const { items } = await world.around.storage.approvals.list(filter, { limit: 200, order: 'asc' }, EVERY_ROW)
+    const { items } = await world.environment.storage.approvals.list(filter, { limit: 200, order: 'asc' }, EVERY_ROW)
     if (run === undefined || items.length === 0) return
     const approvals = items.map(({ id }, index) => ({ id, granted: granted[index % granted.length] ?? true }))
     const key = { id: `resume ${run.id}`, fingerprint: JSON.stringify(approvals) }
     const principal = { subject: 'alice', scopes: ['admin:*'] }
-    ask(world, world.process.engine.resumeRun({ runId: run.id, approvals, principal, visibility: EVERY_ROW, key }))
+    submit(world, world.process.engine.resumeRun({ runId: run.id, approvals, principal, visibility: EVERY_ROW, key }))
   })
 
 const crash = (length: Pause) => command('crash', length, ({ process }) => process.kill())
 
-const crashAt = (commit: number, death: Death, length: Pause) =>
-  command(`crash ${death} commit ${commit}`, length, ({ process }) => process.dieAt(commit, death))
+const crashAt = (commit: number, point: CrashPoint, length: Pause) =>
+  command(`crash ${point} commit ${commit}`, length, ({ process }) => process.crashAt(commit, point))
 
-const crashTwice = (commit: number, death: Death, length: Pause) =>
-  command(`crash, and ${death} commit ${commit} of the next start`, length, async (world) => {
+const crashTwice = (commit: number, point: CrashPoint, length: Pause) =>
+  command(`crash, and ${point} commit ${commit} of the next start`, length, async (world) => {
     world.process.kill()
-    await quiesce(world.around)
+    await quiesce(world.environment)
     await boot(world)
-    world.process.dieAt(commit, death)
+    world.process.crashAt(commit, point)
   })
 
 const stop = (length: Pause) =>
   command('stop', length, async (world) => {
-    const { process, around } = world
+    const { process, environment } = world
     process.enter('draining')
-    ask(
+    submit(
       world,
       process.engine.drain(0).then(() => process.engine.release()),
     )
-    await quiesce(around)
+    await quiesce(environment)
     process.kill()
   })
 
-const pauses = fc.oneof(fc.constant('turn' as const), fc.constant('turn' as const), fc.nat(40))
-const deaths = fc.constantFrom<Death>('before', 'after')
+const pauses = fc.oneof(fc.constant('idle' as const), fc.constant('idle' as const), fc.nat(40))
+const crashPoints = fc.constantFrom<CrashPoint>('before', 'after')
 
 const starts = fc.record<Start>({
   targetId: fc.constantFrom(...Object.keys(AGENTS), ...Object.keys(WORKFLOWS)),
@@ -239,7 +243,7 @@ export const commands = [
     .tuple(fc.nat(5), fc.array(fc.boolean(), { minLength: 1, maxLength: 3 }), pauses)
     .map((given) => resolveAll(...given)),
   pauses.map(crash),
-  fc.tuple(fc.integer({ min: 1, max: 12 }), deaths, pauses).map((given) => crashAt(...given)),
-  fc.tuple(fc.integer({ min: 1, max: 12 }), deaths, pauses).map((given) => crashTwice(...given)),
+  fc.tuple(fc.integer({ min: 1, max: 12 }), crashPoints, pauses).map((given) => crashAt(...given)),
+  fc.tuple(fc.integer({ min: 1, max: 12 }), crashPoints, pauses).map((given) => crashTwice(...given)),
   pauses.map(stop),
 ]

@@ -1,7 +1,7 @@
 import type { RunRecord } from '@perdure/ports'
 import { expect } from 'vitest'
 import type { Program } from './engine-program.fixture.ts'
-import type { Process, Surroundings } from './engine-world.fixture.ts'
+import type { Environment, Process } from './engine-world.fixture.ts'
 
 /** A request that starts a run. */
 export interface Start {
@@ -14,25 +14,25 @@ export interface Start {
   readonly answer: 'accepted' | 'outcome'
 }
 
-/** What callers have done and heard so far, against which the storage is held. */
+/** The requests and answers of callers so far. The storage must agree with them. */
 export interface World {
-  readonly around: Surroundings
+  readonly environment: Environment
   process: Process
   restarts: number
   readonly starts: Map<string, Start> // by key
   readonly runOfKey: Map<string, string>
-  readonly emitted: Map<string, string> // names, by the key they were first emitted under
+  readonly emitted: Map<string, string> // event name by key
   readonly ended: Map<string, RunRecord>
-  readonly decided: Map<string, boolean> // approvals, by the first answer a caller has heard
-  readonly resumed: Set<string> // runs that were resumed with a payload
-  readonly aborted: Set<string> // runs that a caller has tried to abort
+  readonly decided: Map<string, boolean> // first answered decision, by approval
+  readonly resumed: Set<string> // runs resumed with a payload
+  readonly aborted: Set<string> // runs that a caller tried to abort
   readonly refusals: Set<string>
-  /** How often the process died while a step was under way, by effect id. */
-  readonly deaths: Map<string, number>
+  /** Crashes of the process while a step was executing, by effect id. */
+  readonly crashes: Map<string, number>
   readonly stepsDone: Map<string, number>
-  /** Where the log stood when each further process started. */
+  /** The head position of the log at each restart. */
   readonly bootedAt: number[]
-  /** The attempt in which a process that started has found a run executing. */
+  /** The attempt of each run that a restart found running. */
   readonly foundRunning: Map<string, number>
 }
 

@@ -1,5 +1,5 @@
-import { isTerminal } from '@perdure/protocol'
 import { type ApprovalRecord, EVERY_ROW, type RunRecord, type StepRecord } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { expect } from 'vitest'
 import { awaitsResume, readSuspension } from '../runs/stored-suspension.ts'
 import { expectOneRun, type World } from './engine-history.fixture.ts'
@@ -8,23 +8,23 @@ import { expectOutcome } from './engine-outcomes.fixture.ts'
 import { UNSURE } from './engine-program.fixture.ts'
 import { ABORT_GRACE_MS, AGENTS, allRuns, CONCURRENCY, laneOf, stepsOf } from './engine-world.fixture.ts'
 
-/** A run with all that is stored of it. */
+/** A run with its steps. */
 interface Stored {
   readonly run: RunRecord
   readonly steps: readonly StepRecord[]
 }
 
-/** What holds at every moment, and what holds besides once everything has happened that waits for no time to pass. */
+/** Checks what must always hold and, if `isQuiet`, what must also hold when no work is pending. */
 export async function expectInvariants(world: World, isQuiet: boolean): Promise<void> {
-  // What has happened by now is in the storage when it is read; the engine may go on while it is.
+  // Copied before the reads: the engine may make decisions and effects while the storage is being read.
   const decisions = [...world.decided]
-  const effects = [...world.around.effects]
-  const runs = await allRuns(world.around)
+  const effects = [...world.environment.effects]
+  const runs = await allRuns(world.environment)
   const approvals = await allApprovals(world)
   expect([...world.refusals]).toEqual([])
-  expect(world.around.faults).toEqual([])
+  expect(world.environment.faults).toEqual([])
   for (const run of runs) {
-    const stored = { run, steps: await stepsOf(world.around, run) }
+    const stored = { run, steps: await stepsOf(world.environment, run) }
     expectStable(world, run)
     expectEffects(world, stored, effects)
     expectOrder(stored)
@@ -35,17 +35,17 @@ export async function expectInvariants(world: World, isQuiet: boolean): Promise<
   for (const [id, granted] of decisions) expect(statusOf.get(id), id).toBe(granted ? 'granted' : 'denied')
   expectLanes(runs)
   if (!isQuiet) return
-  expect(await world.around.storage.emissions.list(1), 'events that are not handed out').toEqual([])
+  expect(await world.environment.storage.emissions.list(1), 'events that are not delivered').toEqual([])
   expectFamilies(runs, approvals)
   expectServed(world, runs)
   expectOwned(world, runs)
   expectNoneExpired(world, runs, approvals)
 }
 
-const allApprovals = async ({ around }: World): Promise<readonly ApprovalRecord[]> =>
-  (await around.storage.approvals.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
+const allApprovals = async ({ environment }: World): Promise<readonly ApprovalRecord[]> =>
+  (await environment.storage.approvals.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
 
-/** A key has one run for ever, and an end is final. */
+/** A key always has the same run, and the record of an ended run never changes. */
 function expectStable(world: World, run: RunRecord): void {
   const { key } = run.metadata
   if (key !== undefined && run.parentRunId === undefined) expectOneRun(world, key, run.id)
@@ -54,13 +54,17 @@ function expectStable(world: World, run: RunRecord): void {
   else if (isTerminal(run.status)) world.ended.set(run.id, run)
 }
 
-/** The work of a step is done once, and once more at most for every death while it was under way. */
-function expectEffects({ around, deaths, stepsDone }: World, { run, steps }: Stored, before: readonly string[]): void {
+/** A step takes effect once, and at most once more for each crash while it was executing. */
+function expectEffects(
+  { environment, crashes, stepsDone }: World,
+  { run, steps }: Stored,
+  before: readonly string[],
+): void {
   for (const { seq, kind, name, status, error } of steps) {
     if (kind !== 'step') continue
     const id = `${run.id}.${seq}`
-    const count = around.effects.filter((effectId) => effectId === id).length
-    expect(count, `effects of ${id}`).toBeLessThanOrEqual(1 + (deaths.get(id) ?? 0))
+    const count = environment.effects.filter((effectId) => effectId === id).length
+    expect(count, `effects of ${id}`).toBeLessThanOrEqual(1 + (crashes.get(id) ?? 0))
     if (status === 'completed') expect(count, `effects of ${id}, completed`).toBeGreaterThan(0)
     if (error !== undefined && !name.startsWith(UNSURE))
       expect(count, `effects of ${id}, failed`).toBeLessThanOrEqual(1)
@@ -79,51 +83,55 @@ function expectOrder({ run, steps }: Stored): void {
   if (run.suspension === undefined) expect(steps.map(({ seq }) => seq)).toEqual(steps.map((_, index) => index + 1))
 }
 
-function expectNoneOverdue({ around }: World, { run, steps }: Stored): void {
-  const now = around.clock.now()
+function expectNoneOverdue({ environment }: World, { run, steps }: Stored): void {
+  const now = environment.clock.now()
   const overdue = steps.filter(({ status, dueAt = now + 1 }) => status === 'waiting' && dueAt <= now)
-  expect(isTerminal(run.status) ? [] : overdue, 'waits that are overdue').toEqual([])
+  expect(isTerminal(run.status) ? [] : overdue, 'overdue waits').toEqual([])
 }
 
-function expectNoneExpired({ around }: World, runs: readonly RunRecord[], approvals: readonly ApprovalRecord[]): void {
-  const now = around.clock.now()
+function expectNoneExpired(
+  { environment }: World,
+  runs: readonly RunRecord[],
+  approvals: readonly ApprovalRecord[],
+): void {
+  const now = environment.clock.now()
   const active = new Set(runs.flatMap(({ id, status }) => (isTerminal(status) ? [] : [id])))
   const late = approvals.filter(
     ({ status, runId, seq, expiresAt = now + 1 }) =>
       status === 'pending' && seq === undefined && expiresAt <= now && active.has(runId),
   )
-  expect(late, 'approvals that are overdue').toEqual([])
+  expect(late, 'overdue approvals').toEqual([])
   const open = new Set(approvals.flatMap(({ id, status }) => (status === 'pending' ? [id] : [])))
   const idle = runs.filter((run) => {
     const { approvalIds = [] } = (awaitsResume(run) && readSuspension(run)) || {}
     return approvalIds.length > 0 && !approvalIds.some((id) => open.has(id))
   })
-  expect(idle, 'suspended runs whose decisions are all taken').toEqual([])
+  expect(idle, 'suspended runs whose approvals are all decided').toEqual([])
 }
 
 function expectLanes(runs: readonly RunRecord[]): void {
   const running = runs.filter(({ status }) => status === 'running')
   const lanes = running.flatMap((run) => laneOf(run) ?? [])
-  expect(lanes, 'lanes that are shared').toEqual([...new Set(lanes)])
+  expect(lanes, 'lanes with several running runs').toEqual([...new Set(lanes)])
   expect(running.length).toBeLessThanOrEqual(CONCURRENCY)
   const threads = runs
     .filter(({ status, threadId }) => !isTerminal(status) && threadId !== undefined)
     .map(({ targetId, threadId }) => `${targetId} ${threadId}`)
-  expect(threads, 'threads with several runs at once').toEqual([...new Set(threads)])
+  expect(threads, 'threads with several active runs').toEqual([...new Set(threads)])
 }
 
-/** Nothing goes on for a run that has ended. */
+/** A run that has ended has no active children and no pending approvals. */
 function expectFamilies(runs: readonly RunRecord[], approvals: readonly ApprovalRecord[]): void {
   const ended = new Set(runs.filter(({ status }) => isTerminal(status)).map(({ id }) => id))
   const orphans = runs.filter(({ status, parentRunId = '' }) => !isTerminal(status) && ended.has(parentRunId))
-  expect(orphans, 'children of parents that have ended').toEqual([])
+  expect(orphans, 'active children of ended runs').toEqual([])
   const idle = approvals.filter(({ status, runId }) => status === 'pending' && ended.has(runId))
-  expect(idle, 'open approvals of runs that have ended').toEqual([])
+  expect(idle, 'pending approvals of ended runs').toEqual([])
 }
 
-/** A run waits in the queue only as long as others execute in its place, code that was cut off for a grace. */
-function expectServed({ around }: World, runs: readonly RunRecord[]): void {
-  const now = around.clock.now()
+/** A run is queued only while others hold the slots or its lane. Aborted code holds its slot for the grace period. */
+function expectServed({ environment }: World, runs: readonly RunRecord[]): void {
+  const now = environment.clock.now()
   const isHolding = ({ status, finishReason, completedAt = now }: RunRecord) => {
     const isCut = status === 'aborted' || finishReason === 'budget-exhausted'
     return status === 'running' || (isCut && now - completedAt <= ABORT_GRACE_MS)
@@ -132,10 +140,10 @@ function expectServed({ around }: World, runs: readonly RunRecord[]): void {
   const lanes = new Set(holding.map(laneOf))
   const isLeft = (run: RunRecord) =>
     run.status === 'queued' && holding.length < CONCURRENCY && !lanes.has(laneOf(run) ?? '')
-  expect(runs.filter(isLeft), 'queued runs that nobody serves').toEqual([])
+  expect(runs.filter(isLeft), 'queued runs that could execute').toEqual([])
 }
 
-/** This process executes what is recorded as running, and has in line what is recorded as queued. */
+/** This process executes every run stored as running, and has every run stored as queued in its queue. */
 function expectOwned({ process }: World, runs: readonly RunRecord[]): void {
   for (const agentId of Object.keys(AGENTS)) {
     const { running, queued } = process.engine.readAgents.state(agentId)
@@ -146,29 +154,29 @@ function expectOwned({ process }: World, runs: readonly RunRecord[]): void {
   }
 }
 
-/** After all time has passed, a run has ended or waits for something that can still come. */
+/** Once no timer is left, each run has ended or waits for something that can still arrive. */
 export async function expectNoneStuck(world: World): Promise<void> {
-  const runs = await allRuns(world.around)
+  const runs = await allRuns(world.environment)
   const pending = new Set((await allApprovals(world)).flatMap(({ id, status }) => (status === 'pending' ? [id] : [])))
   const active = new Set(runs.filter(({ status }) => !isTerminal(status)).map(({ id }) => id))
   for (const run of runs.filter(({ id }) => active.has(id))) {
-    const waits = (await stepsOf(world.around, run)).filter(({ status }) => status === 'waiting')
-    const canCome = waits.some(
+    const waits = (await stepsOf(world.environment, run)).filter(({ status }) => status === 'waiting')
+    const canArrive = waits.some(
       ({ kind, approvalId = '', childRunId = '' }) =>
         kind === 'event' || pending.has(approvalId) || active.has(childRunId),
     )
-    expect([run.status, canCome || awaitsResume(run)], `${run.id} ${run.targetId}`).toEqual(['suspended', true])
+    expect([run.status, canArrive || awaitsResume(run)], `${run.id} ${run.targetId}`).toEqual(['suspended', true])
   }
 }
 
 const END = /^run\.(completed|failed|aborted)$/
 
-/** What holds of the whole history once every run has ended. */
+/** Checks the whole history once every run has ended. */
 export async function expectEnded(world: World): Promise<void> {
-  const runs = await allRuns(world.around)
+  const runs = await allRuns(world.environment)
   const approvals = await allApprovals(world)
   for (const run of runs) {
-    const events = await world.around.storage.events.read({ runId: run.id }, { after: 0, limit: 1_000 })
+    const events = await world.environment.storage.events.read({ runId: run.id }, { after: 0, limit: 1_000 })
     const positions = events.map(({ position }) => position)
     const ends = events.flatMap(({ type }, index) => (END.test(type) ? [[type, index]] : []))
     expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b))

@@ -11,7 +11,7 @@ const pause = async (turns: number) => {
 
 const withCommit = (storage: Storage, commit: Commit): Storage => ({ ...storage, unitOfWork: { commit } })
 
-/** As a disk does it: a commit takes a few turns of the event loop, and the next one waits for it. */
+/** Like a disk: a commit takes a few event loop turns, and the next one waits for it. */
 function withLatency(storage: Storage): Storage {
   let queue: Promise<unknown> = Promise.resolve()
   let count = 0
@@ -23,7 +23,7 @@ function withLatency(storage: Storage): Storage {
   })
 }
 
-/** As another thread does it: everybody can read a commit before it is answered. Answers come in the order of commits. */
+/** Like another thread: a commit is readable before it is answered. Answers arrive in commit order. */
 function withLateAnswers(storage: Storage): Storage {
   let answered: Promise<unknown> = Promise.resolve()
   let count = 0
@@ -44,29 +44,29 @@ function withLateAnswers(storage: Storage): Storage {
 
 const SEED = 20_261_121
 
-describe('the run engine keeps its promises whatever its callers, its code and the power supply do', {
+describe('the run engine under random requests, code and crashes', {
   timeout: 300_000,
 }, () => {
-  it('on a storage that answers at once', () =>
+  it('keeps its invariants with a storage that answers immediately', () =>
     checkEngine({
       open: createInMemoryStorage,
       numRuns: Number(process.env.N ?? 2_000),
       seed: Number(process.env.SEED ?? SEED),
     }))
 
-  it('on a storage that takes its time', () =>
+  it('keeps its invariants with a storage that commits slowly', () =>
     checkEngine({
       open: () => withLatency(createInMemoryStorage()),
       numRuns: Number(process.env.N ?? 150),
       seed: Number(process.env.SEED ?? SEED),
     }))
 
-  it('on a storage that answers late', () =>
+  it('keeps its invariants with a storage that answers late', () =>
     checkEngine({
       open: () => withLateAnswers(createInMemoryStorage()),
       numRuns: Number(process.env.N ?? 150),
       seed: Number(process.env.SEED ?? SEED),
     }))
 
-  it('in histories that nobody has seen before', () => checkEngine({ open: createInMemoryStorage, numRuns: 200 }))
+  it('keeps its invariants with a new random seed', () => checkEngine({ open: createInMemoryStorage, numRuns: 200 }))
 })

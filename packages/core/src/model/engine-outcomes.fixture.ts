@@ -10,7 +10,7 @@ export interface Known {
   readonly approvals: readonly ApprovalRecord[]
 }
 
-/** A run came to what an uninterrupted execution would come to, or to an end that the history explains. */
+/** A run has the result of an uninterrupted execution, or an end that its history explains. */
 export function expectOutcome(world: World, run: RunRecord, known: Known): void {
   const { program } = fromJsonText(run.input) as Input
   const { id, targetId, status, finishReason, error } = run
@@ -20,7 +20,7 @@ export function expectOutcome(world: World, run: RunRecord, known: Known): void 
   if (status !== 'completed') return
   const values = run.result === undefined ? [] : (fromJsonText(run.result) as unknown[])
   expect(isThrowing(program.parts.flat()), detail).toBe(false)
-  expect(explain({ world, run, known }, program, values), detail).toBeUndefined()
+  expect(resultProblem({ world, run, known }, program, values), detail).toBeUndefined()
 }
 
 const isResumed = ({ targetId }: RunRecord) =>
@@ -51,10 +51,11 @@ interface Context {
   readonly known: Known
 }
 
-/** What is wrong with the result of a program; `undefined` when it is what the program comes to. */
-function explain(context: Context, program: Program, values: readonly unknown[]): string | undefined {
+/** The problem with the result of a program; `undefined` if the result is possible. */
+function resultProblem(context: Context, program: Program, values: readonly unknown[]): string | undefined {
   for (const [part, ops] of program.parts.entries()) {
-    const decided = part === 0 ? [] : asked(context, part - 1, program.approvals[part - 1] ?? 0, values[part * 2])
+    const decided =
+      part === 0 ? [] : wrongDecisions(context, part - 1, program.approvals[part - 1] ?? 0, values[part * 2])
     const problem = problemOf(context, { ops, values: values[part * 2 + 1], path: `${part}` })
     if (decided !== undefined && decided.length > 0) return `${decided}`
     if (problem !== undefined) return problem
@@ -62,8 +63,8 @@ function explain(context: Context, program: Program, values: readonly unknown[])
   return values.length === program.parts.length * 2 ? undefined : 'too many values'
 }
 
-/** The decisions that a resumed part was given; one that was still open when a payload resumed the run is no. */
-function asked({ world, run, known }: Context, part: number, count: number, values: unknown): string[] {
+/** Differences between the decisions a resumed part received and the stored ones. Pending ones count as denied. */
+function wrongDecisions({ world, run, known }: Context, part: number, count: number, values: unknown): string[] {
   const expected = Array.from({ length: count }, (_, index) => `own:${part}.${index}`).map((name) => {
     const approval = known.approvals.find((one) => one.runId === run.id && one.name === name)
     return [name, approval?.status === 'granted'] as const
@@ -71,8 +72,8 @@ function asked({ world, run, known }: Context, part: number, count: number, valu
   const given = values as (readonly [string, boolean])[]
   return expected.flatMap(([name, granted], index) => {
     const [givenName, givenGranted] = given[index] ?? []
-    const isOpenThen = world.resumed.has(run.id) && givenGranted === false
-    return givenName === name && (givenGranted === granted || isOpenThen) ? [] : [`${name} was ${givenGranted}`]
+    const wasPending = world.resumed.has(run.id) && givenGranted === false
+    return givenName === name && (givenGranted === granted || wasPending) ? [] : [`${name} was ${givenGranted}`]
   })
 }
 
@@ -84,7 +85,7 @@ interface Branch {
 
 function problemOf(context: Context, { ops, values, path }: Branch): string | undefined {
   if (isThrowing(ops)) return values === THROWN ? undefined : `${path} did not throw`
-  if (!Array.isArray(values) || values.length !== ops.length) return `${path} came to ${JSON.stringify(values)}`
+  if (!Array.isArray(values) || values.length !== ops.length) return `${path} returned ${JSON.stringify(values)}`
   for (const [index, op] of ops.entries()) {
     const problem = problemOfOne(context, op, { value: values[index], path: `${path}.${index}` })
     if (problem !== undefined) return problem
@@ -104,10 +105,10 @@ function problemOfOne(
   }
   return possible(context, op, path).includes(JSON.stringify(value))
     ? undefined
-    : `${op.op} at ${path} came to ${JSON.stringify(value)}`
+    : `${op.op} at ${path} returned ${JSON.stringify(value)}`
 }
 
-/** What a call may come to, as JSON. */
+/** The possible results of a call, as JSON. */
 function possible({ world, run, known }: Context, op: Op, path: string): string[] {
   switch (op.op) {
     case 'step':
@@ -132,7 +133,7 @@ function possible({ world, run, known }: Context, op: Op, path: string): string[
   }
 }
 
-const PLAIN = { sleep: 'slept', race: 'raced', emit: 'said', hops: 'hopped', both: 'never', throw: 'never' }
+const PLAIN = { sleep: 'slept', race: 'raced', emit: 'emitted', microtasks: 'continued', both: 'never', throw: 'never' }
 
 const pathOf = ({ input }: RunRecord) => (fromJsonText(input) as Input).path
 const outcomeOfChild = ({ status, result }: RunRecord) =>

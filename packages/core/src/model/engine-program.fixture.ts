@@ -1,14 +1,14 @@
 import { AppError } from '@perdure/ports'
 import fc from 'fast-check'
-import type { RunContext } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
 
-/** One call of a generated program; what it does is data, so that its outcome can be told without executing it. */
+/** One call of a generated program, as data, so that its outcome can be predicted without executing it. */
 export type Op =
   | {
       readonly op: 'step'
-      readonly isShared: boolean // has the name that others have too
+      readonly isShared: boolean // has the same name as other steps
       readonly onCrash: 'retry' | 'fail' | 'ask'
-      readonly fails: number // times before it works, in one process
+      readonly fails: number // failed attempts before it succeeds, in one process
       readonly takesMs: number
     }
   | { readonly op: 'sleep'; readonly ms: number }
@@ -17,25 +17,25 @@ export type Op =
   | { readonly op: 'both' | 'race'; readonly left: readonly Op[]; readonly right: readonly Op[] }
   | { readonly op: 'child'; readonly agentId: string; readonly ops: readonly Op[] }
   | { readonly op: 'emit'; readonly isAwaited: boolean }
-  | { readonly op: 'hops'; readonly count: number }
+  | { readonly op: 'microtasks'; readonly count: number }
   | { readonly op: 'throw' }
 
-/** Parts that are executed one after the other; after each but the last, the run suspends itself as a whole. */
+/** Parts that execute in sequence; the run suspends itself between them. */
 export interface Program {
   readonly parts: readonly (readonly Op[])[]
-  /** How many approvals the suspension after each part asks for. */
+  /** The number of approvals that the suspension after each part requests. */
   readonly approvals: readonly number[]
-  /** When these expire. */
+  /** The timeout of these approvals. */
   readonly approvalTimeoutMs?: number | undefined
 }
 
 export const CRASHED = 'crashed'
 export const CHILD_FAILED = 'child failed'
 export const THROWN = 'thrown'
-/** Names of steps that ask after a crash begin with this. */
+/** The prefix of names of steps that ask for an approval after a crash. */
 export const UNSURE = 'unsure'
 
-/** The outside world: a step leaves its effect there once its work is done. */
+/** The outside world, in which a step takes effect once its work is done. */
 export interface Outside {
   readonly after: (ms: number) => Promise<void>
   readonly effect: (effectId: string) => void
@@ -54,21 +54,26 @@ export async function execute(program: Program, context: RunContext, outside: Ou
   return context.suspend({ approvals, state: { part: part + 1, values: all } })
 }
 
-interface Place {
+interface CallSite {
   readonly context: RunContext
   readonly outside: Outside
   readonly path: string
 }
 
-async function executeOps(ops: readonly Op[], place: Place): Promise<unknown[]> {
+async function executeOps(ops: readonly Op[], site: CallSite): Promise<unknown[]> {
   const values: unknown[] = []
-  for (const [index, op] of ops.entries()) values.push(await EXECUTE[op.op](op as never, at(place, index)))
+  for (const [index, op] of ops.entries()) values.push(await EXECUTE[op.op](op as never, at(site, index)))
   return values
 }
 
-const at = (place: Place, index: number | string): Place => ({ ...place, path: `${place.path}.${index}` })
+const at = (site: CallSite, index: number | string): CallSite => ({
+  ...site,
+  path: `${site.path}.${index}`,
+})
 
-const EXECUTE: { readonly [Name in Op['op']]: (op: Extract<Op, { op: Name }>, place: Place) => Promise<unknown> } = {
+const EXECUTE: {
+  readonly [Name in Op['op']]: (op: Extract<Op, { op: Name }>, site: CallSite) => Promise<unknown>
+} = {
   async step({ isShared, onCrash, fails, takesMs }, { context, outside, path }) {
     const retry = { maxAttempts: fails + 1, initialDelayMs: 10 }
     const work = async ({ effectId, attempt }: { readonly effectId: string; readonly attempt: number }) => {
@@ -91,14 +96,14 @@ const EXECUTE: { readonly [Name in Op['op']]: (op: Extract<Op, { op: Name }>, pl
     const { granted } = await context.approval(`ask-${path}`, options)
     return granted
   },
-  async both({ left, right }, place) {
-    const branches = [executeOps(left, at(place, 'l')), executeOps(right, at(place, 'r'))]
+  async both({ left, right }, site) {
+    const branches = [executeOps(left, at(site, 'l')), executeOps(right, at(site, 'r'))]
     const settled = await Promise.allSettled(branches)
     for (const one of settled) if (one.status === 'rejected') recovered(one.reason, THROWN)
     return settled.map((one) => (one.status === 'fulfilled' ? one.value : THROWN))
   },
-  async race({ left, right }, place) {
-    const branches = [executeOps(left, at(place, 'l')), executeOps(right, at(place, 'r'))]
+  async race({ left, right }, site) {
+    const branches = [executeOps(left, at(site, 'l')), executeOps(right, at(site, 'r'))]
     for (const branch of branches) branch.catch(() => undefined)
     await Promise.race(branches).catch((error: unknown) => recovered(error, THROWN))
     return 'raced'
@@ -112,20 +117,20 @@ const EXECUTE: { readonly [Name in Op['op']]: (op: Extract<Op, { op: Name }>, pl
     }
   },
   async emit({ isAwaited }, { context, path }) {
-    const durable = context.emit('note.said', { path })
+    const durable = context.emit('note.emitted', { path })
     if (isAwaited) await durable
-    return 'said'
+    return 'emitted'
   },
-  async hops({ count }) {
-    for (let hop = 0; hop < count; hop++) await undefined
-    return 'hopped'
+  async microtasks({ count }) {
+    for (let n = 0; n < count; n++) await undefined
+    return 'continued'
   },
   async throw() {
     throw Object.assign(new Error(THROWN), { code: THROWN })
   },
 }
 
-/** What the program makes of an error it knows; any other one ends it. */
+/** Replaces an expected error by `value` and rethrows any other. */
 function recovered(error: unknown, value: string): string {
   const isKnown = error instanceof AppError ? error.id === 'step-failed' : (error as { code?: string }).code === THROWN
   if (!isKnown) throw error
@@ -133,7 +138,7 @@ function recovered(error: unknown, value: string): string {
 }
 
 export const EVENT_NAMES = ['first', 'second']
-/** Of an event emitted under a key, or without one. */
+/** The payload of an event, emitted with or without a key. */
 export const payloadOf = (name: string, key?: string) => `payload of ${name}${key === undefined ? '' : ` under ${key}`}`
 export const keyOfPayload = (payload: unknown): string | undefined => / under (.*)$/.exec(String(payload))?.[1]
 export const EMIT_KEYS = ['e1', 'e2']
@@ -158,12 +163,12 @@ const event = fc.record({
 })
 const approval = fc.record({ op: fc.constant('approval' as const), timeoutMs: timeout })
 const emit = (isAwaited: boolean) => fc.constant({ op: 'emit' as const, isAwaited })
-const hops = fc.record({ op: fc.constant('hops' as const), count: fc.nat(5) })
+const microtasks = fc.record({ op: fc.constant('microtasks' as const), count: fc.nat(5) })
 const thrown = fc.constant({ op: 'throw' as const })
 
-const rest = [weighted(2, sleep), weighted(2, approval), weighted(1, hops), weighted(1, thrown)]
+const rest = [weighted(2, sleep), weighted(2, approval), weighted(1, microtasks), weighted(1, thrown)]
 const leaves: fc.WeightedArbitrary<Op>[] = [weighted(8, step), weighted(3, event), weighted(1, emit(false)), ...rest]
-/** Code that awaits more than its calls keeps their order by their names alone. */
+/** Code that awaits more than its calls needs unique step names to keep their order. */
 const named: fc.WeightedArbitrary<Op>[] = [
   ...[
     weighted(
@@ -178,7 +183,7 @@ const named: fc.WeightedArbitrary<Op>[] = [
 const opsOf = (ops: readonly fc.WeightedArbitrary<Op>[], maxLength: number) =>
   fc.array(fc.oneof(...ops), { maxLength, size: 'max' })
 
-/** Programs whose children are of these agents. */
+/** Generates programs that call these agents as children. */
 export function programs(childIds: readonly string[]): fc.Arbitrary<Program> {
   const childOf = (ops: fc.Arbitrary<Op[]>): fc.WeightedArbitrary<Op> =>
     weighted(3, fc.record({ op: fc.constant('child' as const), agentId: fc.constantFrom(...childIds), ops }))

@@ -15,8 +15,8 @@ import { createRecall } from '../idempotency/recall.ts'
 import { createPhase } from '../lifecycle/phase.ts'
 import { createRenderEnvelope } from '../realtime/envelope.ts'
 import { createEventHub, withPublication } from '../realtime/event-hub.ts'
-import type { RunContext } from '../targets/agent.ts'
 import { createAgentRegistry } from '../targets/agent-registry.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import type { RunServices } from '../targets/run-services.ts'
 import type { RunTarget } from '../targets/run-target.ts'
 import { createWorkflowRegistry } from '../targets/workflow-registry.ts'
@@ -52,40 +52,40 @@ export const CONCURRENCY = 3
 export const ABORT_GRACE_MS = 5_000
 export const CHILDREN = ['parallel', 'fragile', 'queueing']
 
-/** What a run is given. */
+/** The input of a run. */
 export interface Input {
   readonly program: Program
-  readonly path?: string // of the call of the parent
+  readonly path?: string // path of the call in the parent
 }
 
-export type Death = 'before' | 'after'
+export type CrashPoint = 'before' | 'after'
 
-/** One process on the storage of the world. A dead one writes nothing, reads nothing and hears nothing. */
+/** One process on the storage of the world. After `kill` it reads and writes nothing. */
 export interface Process {
   readonly engine: Engine
   readonly recall: ReturnType<typeof createRecall>
   enter(phase: 'draining'): void
   isAlive(): boolean
   kill(): void
-  /** Dies at the nth commit from now: before it is written, or after it and before anybody hears of it. */
-  dieAt(commit: number, death: Death): void
+  /** Crashes at the nth commit from now: before it is stored, or after it and before the caller gets the answer. */
+  crashAt(commit: number, point: CrashPoint): void
 }
 
-/** The outside of a series of processes: the clock, the storage, and what the steps have done. */
-export interface Surroundings {
+/** The state that outlives a process: the clock, the storage, and the effects of steps. */
+export interface Environment {
   readonly storage: Storage
   readonly clock: ReturnType<typeof createManualClock>
   readonly ids: ReturnType<typeof createSequenceIds>
-  /** One entry per time that the work of a step was done. */
+  /** The effect id of each effect of a step. */
   readonly effects: string[]
-  /** What the engine has logged as an error. */
+  /** Errors logged by the engine. */
   readonly faults: unknown[]
-  /** Changes whenever a process touches the storage or a timer fires. */
+  /** Increases whenever a process accesses the storage or a timer fires. */
   activity: number
   pending: number
 }
 
-export const surroundings = (storage: Storage): Surroundings => ({
+export const createEnvironment = (storage: Storage): Environment => ({
   storage,
   clock: createManualClock(),
   ids: createSequenceIds(),
@@ -97,17 +97,17 @@ export const surroundings = (storage: Storage): Surroundings => ({
 
 const never = new Promise<never>(() => undefined)
 
-export function startProcess(around: Surroundings): Process {
-  const { clock, ids, effects, faults } = around
+export function startProcess(environment: Environment): Process {
+  const { clock, ids, effects, faults } = environment
   let isAlive = true
-  let deathAt = Number.POSITIVE_INFINITY
+  let crashCommit = Number.POSITIVE_INFINITY
   let commits = 0
-  let death: Death = 'before'
+  let crashPoint: CrashPoint = 'before'
 
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!isAlive) return never
-    around.activity++
-    around.pending++
+    environment.activity++
+    environment.pending++
     try {
       const done = await work()
       return isAlive ? done : never
@@ -115,7 +115,7 @@ export function startProcess(around: Surroundings): Process {
       if (isAlive) throw error
       return never
     } finally {
-      around.pending--
+      environment.pending--
     }
   }
   const guardedPort = <T extends object>(port: T): T =>
@@ -125,10 +125,10 @@ export function startProcess(around: Surroundings): Process {
 
   const unitOfWork: Storage['unitOfWork'] = {
     commit(writes) {
-      const isLast = ++commits === deathAt
-      if (isLast && death === 'before') isAlive = false
+      const isLast = ++commits === crashCommit
+      if (isLast && crashPoint === 'before') isAlive = false
       return guarded(async () => {
-        const outcome = await around.storage.unitOfWork.commit(writes)
+        const outcome = await environment.storage.unitOfWork.commit(writes)
         if (isLast) isAlive = false
         return outcome
       })
@@ -139,7 +139,7 @@ export function startProcess(around: Surroundings): Process {
     after: (ms, fn) =>
       clock.after(ms, () => {
         if (!isAlive) return
-        around.activity++
+        environment.activity++
         fn()
       }),
   }
@@ -154,7 +154,7 @@ export function startProcess(around: Surroundings): Process {
     error: (...fault) => void (isAlive && fault[0] !== 'event refused' && faults.push(fault)),
   }
 
-  const { storage } = around
+  const { storage } = environment
   const agents = createAgentRegistry()
   const workflows = createWorkflowRegistry()
   for (const [id, options] of Object.entries(AGENTS)) agents.register(agentOf(id, code, options))
@@ -188,25 +188,25 @@ export function startProcess(around: Surroundings): Process {
     kill() {
       isAlive = false
     },
-    dieAt(commit, how) {
-      deathAt = commits + commit
-      death = how
+    crashAt(commit, point) {
+      crashCommit = commits + commit
+      crashPoint = point
     },
   }
 }
 
-/** Lets everything happen that waits for no time to pass. */
-export async function quiesce(around: Surroundings): Promise<void> {
+/** Runs until no work is pending, without moving the clock. */
+export async function quiesce(environment: Environment): Promise<void> {
   for (let quiet = 0; quiet < 3; ) {
-    const before = around.activity
-    around.clock.advance(0)
+    const before = environment.activity
+    environment.clock.advance(0)
     await new Promise<void>((resolve) => setImmediate(resolve))
-    quiet = around.activity === before && around.pending === 0 ? quiet + 1 : 0
+    quiet = environment.activity === before && environment.pending === 0 ? quiet + 1 : 0
   }
 }
 
-export const allRuns = async ({ storage }: Surroundings): Promise<readonly RunRecord[]> =>
+export const allRuns = async ({ storage }: Environment): Promise<readonly RunRecord[]> =>
   (await storage.runs.list({}, { limit: 200, order: 'asc' }, EVERY_ROW)).items
 
-export const stepsOf = ({ storage }: Surroundings, { id }: RunRecord): Promise<readonly StepRecord[]> =>
+export const stepsOf = ({ storage }: Environment, { id }: RunRecord): Promise<readonly StepRecord[]> =>
   storage.steps.list(id)

@@ -26,18 +26,18 @@ describe('classifyProviderResponse', () => {
     [402, 'unknown', false],
     [413, 'unknown', false],
     [600, 'unknown', false],
-  ] as const)('takes the status %i for %s, retryable: %s', (status, kind, retryable) => {
+  ] as const)('classifies the status %i as %s, retryable: %s', (status, kind, retryable) => {
     const error = classifyProviderResponse({ status, headers: {}, body: '{}' })
 
     expect(error).toBeInstanceOf(ProviderError)
     expect(error).toMatchObject({ kind, retryable, status })
   })
 
-  it.each([[-1], [1_000], [Number.NaN]])('takes %d, which is no status, for unknown', (status) => {
+  it.each([[-1], [1_000], [Number.NaN]])('classifies %d, which is not an HTTP status, as unknown', (status) => {
     expect(classifyProviderResponse({ status })).toMatchObject({ kind: 'unknown', retryable: false })
   })
 
-  it('finds a failure in every status but those of success', () => {
+  it('returns an error for every status outside 200 to 299', () => {
     const successes = Array.from({ length: 1_000 }, (_, status) => status).filter(
       (status) => classifyProviderResponse({ status, body: 'too many tokens' }) === undefined,
     )
@@ -45,7 +45,7 @@ describe('classifyProviderResponse', () => {
     expect([successes.length, successes[0], successes.at(-1)]).toEqual([100, 200, 299])
   })
 
-  it('says the status and what it means, and nothing of what the provider sent', () => {
+  it('includes the status and its meaning in the message, but nothing from the response body', () => {
     const body = { error: { message: 'the prompt was: my secret' } }
 
     expect(classifyProviderResponse({ status: 400, body })?.message).toBe(
@@ -54,14 +54,14 @@ describe('classifyProviderResponse', () => {
     expect(classifyProviderResponse({ status: 0 })?.message).toBe(PROVIDER_FAILURES.transient)
   })
 
-  it('keeps what the HTTP client threw as the cause', () => {
+  it('keeps the error of the HTTP client as the cause', () => {
     const cause = new TypeError('fetch failed')
 
     expect(classifyProviderResponse({ status: 0, cause })?.cause).toBe(cause)
   })
 })
 
-describe('classifyProviderResponse, for a request that is too long', () => {
+describe('classifyProviderResponse for a request that is too long', () => {
   const bodies: [string, unknown][] = [
     ['OpenAI', { error: { code: 'context_length_exceeded', message: '…' } }],
     ['OpenAI chat', { error: { message: "This model's maximum context length is 8192 tokens. However, …" } }],
@@ -74,7 +74,7 @@ describe('classifyProviderResponse, for a request that is too long', () => {
     ['a provider like Cohere', 'TOO MANY TOKENS: size limit exceeded'],
   ]
 
-  it.each(bodies)('understands %s', (_, body) => {
+  it.each(bodies)('recognizes the message of %s', (_, body) => {
     const expected = { kind: 'context-length', retryable: false }
 
     expect(classifyProviderResponse({ status: 400, body })).toMatchObject(expected)
@@ -88,27 +88,27 @@ describe('classifyProviderResponse, for a request that is too long', () => {
     [500, 'transient'],
     [503, 'capacity'],
     [413, 'unknown'],
-  ])('does not look at the body of a %i', (status, kind) => {
+  ])('ignores the body for the status %i', (status, kind) => {
     expect(classifyProviderResponse({ status, body: 'prompt is too long' })).toMatchObject({ kind })
   })
 
   it.each([
-    ['nothing', undefined],
+    ['no body', undefined],
     ['null', null],
-    ['another complaint', { error: { message: 'max_tokens must be positive' } }],
+    ['another error message', { error: { message: 'max_tokens must be positive' } }],
     ['bytes', new Uint8Array([1])],
-  ])('takes %s for an invalid request', (_, body) => {
+  ])('classifies a 400 with %s as an invalid request', (_, body) => {
     expect(classifyProviderResponse({ status: 400, body })).toMatchObject({ kind: 'invalid-request' })
   })
 
-  it('survives a body that is not JSON', () => {
+  it('accepts a body that cannot be serialized to JSON', () => {
     const body: Record<string, unknown> = {}
     body.itself = body
 
     expect(classifyProviderResponse({ status: 400, body })).toMatchObject({ kind: 'invalid-request' })
   })
 
-  it('finds the words wherever they stand', () => {
+  it('finds a phrase anywhere in the body', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
         const body = `${before}Prompt Is Too Long${after}`
@@ -118,7 +118,7 @@ describe('classifyProviderResponse, for a request that is too long', () => {
   })
 })
 
-describe('classifyProviderResponse, for Retry-After', () => {
+describe('classifyProviderResponse with Retry-After', () => {
   const retryAfter = (headers: ProviderHeaders | undefined, status = 429) => {
     const error = classifyProviderResponse({ status, headers })
     return [error?.retryAfterMs, error?.retryAfterDate]
@@ -131,39 +131,39 @@ describe('classifyProviderResponse, for Retry-After', () => {
     ['1.5', 1_500],
     ['0.0001', 1],
     ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
-  ])('exposes %j as %d milliseconds', (value, ms) => {
+  ])('converts %j to %d milliseconds', (value, ms) => {
     expect(retryAfter({ 'retry-after': value })).toEqual([ms, undefined])
   })
 
-  it('keeps an HTTP-date as it was sent', () => {
+  it('keeps an HTTP-date unchanged', () => {
     expect(retryAfter({ 'Retry-After': DATE })).toEqual([undefined, DATE])
   })
 
-  it.each([[''], ['soon'], ['-5'], ['1e3'], ['5, 5'], ['0x10'], ['Infinity']])('ignores %j', (value) => {
+  it.each([[''], ['soon'], ['-5'], ['1e3'], ['5, 5'], ['0x10'], ['Infinity']])('ignores the value %j', (value) => {
     expect(retryAfter({ 'retry-after': value })).toEqual([undefined, undefined])
   })
 
   it.each<[string, ProviderHeaders]>([
     ['Headers', new Headers({ 'Retry-After': '3' })],
-    ['a record in lower case', { 'retry-after': '3' }],
-    ['a record in the case of the provider', { 'content-type': 'text/plain', 'RETRY-After': '3' }],
-    ['a record of lists', { 'retry-after': ['3', '9'] }],
+    ['a record with a lower-case name', { 'retry-after': '3' }],
+    ['a record with an upper-case name', { 'content-type': 'text/plain', 'RETRY-After': '3' }],
+    ['a record with a list of values', { 'retry-after': ['3', '9'] }],
     ['a record with a header named get', { get: '1', 'retry-after': '3' }],
-  ])('reads %s', (_, headers) => {
+  ])('reads the header from %s', (_, headers) => {
     expect(retryAfter(headers)).toEqual([3_000, undefined])
   })
 
   it.each<[string, ProviderHeaders | undefined]>([
     ['no headers', undefined],
-    ['Headers without it', new Headers()],
-    ['a record without it', { 'content-type': 'text/plain' }],
-    ['a record with nothing in it', { 'retry-after': undefined }],
+    ['Headers without the header', new Headers()],
+    ['a record without the header', { 'content-type': 'text/plain' }],
+    ['a record with an undefined value', { 'retry-after': undefined }],
     ['a record with an empty list', { 'retry-after': [] }],
-  ])('finds nothing in %s', (_, headers) => {
+  ])('returns no delay for %s', (_, headers) => {
     expect(retryAfter(headers)).toEqual([undefined, undefined])
   })
 
-  it.each([[0], [400], [500], [503], [529]])('does not honour it for a %i', (status) => {
+  it.each([[0], [400], [500], [503], [529]])('ignores Retry-After for the status %i', (status) => {
     expect(retryAfter({ 'retry-after': '3' }, status)).toEqual([undefined, undefined])
   })
 })

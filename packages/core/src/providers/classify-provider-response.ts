@@ -10,16 +10,16 @@ export type ProviderHeaders =
 export interface ProviderResponse {
   readonly status: number // 0 is a timeout or a network failure
   readonly headers?: ProviderHeaders | undefined
-  /** The text of the response, or what it parses to. */
+  /** The response body, as text or parsed. */
   readonly body?: unknown
-  /** What the HTTP client threw; becomes the cause of the error. */
+  /** The error thrown by the HTTP client; becomes the cause of the `ProviderError`. */
   readonly cause?: unknown
 }
 
 /**
- * The failure an HTTP response of a model provider means, or `undefined` for a success (2xx). Never throws.
+ * Maps an HTTP response of a model provider to an error, or to `undefined` for a success (2xx). Never throws.
  *
- * @see the table of HTTP classifications in section 7.4 of the interface document
+ * @see `PROVIDER_STATUS_RULES` in `@perdure/protocol`
  */
 export function classifyProviderResponse(response: ProviderResponse): ProviderError | undefined {
   const { status, headers = {}, body, cause } = response
@@ -29,7 +29,7 @@ export function classifyProviderResponse(response: ProviderResponse): ProviderEr
     statuses.some(([first, last]) => first <= status && status <= last),
   )
   const longContext = rule?.kindOfLongContext
-  const kind = (longContext !== undefined && saysContextIsTooLong(body) ? longContext : rule?.kind) ?? 'unknown'
+  const kind = (longContext !== undefined && reportsContextTooLong(body) ? longContext : rule?.kind) ?? 'unknown'
   const summary = PROVIDER_FAILURES[kind]
   return new ProviderError(kind, {
     message: status === 0 ? summary : `HTTP ${status}: ${summary}`,
@@ -40,7 +40,7 @@ export function classifyProviderResponse(response: ProviderResponse): ProviderEr
   })
 }
 
-/** Lower-case words with which providers say that a request does not fit. */
+/** Phrases, in lower case, that providers use for a request that exceeds the context window. */
 const TOO_LONG_PHRASES = [
   'context_length_exceeded', // OpenAI, as the code
   'maximum context length', // OpenAI, vLLM, OpenRouter, Mistral
@@ -53,7 +53,7 @@ const TOO_LONG_PHRASES = [
   'too many tokens', // Cohere and others
 ]
 
-function saysContextIsTooLong(body: unknown): boolean {
+function reportsContextTooLong(body: unknown): boolean {
   const text = textOf(body).toLowerCase()
   return TOO_LONG_PHRASES.some((phrase) => text.includes(phrase))
 }
@@ -63,7 +63,7 @@ function textOf(body: unknown): string {
   try {
     return toJsonText(body)
   } catch {
-    return '' // not JSON, so not what a provider sent
+    return '' // not JSON, so not a provider response
   }
 }
 
@@ -74,7 +74,7 @@ function readRetryAfter(headers: ProviderHeaders): Pick<ProviderErrorOptions, 'r
   return { retryAfterMs: Math.min(Math.ceil(Number(value) * 1_000), Number.MAX_SAFE_INTEGER) }
 }
 
-/** The value of a header, the first of several; empty when it is missing. `name` in lower case. */
+/** First value of a header; empty if it is missing. `name` is in lower case. */
 function headerOf(headers: ProviderHeaders, name: string): string {
   if (hasGetter(headers)) return headers.get(name) ?? ''
   const field = Object.keys(headers).find((key) => key.toLowerCase() === name)

@@ -10,7 +10,7 @@ const failing =
     throw error
   }
 
-const watched = () => {
+const countingCandidate = () => {
   const candidate = Object.assign(
     () => {
       candidate.calls++
@@ -22,8 +22,8 @@ const watched = () => {
 }
 
 describe('fallback', () => {
-  it('returns what the first candidate returns and asks no other', async () => {
-    const second = watched()
+  it('returns the result of the first candidate and calls no other', async () => {
+    const second = countingCandidate()
 
     expect(await fallback([async () => 'first', second])).toBe('first')
     expect(second.calls).toBe(0)
@@ -31,30 +31,30 @@ describe('fallback', () => {
 
   it.each([
     ['a rate limit', new ProviderError('rate-limit')],
-    ['missing capacity', new ProviderError('capacity')],
+    ['a capacity error', new ProviderError('capacity')],
     ['a transient failure', new ProviderError('transient')],
-    ['one of these that retry has given up', new ProviderError('capacity', { retryable: false })],
-    ['anything else retryable', { retryable: true }],
-  ])('moves on after %s', async (_, error) => {
+    ['a capacity error that is not retryable', new ProviderError('capacity', { retryable: false })],
+    ['any other retryable value', { retryable: true }],
+  ])('tries the next candidate after %s', async (_, error) => {
     expect(await fallback([failing(error), async () => 'second'])).toBe('second')
   })
 
   it.each([
-    ['refused credentials', new ProviderError('unauthorized')],
-    ['refused content', new ProviderError('content-filter')],
+    ['an unauthorized error', new ProviderError('unauthorized')],
+    ['a content-filter error', new ProviderError('content-filter')],
     ['a request that is too long', new ProviderError('context-length')],
     ['a tool error', new ToolError('rate_limited')],
-    ['a bug', new TypeError('a bug')],
-    ['text', 'text'],
-    ['nothing', undefined],
-  ])('does not move on after %s', async (_, error) => {
-    const second = watched()
+    ['a TypeError', new TypeError('a bug')],
+    ['a thrown string', 'text'],
+    ['a thrown undefined', undefined],
+  ])('does not try the next candidate after %s', async (_, error) => {
+    const second = countingCandidate()
 
     await expect(fallback([failing(error), second])).rejects.toBe(error)
     expect(second.calls).toBe(0)
   })
 
-  it('moves on for the kinds it is given, and still for what is retryable', async () => {
+  it('tries the next candidate for the given kinds and for all retryable errors', async () => {
     const on = ['content-filter', 'context-length'] as const
     const final = new ProviderError('capacity', { retryable: false })
 
@@ -63,16 +63,16 @@ describe('fallback', () => {
     await expect(fallback([failing(final), () => 'second'], { on })).rejects.toBe(final)
   })
 
-  it('refuses to choose from no candidates', async () => {
+  it('throws a RangeError without candidates', async () => {
     await expect(fallback([])).rejects.toBeInstanceOf(RangeError)
   })
 
-  it('asks the candidates in order until one does not fail', async () => {
+  it('calls the candidates in order until one succeeds', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }), async (fails) => {
-        const asked: number[] = []
+        const called: number[] = []
         const candidates = fails.map((doesFail, index) => () => {
-          asked.push(index)
+          called.push(index)
           if (doesFail) throw new ProviderError('transient')
           return index
         })
@@ -81,31 +81,31 @@ describe('fallback', () => {
 
         const first = fails.indexOf(false)
         expect(outcome).toBe(first === -1 ? 'failed' : first)
-        expect(asked).toEqual(fails.slice(0, first === -1 ? undefined : first + 1).map((_, index) => index))
+        expect(called).toEqual(fails.slice(0, first === -1 ? undefined : first + 1).map((_, index) => index))
       }),
     )
   })
 })
 
-describe('the error of fallback', () => {
+describe('error thrown by fallback', () => {
   const first = new ProviderError('rate-limit')
   const second = new ProviderError('capacity')
 
-  it('is the last one, with the earlier ones in order', async () => {
+  it('is the last error and lists the earlier ones in order', async () => {
     const last = new ProviderError('transient')
 
     await expect(fallback([failing(first), failing(second), failing(last)])).rejects.toBe(last)
     expect(last.errors).toEqual([first, second])
   })
 
-  it('holds the earlier ones also when it stops the search', async () => {
+  it('lists the earlier errors even if it is final', async () => {
     const bug = new TypeError('a bug')
 
     await expect(fallback([failing(first), failing(bug), () => 'third'])).rejects.toBe(bug)
     expect(bug).toHaveProperty('errors', [first])
   })
 
-  it('has no list when there was no other', async () => {
+  it('has no errors property if there was no other error', async () => {
     const only = new ProviderError('transient')
 
     await expect(fallback([failing(only)])).rejects.toBe(only)
@@ -113,7 +113,7 @@ describe('the error of fallback', () => {
     expect('errors' in only).toBe(false)
   })
 
-  it('keeps the list it came with', async () => {
+  it('keeps its own errors property', async () => {
     const inner = new Error('refused')
     const last = new AggregateError([inner])
 
@@ -124,32 +124,32 @@ describe('the error of fallback', () => {
   it.each([
     ['frozen', Object.freeze(new Error('frozen'))],
     ['not an error', { retryable: true }],
-    ['text', 'text'],
-  ])('stays as it is when it is %s', async (_, last) => {
+    ['a string', 'text'],
+  ])('stays unchanged if it is %s', async (_, last) => {
     await expect(fallback([failing(first), failing(last)])).rejects.toBe(last)
     expect(last).not.toHaveProperty('errors')
   })
 })
 
-describe('fallback and aborts', () => {
-  it('asks nobody when the signal is aborted before', async () => {
-    const only = watched()
+describe('fallback with a signal', () => {
+  it('calls no candidate if the signal is already aborted', async () => {
+    const only = countingCandidate()
 
     await expect(fallback([only], { signal: AbortSignal.abort('shutdown') })).rejects.toBe('shutdown')
     expect(only.calls).toBe(0)
   })
 
-  it('hands its signal on, or one that is not aborted', async () => {
+  it('passes its signal to the candidate, or one that is not aborted', async () => {
     const { signal } = new AbortController()
 
-    expect(await fallback([(own) => own === signal], { signal })).toBe(true)
-    expect(await fallback([(own) => own.aborted])).toBe(false)
+    expect(await fallback([(received) => received === signal], { signal })).toBe(true)
+    expect(await fallback([(received) => received.aborted])).toBe(false)
   })
 
-  it('does not move on when the signal was aborted meanwhile', async () => {
+  it('does not try the next candidate if the signal is aborted during a call', async () => {
     const controller = new AbortController()
     const error = new ProviderError('transient')
-    const second = watched()
+    const second = countingCandidate()
     const aborting = () => {
       controller.abort('cancel')
       throw error
@@ -159,9 +159,9 @@ describe('fallback and aborts', () => {
     expect(second.calls).toBe(0)
   })
 
-  it('does not ask the next one when the signal is aborted between two', async () => {
+  it('does not call the next candidate if the signal is aborted between two calls', async () => {
     const controller = new AbortController()
-    const second = watched()
+    const second = countingCandidate()
     const error = {
       get retryable() {
         controller.abort('cancel')
@@ -176,8 +176,8 @@ describe('fallback and aborts', () => {
   it.each([
     ['an AbortError', Object.assign(new Error('gone'), { name: 'AbortError', retryable: true })],
     ['an aborted tool', Object.assign(new ToolError('aborted'), { retryable: true })],
-  ])('does not move on after %s of another signal', async (_, error) => {
-    const second = watched()
+  ])('does not try the next candidate after %s of another signal', async (_, error) => {
+    const second = countingCandidate()
 
     await expect(fallback([failing(error), second])).rejects.toBe(error)
     expect(second.calls).toBe(0)

@@ -2,48 +2,49 @@ import type { ProviderFailureKind } from '@perdure/protocol'
 import { isAbort, isRetryable, neverAborted, traitsOf } from './thrown.ts'
 
 export interface FallbackOptions {
-  /** Kinds of failure that move on to the next candidate, besides everything retryable. */
-  readonly on?: readonly ProviderFailureKind[] | undefined // capacity, rate-limit and transient when missing
+  /** Failure kinds after which the next candidate is tried, in addition to all retryable errors. */
+  readonly on?: readonly ProviderFailureKind[] | undefined // default: capacity, rate-limit, transient
   readonly signal?: AbortSignal | undefined
 }
 
-/** The signal is the one in the options, or one that never aborts. */
+/** Receives the signal from the options, or one that never aborts. */
 export type FallbackCandidate<T> = (signal: AbortSignal) => T | PromiseLike<T>
 
 const DEFAULT_KINDS: readonly ProviderFailureKind[] = ['capacity', 'rate-limit', 'transient']
 
 /**
- * Calls the candidates in order until one returns. The last error is thrown as it is; what the candidates before it
- * threw stands in its `errors`, oldest first, unless it has `errors` of its own. An abort is never fallen back from.
+ * Calls the candidates in order until one returns. If none does, throws the last error unchanged, except that its
+ * `errors` lists the errors of the earlier candidates, oldest first; an error that already has `errors` keeps its own.
+ * An abort is thrown at once.
  *
- * @throws RangeError when there is no candidate
+ * @throws RangeError if there is no candidate
  */
 export async function fallback<T>(
   candidates: readonly FallbackCandidate<T>[],
   { on = DEFAULT_KINDS, signal = neverAborted() }: FallbackOptions = {},
 ): Promise<T> {
-  const earlier: unknown[] = []
+  const earlierErrors: unknown[] = []
   for (const [index, candidate] of candidates.entries()) {
     signal.throwIfAborted()
     try {
       return await candidate(signal)
     } catch (error) {
       if (isAbort(error, signal)) throw error
-      const movesOn = isRetryable(error) || on.some((kind) => kind === traitsOf(error).kind)
-      if (!movesOn || index === candidates.length - 1) throw withEarlier(error, earlier)
-      earlier.push(error)
+      const triesNext = isRetryable(error) || on.some((kind) => kind === traitsOf(error).kind)
+      if (!triesNext || index === candidates.length - 1) throw attachEarlierErrors(error, earlierErrors)
+      earlierErrors.push(error)
     }
   }
   throw new RangeError('fallback needs at least one candidate')
 }
 
-function withEarlier(error: unknown, earlier: readonly unknown[]): unknown {
-  const others = earlier.filter((other) => other !== error)
-  // Reflect.set leaves a frozen error alone instead of throwing another one over it.
+function attachEarlierErrors(error: unknown, earlierErrors: readonly unknown[]): unknown {
+  const others = earlierErrors.filter((other) => other !== error)
+  // Reflect.set ignores a frozen error, where an assignment would throw and hide it.
   try {
     if (others.length > 0 && error instanceof Error && !('errors' in error)) Reflect.set(error, 'errors', others)
   } catch {
-    // What cannot be looked at is thrown as it is.
+    // A proxy may throw on access; rethrow the original error unchanged.
   }
   return error
 }

@@ -8,14 +8,14 @@ const NOW = at('2025-06-01T00:00:00Z')
 
 describe('parseHttpDate', () => {
   it.each([['Sun, 06 Nov 1994 08:49:37 GMT'], ['Sunday, 06-Nov-94 08:49:37 GMT'], ['Sun Nov  6 08:49:37 1994']])(
-    'reads %s',
+    'parses %s',
     (text) => {
       expect(parseHttpDate(text, NOW)).toBe(at('1994-11-06T08:49:37Z'))
       expect(isHttpDate(text)).toBe(true)
     },
   )
 
-  it('reads back every second of the four-digit years', () => {
+  it('parses every second of the four-digit years', () => {
     const seconds = fc.integer({ min: at('1000-01-01T00:00:00Z') / 1_000, max: at('9999-12-31T23:59:59Z') / 1_000 })
     fc.assert(
       fc.property(seconds, (second) => {
@@ -24,14 +24,14 @@ describe('parseHttpDate', () => {
     )
   })
 
-  it('reads a day of two digits in every form', () => {
+  it('parses a two-digit day in every form', () => {
     const expected = at('1994-11-16T08:49:37Z')
 
     expect(parseHttpDate('Wednesday, 16-Nov-94 08:49:37 GMT', NOW)).toBe(expected)
     expect(parseHttpDate('Wed Nov 16 08:49:37 1994', NOW)).toBe(expected)
   })
 
-  it('takes a leap second for the first of the next minute', () => {
+  it('parses a leap second as the first second of the next minute', () => {
     expect(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT', NOW)).toBe(at('2017-01-01T00:00:00Z'))
   })
 
@@ -40,7 +40,7 @@ describe('parseHttpDate', () => {
     ['76', '1976'],
     ['25', '2025'],
     ['00', '2000'],
-  ])('takes the year %s for %s in 2025', (year, fullYear) => {
+  ])('parses the two-digit year %s as %s in 2025', (year, fullYear) => {
     expect(parseHttpDate(`Friday, 01-Jan-${year} 00:00:00 GMT`, NOW)).toBe(at(`${fullYear}-01-01T00:00:00Z`))
   })
 
@@ -58,7 +58,7 @@ describe('parseHttpDate', () => {
     ['Sun, 06 Nov 1994 08:49:61 GMT'],
     ['Sun Nov 06 08:49:37 1994'],
     [' Sun, 06 Nov 1994 08:49:37 GMT'],
-  ])('does not read %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseHttpDate(text, NOW)).toBeUndefined()
     expect(isHttpDate(text)).toBe(false)
   })

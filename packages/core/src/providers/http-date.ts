@@ -9,7 +9,7 @@ const paddedDay = String.raw`(?<day> [1-9]|[12]\d|3[01])`
 const month = `(?<month>${MONTHS.join('|')})`
 const time = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d|60)`
 
-/** The form to send, and the two obsolete ones a recipient still has to read. */
+/** The preferred form, and the two obsolete forms that recipients must still accept. */
 const FORMS = [
   String.raw`${weekday}, ${day} ${month} (?<year>\d{4}) ${time} GMT`,
   String.raw`${longWeekday}, ${day}-${month}-(?<year>\d{2}) ${time} GMT`,
@@ -19,8 +19,8 @@ const FORMS = [
 export const isHttpDate = (text: string): boolean => FORMS.some((form) => form.test(text))
 
 /**
- * The instant an HTTP-date names, or `undefined` for any other text. `now` decides the century of a year of two digits:
- * a year more than fifty ahead is one of the past.
+ * Parses an HTTP-date; returns `undefined` for any other text. `now` determines the century of a two-digit year: a year
+ * more than 50 years in the future counts as past.
  *
  * @see RFC 9110 section 5.6.7
  */
@@ -44,8 +44,8 @@ function toEpochMs(parts: Readonly<Record<string, string>>, now: EpochMs): Epoch
   ) as EpochMs
 }
 
-function fullYear(ofCentury: number, now: EpochMs): number {
+function fullYear(twoDigitYear: number, now: EpochMs): number {
   const thisYear = new Date(now).getUTCFullYear()
-  const year = thisYear - (thisYear % 100) + ofCentury
+  const year = thisYear - (thisYear % 100) + twoDigitYear
   return year > thisYear + 50 ? year - 100 : year
 }

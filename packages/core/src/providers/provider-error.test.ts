@@ -15,7 +15,7 @@ const RETRYABLE: Record<ProviderFailureKind, boolean> = {
 
 describe('ProviderError', () => {
   it.each(Object.entries(RETRYABLE) as [ProviderFailureKind, boolean][])(
-    'carries the kind %s, its meaning, and that it is retryable: %s',
+    'has the message and default for the kind %s, retryable: %s',
     (kind, retryable) => {
       const error = new ProviderError(kind)
 
@@ -26,11 +26,11 @@ describe('ProviderError', () => {
     },
   )
 
-  it('names every kind of the protocol', () => {
+  it('covers every failure kind of the protocol', () => {
     expect(Object.keys(RETRYABLE).toSorted()).toEqual(Object.keys(PROVIDER_FAILURES).toSorted())
   })
 
-  it('keeps what it is given, also against the rule of its kind', () => {
+  it('keeps the given options, even against the default of its kind', () => {
     const options = {
       message: 'come back later',
       retryable: false,

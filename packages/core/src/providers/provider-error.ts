@@ -2,7 +2,7 @@ import { PROVIDER_FAILURES, PROVIDER_STATUS_RULES, type ProviderFailureKind } fr
 
 export interface ProviderErrorOptions {
   readonly message?: string | undefined
-  /** When missing, what the table of HTTP classifications says of the kind; false for a kind it does not name. */
+  /** Defaults to the entry of the kind in `PROVIDER_STATUS_RULES`, or false if the kind has none. */
   readonly retryable?: boolean | undefined
   readonly status?: number | undefined // 0 is a timeout or a network failure
   readonly retryAfterMs?: number | undefined
@@ -10,16 +10,16 @@ export interface ProviderErrorOptions {
   readonly cause?: unknown
 }
 
-/** Thrown by an agent whose model provider failed. `classifyProviderResponse` makes one from an HTTP response. */
+/** Thrown by an agent when its model provider fails. `classifyProviderResponse` creates one from an HTTP response. */
 export class ProviderError extends Error {
   readonly kind: ProviderFailureKind
   readonly retryable: boolean
   readonly status: number | undefined
-  /** A numeric Retry-After. Milliseconds. */
+  /** A numeric Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** A Retry-After date as it was sent: how long that is depends on the clock at the time of the retry. */
+  /** A Retry-After date as received; it becomes a delay only at the time of the retry. */
   readonly retryAfterDate: string | undefined
-  /** What the candidates before this one threw, oldest first; set by `fallback`. */
+  /** Errors of the earlier candidates, oldest first; set by `fallback`. */
   declare readonly errors?: readonly unknown[]
 
   constructor(kind: ProviderFailureKind, options: ProviderErrorOptions = {}) {

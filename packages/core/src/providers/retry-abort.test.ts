@@ -1,42 +1,42 @@
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from './provider-error.ts'
-import { createHeldRetry } from './retry.fixture.ts'
+import { createManualRetry } from './retry.fixture.ts'
 import { ToolError } from './tool-error.ts'
 
 const REASON = 'shutdown'
 
-/** Lets everything that is already decided happen. */
-const settled = () => new Promise((resolve) => setImmediate(resolve))
+/** Lets pending promise callbacks run. */
+const flushPromises = () => new Promise((resolve) => setImmediate(resolve))
 
 const counting = (error: unknown) => {
-  const counted = {
+  const counter = {
     calls: 0,
     fn: () => {
-      counted.calls++
+      counter.calls++
       throw error
     },
   }
-  return counted
+  return counter
 }
 
-describe('retry and aborts', () => {
-  it('does not call when the signal is aborted before', async () => {
-    const { retry } = createHeldRetry()
-    const once = counting(new ProviderError('transient'))
+describe('retry with a signal', () => {
+  it('does not call the function if the signal is already aborted', async () => {
+    const { retry } = createManualRetry()
+    const counted = counting(new ProviderError('transient'))
 
-    await expect(retry(once.fn, { signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON)
-    expect(once.calls).toBe(0)
+    await expect(retry(counted.fn, { signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON)
+    expect(counted.calls).toBe(0)
   })
 
-  it('hands its signal on', async () => {
-    const { retry } = createHeldRetry()
+  it('passes its signal to the function', async () => {
+    const { retry } = createManualRetry()
     const { signal } = new AbortController()
 
-    expect(await retry((_, own) => own === signal, { signal })).toBe(true)
+    expect(await retry((_, received) => received === signal, { signal })).toBe(true)
   })
 
-  it('throws the error of a call during which the signal was aborted, whatever it says of itself', async () => {
-    const { retry, pending } = createHeldRetry()
+  it('throws the error of a call during which the signal is aborted, even if it is retryable', async () => {
+    const { retry, pending } = createManualRetry()
     const controller = new AbortController()
     const error = new ProviderError('transient')
     let calls = 0
@@ -54,8 +54,8 @@ describe('retry and aborts', () => {
     expect([calls, pending()]).toEqual([1, 0])
   })
 
-  it('returns the result of a call that completes in spite of the abort', async () => {
-    const { retry } = createHeldRetry()
+  it('returns the result of a call that completes despite the abort', async () => {
+    const { retry } = createManualRetry()
     const controller = new AbortController()
 
     const outcome = retry(
@@ -74,56 +74,56 @@ describe('retry and aborts', () => {
     ['an aborted fetch', AbortSignal.abort().reason as unknown],
     ['an aborted tool', new ToolError('aborted')],
   ])('does not retry %s of another signal', async (_, error) => {
-    const { retry, pending } = createHeldRetry()
-    const once = counting(error)
+    const { retry, pending } = createManualRetry()
+    const counted = counting(error)
 
-    await expect(retry(once.fn, { isRetryable: () => true })).rejects.toBe(error)
-    expect([once.calls, pending()]).toEqual([1, 0])
+    await expect(retry(counted.fn, { isRetryable: () => true })).rejects.toBe(error)
+    expect([counted.calls, pending()]).toEqual([1, 0])
   })
 
-  it('ends a pause at once with the reason, and its timer with it', async () => {
-    const { retry, pending } = createHeldRetry()
+  it('rejects a pause with the reason on abort, and cancels its timer', async () => {
+    const { retry, pending } = createManualRetry()
     const controller = new AbortController()
-    const once = counting(new ProviderError('transient'))
-    const outcome = retry(once.fn, { signal: controller.signal })
-    await settled()
-    expect([once.calls, pending()]).toEqual([1, 1])
+    const counted = counting(new ProviderError('transient'))
+    const outcome = retry(counted.fn, { signal: controller.signal })
+    await flushPromises()
+    expect([counted.calls, pending()]).toEqual([1, 1])
 
     controller.abort(REASON)
 
     await expect(outcome).rejects.toBe(REASON)
-    expect([once.calls, pending()]).toEqual([1, 0])
+    expect([counted.calls, pending()]).toEqual([1, 0])
   })
 
-  it('does not call again when the signal is aborted right after the pause', async () => {
-    const { retry, clock } = createHeldRetry()
+  it('does not retry if the signal is aborted right after the pause', async () => {
+    const { retry, clock } = createManualRetry()
     const controller = new AbortController()
-    const once = counting(new ProviderError('transient'))
-    const outcome = retry(once.fn, { signal: controller.signal })
-    await settled()
+    const counted = counting(new ProviderError('transient'))
+    const outcome = retry(counted.fn, { signal: controller.signal })
+    await flushPromises()
 
     clock.advance(500)
     controller.abort(REASON)
 
     await expect(outcome).rejects.toBe(REASON)
-    expect(once.calls).toBe(1)
+    expect(counted.calls).toBe(1)
   })
 
-  it('does not pause when the signal is aborted while the error is judged', async () => {
-    const { retry, pending } = createHeldRetry()
+  it('does not pause if the signal is aborted in isRetryable', async () => {
+    const { retry, pending } = createManualRetry()
     const controller = new AbortController()
-    const once = counting(new Error('judged'))
+    const counted = counting(new Error('retryable'))
     const isRetryable = () => {
       controller.abort(REASON)
       return true
     }
 
-    await expect(retry(once.fn, { signal: controller.signal, isRetryable })).rejects.toBe(REASON)
-    expect([once.calls, pending()]).toEqual([1, 0])
+    await expect(retry(counted.fn, { signal: controller.signal, isRetryable })).rejects.toBe(REASON)
+    expect([counted.calls, pending()]).toEqual([1, 0])
   })
 
-  it('leaves no listener on the signal after its pauses', async () => {
-    const { retry, clock } = createHeldRetry()
+  it('removes its listener from the signal after a pause', async () => {
+    const { retry, clock } = createManualRetry()
     const { signal } = new AbortController()
     let listeners = 0
     const add = signal.addEventListener.bind(signal)
@@ -143,7 +143,7 @@ describe('retry and aborts', () => {
       },
       { signal },
     )
-    await settled()
+    await flushPromises()
     expect(listeners).toBe(1)
 
     clock.advance(500)

@@ -2,8 +2,8 @@ import type { Timers } from '@perdure/ports'
 import { createManualClock } from '@perdure/testkit'
 import { createRetry, type Retry } from './retry.ts'
 
-/** Retry on timers that fire as soon as nothing else is to be done, and note how long they were to take. */
-export function createPatientRetry(random: () => number = () => 1) {
+/** Retry on timers that fire in the next microtask and record their delays. */
+export function createInstantRetry(random: () => number = () => 1) {
   const clock = createManualClock()
   const delays: number[] = []
   const timers: Timers = {
@@ -18,8 +18,8 @@ export function createPatientRetry(random: () => number = () => 1) {
   return { retry, clock, delays }
 }
 
-/** Retry on timers that fire when the clock is advanced; `pending` counts those that wait. */
-export function createHeldRetry() {
+/** Retry on timers that fire when the test advances the clock; `pending` counts the armed ones. */
+export function createManualRetry() {
   const clock = createManualClock()
   let pending = 0
   const timers: Timers = {

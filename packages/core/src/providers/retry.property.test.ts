@@ -2,11 +2,11 @@ import { PROVIDER_FAILURES, type ProviderFailureKind } from '@perdure/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from './provider-error.ts'
-import { createPatientRetry } from './retry.fixture.ts'
+import { createInstantRetry } from './retry.fixture.ts'
 
 const kind = fc.constantFrom(...(Object.keys(PROVIDER_FAILURES) as ProviderFailureKind[]))
 const retryAfterMs = fc.option(fc.integer({ min: 0, max: 200_000 }), { nil: undefined })
-const failure = fc.record({ kind, retryAfterMs }).map((made) => new ProviderError(made.kind, made))
+const failure = fc.record({ kind, retryAfterMs }).map((options) => new ProviderError(options.kind, options))
 
 const options = fc.record({
   attempts: fc.integer({ min: 1, max: 8 }),
@@ -16,15 +16,15 @@ const options = fc.record({
   maxRetryAfterMs: fc.integer({ min: 0, max: 200_000 }),
 })
 
-describe('retry, for any failures and options', () => {
-  it('calls at most as often as allowed, never after a final error, and pauses within the bounds', async () => {
+describe('retry with random failures and options', () => {
+  it('respects the attempt limit, stops at a final error, and pauses within the bounds', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(failure, { maxLength: 10 }),
         options,
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         async (failures, given, random) => {
-          const { retry, delays } = createPatientRetry(() => random)
+          const { retry, delays } = createInstantRetry(() => random)
           let calls = 0
           const outcome = await retry(() => {
             const error = failures[calls++]
@@ -40,10 +40,10 @@ describe('retry, for any failures and options', () => {
           expect(outcome).toBe(failures[calls - 1] ?? 'done')
           expect(delays).toHaveLength(calls - 1)
           for (const [index, delayMs] of delays.entries()) {
-            const asked = failures[index]?.retryAfterMs ?? 0
+            const retryAfter = failures[index]?.retryAfterMs ?? 0
             const bound = Math.min(given.maxDelayMs, given.initialDelayMs * given.factor ** index)
-            expect(delayMs).toBeGreaterThanOrEqual(asked)
-            expect(delayMs).toBeLessThanOrEqual(Math.max(asked, bound))
+            expect(delayMs).toBeGreaterThanOrEqual(retryAfter)
+            expect(delayMs).toBeLessThanOrEqual(Math.max(retryAfter, bound))
           }
         },
       ),

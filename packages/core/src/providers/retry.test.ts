@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { classifyProviderResponse } from './classify-provider-response.ts'
 import { ProviderError } from './provider-error.ts'
-import { createPatientRetry } from './retry.fixture.ts'
+import { createInstantRetry } from './retry.fixture.ts'
 import { ToolError } from './tool-error.ts'
 
 const transient = () => new ProviderError('transient')
@@ -20,8 +20,8 @@ const limited = (retryAfter: string) =>
   classifyProviderResponse({ status: 429, headers: { 'retry-after': retryAfter } })
 
 describe('retry', () => {
-  it('returns what the first call returns', async () => {
-    const { retry, delays } = createPatientRetry()
+  it('returns the result of a successful first call', async () => {
+    const { retry, delays } = createInstantRetry()
     const { fn, calls } = failing()
 
     expect(await retry(fn)).toBe('done')
@@ -29,7 +29,7 @@ describe('retry', () => {
   })
 
   it('calls again after a retryable error, pausing longer each time', async () => {
-    const { retry, delays } = createPatientRetry()
+    const { retry, delays } = createInstantRetry()
     const { fn, calls } = failing(transient(), transient())
 
     expect(await retry(fn)).toBe('done')
@@ -39,8 +39,8 @@ describe('retry', () => {
     ])
   })
 
-  it('throws the last error as it is after three calls', async () => {
-    const { retry } = createPatientRetry()
+  it('throws the last error unchanged after three calls', async () => {
+    const { retry } = createInstantRetry()
     const last = transient()
     const { fn, calls } = failing(transient(), transient(), last)
 
@@ -48,8 +48,8 @@ describe('retry', () => {
     expect(calls).toEqual([1, 2, 3])
   })
 
-  it('retries what rejects like what throws', async () => {
-    const { retry } = createPatientRetry()
+  it('retries after a rejection as after a throw', async () => {
+    const { retry } = createInstantRetry()
 
     expect(await retry((attempt) => (attempt < 2 ? Promise.reject(transient()) : 'done'))).toBe('done')
   })
@@ -58,77 +58,80 @@ describe('retry', () => {
     ['a provider error that is not retryable', new ProviderError('unauthorized')],
     ['a tool error', new ToolError('rate_limited')],
     ['an error of any other kind', new Error('a bug')],
-    ['an error that is only nearly retryable', { retryable: 'yes' }],
-    ['text', 'text'],
-    ['null', null],
-    ['nothing', undefined],
+    ['an error whose retryable is not true', { retryable: 'yes' }],
+    ['a thrown string', 'text'],
+    ['a thrown null', null],
+    ['a thrown undefined', undefined],
   ])('does not retry %s', async (_, error) => {
-    const { retry } = createPatientRetry()
+    const { retry } = createInstantRetry()
     const { fn, calls } = failing(error)
 
     await expect(retry(fn)).rejects.toBe(error)
     expect(calls).toEqual([1])
   })
 
-  it('retries foreign errors that say they are retryable', async () => {
-    const { retry } = createPatientRetry()
+  it('retries any thrown value with retryable: true', async () => {
+    const { retry } = createInstantRetry()
 
     expect(await retry(failing({ retryable: true }).fn)).toBe('done')
   })
 
-  it('lets the caller decide what is retryable', async () => {
-    const { retry } = createPatientRetry()
+  it('uses the isRetryable of the caller', async () => {
+    const { retry } = createInstantRetry()
     const isRetryable = (error: unknown) => error instanceof RangeError
 
     expect(await retry(failing(new RangeError('again')).fn, { isRetryable })).toBe('done')
     await expect(retry(failing(transient()).fn, { isRetryable })).rejects.toBeInstanceOf(ProviderError)
   })
 
-  it('gives a function without a signal one that is not aborted', async () => {
-    const { retry } = createPatientRetry()
+  it('passes a signal that is not aborted if the options have none', async () => {
+    const { retry } = createInstantRetry()
 
     expect(await retry((_, signal) => signal.aborted)).toBe(false)
   })
 
-  it.each([[0], [-1], [Number.NaN]])('refuses %d attempts without calling', async (attempts) => {
-    const { retry } = createPatientRetry()
-    const { fn, calls } = failing()
+  it.each([[0], [-1], [Number.NaN]])(
+    'throws a RangeError for %d attempts without calling the function',
+    async (attempts) => {
+      const { retry } = createInstantRetry()
+      const { fn, calls } = failing()
 
-    await expect(retry(fn, { attempts })).rejects.toBeInstanceOf(RangeError)
-    expect(calls).toEqual([])
-  })
+      await expect(retry(fn, { attempts })).rejects.toBeInstanceOf(RangeError)
+      expect(calls).toEqual([])
+    },
+  )
 })
 
-describe('the pauses of retry', () => {
+describe('backoff of retry', () => {
   const fiveFailures = () => failing(...Array.from({ length: 5 }, transient)).fn
 
-  it('grow by the factor and stop growing at the longest', async () => {
-    const { retry, delays } = createPatientRetry()
+  it('grows by the factor up to maxDelayMs', async () => {
+    const { retry, delays } = createInstantRetry()
 
     await retry(fiveFailures(), { attempts: 6, initialDelayMs: 10, factor: 3, maxDelayMs: 100 })
 
     expect(delays).toEqual([10, 30, 90, 100, 100])
   })
 
-  it('are anywhere between zero and the bound with full jitter', async () => {
+  it('is random between zero and the bound with full jitter', async () => {
     const randoms = [0, 0.5, 0.999, 0.25, 0]
-    const { retry, delays } = createPatientRetry(() => randoms.shift() ?? 0)
+    const { retry, delays } = createInstantRetry(() => randoms.shift() ?? 0)
 
     await retry(fiveFailures(), { attempts: 6, initialDelayMs: 100, factor: 1 })
 
     expect(delays).toEqual([0, 50, 99, 25, 0])
   })
 
-  it('are the bound without jitter', async () => {
-    const { retry, delays } = createPatientRetry(() => 0)
+  it('equals the bound without jitter', async () => {
+    const { retry, delays } = createInstantRetry(() => 0)
 
     await retry(fiveFailures(), { attempts: 6, initialDelayMs: 100, factor: 1, jitter: 'none' })
 
     expect(delays).toEqual([100, 100, 100, 100, 100])
   })
 
-  it('stay zero for any number of attempts', async () => {
-    const { retry, delays } = createPatientRetry()
+  it('stays zero for an initial delay of zero, however many attempts there are', async () => {
+    const { retry, delays } = createInstantRetry()
     const { fn } = failing(...Array.from({ length: 1_100 }, transient))
 
     await retry(fn, { attempts: 2_000, initialDelayMs: 0 })
@@ -137,33 +140,33 @@ describe('the pauses of retry', () => {
   })
 })
 
-describe('retry after a Retry-After', () => {
-  it('waits as long as a number says, even over the longest pause', async () => {
-    const { retry, delays } = createPatientRetry()
+describe('retry of an error with a Retry-After', () => {
+  it('waits for a numeric Retry-After, even beyond maxDelayMs', async () => {
+    const { retry, delays } = createInstantRetry()
 
     await retry(failing(limited('90')).fn, { maxDelayMs: 1_000 })
 
     expect(delays).toEqual([90_000])
   })
 
-  it('waits longer when its own pause is longer', async () => {
-    const { retry, delays } = createPatientRetry()
+  it('waits for its own backoff if that is longer', async () => {
+    const { retry, delays } = createInstantRetry()
 
     await retry(failing(limited('1')).fn, { initialDelayMs: 5_000 })
 
     expect(delays).toEqual([5_000])
   })
 
-  it('waits until the date', async () => {
-    const { retry, clock, delays } = createPatientRetry()
+  it('waits until a Retry-After date', async () => {
+    const { retry, clock, delays } = createInstantRetry()
 
     await retry(failing(limited(new Date(clock.now() + 20_000).toUTCString())).fn)
 
     expect(delays).toEqual([20_000])
   })
 
-  it('reads the date against the clock of the retry, not of the failure', async () => {
-    const { retry, clock, delays } = createPatientRetry()
+  it('computes the delay to a date at the time of the retry, not of the failure', async () => {
+    const { retry, clock, delays } = createInstantRetry()
     const error = limited(new Date(clock.now() + 60_000).toUTCString())
 
     clock.advance(15_000)
@@ -176,20 +179,20 @@ describe('retry after a Retry-After', () => {
 
   it.each([
     ['a date that has passed', { retryAfterDate: 'Sun, 06 Nov 1994 08:49:37 GMT' }],
-    ['a date that is none', { retryAfterDate: 'tomorrow' }],
-    ['no time', { retryAfterMs: 0 }],
-    ['a time that has passed', { retryAfterMs: -1_000 }],
-    ['a time that is no number', { retryAfterMs: Number.NaN }],
-  ])('pauses as usual for %s', async (_, options) => {
-    const { retry, delays } = createPatientRetry()
+    ['an invalid date', { retryAfterDate: 'tomorrow' }],
+    ['a delay of zero', { retryAfterMs: 0 }],
+    ['a negative delay', { retryAfterMs: -1_000 }],
+    ['a delay that is not a number', { retryAfterMs: Number.NaN }],
+  ])('uses its own backoff for %s', async (_, options) => {
+    const { retry, delays } = createInstantRetry()
 
     await retry(failing(new ProviderError('rate-limit', options)).fn)
 
     expect(delays).toEqual([500])
   })
 
-  it('waits for the longest time it accepts and gives up over that', async () => {
-    const { retry, clock, delays } = createPatientRetry()
+  it('waits for a Retry-After up to maxRetryAfterMs and throws above it', async () => {
+    const { retry, clock, delays } = createInstantRetry()
     const tooLong = limited('121')
     const tooLate = limited(new Date(clock.now() + 241_000).toUTCString())
 

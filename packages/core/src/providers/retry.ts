@@ -5,40 +5,40 @@ import { isAbort, isRetryable as isMarkedRetryable, neverAborted, traitsOf } fro
 export interface RetryDeps {
   readonly timers: Timers
   readonly clock: Clock
-  /** A number from 0 (included) to 1 (excluded), as `Math.random` returns it. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive), like `Math.random`. */
   readonly random: () => number
 }
 
 export interface RetryOptions {
-  readonly attempts?: number | undefined // calls in all, the first included; 3 when missing
-  readonly initialDelayMs?: number | undefined // 500 when missing
-  readonly maxDelayMs?: number | undefined // 30,000 when missing; a Retry-After may be longer
-  readonly factor?: number | undefined // 2 when missing
-  /** `'full'` (default) picks each delay between zero and its bound, so that callers do not come back together. */
+  readonly attempts?: number | undefined // total calls, including the first; default 3
+  readonly initialDelayMs?: number | undefined // default 500
+  readonly maxDelayMs?: number | undefined // default 30,000; a longer Retry-After takes precedence
+  readonly factor?: number | undefined // default 2
+  /** `'full'` (default) picks each delay at random between zero and its bound, so that callers do not retry in sync. */
   readonly jitter?: 'full' | 'none' | undefined
-  /** A Retry-After over this is not waited for: the error is thrown. 120,000 when missing. */
+  /** A longer Retry-After is not awaited: the error is thrown. Default 120,000. */
   readonly maxRetryAfterMs?: number | undefined
-  /** Replaces the rule that errors with `retryable: true` are retried. Aborts never come here. */
+  /** Replaces the default rule, which retries errors with `retryable: true`. Not called for aborts. */
   readonly isRetryable?: ((error: unknown) => boolean) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** `attempt` counts from 1. The signal is the one in the options, or one that never aborts. */
+/** `attempt` starts at 1. `signal` is the one from the options, or one that never aborts. */
 export type RetryFn<T> = (attempt: number, signal: AbortSignal) => T | PromiseLike<T>
 
 /**
- * Calls `fn` until it returns, its error may not be retried, or its calls are used up; then throws the last error as it
- * is. Pauses in between, growing from one to the next and at least as long as the error's Retry-After asks.
+ * Calls `fn` until it returns, throws an error that is not retryable, or has used all its attempts; then throws the
+ * last error unchanged. Pauses between attempts, each time longer and at least as long as the error's Retry-After.
  *
- * An abort is never retried: its error is thrown at once, and a pause ends with the signal's reason.
+ * An abort is never retried: its error is thrown at once, and a pause in progress rejects with the signal's reason.
  *
- * @throws RangeError when `attempts` is not at least 1
+ * @throws RangeError if `attempts` is less than 1
  */
 export type Retry = <T>(fn: RetryFn<T>, options?: RetryOptions) => Promise<T>
 
 /**
- * Makes `retry`. Core has neither timers nor randomness, so whoever composes the program makes it, once; agent authors
- * get it ready-made from `@perdure/server-app`.
+ * Creates `retry`. Core has neither timers nor randomness, so the composition root creates it once; agent authors
+ * import it from `@perdure/server-app`.
  */
 export function createRetry(deps: RetryDeps): Retry {
   return async (fn, options = {}) => {
@@ -62,7 +62,7 @@ interface Failure {
   readonly attempt: number
 }
 
-/** How long to pause before the next attempt. @throws the error itself when there must be none */
+/** The pause before the next attempt, in milliseconds. @throws the error itself if it must not be retried */
 function delayAfter({ error, attempt }: Failure, options: RetryOptions, deps: RetryDeps): number {
   const { isRetryable = isMarkedRetryable, maxRetryAfterMs = 120_000 } = options
   if (!isRetryable(error)) throw error
@@ -71,7 +71,7 @@ function delayAfter({ error, attempt }: Failure, options: RetryOptions, deps: Re
   return Math.max(retryAfterMs, backoffMs(attempt, options, deps.random))
 }
 
-/** How long the error asks to wait from now on; 0 when it does not say. A date is read against the clock of this moment. */
+/** The Retry-After of the error as a delay from now; 0 if it has none. */
 function retryAfterOf(error: unknown, clock: Clock): number {
   const { retryAfterMs, retryAfterDate } = traitsOf(error)
   if (typeof retryAfterMs === 'number' && retryAfterMs > 0) return retryAfterMs
@@ -82,7 +82,7 @@ function retryAfterOf(error: unknown, clock: Clock): number {
 
 function backoffMs(attempt: number, options: RetryOptions, random: () => number): number {
   const { initialDelayMs = 500, maxDelayMs = 30_000, factor = 2, jitter = 'full' } = options
-  // Zero times an overflown growth would not be a number.
+  // Without the cap, an initial delay of 0 times Infinity would be NaN.
   const growth = Math.min(factor ** (attempt - 1), Number.MAX_VALUE)
   const boundMs = Math.min(maxDelayMs, initialDelayMs * growth)
   return jitter === 'full' ? Math.floor(boundMs * random()) : boundMs

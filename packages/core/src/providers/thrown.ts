@@ -1,6 +1,6 @@
 import { readThrown } from '../runs/thrown-value.ts'
 
-/** What `retry` and `fallback` look at in a thrown value; errors that are not ours may carry it too. */
+/** The properties of a thrown value that `retry` and `fallback` read; errors of other libraries may have them too. */
 export interface FailureTraits {
   readonly name?: unknown
   readonly kind?: unknown
@@ -15,7 +15,7 @@ const TRAITS = ['name', 'kind', 'retryable', 'retryAfterMs', 'retryAfterDate'] a
 
 export const isRetryable = (thrown: unknown): boolean => traitsOf(thrown).retryable === true
 
-/** Whether the caller gave up: whatever is thrown after that is a consequence of it. */
+/** Whether the caller aborted; anything thrown after that is a consequence of the abort. */
 export const isAbort = (thrown: unknown, signal: AbortSignal): boolean =>
   signal.aborted || traitsOf(thrown).name === 'AbortError' || isAbortedTool(thrown)
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ToolError } from './tool-error.ts'
 
 describe('ToolError', () => {
-  it.each(Object.keys(TOOL_FAILURES) as ToolFailureKind[])('carries the kind %s and its meaning', (kind) => {
+  it.each(Object.keys(TOOL_FAILURES) as ToolFailureKind[])('has the kind %s and its default message', (kind) => {
     const error = new ToolError(kind)
 
     expect(error).toBeInstanceOf(Error)
@@ -11,7 +11,7 @@ describe('ToolError', () => {
     expect('cause' in error).toBe(false)
   })
 
-  it('keeps the message and the cause it is given', () => {
+  it('keeps the given message and cause', () => {
     const cause = new Error('no answer')
 
     expect(new ToolError('timeout', { message: 'search took too long', cause })).toMatchObject({

@@ -5,7 +5,7 @@ export interface ToolErrorOptions {
   readonly cause?: unknown
 }
 
-/** Thrown by a tool that knows how it failed; anything else it throws becomes `execution_failed`. */
+/** Thrown by a tool to report how it failed; any other thrown value becomes `execution_failed`. */
 export class ToolError extends Error {
   readonly kind: ToolFailureKind
 

@@ -12,7 +12,7 @@ const traffic = fc.record({
   pausesMs: fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 130 })), { maxLength: 60 }),
 })
 
-/** In every window at most `limit` takes are accepted, and none is refused that would fit. */
+/** Every window accepts at most `limit` takes and refuses none that fits. */
 const isExact = (create: Create) =>
   fc.property(traffic, ({ limit, pausesMs }) => {
     const clock = createManualClock()
@@ -31,7 +31,7 @@ const isExact = (create: Create) =>
     }
   })
 
-/** Counts within windows that start at multiples of `windowMs`: what an exact window must not be mistaken for. */
+/** A fixed-window counter, to show that the property detects it. */
 const createFixedWindow: Create = (clock, { limit, windowMs }) => {
   let start = Number.NEGATIVE_INFINITY
   let count = 0
@@ -49,15 +49,15 @@ const createFixedWindow: Create = (clock, { limit, windowMs }) => {
 }
 
 describe('createSlidingWindow', () => {
-  it('accepts at most the limit in every window and refuses nothing that fits', () => {
+  it('accepts at most the limit in every window and refuses no take that fits', () => {
     fc.assert(isExact(createSlidingWindow), { numRuns: 500 })
   })
 
-  it('is held to a property that a fixed window fails', () => {
+  it('is tested with a property that a fixed window fails', () => {
     expect(fc.check(isExact(createFixedWindow), { numRuns: 500 }).failed).toBe(true)
   })
 
-  it('accepts again exactly when it said it would', () => {
+  it('accepts again exactly after resetMs', () => {
     fc.assert(
       fc.property(traffic, ({ limit, pausesMs }) => {
         const clock = createManualClock()
@@ -77,7 +77,7 @@ describe('createSlidingWindow', () => {
     )
   })
 
-  it('tells until when the oldest take counts', () => {
+  it('returns the time until the oldest take leaves the window', () => {
     const clock = createManualClock()
     const window = createSlidingWindow(clock, { limit: 2, windowMs: WINDOW_MS, maxKeys: 10 })
 
@@ -90,19 +90,19 @@ describe('createSlidingWindow', () => {
     expect(window.take('a')).toEqual({ allowed: true, limit: 2, remaining: 0, resetMs: 30 })
   })
 
-  it('allows nothing under a limit of none', () => {
+  it('refuses every take if the limit is zero', () => {
     const window = createSlidingWindow(createManualClock(), { limit: 0, windowMs: WINDOW_MS, maxKeys: 10 })
 
     expect(window.take('a')).toEqual({ allowed: false, limit: 0, remaining: 0, resetMs: 100 })
   })
 
-  it('counts every key for itself', () => {
+  it('counts each key separately', () => {
     const window = createSlidingWindow(createManualClock(), { limit: 1, windowMs: WINDOW_MS, maxKeys: 10 })
 
     expect(['a', 'b', 'a', 'b'].map((key) => window.take(key).allowed)).toEqual([true, true, false, false])
   })
 
-  it('does not notice a step of the wall clock', () => {
+  it('ignores a step of the wall clock', () => {
     const clock = createManualClock()
     const window = createSlidingWindow(clock, { limit: 1, windowMs: WINDOW_MS, maxKeys: 10 })
     window.take('a')
@@ -112,7 +112,7 @@ describe('createSlidingWindow', () => {
     expect(window.take('a')).toMatchObject({ allowed: false, resetMs: 100 })
   })
 
-  it('forgets the key that was idle longest when there are too many', () => {
+  it('evicts the least recently used key when there are too many', () => {
     const window = createSlidingWindow(createManualClock(), { limit: 1, windowMs: WINDOW_MS, maxKeys: 2 })
     for (const key of ['a', 'b', 'a']) window.take(key)
 
@@ -122,7 +122,7 @@ describe('createSlidingWindow', () => {
     expect(window.take('b').allowed).toBe(true)
   })
 
-  it('remembers at most its number of keys of a million', () => {
+  it('tracks at most maxKeys of a million keys', () => {
     const window = createSlidingWindow(createManualClock(), { limit: 60, windowMs: 60_000, maxKeys: 100_000 })
     for (let n = 0; n < 1_000_000; n++) window.take(`2001:db8:${n >> 16}:${n & 0xffff}::/64`)
 

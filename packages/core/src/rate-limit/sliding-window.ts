@@ -4,32 +4,35 @@ import { createBoundedMap } from '../collections/bounded-map.ts'
 export interface SlidingWindowOptions {
   readonly limit: number // accepted takes per window and key
   readonly windowMs: number
-  readonly maxKeys: number // over it the key that was idle longest is forgotten
+  readonly maxKeys: number // above it, the least recently used key is evicted
 }
 
 export interface Take {
   readonly allowed: boolean
   readonly limit: number
   readonly remaining: number
-  /** Until one more take is allowed (when refused) or the oldest one leaves the window. Milliseconds. */
+  /** Milliseconds until the oldest take leaves the window; after a refusal, until the next take is allowed. */
   readonly resetMs: number
 }
 
 export interface SlidingWindow {
-  /** Counts one request of the key unless the window is full. A refusal does not count. */
+  /** Counts one request for the key, unless the window is full. A refusal does not count. */
   take(key: string): Take
-  /** Keys remembered. */
+  /** Number of tracked keys. */
   size(): number
 }
 
-/** Exact sliding window on the monotonic clock: no window of `windowMs` ever holds more than `limit` accepted takes. */
+/**
+ * Exact sliding window on the monotonic clock: no interval of `windowMs` ever contains more than `limit` accepted
+ * takes.
+ */
 export function createSlidingWindow(clock: Clock, { limit, windowMs, maxKeys }: SlidingWindowOptions): SlidingWindow {
-  const windows = createBoundedMap<string, Taken>(maxKeys)
+  const windows = createBoundedMap<string, WindowState>(maxKeys)
 
-  const windowOf = (key: string): Taken => {
-    const taken = windows.get(key) ?? noneTaken()
-    windows.set(key, taken)
-    return taken
+  const windowOf = (key: string): WindowState => {
+    const window = windows.get(key) ?? emptyWindow()
+    windows.set(key, window)
+    return window
   }
 
   return {
@@ -38,42 +41,42 @@ export function createSlidingWindow(clock: Clock, { limit, windowMs, maxKeys }: 
   }
 }
 
-/** When the accepted takes of somebody were, from the one at `first` on. Monotonic milliseconds. */
-export interface Taken {
+/** Times of the accepted takes, from index `first` on, in monotonic milliseconds. */
+export interface WindowState {
   times: number[]
   first: number
 }
 
-export const noneTaken = (): Taken => ({ times: [], first: 0 })
+export const emptyWindow = (): WindowState => ({ times: [], first: 0 })
 
-/** One take at `now`, for who keeps what was taken where it belongs instead of under a key. */
+/** One take at `now` from a window that the caller stores itself instead of under a key. */
 export function takeFrom(
-  taken: Taken,
+  window: WindowState,
   now: number,
   { limit, windowMs }: Pick<SlidingWindowOptions, 'limit' | 'windowMs'>,
 ): Take {
-  dropThrough(taken, now - windowMs)
-  const allowed = taken.times.length - taken.first < limit
-  if (allowed) add(taken, now)
-  const { times, first } = taken
+  dropThrough(window, now - windowMs)
+  const allowed = window.times.length - window.first < limit
+  if (allowed) add(window, now)
+  const { times, first } = window
   const oldest = times[first] ?? now
   return { allowed, limit, remaining: limit - (times.length - first), resetMs: oldest + windowMs - now }
 }
 
 const COMPACT_AT = 512
-/** An array that is pushed to makes room for 17 at once, and of the many that are kept most have one or two. */
-const FEW = 4
+/** `push` reserves room for 17 elements, but most of the many windows have one or two takes. */
+const CONCAT_BELOW = 4
 
-function add(taken: Taken, now: number): void {
-  if (taken.times.length < FEW) taken.times = taken.times.concat(now)
-  else taken.times.push(now)
+function add(window: WindowState, now: number): void {
+  if (window.times.length < CONCAT_BELOW) window.times = window.times.concat(now)
+  else window.times.push(now)
 }
 
-function dropThrough(taken: Taken, through: number): void {
-  const { times } = taken
-  while (taken.first < times.length && (times[taken.first] as number) <= through) taken.first++
-  // Seldom, and no more than was dropped: to move what is left costs as much as there is of it.
-  if (taken.first < times.length && (taken.first < COMPACT_AT || taken.first * 2 < times.length)) return
-  times.splice(0, taken.first)
-  taken.first = 0
+function dropThrough(window: WindowState, through: number): void {
+  const { times } = window
+  while (window.first < times.length && (times[window.first] as number) <= through) window.first++
+  // Compacting moves the remaining takes, so wait until at least as many have been dropped.
+  if (window.first < times.length && (window.first < COMPACT_AT || window.first * 2 < times.length)) return
+  times.splice(0, window.first)
+  window.first = 0
 }

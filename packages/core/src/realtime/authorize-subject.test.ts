@@ -3,7 +3,7 @@ import type { AppError } from '@perdure/ports'
 import { SUBJECTS } from '@perdure/protocol'
 import { aRun, aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { couldFollow, createAuthorizeSubject } from './authorize-subject.ts'
+import { canFollowAny, createAuthorizeSubject } from './authorize-subject.ts'
 
 const RUN = aRun({ id: 'run_a', sessionId: 'chat', status: 'running' })
 const FLOW = aRun({ id: 'run_w', kind: 'workflow', targetId: 'flow', threadId: 'thr_1', status: 'completed' })
@@ -62,7 +62,7 @@ describe('createAuthorizeSubject', () => {
     'agent:a b/events',
     'memory',
     'x'.repeat(400),
-  ])('takes %j for no subject', async (subject) => {
+  ])('rejects %j, which is not a subject', async (subject) => {
     const ask = await setUp()
 
     expect(await ask(subject, 'admin:*')).toBe('validation-failed')
@@ -75,13 +75,13 @@ describe('createAuthorizeSubject', () => {
     'workflow:echo/runs/run_a/events',
     'session:foreign/runs/run_a/events',
     'session:chat/runs/run_w/events',
-  ])('does not find the run of %s', async (subject) => {
+  ])('answers run-not-found for %s', async (subject) => {
     const ask = await setUp()
 
     expect(await ask(subject, 'admin:*')).toBe('run-not-found')
   })
 
-  it('shows a foreign session like one that is not there to who may see its own', async () => {
+  it("answers the same for another owner's session as for one that does not exist", async () => {
     const ask = await setUp()
 
     for (const session of ['foreign', 'none']) {
@@ -91,24 +91,24 @@ describe('createAuthorizeSubject', () => {
     expect(await ask('session:chat/runs/run_a/events', 'sessions:read:own')).toMatchObject({ startsAt: 'first' })
   })
 
-  it('names the scope that would open a foreign session', async () => {
+  it("names the scope that would open another owner's session", async () => {
     const storage = createInMemoryStorage()
     const asking = createAuthorizeSubject(storage)(
       { subject: 'alice', scopes: ['sessions:read:own'] },
       'session:x/events',
     )
 
-    await expect(asking).rejects.toMatchObject({ hint: 'the token needs the scope sessions:read:x' })
+    await expect(asking).rejects.toMatchObject({ hint: 'use a token with the scope sessions:read:x' })
   })
 
-  it('lets a session be followed before its first run creates it', async () => {
+  it('opens a session before its first run creates it', async () => {
     const ask = await setUp()
 
     expect(await ask('session:later/events', 'sessions:read')).toMatchObject({ stream: { sessionId: 'later' } })
   })
 
   it.each(['approvals/events', 'memory/events', 'memory/conflicts'])(
-    'does not open %s, which carries the rows of everybody, to who may see its own',
+    'refuses %s, which carries the rows of every owner, to a caller that may see only its own',
     async (subject) => {
       const ask = await setUp()
 
@@ -117,7 +117,7 @@ describe('createAuthorizeSubject', () => {
   )
 })
 
-describe('a run', () => {
+describe('createAuthorizeSubject for a run', () => {
   const RUNS = [aRun({ id: 'mine', owner: 'alice' }), aRun({ id: 'theirs', owner: 'bob' })]
 
   async function ask(runId: string, ...scopes: readonly string[]) {
@@ -135,19 +135,19 @@ describe('a run', () => {
     ['theirs', 'runs:read'],
     ['theirs', 'runs:read:theirs'],
     ['theirs', 'agents:read:echo'],
-  ])('that is %s is opened by %s, as GET shows it', async (runId, scope) => {
+  ])('opens the run %s to %s, like GET /runs/:runId', async (runId, scope) => {
     expect(await ask(runId, scope)).toEqual({ runId })
   })
 
   it.each(['runs:read:own', 'runs:read:mine', 'agents:read:other'])(
-    'of somebody else is not there for %s',
+    'answers run-not-found for a run of another owner to %s',
     async (scope) => {
       expect(await ask('theirs', scope)).toMatchObject({ code: 'run-not-found' })
       expect(await ask('none', scope)).toMatchObject({ code: 'run-not-found' })
     },
   )
 
-  it('names the scopes that would open it', async () => {
+  it('names the scopes that would open the run', async () => {
     const { hint } = (await ask('mine', 'agents:invoke')) as { hint: string }
 
     expect(hint).toContain('agents:read:echo')
@@ -155,7 +155,7 @@ describe('a run', () => {
   })
 })
 
-describe('couldFollow', () => {
+describe('canFollowAny', () => {
   it.each([
     [['agents:read'], true],
     [['agents:read:echo'], true],
@@ -169,7 +169,7 @@ describe('couldFollow', () => {
     [['admin:*'], true],
     [['agents:invoke', 'tokens:read', 'traces:read:raw'], false],
     [[], false],
-  ])('says of %j %s', (scopes, expected) => {
-    expect(couldFollow({ subject: 'alice', scopes })).toBe(expected)
+  ])('evaluates the scopes %j to %s', (scopes, expected) => {
+    expect(canFollowAny({ subject: 'alice', scopes })).toBe(expected)
   })
 })

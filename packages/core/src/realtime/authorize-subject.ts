@@ -1,4 +1,3 @@
-import { isTerminal } from '@perdure/protocol'
 import {
   AppError,
   EVERY_ROW,
@@ -8,6 +7,7 @@ import {
   type Visibility,
 } from '@perdure/ports'
 import {
+  isTerminal,
   type ParsedSubject,
   parseSubject,
   type ScopeRule,
@@ -23,30 +23,30 @@ export interface AuthorizeSubjectDeps {
   readonly sessions: Pick<SessionStore, 'find'>
 }
 
-/** A subject that the caller may follow. */
-export interface Followed {
+/** A subject that the caller is allowed to follow. */
+export interface AuthorizedSubject {
   readonly subject: string
   readonly stream: EventStream
-  /** Where one without a cursor starts: a run at its first event, anything else with what comes. */
+  /** Where a subscriber without a cursor starts: a run at its first event, any other subject at the head of the log. */
   readonly startsAt: 'first' | 'head'
-  /** Whether nothing will be appended any more. */
+  /** Whether no further events will be appended. */
   readonly isComplete: boolean
 }
 
 /**
- * Decides from the scopes and the stored owner whether a principal may follow a subject.
+ * Decides from its scopes and the stored owner whether a principal may follow a subject.
  *
- * @throws AppError `validation-failed` for what is no subject, `scope-denied`, `run-not-found`
+ * @throws AppError `validation-failed` if the text is not a subject, `scope-denied`, `run-not-found`
  */
-export type AuthorizeSubject = (principal: Principal, subject: string) => Promise<Followed>
+export type AuthorizeSubject = (principal: Principal, subject: string) => Promise<AuthorizedSubject>
 
 export function createAuthorizeSubject(deps: AuthorizeSubjectDeps): AuthorizeSubject {
   return async (principal, subject) => {
     const parsed = parseSubject(subject)
     if (parsed === undefined) {
       throw new AppError('validation-failed', {
-        message: 'subject: not one of the subjects of this server',
-        hint: 'the reference page on events lists them; there are no wildcards',
+        message: 'subject: this server has no such subject',
+        hint: 'use a subject from the events reference; wildcards are not supported',
       })
     }
     const visibility = authorize(principal, ruleOf(parsed.name), parsed.params)
@@ -58,50 +58,53 @@ export function createAuthorizeSubject(deps: AuthorizeSubjectDeps): AuthorizeSub
   }
 }
 
-/** One run is seen by whom `GET /runs/:runId` shows it. */
+/** The events of a run are visible to every caller that can read it with `GET /runs/:runId`. */
 function ruleOf(name: SubjectName): ScopeRule {
   const anyOf = scopesOfSubject(name)
   return anyOf.length === 1 ? SUBJECTS[name].scope : { anyOf }
 }
 
-interface Asked {
+interface FollowRequest {
   readonly subject: string
   readonly parsed: ParsedSubject
   readonly visibility: Visibility
 }
 
-async function followRun(deps: AuthorizeSubjectDeps, { subject, parsed, visibility }: Asked): Promise<Followed> {
+async function followRun(
+  deps: AuthorizeSubjectDeps,
+  { subject, parsed, visibility }: FollowRequest,
+): Promise<AuthorizedSubject> {
   const { runId = '', sessionId, agentId, workflowId } = parsed.params
-  // The run is read before its events: one that ends in between is still found ended by its last event.
+  // Reads the run before its events: if it ends in between, its last event still ends the stream.
   const run = await deps.runs.find(runId, sessionId === undefined ? visibility : EVERY_ROW)
   const kind = agentId === undefined ? 'workflow' : 'agent'
-  const isOfTarget = run?.kind === kind && run.targetId === (agentId ?? workflowId)
-  const isThere = sessionId === undefined ? isOfTarget : run?.sessionId === sessionId
+  const matchesTarget = run?.kind === kind && run.targetId === (agentId ?? workflowId)
+  const matchesSubject = sessionId === undefined ? matchesTarget : run?.sessionId === sessionId
   const isVisible = sessionId === undefined || (await maySeeSession(deps, sessionId, visibility))
-  if (run === undefined || !isThere || !isVisible) throw new AppError('run-not-found')
+  if (run === undefined || !matchesSubject || !isVisible) throw new AppError('run-not-found')
   return { subject, stream: { runId }, startsAt: 'first', isComplete: isTerminal(run.status) }
 }
 
-/** A grant on what is one's own says nothing of a subject that carries everybody's rows. */
+/** A grant on the caller's own rows does not cover a subject that carries the rows of every owner. */
 async function checkOwner(deps: AuthorizeSubjectDeps, { name, params }: ParsedSubject, visibility: Visibility) {
   if (visibility === EVERY_ROW) return
   if (params.sessionId !== undefined && (await maySeeSession(deps, params.sessionId, visibility))) return
   const scope = SUBJECTS[name].scope.replace('{sessionId}', params.sessionId ?? '')
-  throw new AppError('scope-denied', { hint: `the token needs the scope ${scope}` })
+  throw new AppError('scope-denied', { hint: `use a token with the scope ${scope}` })
 }
 
-/** With a grant on every session, one that is not there yet may be followed: its first run creates it. */
+/** A caller with a grant on every session may follow one that does not exist yet: its first run creates it. */
 const maySeeSession = async ({ sessions }: AuthorizeSubjectDeps, id: string, visibility: Visibility) =>
   visibility === EVERY_ROW || (await sessions.find(id, visibility)) !== undefined
 
 const SCOPES = [...new Set((Object.keys(SUBJECTS) as SubjectName[]).flatMap(scopesOfSubject))]
 
-/** Whether there is any subject that the principal could follow. */
-export function couldFollow(principal: Principal): boolean {
+/** Whether the principal may follow any subject at all. */
+export function canFollowAny(principal: Principal): boolean {
   return SCOPES.some((scope) => {
     try {
-      const isOfEverybody = !scope.includes('{')
-      return authorize(principal, isOfEverybody ? scope : { anyOf: [scope] }, {}) === EVERY_ROW || !isOfEverybody
+      const coversAllRows = !scope.includes('{')
+      return authorize(principal, coversAllRows ? scope : { anyOf: [scope] }, {}) === EVERY_ROW || !coversAllRows
     } catch (error) {
       if (error instanceof AppError && error.id === 'scope-denied') return false
       throw error

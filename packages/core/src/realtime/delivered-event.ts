@@ -1,17 +1,17 @@
 import type { EventStream, JsonText } from '@perdure/ports'
 
-/** What a subscriber follows: a stream of the log under one of its subjects. */
+/** A stream of the log under one of its subjects, as a subscriber follows it. */
 export interface EventSource {
   readonly stream: EventStream
   readonly subject: string
-  /** Of the log. */
+  /** The epoch of the log. */
   readonly epoch: string
 }
 
-/** An event as it leaves the server. */
+/** An event in the form that is sent to subscribers. */
 export interface DeliveredEvent {
   readonly position: number
   readonly type: string
-  /** One line. Made once for all subscribers; transports make bytes of a page of them. */
+  /** One line. Rendered once for all subscribers; transports encode a page at a time. */
   readonly envelope: JsonText
 }

@@ -12,7 +12,7 @@ const rendered = (over?: Partial<StoredEvent>, meter: Meter = noMeter) =>
   JSON.parse(createRenderEnvelope({ meter, policy: 'redact' })(stored(over), view))
 
 describe('createRenderEnvelope', () => {
-  it('shows an event of a run', () => {
+  it('renders an event of a run', () => {
     expect(rendered({ runId: 'run_1', sessionId: 'chat', topic: 'agent:echo/events' })).toEqual({
       eventId: 'e1.7',
       subject: SUBJECT,
@@ -23,11 +23,11 @@ describe('createRenderEnvelope', () => {
     })
   })
 
-  it('names no run when the event has none', () => {
+  it('omits runId when the event belongs to no run', () => {
     expect(Object.keys(rendered())).toEqual(['eventId', 'subject', 'type', 'payload', 'at'])
   })
 
-  it('passes the payload on to the letter', () => {
+  it('passes the payload on verbatim', () => {
     const payload = '{"n":12345678901234567890,"mail":"bob@example.com","a":1.0}' as JsonText
 
     expect(renderEnvelope(stored({ payload, at: BUILT_AT }), view)).toContain(`"payload":${payload},`)
@@ -43,7 +43,7 @@ describe('createRenderEnvelope', () => {
     expect(renderEnvelope(stored({ ...over, payload }), { ...view, raw: true })).toContain(payload)
   })
 
-  it('counts what it removes, by rule', () => {
+  it('counts redactions by rule', () => {
     const meter = createInMemoryMeter()
     const payload = '{"delta":"mail bob@example.com and al@example.com"}' as JsonText
 

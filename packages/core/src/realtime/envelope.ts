@@ -3,18 +3,18 @@ import { type Cursor, formatEventId } from './event-id.ts'
 import type { RedactionRule } from './redaction-patterns.ts'
 import { type SanitizerPolicy, sanitizeValue } from './sanitize.ts'
 
-export interface EnvelopeView {
+export interface EnvelopeOptions {
   readonly subject: string
   readonly epoch: Cursor['epoch']
-  /** Without the sanitizer; only for replays that may see that. */
+  /** Skips the sanitizer; only for replays by callers that may see raw events. */
   readonly raw?: boolean | undefined
 }
 
 /**
- * The event as every transport shows it: `{ eventId, subject, type, payload, at, runId? }`. What an agent says aside
- * (phase `commentary`, `reasoning.*`) is sanitized here, on the one way out.
+ * Renders an event as every transport sends it: `{ eventId, subject, type, payload, at, runId? }`. Every delivered
+ * event passes through here, so this is where commentary (phase `commentary`, `reasoning.*`) is sanitized.
  */
-export type RenderEnvelope = (event: StoredEvent, view: EnvelopeView) => JsonText
+export type RenderEnvelope = (event: StoredEvent, view: EnvelopeOptions) => JsonText
 
 export interface RenderEnvelopeDeps {
   readonly meter: Meter
@@ -23,16 +23,18 @@ export interface RenderEnvelopeDeps {
 
 export function createRenderEnvelope({ meter, policy }: RenderEnvelopeDeps): RenderEnvelope {
   const onDrop = (rule: RedactionRule) => meter.count('svc_redaction_drops_total', { rule })
-  const quoteSubject = rememberingLast(quote)
-  const quoteType = rememberingLast(quote)
-  const quoteRunId = rememberingLast(quote)
-  const toIso = rememberingLast((at: number) => new Date(at).toISOString())
+  const quoteSubject = memoizeLast(quote)
+  const quoteType = memoizeLast(quote)
+  const quoteRunId = memoizeLast(quote)
+  const toIso = memoizeLast((at: number) => new Date(at).toISOString())
 
   return (event, { subject, epoch, raw = false }) => {
     const { type, runId } = event
     const id = quote(formatEventId({ epoch, position: event.position }))
-    const isClean = raw || policy === 'pass' || !isAside(event)
-    const payload = isClean ? event.payload : toJsonText(sanitizeValue(fromJsonText(event.payload), { policy, onDrop }))
+    const passesUnchanged = raw || policy === 'pass' || !needsSanitizing(event)
+    const payload = passesUnchanged
+      ? event.payload
+      : toJsonText(sanitizeValue(fromJsonText(event.payload), { policy, onDrop }))
     const head = `{"eventId":${id},"subject":${quoteSubject(subject)},"type":${quoteType(type)}`
     const tail = runId === undefined ? '}' : `,"runId":${quoteRunId(runId)}}`
     return `${head},"payload":${payload},"at":"${toIso(event.at)}"${tail}` as JsonText
@@ -41,8 +43,8 @@ export function createRenderEnvelope({ meter, policy }: RenderEnvelopeDeps): Ren
 
 const quote = (text: string) => JSON.stringify(text)
 
-/** Events that follow each other have most of their envelope in common. */
-function rememberingLast<In, Out>(make: (value: In) => Out): (value: In) => Out {
+/** Remembers the last result only: consecutive events share most of their envelope. */
+function memoizeLast<In, Out>(make: (value: In) => Out): (value: In) => Out {
   let last: { readonly value: In; readonly made: Out } | undefined
   return (value) => {
     if (last?.value !== value) last = { value, made: make(value) }
@@ -50,4 +52,4 @@ function rememberingLast<In, Out>(make: (value: In) => Out): (value: In) => Out 
   }
 }
 
-const isAside = ({ type, phase }: StoredEvent) => phase === 'commentary' || type.startsWith('reasoning.')
+const needsSanitizing = ({ type, phase }: StoredEvent) => phase === 'commentary' || type.startsWith('reasoning.')

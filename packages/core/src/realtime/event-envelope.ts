@@ -1,4 +1,4 @@
-/** An event as the API shows it. */
+/** An event as the API returns it. */
 export interface EventEnvelope {
   readonly eventId: string
   readonly subject: string

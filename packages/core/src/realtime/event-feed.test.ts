@@ -27,8 +27,8 @@ function setUp() {
   return { feed, hub, publish, positions }
 }
 
-describe('the event feed', () => {
-  it('gives whoever reads from the same place the same page', async () => {
+describe('createEventFeed', () => {
+  it('returns the same page to all who read from the same position', async () => {
     const { feed, publish } = setUp()
     await publish(3)
 
@@ -39,7 +39,7 @@ describe('the event feed', () => {
     expect(feed.read(SOURCE, { after: 0, limit: 2 })).toMatchObject({ hasMore: true })
   })
 
-  it('gives a page of its own to each subject of one stream', async () => {
+  it('renders a separate page for each subject of a stream', async () => {
     const { feed, publish } = setUp()
     await publish(1)
 
@@ -49,7 +49,7 @@ describe('the event feed', () => {
     expect((await feed.read(SOURCE, FROM_START)).events[0]?.envelope).toContain('agent:echo/events')
   })
 
-  it('finds what was published after the page was read', async () => {
+  it('returns events that were published after a page was read', async () => {
     const { publish, positions } = setUp()
     await publish(1)
     expect(await positions(0)).toEqual([1])
@@ -61,17 +61,17 @@ describe('the event feed', () => {
     expect(await positions(1)).toEqual([2, 3])
   })
 
-  it('reads anew when something was deleted', async () => {
+  it('renders a new page after a deletion', async () => {
     const { feed, hub, publish } = setUp()
     await publish(1)
     const page = feed.read(SOURCE, FROM_START)
 
-    hub.forget()
+    hub.invalidate()
 
     expect(await feed.read(SOURCE, FROM_START)).not.toBe(page)
   })
 
-  it('keeps no page for each of many places', async () => {
+  it('bounds the number of shared pages', async () => {
     const { feed, publish } = setUp()
     await publish(100)
     const page = feed.read(SOURCE, FROM_START)
@@ -81,7 +81,7 @@ describe('the event feed', () => {
     expect(feed.read(SOURCE, FROM_START)).not.toBe(page)
   })
 
-  it('ends a page of large events early and says that there is more', async () => {
+  it('ends a page of large events early and reports that there is more', async () => {
     const { feed, publish } = setUp()
     await publish(10, 'x'.repeat(100_000))
 

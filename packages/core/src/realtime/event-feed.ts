@@ -2,14 +2,14 @@ import type { EventLog, EventRange, StoredEvent } from '@perdure/ports'
 import type { DeliveredEvent, EventSource } from './delivered-event.ts'
 import type { RenderEnvelope } from './envelope.ts'
 import type { EventHub, Watcher } from './event-hub.ts'
-import type { RecentEvent } from './hot-cache.ts'
+import type { RecentEvent } from './event-ring.ts'
 import { createLogPages } from './log-pages.ts'
 
 export type FeedRange = Pick<EventRange, 'after' | 'limit'>
 
 export interface FeedPage {
   readonly events: readonly DeliveredEvent[]
-  /** Whether the next read may find more at once. */
+  /** Whether the next read may return more events immediately. */
   readonly hasMore: boolean
 }
 
@@ -19,27 +19,27 @@ export interface EventFeedDeps {
   readonly render: RenderEnvelope
 }
 
-/** The one way of live events to every transport. */
+/** Delivers live events to every transport. */
 export interface EventFeed {
-  /** The next events after a position, oldest first: at once when they are in memory, from the log otherwise. */
+  /** The next events after a position, oldest first: synchronously when they are in memory, otherwise from the log. */
   read(source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage>
-  /** The next events as the log has them: also those of a commit that is not published yet. */
+  /** The next events from the log, including those of a commit that is not published yet. */
   readLog(source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage>
   /** Wakes the watcher after each publication to the source. */
   watch(source: EventSource, watcher: Watcher): void
-  /** Ends it; a no-op for who does not watch the source. */
+  /** Stops waking the watcher; a no-op if it does not watch the source. */
   unwatch(source: EventSource, watcher: Watcher): void
 }
 
-/** So that followers who are at as many places hold little. */
+/** Bounds the memory when many subscribers read at different positions. */
 const MAX_SHARED_PAGES = 16
-/** A page ends with the event that makes it so long. */
-const PAGE_LENGTH = 256 * 1_024
+/** In characters. A page ends with the event that reaches this length. */
+const MAX_PAGE_LENGTH = 256 * 1_024
 
 /**
- * An event is rendered when the first subscriber reads it, and again for another subject of its stream or when it was long
- * out of memory. Who reads from the same place, before anything more is published, gets the same page, so that transports
- * can make its bytes once.
+ * An event is rendered when the first subscriber reads it, and again for another subject of its stream or after it has
+ * left memory. Subscribers that read from the same position before the next publication get the same page, so that
+ * transports can encode it once.
  */
 export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFeed {
   const deliver = (event: StoredEvent, { subject, epoch }: EventSource): DeliveredEvent => ({
@@ -57,12 +57,12 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
 
   const pages = createLogPages({
     readLog: async (source, range) => (await events.read(source.stream, range)).map((event) => deliver(event, source)),
-    generation: hub.forgotten,
+    generation: hub.generation,
   })
 
-  const readFresh = (source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage> => {
+  const readNext = (source: EventSource, range: FeedRange): FeedPage | Promise<FeedPage> => {
     const recent = hub.recent(source.stream, range)
-    if (recent !== undefined) return cutOff(recent, range.limit, (one) => deliverShared(one, source))
+    if (recent !== undefined) return fillPage(recent, range.limit, (one) => deliverShared(one, source))
     return readLog(source, range)
   }
 
@@ -71,18 +71,18 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
     return page instanceof Promise ? page.then(toPage) : toPage(page)
   }
 
-  const shared = new Map<string, FeedPage>()
-  let sharedAt = hub.changes()
+  const sharedPages = new Map<string, FeedPage>()
+  let sharedVersion = hub.version()
 
   return {
     read(source, range) {
-      if (sharedAt !== hub.changes() || shared.size >= MAX_SHARED_PAGES) shared.clear()
-      sharedAt = hub.changes()
-      const place = `${source.subject} ${range.after} ${range.limit}`
-      const known = shared.get(place)
-      if (known !== undefined) return known
-      const page = readFresh(source, range)
-      if (!(page instanceof Promise)) shared.set(place, page)
+      if (sharedVersion !== hub.version() || sharedPages.size >= MAX_SHARED_PAGES) sharedPages.clear()
+      sharedVersion = hub.version()
+      const pageKey = `${source.subject} ${range.after} ${range.limit}`
+      const cached = sharedPages.get(pageKey)
+      if (cached !== undefined) return cached
+      const page = readNext(source, range)
+      if (!(page instanceof Promise)) sharedPages.set(pageKey, page)
       return page
     },
     readLog,
@@ -91,10 +91,10 @@ export function createEventFeed({ events, hub, render }: EventFeedDeps): EventFe
   }
 }
 
-/** A page of the log ends where it was read to, which need not be the end of the log. */
+/** A page that was read from the log may end before the log does, so any non-empty page may have a successor. */
 const toPage = (events: readonly DeliveredEvent[]): FeedPage => ({ events, hasMore: events.length > 0 })
 
-function cutOff(
+function fillPage(
   recent: readonly RecentEvent[],
   limit: number,
   deliver: (event: RecentEvent) => DeliveredEvent,
@@ -105,7 +105,7 @@ function cutOff(
     const delivered = deliver(event)
     events.push(delivered)
     length += delivered.envelope.length
-    if (length >= PAGE_LENGTH) break
+    if (length >= MAX_PAGE_LENGTH) break
   }
   return { events, hasMore: recent.length === limit || events.length < recent.length }
 }

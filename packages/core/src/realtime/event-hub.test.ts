@@ -20,7 +20,7 @@ function watching(hub: EventHub, streams: Readonly<Record<string, EventStream>>)
 }
 
 describe('createEventHub', () => {
-  it('wakes whoever watches the run, the session or the topic of an event', () => {
+  it('wakes the watchers of the run, the session and the topic of an event', () => {
     const hub = createEventHub()
     const { woken } = watching(hub, {
       run: { runId: 'x' },
@@ -46,7 +46,7 @@ describe('createEventHub', () => {
     expect(woken).toEqual(['first', 'second'])
   })
 
-  it('does not wake who has stopped watching, and stopping twice changes nothing', () => {
+  it('does not wake a watcher that was removed, even if it was removed twice', () => {
     const hub = createEventHub()
     const { woken, stops } = watching(hub, { first: { runId: 'x' }, second: { runId: 'x' } })
 
@@ -59,7 +59,7 @@ describe('createEventHub', () => {
     expect(woken).toEqual(['second'])
   })
 
-  it('keeps a newer watcher when an earlier one stops again', () => {
+  it('keeps a newer watcher when an earlier one is removed again', () => {
     const hub = createEventHub()
     const earlier = watching(hub, { earlier: { runId: 'x' } })
     earlier.stops[0]?.()
@@ -71,7 +71,7 @@ describe('createEventHub', () => {
     expect(newer.woken).toEqual(['newer'])
   })
 
-  it('lets a watcher stop while it is woken', () => {
+  it('lets a watcher remove itself while it is woken', () => {
     const hub = createEventHub()
     let count = 0
     const once: Watcher = {
@@ -90,8 +90,8 @@ describe('createEventHub', () => {
   })
 })
 
-describe('what the hub remembers', () => {
-  it('is the recent end of what somebody watches, as long as somebody does', () => {
+describe('the cache of the event hub', () => {
+  it('holds the recent events of a stream only while it is watched', () => {
     const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
     const recent = (runId: string, after: number) =>
       hub.recent({ runId }, { after, limit: 10 })?.map(({ event }) => event.position)
@@ -110,7 +110,7 @@ describe('what the hub remembers', () => {
 })
 
 describe('withPublication', () => {
-  it('publishes what was committed, once it can be read', async () => {
+  it('publishes committed events once they can be read', async () => {
     const storage = createInMemoryStorage()
     const hub = createEventHub()
     const seen: Promise<readonly StoredEvent[]>[] = []
@@ -123,7 +123,7 @@ describe('withPublication', () => {
     expect(await Promise.all(seen)).toEqual([outcome.committed ? outcome.events : 'not committed'])
   })
 
-  it('forgets what it holds, and the answers, when a commit has deleted something', async () => {
+  it('discards the cached events and answers after a commit that deletes something', async () => {
     const storage = createInMemoryStorage()
     const hub = createEventHub(createHotCache(createManualClock(), LIMITS))
     const answers = new Map([['key', 'answer']])
@@ -139,7 +139,7 @@ describe('withPublication', () => {
     expect(hub.stats()).toEqual({ events: 0, subjects: 0, bytes: 0 })
   })
 
-  it('publishes nothing of a commit that conflicts or writes no event', async () => {
+  it('publishes nothing after a commit that conflicts or writes no event', async () => {
     const storage = createInMemoryStorage()
     const hub = createEventHub()
     const { woken } = watching(hub, { run: { runId: 'x' } })

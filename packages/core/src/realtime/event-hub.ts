@@ -1,40 +1,41 @@
 import type { EventRange, EventStream, StoredEvent, UnitOfWork, Write } from '@perdure/ports'
-import type { HotCache, HotCacheStats, RecentEvent } from './hot-cache.ts'
+import type { RecentEvent } from './event-ring.ts'
+import type { HotCache, HotCacheStats } from './hot-cache.ts'
 import { type StreamKeys, streamKey, streamKeysOfEach } from './stream-key.ts'
 
-/** Who is told of publications. It is handed itself, so that one function serves any number of watchers. */
+/** Is woken by publications. `wake` receives the watcher itself, so that one function serves any number of watchers. */
 export interface Watcher {
   wake(watcher: this): void
 }
 
 /**
- * Wakes readers of the event log and holds the recent end of the streams that are watched. A reader is a position in the log,
+ * Wakes readers of the event log and caches the recent events of watched streams. A reader is a position in the log,
  * not a queue.
  */
 export interface EventHub {
-  /** Tells every watcher of every stream these events belong to. Called after they are durable. */
+  /** Wakes every watcher of every stream that these events belong to. Called once they are durable. */
   publish(events: readonly StoredEvent[]): void
-  /** Forgets what it holds: something was deleted from the log. */
-  forget(): void
-  /** How often it has forgotten: what was read from the log before may be gone. */
-  forgotten(): number
-  /** How often it has published or forgotten: as long as it does neither, the same read finds the same. */
-  changes(): number
+  /** Discards the cached events. Called when something was deleted from the log. */
+  invalidate(): void
+  /** Changes with each `invalidate`: pages read from the log before may contain deleted events. */
+  generation(): number
+  /** Changes with each `publish` and `invalidate`: while it stays the same, the same read returns the same events. */
+  version(): number
   /** Wakes the watcher after each publication to the stream. */
   watch(stream: EventStream, watcher: Watcher): void
-  /** Ends it; a no-op for who does not watch the stream. */
+  /** Stops waking the watcher; a no-op if it does not watch the stream. */
   unwatch(stream: EventStream, watcher: Watcher): void
-  /** The next events of the stream after a position, from memory; `undefined` when only the log can tell. */
+  /** The next events of the stream after a position, from memory; `undefined` when they must be read from the log. */
   recent(stream: EventStream, range: EventRange): readonly RecentEvent[] | undefined
   stats(): HotCacheStats
 }
 
-const NOTHING: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
+const EMPTY_STATS: HotCacheStats = { events: 0, subjects: 0, bytes: 0 }
 
-/** Without a cache every reader reads the log, as one does who comes back to a stream that nobody watched in between. */
+/** Without a cache every reader reads the log, as does a reader of a stream that was not watched in the meantime. */
 export function createEventHub(cache?: HotCache): EventHub {
   const watchers = new Map<string, Set<Watcher>>()
-  let forgotten = 0
+  let generation = 0
   let published = 0
   const isWatched = (key: string) => watchers.has(key)
 
@@ -44,14 +45,14 @@ export function createEventHub(cache?: HotCache): EventHub {
       if (watchers.size === 0) return cache?.skip(events)
       const keys = streamKeysOfEach(events)
       cache?.add(events, keys, isWatched)
-      for (const key of touchedBy(keys)) for (const watcher of watchers.get(key) ?? []) watcher.wake(watcher)
+      for (const key of distinctKeys(keys)) for (const watcher of watchers.get(key) ?? []) watcher.wake(watcher)
     },
-    forget() {
-      forgotten++
+    invalidate() {
+      generation++
       cache?.clear()
     },
-    forgotten: () => forgotten,
-    changes: () => forgotten + published,
+    generation: () => generation,
+    version: () => generation + published,
     watch(stream, watcher) {
       const key = streamKey(stream)
       const set = watchers.get(key)
@@ -63,22 +64,22 @@ export function createEventHub(cache?: HotCache): EventHub {
       const set = watchers.get(key)
       if (set === undefined || !set.delete(watcher) || set.size > 0) return
       watchers.delete(key)
-      cache?.leave(key)
+      cache?.evict(key)
     },
     recent: (stream, range) => cache?.read(stream, range),
-    stats: () => cache?.stats() ?? NOTHING,
+    stats: () => cache?.stats() ?? EMPTY_STATS,
   }
 }
 
-function touchedBy(keys: StreamKeys): ReadonlySet<string> {
+function distinctKeys(keys: StreamKeys): ReadonlySet<string> {
   const touched = new Set<string>()
   for (const ofEvent of keys) for (const key of ofEvent) touched.add(key)
   return touched
 }
 
 /**
- * Publishes the events of every commit once it is durable, and forgets what a commit may have deleted: of the log, and of
- * the answers that are remembered.
+ * Publishes the events of every commit once it is durable. After a commit that deletes something, discards the cached
+ * events and the cached `answers`.
  */
 export function withPublication(unitOfWork: UnitOfWork, hub: EventHub, answers?: { clear(): void }): UnitOfWork {
   return {
@@ -86,7 +87,7 @@ export function withPublication(unitOfWork: UnitOfWork, hub: EventHub, answers?:
       const outcome = await unitOfWork.commit(writes)
       if (!outcome.committed) return outcome
       if (writes.some(deletes)) {
-        hub.forget()
+        hub.invalidate()
         answers?.clear()
       }
       if (outcome.events.length > 0) hub.publish(outcome.events)

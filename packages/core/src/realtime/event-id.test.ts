@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { formatEventId, parseEventId } from './event-id.ts'
 
 describe('parseEventId', () => {
-  it('reads what formatEventId writes', () => {
+  it('parses what formatEventId returns', () => {
     const cursor = fc.record({
       epoch: fc.stringMatching(/^[0-9a-zA-Z]{1,64}$/),
       position: fc.integer({ min: 0, max: 999_999_999_999_999 }),
@@ -29,11 +29,11 @@ describe('parseEventId', () => {
     ['e1.1\n'],
     ['e1.1000000000000000'],
     [`${'e'.repeat(65)}.1`],
-  ])('does not take %j for one', (text) => {
+  ])('returns undefined for %j', (text) => {
     expect(parseEventId(text)).toBeUndefined()
   })
 
-  it('reads a position exactly', () => {
+  it('parses the largest position exactly', () => {
     expect(parseEventId('e1.999999999999999')).toEqual({ epoch: 'e1', position: 999_999_999_999_999 })
   })
 })

@@ -3,7 +3,8 @@ import { toJsonText } from '@perdure/ports'
 import { anEvent, createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createHotCache, type HotCacheLimits, type RecentEvent } from './hot-cache.ts'
+import type { RecentEvent } from './event-ring.ts'
+import { createHotCache, type HotCacheLimits } from './hot-cache.ts'
 
 const ROOMY: HotCacheLimits = { maxEvents: 1_000, ttlMs: 300_000, maxSubjectBytes: 2 ** 21, maxBytes: 2 ** 26 }
 const RUN: EventStream = { runId: 'r' }
@@ -23,14 +24,14 @@ const positionsOf = (events: readonly RecentEvent[] | undefined) => events?.map(
 const all = { after: 0, limit: 1_000 }
 
 describe('createHotCache', () => {
-  it('says nothing before it has seen anything', () => {
+  it('answers no read before its first event', () => {
     const { cache } = setUp()
 
     expect(cache.read(RUN, all)).toBeUndefined()
     expect(cache.read(RUN, { after: 99, limit: 1 })).toBeUndefined()
   })
 
-  it('knows what came since it began, and nothing of before', () => {
+  it('answers reads from its first event on, and none from before it', () => {
     const { cache } = setUp()
     cache.add([event(5), event(6, { runId: 'other' }), event(7)])
 
@@ -53,7 +54,7 @@ describe('createHotCache', () => {
     expect(positionsOf(cache.read(stream, all))).toEqual([1])
   })
 
-  it('forgets an event at the end of its time to live exactly', () => {
+  it('evicts an event exactly at the end of its time to live', () => {
     const { cache, clock } = setUp({ ttlMs: 1_000 })
     cache.add([event(1)])
     clock.advance(500)
@@ -69,7 +70,7 @@ describe('createHotCache', () => {
     expect(cache.read(RUN, { after: 2, limit: 10 })).toEqual([])
   })
 
-  it('keeps the newest events of a subject', () => {
+  it('keeps the newest maxEvents events of a subject', () => {
     const { cache } = setUp({ maxEvents: 2 })
     cache.add([event(1), event(2), event(3)])
 
@@ -78,7 +79,7 @@ describe('createHotCache', () => {
     expect(cache.stats()).toMatchObject({ events: 2, subjects: 1 })
   })
 
-  it('keeps no more bytes of a subject, and of all, than it may', () => {
+  it('stays within its byte limit', () => {
     const { cache } = setUp({ maxSubjectBytes: 40_000, maxBytes: 100_000 })
     const payload = toJsonText('x'.repeat(5_000))
     for (let position = 1; position <= 60; position++) {
@@ -90,7 +91,7 @@ describe('createHotCache', () => {
     expect(cache.stats().events).toBeGreaterThan(5)
   })
 
-  it('holds nothing of an event that is larger than a subject may be', () => {
+  it('does not hold an event that is larger than the limit of a subject', () => {
     const { cache } = setUp({ maxSubjectBytes: 1_000 })
     cache.add([event(1, { payload: toJsonText('x'.repeat(2_000)) })])
 
@@ -99,7 +100,7 @@ describe('createHotCache', () => {
     expect(cache.read(RUN, { after: 1, limit: 1 })).toEqual([])
   })
 
-  it('counts a text by its UTF-8 form', () => {
+  it('counts the UTF-8 bytes of a payload', () => {
     const payload = toJsonText('a€é😀')
     const cost = (text: typeof payload) => {
       const { cache } = setUp()
@@ -110,7 +111,7 @@ describe('createHotCache', () => {
     expect(cost(payload) - cost(toJsonText(''))).toBe(2 * (1 + 3 + 2 + 4))
   })
 
-  it('leaves to the log what it may have missed between two commits', () => {
+  it('answers no read from before a gap in the positions', () => {
     const { cache } = setUp()
     cache.add([event(1)])
     cache.add([event(3)])
@@ -122,7 +123,7 @@ describe('createHotCache', () => {
     expect(positionsOf(cache.read(RUN, { after: 2, limit: 10 }))).toEqual([3])
   })
 
-  it('keeps only the streams that are worth it, and knows that it does not know the others', () => {
+  it('holds only the streams that isKept selects, and answers no read of the others', () => {
     const { cache } = setUp()
     const isKept = (key: string) => key === 'run r'
     cache.add([event(1), event(2, { runId: 'other' }), event(3)], undefined, isKept)
@@ -133,7 +134,7 @@ describe('createHotCache', () => {
     expect(cache.stats()).toMatchObject({ events: 2, subjects: 1 })
   })
 
-  it('drops a stream that is not worth it any more, and begins anew when it is again', () => {
+  it('evicts a stream that isKept no longer selects, and starts over when it is selected again', () => {
     const { cache } = setUp()
     cache.add([event(1)])
     cache.add([event(2)], undefined, () => false)
@@ -143,7 +144,7 @@ describe('createHotCache', () => {
     expect(positionsOf(cache.read(RUN, { after: 2, limit: 10 }))).toEqual([3])
   })
 
-  it('holds nothing of what only passes', () => {
+  it('holds nothing when no stream is kept', () => {
     const { cache } = setUp()
     cache.add([event(1)])
     cache.add([event(2), event(3)], undefined, () => false)
@@ -156,7 +157,7 @@ describe('createHotCache', () => {
     expect(positionsOf(cache.read(RUN, { after: 3, limit: 10 }))).toEqual([4])
   })
 
-  it('knows nothing of before it was cleared', () => {
+  it('answers no read from before it was cleared', () => {
     const { cache } = setUp()
     cache.add([event(1), event(2)])
     cache.clear()
@@ -200,20 +201,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-describe('what the cache answers', () => {
-  it('is what the log answers, whatever came, went or was told late', () => {
+describe('createHotCache under random scripts', () => {
+  it('answers a read only with what the log returns', () => {
     let answered = 0
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
         const { cache, clock } = setUp({ maxEvents: 4, ttlMs: 1_000, maxSubjectBytes: 4_000, maxBytes: 6_000 })
         const log: StoredEvent[] = []
-        let untold: StoredEvent[] = []
-        let toldThrough = 0
+        let unpublished: StoredEvent[] = []
+        let publishedThrough = 0
         let watched: ReadonlySet<string> = new Set(['run r0', 'run r1', 'run r2', 'run r3'])
-        const tell = (events: readonly StoredEvent[]) => {
+        const publish = (events: readonly StoredEvent[]) => {
           if (watched.size === 0) cache.skip(events)
           else cache.add(events, undefined, (key) => watched.has(key))
-          toldThrough = Math.max(toldThrough, events.at(-1)?.position ?? 0)
+          publishedThrough = Math.max(publishedThrough, events.at(-1)?.position ?? 0)
         }
         const append = (run: number) => {
           log.push(event(log.length + 1, { runId: `r${run}` }))
@@ -221,28 +222,28 @@ describe('what the cache answers', () => {
         }
 
         for (const one of steps) {
-          if (one.do === 'commit') tell(one.streams.map(append))
+          if (one.do === 'commit') publish(one.streams.map(append))
           else if (one.do === 'watch') {
             const before = watched
             watched = new Set(one.streams.map((run) => `run r${run}`))
-            for (const key of before) if (!watched.has(key)) cache.leave(key)
+            for (const key of before) if (!watched.has(key)) cache.evict(key)
           } else if (one.do === 'foreign') append(0)
           else if (one.do === 'late') {
             // The promise of an earlier commit resolves after that of a later one.
-            tell(untold)
-            untold = [append(1)]
+            publish(unpublished)
+            unpublished = [append(1)]
           } else if (one.do === 'pass') clock.advance(one.ms)
           else if (one.do === 'clear') cache.clear()
           else {
             const range = { after: Math.max(0, log.length - one.back), limit: one.limit }
-            const told = cache.read({ runId: `r${one.stream}` }, range)
-            if (told === undefined) continue
+            const cached = cache.read({ runId: `r${one.stream}` }, range)
+            if (cached === undefined) continue
             answered++
-            const truth = log.filter(({ runId, position }) => runId === `r${one.stream}` && position > range.after)
-            // What is committed and not told yet may be missing at the end, and only there.
-            const isWhole = toldThrough === log.length
-            const expected = truth.slice(0, isWhole ? one.limit : told.length)
-            expect(positionsOf(told)).toEqual(expected.map(({ position }) => position))
+            const logged = log.filter(({ runId, position }) => runId === `r${one.stream}` && position > range.after)
+            // Events that are committed but not published yet may be missing, only at the end.
+            const isComplete = publishedThrough === log.length
+            const expected = logged.slice(0, isComplete ? one.limit : cached.length)
+            expect(positionsOf(cached)).toEqual(expected.map(({ position }) => position))
           }
         }
       }),

@@ -8,7 +8,7 @@ import type { Tickets } from './tickets.ts'
 
 export interface IssueTicketRequest {
   readonly principal: Principal
-  /** Of the page that asks; the ticket then opens sockets of this origin only. */
+  /** Origin of the requesting page, if any; the ticket is then valid only for sockets from that origin. */
   readonly origin: string | undefined
   readonly key?: KeyedRequest | undefined
 }

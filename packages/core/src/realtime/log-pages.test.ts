@@ -29,12 +29,12 @@ function setUp({ count = 100, pageLength = 10, bytes = 10 } = {}) {
   return {
     ...{ pages, read, reads },
     append: () => void head++,
-    forget: () => void generation++,
+    deleteSomething: () => void generation++,
   }
 }
 
-describe('pages of the log', () => {
-  it('are read once for all who are behind at the same place', async () => {
+describe('createLogPages', () => {
+  it('reads a page once for all subscribers at the same position', async () => {
     const { read, reads } = setUp()
 
     const all = await Promise.all([read(0), read(0), read(0)])
@@ -43,7 +43,7 @@ describe('pages of the log', () => {
     expect(reads).toEqual(['session:ses_1/events 0'])
   })
 
-  it('serve whoever starts inside them up to their end, where all go on together', async () => {
+  it('serves a subscriber that starts inside a page up to the end of that page', async () => {
     const { read, reads } = setUp()
     await read(0)
 
@@ -55,7 +55,7 @@ describe('pages of the log', () => {
     expect(reads).toEqual(['session:ses_1/events 0', 'session:ses_1/events 10'])
   })
 
-  it('belong to one subject', async () => {
+  it('reads separate pages for each subject', async () => {
     const { read, reads } = setUp()
     await read(0)
     await read(0, { source: OTHER })
@@ -63,7 +63,7 @@ describe('pages of the log', () => {
     expect(reads).toEqual(['session:ses_1/events 0', 'session:ses_2/events 0'])
   })
 
-  it('hide nothing that is appended behind them', async () => {
+  it('returns events that are appended after the end of a page', async () => {
     const { read, append } = setUp({ count: 3 })
     expect(await read(0)).toEqual([1, 2, 3])
     expect(await read(3)).toEqual([])
@@ -72,7 +72,7 @@ describe('pages of the log', () => {
     expect(await read(3)).toEqual([4])
   })
 
-  it('hide nothing that is appended while another reads the end of the log', async () => {
+  it('returns events that are appended while another subscriber reads the end of the log', async () => {
     const { pages, read, append } = setUp({ count: 0 })
     const first = pages.read(SOURCE, { after: 0, limit: 64 })
     append()
@@ -82,19 +82,19 @@ describe('pages of the log', () => {
     expect(await second).toEqual([1])
   })
 
-  it('are forgotten when something is deleted from the log, also one that is being read', async () => {
-    const { read, reads, forget } = setUp()
+  it('evicts every page after a deletion, including one that is being read', async () => {
+    const { read, reads, deleteSomething } = setUp()
     await read(0)
-    forget()
-    const underWay = read(0)
-    forget()
-    await Promise.all([underWay, read(0, { source: OTHER })])
+    deleteSomething()
+    const pending = read(0)
+    deleteSomething()
+    await Promise.all([pending, read(0, { source: OTHER })])
     await read(0)
 
     expect(reads.filter((one) => one === 'session:ses_1/events 0')).toHaveLength(3)
   })
 
-  it('cost at most 16 MiB: the oldest go first', async () => {
+  it('evicts the oldest page above 16 MiB', async () => {
     const { read, reads } = setUp({ pageLength: 8, bytes: 2 ** 20 })
     await read(0)
     await read(8)
@@ -106,7 +106,7 @@ describe('pages of the log', () => {
     expect(reads).toHaveLength(5)
   })
 
-  it('keep the newest of them', async () => {
+  it('keeps the newest pages', async () => {
     const { read, reads } = setUp({ pageLength: 8, bytes: 2 ** 19 })
     await read(0)
     await read(8)

@@ -2,95 +2,94 @@ import type { EventRange } from '@perdure/ports'
 import type { DeliveredEvent, EventSource } from './delivered-event.ts'
 import { streamKey } from './stream-key.ts'
 
-/** What may be read and kept at once. */
-const READ = { limit: 200, maxLength: 256 * 1_024 }
+const READ_LIMITS = { limit: 200, maxLength: 256 * 1_024 }
 const MAX_BYTES = 16 * 1_024 * 1_024
 
-/** Objects and arrays around an envelope; what is beyond Latin takes up to two bytes a character, which is near enough. */
+/** Estimated cost of the objects and arrays around an envelope. An envelope counts one byte per character. */
 const OVERHEAD_BYTES = 256
 
 interface LogPage {
   readonly source: string
   readonly after: number
-  readonly through: number
+  readonly lastPosition: number
   readonly events: readonly DeliveredEvent[]
   readonly bytes: number
 }
 
 export interface LogPagesDeps {
   readonly readLog: (source: EventSource, range: EventRange) => Promise<readonly DeliveredEvent[]>
-  /** Changes when something was deleted from the log. */
+  /** Changes whenever something is deleted from the log. */
   readonly generation: () => number
 }
 
 /**
- * Pages of the log that were read last, rendered: of many followers that are behind at about the same place, one reads.
- * Whoever starts inside a page goes on at its end, so that they soon all want the same next one.
+ * Caches rendered pages of the log, so that many subscribers catching up at about the same position share one read. A
+ * subscriber that starts inside a page continues at its end, so that they all soon request the same next page.
  */
 export interface LogPages {
-  /** The next events after a position, up to the limit and never none unless the log has none. */
+  /** The next events after a position, at most `limit`; empty only if the log has no more. */
   read(source: EventSource, range: EventRange): readonly DeliveredEvent[] | Promise<readonly DeliveredEvent[]>
 }
 
 export function createLogPages({ readLog, generation }: LogPagesDeps): LogPages {
   const pages = new Set<LogPage>()
-  const reading = new Map<string, Promise<readonly DeliveredEvent[]>>()
+  const pendingReads = new Map<string, Promise<readonly DeliveredEvent[]>>()
   let bytes = 0
-  let known = generation()
+  let seenGeneration = generation()
 
-  const drop = (page: LogPage) => {
+  const evict = (page: LogPage) => {
     pages.delete(page)
     bytes -= page.bytes
   }
 
-  const forgetDeleted = () => {
-    if (known === generation()) return
-    known = generation()
-    for (const page of pages) drop(page)
-    reading.clear()
+  const evictStale = () => {
+    if (seenGeneration === generation()) return
+    seenGeneration = generation()
+    for (const page of pages) evict(page)
+    pendingReads.clear()
   }
 
   const find = (name: string, after: number): LogPage | undefined => {
-    for (const page of pages) if (page.source === name && page.after <= after && after < page.through) return page
+    for (const page of pages) if (page.source === name && page.after <= after && after < page.lastPosition) return page
     return undefined
   }
 
-  const keep = (source: string, after: number, events: readonly DeliveredEvent[]) => {
-    const through = events.at(-1)?.position
-    if (through === undefined) return
+  const store = (source: string, after: number, events: readonly DeliveredEvent[]) => {
+    const lastPosition = events.at(-1)?.position
+    if (lastPosition === undefined) return
     const size = events.reduce((sum, { envelope }) => sum + envelope.length + OVERHEAD_BYTES, 0)
-    pages.add({ source, after, through, events, bytes: size })
+    pages.add({ source, after, lastPosition, events, bytes: size })
     bytes += size
     for (const oldest of pages) {
       if (bytes <= MAX_BYTES) return
-      drop(oldest)
+      evict(oldest)
     }
   }
 
-  const readFresh = (source: EventSource, after: number) => readLog(source, { after, ...READ })
+  const readFromLog = (source: EventSource, after: number) => readLog(source, { after, ...READ_LIMITS })
 
   const readOnce = (source: EventSource, name: string, after: number) => {
     const key = `${name} ${after}`
-    const underWay = reading.get(key)
-    // It may have begun before what the asker was woken for was written.
-    if (underWay !== undefined)
-      return underWay.then((events) => (events.length > 0 ? events : readFresh(source, after)))
-    const startedIn = generation()
-    const read = readFresh(source, after)
+    const pending = pendingReads.get(key)
+    // The pending read may have started before the events that woke this caller were written.
+    if (pending !== undefined)
+      return pending.then((events) => (events.length > 0 ? events : readFromLog(source, after)))
+    const startGeneration = generation()
+    const read = readFromLog(source, after)
       .then((events) => {
-        if (startedIn === generation()) keep(name, after, events)
+        if (startGeneration === generation()) store(name, after, events)
         return events
       })
       .finally(() => {
-        if (reading.get(key) === read) reading.delete(key)
+        if (pendingReads.get(key) === read) pendingReads.delete(key)
       })
-    reading.set(key, read)
+    pendingReads.set(key, read)
     return read
   }
 
   return {
     read(source, { after, limit }) {
-      forgetDeleted()
+      evictStale()
       const name = `${source.subject} ${streamKey(source.stream)}`
       const page = find(name, after)
       if (page === undefined) return readOnce(source, name, after).then((events) => events.slice(0, limit))

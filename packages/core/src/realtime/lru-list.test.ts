@@ -1,30 +1,27 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createRecencyList, type Linked } from './recency-list.ts'
+import { createLruList, type LruNode } from './lru-list.ts'
 
-interface Thing extends Linked<Thing> {
+interface Item extends LruNode<Item> {
   readonly name: number
 }
 
-const THINGS = 6
+const ITEMS = 6
 
-describe('a recency list', () => {
-  it('gives out what was touched longest ago, whatever was touched and removed', () => {
-    const step = fc.record({ name: fc.nat(THINGS - 1), isRemoved: fc.boolean() })
+describe('createLruList', () => {
+  it('returns the node that was touched longest ago, under random touches and removals', () => {
+    const step = fc.record({ name: fc.nat(ITEMS - 1), isRemoved: fc.boolean() })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const list = createRecencyList<Thing>()
-        const things = Array.from(
-          { length: THINGS },
-          (_, name): Thing => ({ name, older: undefined, newer: undefined }),
-        )
+        const list = createLruList<Item>()
+        const items = Array.from({ length: ITEMS }, (_, name): Item => ({ name, older: undefined, newer: undefined }))
         let model: number[] = []
         for (const { name, isRemoved } of steps) {
-          const thing = things[name] as Thing
+          const item = items[name] as Item
           model = model.filter((other) => other !== name)
-          if (isRemoved) list.remove(thing)
+          if (isRemoved) list.remove(item)
           else {
-            list.touch(thing)
+            list.touch(item)
             model.push(name)
           }
           expect(list.oldest()?.name).toBe(model[0])
@@ -39,8 +36,8 @@ describe('a recency list', () => {
     )
   })
 
-  it('is empty once it is cleared', () => {
-    const list = createRecencyList<Thing>()
+  it('is empty after clear', () => {
+    const list = createLruList<Item>()
     list.touch({ name: 1, older: undefined, newer: undefined })
     list.clear()
 

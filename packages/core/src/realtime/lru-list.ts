@@ -1,22 +1,22 @@
-/** Something in a recency list; `older` and `newer` are the list's own. */
-export interface Linked<Node> {
+/** A node of an LRU list; only the list reads and writes `older` and `newer`. */
+export interface LruNode<Node> {
   older: Node | undefined
   newer: Node | undefined
 }
 
 /**
- * Things in the order in which they were last touched. A `Map` in that order would be walked from its front over all that
- * has left it.
+ * Nodes ordered by when they were last touched. A linked list, because iterating a `Map` from its front passes over
+ * every deleted entry.
  */
-export interface RecencyList<Node extends Linked<Node>> {
-  /** Makes it the newest, whether or not it is in the list. */
+export interface LruList<Node extends LruNode<Node>> {
+  /** Makes the node the newest; inserts it if it is not in the list. */
   touch(node: Node): void
   remove(node: Node): void
   oldest(): Node | undefined
   clear(): void
 }
 
-export function createRecencyList<Node extends Linked<Node>>(): RecencyList<Node> {
+export function createLruList<Node extends LruNode<Node>>(): LruList<Node> {
   let oldest: Node | undefined
   let newest: Node | undefined
 

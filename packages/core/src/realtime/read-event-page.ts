@@ -11,18 +11,26 @@ import type { RenderEnvelope } from './envelope.ts'
 import type { EventEnvelope } from './event-envelope.ts'
 import { formatEventId, parseEventId } from './event-id.ts'
 
-export interface EventView {
+export interface EventPageSource {
   readonly stream: EventStream
   readonly subject: string
-  /** Without the sanitizer of delivery. */
+  /** Skips the delivery sanitizer. */
   readonly raw?: boolean
   readonly render: RenderEnvelope
 }
 
-/** A page of a stream's log; the cursor is an event id. @throws AppError `validation-failed` for a foreign cursor */
-export async function readEventPage(events: EventLog, view: EventView, page: PageQuery): Promise<Page<EventEnvelope>> {
+/**
+ * Reads a page of a stream; the cursor is an event id.
+ *
+ * @throws AppError `validation-failed` if the cursor is not an event id of this log
+ */
+export async function readEventPage(
+  events: EventLog,
+  view: EventPageSource,
+  page: PageQuery,
+): Promise<Page<EventEnvelope>> {
   const { epoch } = await events.head()
-  const read = await readOneMore(events, view.stream, { page, epoch })
+  const read = await readWithLookahead(events, view.stream, { page, epoch })
   const shown = read.slice(0, page.limit)
   const last = shown.at(-1)
   const hasMore = read.length > page.limit && last !== undefined
@@ -32,8 +40,8 @@ export async function readEventPage(events: EventLog, view: EventView, page: Pag
   }
 }
 
-/** One event more than the page holds, so that its reader knows whether there is a next one. */
-function readOneMore(
+/** Reads one event more than the page holds, to learn whether there is a next page. */
+function readWithLookahead(
   events: EventLog,
   stream: EventStream,
   { page, epoch }: { readonly page: PageQuery; readonly epoch: string },
@@ -43,7 +51,7 @@ function readOneMore(
   if (page.cursor !== undefined && cursor?.epoch !== epoch) {
     throw new AppError('validation-failed', {
       message: 'cursor: not an event id of this server',
-      hint: 'start without one',
+      hint: 'omit cursor to start with the first page',
     })
   }
   return page.order === 'asc'

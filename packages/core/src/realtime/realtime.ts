@@ -1,5 +1,5 @@
 import type { Clock, Digest, IdGenerator, Storage } from '@perdure/ports'
-import type { Attempts } from '../auth/lockout.ts'
+import type { AttemptLimiter } from '../auth/lockout.ts'
 import type { CommitOnceDeps } from '../idempotency/commit-once.ts'
 import type { PhaseHolder } from '../lifecycle/phase.ts'
 import { createAuthorizeSubject } from './authorize-subject.ts'
@@ -14,7 +14,7 @@ export interface RealtimeDeps extends CommitOnceDeps, Pick<Storage, 'runs' | 'se
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly digest: Pick<Digest, 'sha256'>
   readonly hub: EventHub
-  readonly attempts: Attempts
+  readonly attempts: AttemptLimiter
   readonly phase: PhaseHolder
   readonly render: RenderEnvelope
   readonly ticketTtlMs: number
@@ -23,7 +23,7 @@ export interface RealtimeDeps extends CommitOnceDeps, Pick<Storage, 'runs' | 'se
 
 export type Realtime = ReturnType<typeof createRealtime>
 
-/** What both transports of events are made of, wired once. */
+/** Wires what the WebSocket and SSE transports share. */
 export function createRealtime(deps: RealtimeDeps) {
   const tickets = createTickets({ ...deps, ttlMs: deps.ticketTtlMs, maxPerToken: deps.maxTicketsPerToken })
   return {

@@ -1,14 +1,14 @@
-/** What the redactor looks for; the name of a rule is a metric label and stands in what replaces the find. */
+/** Name of a redaction rule; also a metric label and part of the replacement text. */
 export type RedactionRule = 'private-key' | 'bearer' | 'credential' | 'connection-string' | 'email'
 
 export interface RedactionPattern {
   readonly rule: RedactionRule
   /**
-   * Repeats without a bound only at its end, where it consumes what it costs, or up to the end of the text; and repeats
-   * no group. So its cost grows with the text alone.
+   * Must match in linear time: no repeated group, and an unbounded repetition only as the last atom of the pattern or
+   * up to the end of the text.
    */
   readonly regex: RegExp
-  /** What stands in for a find; `$1` keeps what tells a reader what was there. */
+  /** Replaces a match; `$1` keeps the part that tells a reader what was there. */
   readonly replacement: string
 }
 

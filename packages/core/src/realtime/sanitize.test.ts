@@ -18,11 +18,11 @@ describe('sanitizeText', () => {
     ['postgres://app:s3cret@db.local/main', 'postgres://[redacted:connection-string]@db.local/main'],
     [`perdure_live_v1_${'a'.repeat(49)}`, '[redacted:credential]'],
     ['the token is spent, the secret garden', 'the token is spent, the secret garden'],
-  ])('makes %j %j', (text, expected) => {
+  ])('turns %j into %j', (text, expected) => {
     expect(sanitizeText(text)).toBe(expected)
   })
 
-  it('names the rule of each find', () => {
+  it('reports the rule of each match', () => {
     const dropped: string[] = []
 
     sanitizeText('a@example.com b@example.com Bearer abcdefgh1', { onDrop: (rule) => dropped.push(rule) })
@@ -30,7 +30,7 @@ describe('sanitizeText', () => {
     expect(dropped).toEqual(['bearer', 'email', 'email'])
   })
 
-  it('changes nothing when it meets its own output', () => {
+  it('does not change its own output', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('a@example.com', 'password: hunter22', 'x', ' ', KEY, 'Bearer abcdefghij')),
@@ -54,10 +54,10 @@ describe('sanitizeText', () => {
     ['bearer '],
     ['sk-'],
     ['http://a:'],
-  ])('gives a long text of repeated %j back in one piece', (unit) => {
+  ])('sanitizes 1 MiB of repeated %j in linear time', (unit) => {
     const text = unit.repeat(Math.ceil(2 ** 20 / unit.length))
 
-    // A pattern that is not linear would not come back within the time of a test.
+    // A pattern that takes more than linear time would exceed the timeout of the test.
     expect(sanitizeText(sanitizeText(text))).toBe(sanitizeText(text))
   })
 
@@ -65,7 +65,7 @@ describe('sanitizeText', () => {
     ['redact', 'mail [redacted:email], Bearer [redacted:bearer]'],
     ['strip', 'mail , Bearer '],
     ['pass', 'mail bob@example.com, Bearer abcdefgh12'],
-  ] as const)('leaves %j what it should', (policy, expected) => {
+  ] as const)('applies the policy %s', (policy, expected) => {
     const dropped: string[] = []
     const onDrop = (rule: string) => dropped.push(rule)
 
@@ -75,7 +75,7 @@ describe('sanitizeText', () => {
 })
 
 describe('sanitizeValue', () => {
-  it('reaches every string of a value and leaves the rest as it is', () => {
+  it('sanitizes every string in a value and leaves the rest unchanged', () => {
     const value = { text: 'a@example.com', list: [1, null, true, 'b@example.com'], 'c@example.com': {} }
 
     expect(sanitizeValue(value)).toEqual({

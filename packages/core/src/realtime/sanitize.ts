@@ -1,11 +1,11 @@
 import { PATTERNS, type RedactionRule } from './redaction-patterns.ts'
 
-/** `redact` names in place what was found, `strip` leaves nothing of it, `pass` looks for nothing. */
+/** `redact` replaces each match with the name of its rule, `strip` removes it, `pass` disables the sanitizer. */
 export type SanitizerPolicy = 'redact' | 'strip' | 'pass'
 
 export interface SanitizeOptions {
-  readonly policy?: SanitizerPolicy // `redact` when missing
-  /** Called once per find. */
+  readonly policy?: SanitizerPolicy // default: `redact`
+  /** Called once per match. */
   readonly onDrop?: (rule: RedactionRule) => void
 }
 
@@ -17,21 +17,21 @@ export function sanitizeText(text: string, options: SanitizeOptions = {}): strin
   for (const { rule, regex, replacement } of PATTERNS) {
     clean = clean.replace(regex, (_found, ...groups: unknown[]) => {
       onDrop(rule)
-      return markFor(policy, replacement).replace(/\$(\d)/g, (_, index: string) =>
+      return replacementFor(policy, replacement).replace(/\$(\d)/g, (_, index: string) =>
         String(groups[Number(index) - 1] ?? ''),
       )
     })
   }
   return redactEmails(clean, () => {
     onDrop('email')
-    return markFor(policy, '[redacted:email]')
+    return replacementFor(policy, '[redacted:email]')
   })
 }
 
-const markFor = (policy: SanitizerPolicy, mark: string) =>
+const replacementFor = (policy: SanitizerPolicy, mark: string) =>
   policy === 'strip' ? mark.replace(/\[redacted:[a-z-]+\]/, '') : mark
 
-/** The value with every string in it sanitized, object keys included. */
+/** Sanitizes every string in the value, including object keys. */
 export function sanitizeValue(value: unknown, options: SanitizeOptions = {}): unknown {
   if (typeof value === 'string') return sanitizeText(value, options)
   if (Array.isArray(value)) return value.map((item) => sanitizeValue(item, options))
@@ -44,7 +44,7 @@ const LOCAL_PART = /[A-Za-z0-9._%+-]/
 const DOMAIN = /[A-Za-z0-9](?:[A-Za-z0-9-]{0,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])/y
 const MAX_LOCAL_LENGTH = 64
 
-/** Looks outwards from each `@`, so that a text without one costs one scan. */
+/** Searches outwards from each `@`, so that a text without one costs a single scan. */
 function redactEmails(text: string, markOf: () => string): string {
   let clean = ''
   let done = 0

@@ -1,22 +1,23 @@
 import type { EventStream, NewEvent } from '@perdure/ports'
 
-/** One name for a stream, whatever carries it. */
+/** A string that identifies a stream, for use as a map key. */
 export function streamKey(stream: EventStream): string {
   if ('runId' in stream) return `run ${stream.runId}`
   return 'sessionId' in stream ? `session ${stream.sessionId}` : `topic ${stream.topic}`
 }
 
-/** For each event, every stream that carries it. */
+/** For each event, the keys of every stream that carries it. */
 export type StreamKeys = readonly (readonly string[])[]
 
-/** Events of one run in a row share theirs. */
+/** Consecutive events of the same streams share one array. */
 export function streamKeysOfEach(events: readonly NewEvent[]): StreamKeys {
   let last: NewEvent | undefined
   let keys: readonly string[] = []
   return events.map((event) => {
     const { runId, sessionId, topic } = event
-    const isAlike = last !== undefined && runId === last.runId && sessionId === last.sessionId && topic === last.topic
-    if (!isAlike) keys = streamKeysOf(event)
+    const hasSameStreams =
+      last !== undefined && runId === last.runId && sessionId === last.sessionId && topic === last.topic
+    if (!hasSameStreams) keys = streamKeysOf(event)
     last = event
     return keys
   })

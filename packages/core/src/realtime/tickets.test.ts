@@ -1,7 +1,7 @@
 import { createInMemoryStorage } from '@perdure/in-memory'
 import { aToken, createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { createAttempts, createLockout, LOCKOUT } from '../auth/lockout.ts'
+import { createAttemptLimiter, createLockout, LOCKOUT } from '../auth/lockout.ts'
 import { testDigest } from '../engine/test-engine.fixture.ts'
 import { createTickets } from './tickets.ts'
 
@@ -16,7 +16,13 @@ async function setUp(blockValid = false) {
   const clock = createManualClock()
   const lockout = createLockout(clock, LOCKOUT)
   const all = createTickets({
-    ...{ tokens, clock, ids: createSequenceIds(), digest: testDigest, attempts: createAttempts(lockout, blockValid) },
+    ...{
+      tokens,
+      clock,
+      ids: createSequenceIds(),
+      digest: testDigest,
+      attempts: createAttemptLimiter(lockout, blockValid),
+    },
     ...{ ttlMs: 30_000, maxPerToken: 2 },
   })
   const redeem = (ticket: string, origin: string | undefined, address = HERE) => all.redeem(ticket, origin, address)
@@ -36,7 +42,7 @@ const refusalOf = (promise: Promise<unknown>) =>
   )
 
 describe('createTickets', () => {
-  it('issues a ticket that fits into a subprotocol, and redeems it for who asked', async () => {
+  it('issues a ticket that is valid in a subprotocol name, and redeems it for its principal', async () => {
     const { tickets, clock } = await setUp()
 
     const { ticket, expiresAt, ttlMs } = tickets.issue(ALICE, undefined)
@@ -46,7 +52,7 @@ describe('createTickets', () => {
     expect(await tickets.redeem(ticket, PAGE)).toEqual(ALICE)
   })
 
-  it('redeems a ticket once', async () => {
+  it('redeems a ticket only once', async () => {
     const { tickets } = await setUp()
     const { ticket } = tickets.issue(ALICE, undefined)
 
@@ -58,13 +64,13 @@ describe('createTickets', () => {
     expect(both).toEqual(['redeemed', 'auth-invalid'])
   })
 
-  it('knows no ticket that it has not issued', async () => {
+  it('rejects a ticket that it has not issued', async () => {
     const { tickets } = await setUp()
 
     expect(await refusalOf(tickets.redeem('x'.repeat(43), undefined))).toBe('auth-invalid')
   })
 
-  it('lets a ticket expire on the monotonic clock', async () => {
+  it('expires a ticket by the monotonic clock', async () => {
     const { tickets, clock } = await setUp()
     const first = tickets.issue(ALICE, undefined)
     const second = tickets.issue(ALICE, undefined)
@@ -76,7 +82,7 @@ describe('createTickets', () => {
     expect(await refusalOf(tickets.redeem(second.ticket, undefined))).toBe('auth-invalid')
   })
 
-  it('uses a ticket up with a try from another origin', async () => {
+  it('consumes a ticket on an attempt from another origin', async () => {
     const { tickets } = await setUp()
     const { ticket } = tickets.issue(ALICE, PAGE)
 
@@ -86,7 +92,7 @@ describe('createTickets', () => {
     expect(await refusalOf(tickets.redeem(tickets.issue(ALICE, PAGE).ticket, PAGE))).toBe('redeemed')
   })
 
-  it('gives the rights that the token has when the ticket is used', async () => {
+  it('grants the scopes that the token has when the ticket is redeemed', async () => {
     const { tickets, unitOfWork, clock } = await setUp()
     const { ticket } = tickets.issue({ ...ALICE, scopes: ['admin:*'] }, undefined)
     expect((await tickets.redeem(ticket, undefined)).scopes).toEqual(['sessions:read'])
@@ -96,7 +102,7 @@ describe('createTickets', () => {
     expect(await refusalOf(tickets.redeem(late.ticket, undefined))).toBe('auth-revoked')
   })
 
-  it('has so many unused ones of a token at most, and takes none away from another', async () => {
+  it('limits the outstanding tickets of each token without evicting those of another', async () => {
     const { tickets, clock } = await setUp()
     const other = tickets.issue({ subject: 'bob', scopes: [] }, undefined)
     const [first] = [tickets.issue(ALICE, undefined), tickets.issue(ALICE, undefined)]
@@ -110,7 +116,7 @@ describe('createTickets', () => {
     tickets.issue(ALICE, undefined)
   })
 
-  it('counts guesses toward the lockout of their address; a valid ticket still passes', async () => {
+  it('counts guesses toward the lockout of their address, and still redeems a valid ticket from there', async () => {
     const { tickets, clock, guess } = await setUp()
     const { ticket } = tickets.issue(ALICE, undefined)
 
@@ -121,7 +127,7 @@ describe('createTickets', () => {
     expect(await guess(1)).toEqual(['auth-invalid'])
   })
 
-  it('locks out no page that comes with tickets of its own which are late, used or of another origin', async () => {
+  it('does not count expired, used or foreign-origin tickets as guesses', async () => {
     const { tickets, clock, guess } = await setUp()
     for (let n = 0; n < 5; n++) {
       const [late, used, other] = [
@@ -141,7 +147,7 @@ describe('createTickets', () => {
     expect(await guess(1)).toEqual(['auth-invalid'])
   })
 
-  it('keeps valid tickets out of a locked address too where the lockout is strict, and unused', async () => {
+  it('refuses valid tickets from a locked address without consuming them when the lockout is strict', async () => {
     const { tickets, clock, guess } = await setUp(true)
     await guess(10)
     clock.advance(40_000)

@@ -7,7 +7,7 @@ import {
   plusMs,
   type TokenStore,
 } from '@perdure/ports'
-import type { Attempts } from '../auth/lockout.ts'
+import type { AttemptLimiter } from '../auth/lockout.ts'
 import type { Principal } from '../auth/principal.ts'
 import { createBoundedMap } from '../collections/bounded-map.ts'
 
@@ -16,9 +16,9 @@ export interface TicketsDeps {
   readonly clock: Clock
   readonly ids: Pick<IdGenerator, 'randomBytes'>
   readonly digest: Pick<Digest, 'sha256'>
-  readonly attempts: Attempts
+  readonly attempts: AttemptLimiter
   readonly ttlMs: number
-  readonly maxPerToken: number // outstanding ones
+  readonly maxPerToken: number // outstanding tickets
 }
 
 export interface IssuedTicket {
@@ -27,20 +27,21 @@ export interface IssuedTicket {
   readonly ttlMs: number
 }
 
-/** Single-use credentials of WebSockets, in memory, under their SHA-256. */
+/** Single-use credentials for opening WebSockets, held in memory under their SHA-256. */
 export interface Tickets {
   /**
-   * A ticket that speaks for the principal, and only from this origin when there is one.
+   * Issues a ticket that authenticates as the principal, only from this origin if one is given.
    *
-   * @throws AppError `ticket-limit-exceeded`; outstanding tickets are never taken away for a new one
+   * @throws AppError `ticket-limit-exceeded`; an outstanding ticket is never evicted to make room
    */
   issue(principal: Principal, origin: string | undefined): IssuedTicket
   /**
-   * Uses the ticket up, whatever comes of it. The principal has the rights its token has now. What was never issued counts
-   * as a failed attempt of the address; a ticket that was, and came too late or twice, is nobody's guess.
+   * Consumes the ticket, even if redeeming it fails. The returned principal has the current scopes of its token. A
+   * ticket that was never issued counts as a failed attempt of the address; an expired or used one does not, as it is
+   * not a guess.
    *
-   * @throws AppError `auth-invalid` when it is unknown, used, expired or of another origin; `auth-revoked`,
-   *   `auth-expired` when its token is; `auth-locked-out`
+   * @throws AppError `auth-invalid` if the ticket is unknown, used, expired or bound to another origin; `auth-revoked`
+   *   or `auth-expired` if its token is; `auth-locked-out`
    */
   redeem(ticket: string, origin: string | undefined, clientAddress: string): Promise<Principal>
 }
@@ -54,22 +55,22 @@ interface Outstanding {
 
 const TICKET_BYTES = 32
 const MAX_OUTSTANDING = 10_000
-const MAX_SPENT = 10_000
+const MAX_USED_KEYS = 10_000
 
 export function createTickets(deps: TicketsDeps): Tickets {
   const { tokens, clock, ids, digest, attempts, ttlMs, maxPerToken } = deps
-  /** In the order in which they expire. */
+  /** In order of expiry. */
   const outstanding = new Map<string, Outstanding>()
-  const held = new Map<string, number>()
-  /** The newest of those that cannot be used any more. */
-  const spent = createBoundedMap<string, true>(MAX_SPENT)
+  const countByHolder = new Map<string, number>()
+  /** The tickets that were most recently used or expired. */
+  const usedKeys = createBoundedMap<string, true>(MAX_USED_KEYS)
 
   const remove = (key: string, { holder }: Outstanding) => {
     outstanding.delete(key)
-    spent.set(key, true)
-    const left = (held.get(holder) ?? 1) - 1
-    if (left === 0) held.delete(holder)
-    else held.set(holder, left)
+    usedKeys.set(key, true)
+    const left = (countByHolder.get(holder) ?? 1) - 1
+    if (left === 0) countByHolder.delete(holder)
+    else countByHolder.set(holder, left)
   }
 
   const removeExpired = () => {
@@ -83,8 +84,8 @@ export function createTickets(deps: TicketsDeps): Tickets {
   const take = (key: string, clientAddress: string): Outstanding => {
     const entry = outstanding.get(key)
     if (entry === undefined) {
-      if (spent.get(key) === undefined) attempts.refused(clientAddress)
-      throw unusable()
+      if (usedKeys.get(key) === undefined) attempts.recordRefusal(clientAddress)
+      throw invalidTicket()
     }
     remove(key, entry)
     return entry
@@ -94,22 +95,25 @@ export function createTickets(deps: TicketsDeps): Tickets {
     issue(principal, origin) {
       removeExpired()
       const holder = principal.tokenId ?? principal.subject
-      const count = held.get(holder) ?? 0
+      const count = countByHolder.get(holder) ?? 0
       if (count >= maxPerToken || outstanding.size >= MAX_OUTSTANDING) {
-        throw new AppError('ticket-limit-exceeded', { hint: 'use the tickets you have', retryAfterMs: ttlMs })
+        throw new AppError('ticket-limit-exceeded', {
+          hint: 'use an outstanding ticket or wait until one expires',
+          retryAfterMs: ttlMs,
+        })
       }
       const ticket = base64Url(ids.randomBytes(TICKET_BYTES))
       const deadlineMs = clock.monotonicMs() + ttlMs
       outstanding.set(digest.sha256(ticket), { holder, principal, origin, deadlineMs })
-      held.set(holder, count + 1)
+      countByHolder.set(holder, count + 1)
       return { ticket, expiresAt: plusMs(clock.now(), ttlMs), ttlMs }
     },
 
     async redeem(ticket, origin, clientAddress) {
       attempts.admit(clientAddress)
       const entry = take(digest.sha256(ticket), clientAddress)
-      if (entry.deadlineMs <= clock.monotonicMs()) throw unusable()
-      if (entry.origin !== undefined && entry.origin !== origin) throw unusable()
+      if (entry.deadlineMs <= clock.monotonicMs()) throw invalidTicket()
+      if (entry.origin !== undefined && entry.origin !== origin) throw invalidTicket()
       const { principal } = entry
       if (principal.tokenId === undefined) return principal
       const token = await tokens.find(principal.tokenId)
@@ -120,8 +124,8 @@ export function createTickets(deps: TicketsDeps): Tickets {
   }
 }
 
-const unusable = () =>
-  new AppError('auth-invalid', { message: 'the ticket is unknown, expired, used, or of another origin' })
+const invalidTicket = () =>
+  new AppError('auth-invalid', { message: 'the ticket is unknown, expired, used, or bound to another origin' })
 
 const base64Url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes))

@@ -16,7 +16,7 @@ const talker = agentOf('talker', async (_, { emit }) => {
 const itemsOf = (reply: Reply) => (reply.body as { items: EventEnvelope[] }).items
 
 describe('replay', () => {
-  it('shows what is recorded of a run, sanitized unless raw was asked for and may be seen', async () => {
+  it('returns the events of a run, sanitized unless raw is requested and allowed', async () => {
     const engine = createTestEngine({ agents: [talker] })
     const { runId = '' } = await engine.run('talker')
     const of = { runId }
@@ -32,7 +32,7 @@ describe('replay', () => {
     })
   })
 
-  it('shows a session with all its runs, page by page', async () => {
+  it('pages through a session with all its runs', async () => {
     const engine = createTestEngine({ agents: [talker] })
     for (let n = 0; n < 2; n++) await engine.run('talker', { body: { sessionId: 'chat', input: 'hi' } })
     const types: string[] = []
@@ -48,7 +48,7 @@ describe('replay', () => {
     expect(types.filter((type) => type === 'session.message')).toHaveLength(4)
   })
 
-  it('appends an entry to the audit chain for every invocation, streams included', async () => {
+  it('writes an audit entry for every call, including streams', async () => {
     const engine = createTestEngine({ agents: [talker] })
     const { runId = '' } = await engine.run('talker')
     const request = { of: { runId }, raw: false, principal: AUDITOR }
@@ -69,7 +69,7 @@ describe('replay', () => {
     )
   })
 
-  it('shows nothing when the entry cannot be written', async () => {
+  it('returns nothing if the audit entry cannot be written', async () => {
     const storage = createInMemoryStorage()
     let isFull = false
     const { commit } = storage.unitOfWork
@@ -86,7 +86,7 @@ describe('replay', () => {
     await expect(engine.replay.open(request)).rejects.toMatchObject({ kind: 'audit-unavailable' })
   })
 
-  it('answers a repeated key from memory, without another entry', async () => {
+  it('replays the answer of a repeated key without another audit entry', async () => {
     const engine = createTestEngine({ agents: [talker] })
     const { runId = '' } = await engine.run('talker')
     const request = { of: { runId }, raw: false, principal: AUDITOR, page: PAGE, key: { id: 'k', fingerprint: 'f' } }
@@ -101,7 +101,7 @@ describe('replay', () => {
   it.each([
     [{ runId: 'run_none' }, 'run-not-found'],
     [{ sessionId: 'none' }, 'session-not-found'],
-  ] as const)('refuses %o as %s', async (of, code) => {
+  ] as const)('rejects %o with %s', async (of, code) => {
     const engine = createTestEngine({ agents: [] })
 
     await expect(engine.replay.page({ of, raw: false, principal: AUDITOR, page: PAGE })).rejects.toMatchObject({ code })

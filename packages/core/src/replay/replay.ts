@@ -12,7 +12,7 @@ import {
 } from '@perdure/ports'
 import { formatSubject } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
-import { recording } from '../audit/recording.ts'
+import { requireAudit } from '../audit/require-audit.ts'
 import { authorize } from '../auth/authorize.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
@@ -33,23 +33,23 @@ export interface ReplayDeps extends CommitOnceDeps {
 
 export interface ReplayRequest {
   readonly of: { readonly runId: string } | { readonly sessionId: string }
-  /** Without the sanitizer of delivery; needs `traces:read:raw`. */
+  /** Bypasses the delivery sanitizer; requires `traces:read:raw`. */
   readonly raw: boolean
   readonly principal: Principal
 }
 
-/** The events that a replay shows, and under which subject. */
+/** The events to replay, and the subject they are replayed under. */
 export interface Recording {
   readonly stream: EventStream
   readonly subject: string
   readonly raw: boolean
 }
 
-/** Shows again what is recorded. Every invocation is an entry of the audit chain, written before anything is read. */
+/** Replays recorded events. Every call is an audit entry, committed before any event is returned. */
 export interface Replay {
   /** @throws AppError `run-not-found`, `session-not-found`, `scope-denied`, `audit-unavailable`, `validation-failed` */
   page(request: ReplayRequest & { readonly page: PageQuery; readonly key?: KeyedRequest | undefined }): Promise<Reply>
-  /** For a stream of it. @throws as `page` */
+  /** Opens the recording for a stream. @throws as `page` */
   open(request: ReplayRequest): Promise<Recording>
 }
 
@@ -59,17 +59,17 @@ export function createReplay(deps: ReplayDeps): Replay {
   return {
     async page({ page, key, ...request }) {
       const recorded = await find(deps, request)
-      const once = await recording(() =>
+      const result = await requireAudit(() =>
         commitOnce(deps, key, async () => {
           const body: Page<EventEnvelope> = await readEventPage(events, { ...recorded, render }, page)
           return { writes: entryOf(deps, request), reply: { status: 200, body }, remember: true }
         }),
       )
-      return once.kind === 'replayed' ? once.reply : once.decision.reply
+      return result.kind === 'replayed' ? result.reply : result.decision.reply
     },
     async open(request) {
       const recorded = await find(deps, request)
-      await recording(() => unitOfWork.commit(entryOf(deps, request)))
+      await requireAudit(() => unitOfWork.commit(entryOf(deps, request)))
       return recorded
     },
   }

@@ -2,7 +2,7 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, plusMs, type Write } from '@perdure/ports'
 import { aMessage, anEvent, aRun, aSession, createManualClock } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { settled, silentLogger } from '../engine/test-engine.fixture.ts'
+import { silentLogger, untilIdle } from '../engine/test-engine.fixture.ts'
 import { createRetention, type RetentionLimits } from './retention.ts'
 
 const DAY_MS = 86_400_000
@@ -15,9 +15,9 @@ function setUp(limits: RetentionLimits) {
   })
   return {
     ...{ storage, clock, daemon },
-    async pass(ms: number) {
+    async advance(ms: number) {
       clock.advance(ms)
-      for (let turn = 0; turn < 10; turn++) await settled(clock)
+      for (let turn = 0; turn < 10; turn++) await untilIdle(clock)
     },
     events: () => storage.events.count({ topic: 'all' }, { after: 0, through: 1e9 }),
     sessions: async () => {
@@ -27,34 +27,34 @@ function setUp(limits: RetentionLimits) {
   }
 }
 
-describe('retention', () => {
-  it('removes what is older than it may be, in bounded commits until none is left, and looks again later', async () => {
-    const { storage, clock, daemon, pass, events } = setUp({ eventsDays: 30 })
+describe('createRetention', () => {
+  it('removes old events in bounded commits until none is left', async () => {
+    const { storage, clock, daemon, advance, events } = setUp({ eventsDays: 30 })
     const old = Array.from({ length: 1_200 }, () => anEvent({ topic: 'all', at: clock.now() }))
     await storage.unitOfWork.commit([{ type: 'event.append', events: old }])
     clock.advance(30 * DAY_MS)
     daemon.start()
 
-    await pass(0)
+    await advance(0)
     expect(await events()).toBe(1_200)
-    for (let minute = 0; minute < 22; minute++) await pass(30_000)
+    for (let minute = 0; minute < 22; minute++) await advance(30_000)
 
     expect(await events()).toBe(0)
     expect((await storage.events.head()).trimmedThrough).toBe(1_200)
     await daemon.stop()
   })
 
-  it('keeps runs for ever unless it is told otherwise', async () => {
+  it('keeps runs forever unless runsDays is set', async () => {
     for (const [limits, isKept] of [
       [{ eventsDays: 1 }, true],
       [{ eventsDays: 1, runsDays: 1 }, false],
     ] as const) {
-      const { storage, clock, daemon, pass } = setUp(limits)
+      const { storage, clock, daemon, advance } = setUp(limits)
       const ended = { status: 'completed', createdAt: clock.now(), completedAt: plusMs(clock.now(), 1) } as const
       await storage.unitOfWork.commit([{ type: 'run.insert', run: aRun(ended) }])
       clock.advance(2 * DAY_MS)
       daemon.start()
-      await pass(0)
+      await advance(0)
 
       expect((await storage.runs.find(aRun().id, EVERY_ROW)) !== undefined).toBe(isKept)
       await daemon.stop()
@@ -62,10 +62,10 @@ describe('retention', () => {
   })
 })
 
-describe('retention of sessions', () => {
+describe('createRetention for sessions', () => {
   const limits = { eventsDays: 1_000, sessionsDays: 7 }
 
-  /** Sessions of today, each with a message; those of a number in `waiting` have a run that waits. */
+  /** Inserts sessions with one message and one run each. Sessions whose index is in `waiting` have a suspended run. */
   async function fill({ storage, clock }: ReturnType<typeof setUp>, count: number, waiting: readonly number[] = []) {
     const at = clock.now()
     const writes = Array.from({ length: count }, (_, n): readonly Write[] => {
@@ -80,26 +80,26 @@ describe('retention of sessions', () => {
     await storage.unitOfWork.commit(writes.flat())
   }
 
-  it('keeps sessions for ever unless it is told otherwise', async () => {
-    const world = setUp({ eventsDays: 1 })
-    await fill(world, 1)
-    world.clock.advance(1_000 * DAY_MS)
-    world.daemon.start()
-    await world.pass(0)
+  it('keeps sessions forever unless sessionsDays is set', async () => {
+    const setup = setUp({ eventsDays: 1 })
+    await fill(setup, 1)
+    setup.clock.advance(1_000 * DAY_MS)
+    setup.daemon.start()
+    await setup.advance(0)
 
-    expect(await world.sessions()).toEqual(['ses-000'])
-    await world.daemon.stop()
+    expect(await setup.sessions()).toEqual(['ses-000'])
+    await setup.daemon.stop()
   })
 
-  it('removes what has been idle for so long, in the name of retention, and says so in an event and the audit chain', async () => {
-    const world = setUp(limits)
-    const { storage, clock, daemon, pass, sessions } = world
-    await fill(world, 3)
+  it('removes idle sessions as the actor retention, with an event and an audit entry each', async () => {
+    const setup = setUp(limits)
+    const { storage, clock, daemon, advance, sessions } = setup
+    await fill(setup, 3)
     clock.advance(4 * DAY_MS)
     await storage.unitOfWork.commit([{ type: 'session.touch', id: 'ses-001', at: clock.now() }])
     clock.advance(3 * DAY_MS)
     daemon.start()
-    await pass(0)
+    await advance(0)
 
     expect(await sessions()).toEqual(['ses-001'])
     expect((await storage.sessions.messages('ses-000', { limit: 10, order: 'asc' })).items).toEqual([])
@@ -114,21 +114,21 @@ describe('retention of sessions', () => {
     await daemon.stop()
   })
 
-  it('passes by the sessions that runs wait in, however many, and removes them once they do not', async () => {
-    const world = setUp(limits)
-    const { storage, clock, daemon, pass, sessions } = world
+  it('keeps sessions with suspended runs, however many, and removes them after those runs end', async () => {
+    const setup = setUp(limits)
+    const { storage, clock, daemon, advance, sessions } = setup
     const waiting = Array.from({ length: 60 }, (_, n) => n)
-    await fill(world, 130, waiting)
+    await fill(setup, 130, waiting)
     clock.advance(8 * DAY_MS)
     daemon.start()
-    for (let turn = 0; turn < 5; turn++) await pass(0)
+    for (let turn = 0; turn < 5; turn++) await advance(0)
     expect(await sessions()).toEqual(waiting.map((n) => `ses-${String(n).padStart(3, '0')}`))
 
     const change = { status: 'aborted', finishReason: 'aborted', completedAt: clock.now() } as const
     await storage.unitOfWork.commit([
       { type: 'run.transition', runId: 'run-7', from: ['suspended'], attempt: 1, change },
     ])
-    for (let turn = 0; turn < 22; turn++) await pass(30_000)
+    for (let turn = 0; turn < 22; turn++) await advance(30_000)
     expect(await sessions()).not.toContain('ses-007')
     expect(await sessions()).toHaveLength(59)
     await daemon.stop()

@@ -10,19 +10,19 @@ export interface RetentionDeps extends SupervisedLoopDeps, ExpireSessionsDeps {
 
 export interface RetentionLimits {
   readonly eventsDays: number
-  /** Never when missing. */
+  /** If missing, runs are never removed. */
   readonly runsDays?: number | undefined
-  /** Without activity. Never when missing. */
+  /** Days without activity. If missing, sessions are never removed. */
   readonly sessionsDays?: number | undefined
 }
 
 const DAY_MS = 86_400_000
 const EVERY_MS = 600_000
-/** A commit stays short, so that it holds up nobody. A run has several rows. */
-const EVENTS_AT_ONCE = 500
-const RUNS_AT_ONCE = 50
+/** Limits per commit keep commits short, so that other writes are not delayed. A run has several rows. */
+const EVENTS_PER_COMMIT = 500
+const RUNS_PER_COMMIT = 50
 
-/** Removes what is older than it is to be kept, a bounded number of rows in each commit. */
+/** Removes events, runs and sessions older than their retention period, a bounded number per commit. */
 export function createRetention(deps: RetentionDeps): Daemon {
   const { unitOfWork, clock, limits, logger } = deps
   const expireSessions = createExpireSessions(deps)
@@ -30,16 +30,16 @@ export function createRetention(deps: RetentionDeps): Daemon {
 
   const daysAgo = (days: number): EpochMs => plusMs(clock.now(), -days * DAY_MS)
 
-  /** Whether everything of that kind is gone. */
+  /** Returns whether all expired rows of this kind are gone. */
   const remove = async (write: Extract<Write, { readonly type: 'event.trim' | 'run.prune' }>): Promise<boolean> => {
     const outcome = await unitOfWork.commit([write])
     return !outcome.committed || (outcome.counts[0] ?? 0) < write.limit
   }
 
-  /** Whether every session that may go is gone. */
+  /** Returns whether all expired sessions are gone. */
   const removeSessions = async (days: number): Promise<boolean> => {
     const { deleted, hasMore } = await expireSessions(daysAgo(days))
-    if (deleted > 0) logger.info('idle sessions removed', { sessions: deleted })
+    if (deleted > 0) logger.info('removed idle sessions', { sessions: deleted })
     return !hasMore
   }
 
@@ -48,9 +48,10 @@ export function createRetention(deps: RetentionDeps): Daemon {
     async work() {
       if (prunedAtMs !== undefined && clock.monotonicMs() - prunedAtMs < EVERY_MS) return undefined
       const { eventsDays, runsDays, sessionsDays } = limits
-      const areEventsGone = await remove({ type: 'event.trim', before: daysAgo(eventsDays), limit: EVENTS_AT_ONCE })
+      const areEventsGone = await remove({ type: 'event.trim', before: daysAgo(eventsDays), limit: EVENTS_PER_COMMIT })
       const areRunsGone =
-        runsDays === undefined || (await remove({ type: 'run.prune', before: daysAgo(runsDays), limit: RUNS_AT_ONCE }))
+        runsDays === undefined ||
+        (await remove({ type: 'run.prune', before: daysAgo(runsDays), limit: RUNS_PER_COMMIT }))
       const areSessionsGone = sessionsDays === undefined || (await removeSessions(sessionsDays))
       if (!areEventsGone || !areRunsGone || !areSessionsGone) return 0
       prunedAtMs = clock.monotonicMs()

@@ -8,8 +8,8 @@ export interface AbortRunRequest extends RunToChange {
 }
 
 /**
- * Ends a run now: it is `aborted` once this resolves, and whatever its code still does is dropped. An aborted run
- * answers the same again.
+ * Ends a run now. Once this resolves, the run is `aborted` and later output of its code is dropped. Aborting an aborted run
+ * returns the same answer.
  *
  * @throws AppError `run-not-found`; `scope-denied`; `run-not-active` when it has completed or failed
  */

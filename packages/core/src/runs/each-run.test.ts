@@ -14,7 +14,7 @@ async function storageOf(count: number) {
 }
 
 describe('eachRun', () => {
-  it.each([[0], [1], [200], [401]])('hands out all of %i runs, oldest first', async (count) => {
+  it.each([[0], [1], [200], [401]])('yields all of %i runs, oldest first', async (count) => {
     const { runs } = await storageOf(count)
     const seen: string[] = []
 
@@ -23,7 +23,7 @@ describe('eachRun', () => {
     expect(seen).toEqual(Array.from({ length: count }, (_, n) => idOf(n)))
   })
 
-  it('hands out only what matches', async () => {
+  it('yields only matching runs', async () => {
     const { runs, unitOfWork } = await storageOf(2)
     await unitOfWork.commit([{ type: 'run.insert', run: aRun({ id: 'run_other', targetId: 'other' }) }])
     const seen: string[] = []
@@ -33,7 +33,7 @@ describe('eachRun', () => {
     expect(seen).toEqual(['run_other'])
   })
 
-  it('meets every run once while its reader ends them', async () => {
+  it('yields every run once while the caller ends them', async () => {
     const { runs, unitOfWork } = await storageOf(450)
     let count = 0
 

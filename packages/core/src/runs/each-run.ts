@@ -2,7 +2,7 @@ import { EVERY_ROW, type RunFilter, type RunRecord, type RunStore, type Visibili
 
 const PAGE = 200
 
-/** Every run that matches and is visible, oldest first; whoever owns it when nothing is said. Each page is read before its runs are handed out. */
+/** Iterates over the matching visible runs, oldest first; over those of every owner by default. Reads one page at a time. */
 export async function* eachRun(
   runs: RunStore,
   filter: RunFilter,

@@ -4,17 +4,17 @@ import type { Principal } from '../auth/principal.ts'
 
 export interface RunToChange {
   readonly runId: string
-  /** What who asks sees. */
+  /** Which runs the caller may see. */
   readonly visibility: Visibility
-  /** Who asks; missing when it is the server itself. */
+  /** The caller; missing when the server itself changes the run. */
   readonly principal?: Principal | undefined
 }
 
 /**
- * A run that is to be aborted or resumed.
+ * Finds a run to abort or resume.
  *
- * @throws AppError `run-not-found` also for one that the principal does not see; `scope-denied` for one that it sees, of a
- *   target that it may not start
+ * @throws AppError `run-not-found` for an invisible run too; `scope-denied` for a visible run of a target that the principal
+ *   may not start
  */
 export async function findRunToChange(
   { runs }: { readonly runs: RunStore },

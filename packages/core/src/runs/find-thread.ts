@@ -6,7 +6,7 @@ export interface ThreadRef {
 }
 
 /**
- * The newest run of a thread, which stands for all of it; `undefined` when nothing has run in it.
+ * The newest run of a thread, which decides about the visibility of the thread; `undefined` for a thread without runs.
  *
  * @throws AppError `thread-not-found` when that run is not visible
  */

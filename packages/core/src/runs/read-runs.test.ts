@@ -35,7 +35,7 @@ async function setUp({ events = 0 } = {}) {
 }
 
 describe('get', () => {
-  it('shows a run of an agent', async () => {
+  it('returns an agent run', async () => {
     const { get } = await setUp()
 
     expect(await get('run_l', EVERY_ROW)).toMatchObject({
@@ -48,7 +48,7 @@ describe('get', () => {
     })
   })
 
-  it('shows a run of a workflow, and null or nothing for what it has not got', async () => {
+  it('returns a workflow run, with missing values null or omitted', async () => {
     const { get } = await setUp()
     const run = await get('run_w', EVERY_ROW)
 
@@ -59,7 +59,7 @@ describe('get', () => {
     expect(JSON.parse(JSON.stringify(run))).not.toHaveProperty('result')
   })
 
-  it('answers the same for a run that may not be seen and one that does not exist', async () => {
+  it('rejects an invisible run with the same error as a missing one', async () => {
     const { get, outcome, events } = await setUp()
 
     for (const read of [get, outcome, (runId: string, seen: { owner: string }) => events(runId, page, seen)]) {
@@ -70,7 +70,7 @@ describe('get', () => {
 })
 
 describe('outcome', () => {
-  it('answers what the request that started the run was answered', async () => {
+  it('returns the answer of the request that started the run', async () => {
     const { outcome } = await setUp()
     const reply = await outcome('run_w', EVERY_ROW)
 
@@ -94,13 +94,13 @@ describe('list', () => {
     [{ parentRunId: 'run_a' }, ['run_l']],
     [{ since: '2025-01-01T00:00:00.005Z' }, ['run_l']],
     [{ since: '2025-01-01T00:00:00.006Z' }, []],
-  ])('finds what matches %j', async (query, ids) => {
+  ])('returns the runs that match %j', async (query, ids) => {
     const { list } = await setUp()
 
     expect((await list(query, page, EVERY_ROW)).items.map(({ id }) => id)).toEqual(ids)
   })
 
-  it('shows only what may be seen, in pages', async () => {
+  it('returns only visible runs, in pages', async () => {
     const { list } = await setUp()
     const first = await list({}, { limit: 1, order: 'desc' }, { owner: 'alice' })
     const second = await list(
@@ -113,7 +113,7 @@ describe('list', () => {
     expect(second.nextCursor).toBeNull()
   })
 
-  it('refuses to look for an agent and a workflow at once', async () => {
+  it('rejects a filter by both agent and workflow', async () => {
     const { list } = await setUp()
 
     await expect(list({ agentId: 'a', workflowId: 'w' }, page, EVERY_ROW)).rejects.toMatchObject({
@@ -123,7 +123,7 @@ describe('list', () => {
 })
 
 describe('events', () => {
-  it.each([['asc'], ['desc']] as const)('hands out the log of one run in pages, %s', async (order) => {
+  it.each([['asc'], ['desc']] as const)('returns the log of one run in pages, order %s', async (order) => {
     const { events } = await setUp({ events: 7 })
     const seen: EventEnvelope[] = []
     const sizes: number[] = []
@@ -143,7 +143,7 @@ describe('events', () => {
     )
   })
 
-  it('has no further page after one that is just full, and takes any event id for a cursor', async () => {
+  it('returns no cursor after a full last page, and accepts any event id as a cursor', async () => {
     const { events } = await setUp({ events: 3 })
     const all = await events('run_a', { limit: 3, order: 'asc' }, EVERY_ROW)
     const last = all.items.at(-1)?.eventId
@@ -153,13 +153,16 @@ describe('events', () => {
     expect((await events('run_a', { ...page, cursor: last }, EVERY_ROW)).items).toEqual([])
   })
 
-  it.each([['e2.1'], ['e1'], [''], ['1']])('refuses %j, which is no event id of this server', async (cursor) => {
-    const { events } = await setUp({ events: 1 })
+  it.each([['e2.1'], ['e1'], [''], ['1']])(
+    'rejects the cursor %j, which is not an event id of this server',
+    async (cursor) => {
+      const { events } = await setUp({ events: 1 })
 
-    await expect(events('run_a', { ...page, cursor }, EVERY_ROW)).rejects.toMatchObject({ kind: 'validation-failed' })
-  })
+      await expect(events('run_a', { ...page, cursor }, EVERY_ROW)).rejects.toMatchObject({ kind: 'validation-failed' })
+    },
+  )
 
-  it('is empty for a run that has said nothing', async () => {
+  it('returns an empty page for a run without events', async () => {
     const { events } = await setUp()
 
     expect(await events('run_a', page, EVERY_ROW)).toEqual({ items: [], nextCursor: null })

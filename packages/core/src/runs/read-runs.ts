@@ -39,12 +39,12 @@ export interface ListRunsQuery {
   readonly since?: string | undefined // ISO-8601
 }
 
-/** Reads of runs for the API. A run the caller may not see is `run-not-found`, like one that does not exist. */
+/** Reads runs for the API. A run that the caller may not see is `run-not-found`, like one that does not exist. */
 export interface ReadRuns {
   get(runId: string, visibility: Visibility): Promise<RunResource>
   outcome(runId: string, visibility: Visibility): Promise<Reply>
   list(query: ListRunsQuery, page: PageQuery, visibility: Visibility): Promise<Page<RunResource>>
-  /** A page of the run's log; the cursor is an event id. @throws AppError `validation-failed` for a foreign cursor */
+  /** A page of the run's events; the cursor is an event id. @throws AppError `validation-failed` for a cursor of another log */
   events(runId: string, page: PageQuery, visibility: Visibility): Promise<Page<EventEnvelope>>
 }
 
@@ -78,8 +78,8 @@ export function createReadRuns({ runs, events, steps, approvals, render, basePat
 function filterOf({ status, agentId, workflowId, since, ...named }: ListRunsQuery): RunFilter {
   if (agentId !== undefined && workflowId !== undefined) {
     throw new AppError('validation-failed', {
-      message: 'a run has either an agentId or a workflowId',
-      hint: 'give one',
+      message: 'agentId and workflowId exclude each other',
+      hint: 'pass only one of them',
     })
   }
   return {

@@ -3,7 +3,7 @@ import { readThrown, textOfThrown } from './thrown-value.ts'
 
 const MAX_MESSAGE_LENGTH = 4_096
 
-/** What a run's record says of something that was thrown: its `code`, else its `kind`, else `run-failed`. */
+/** The error that a run records for a thrown value: with its `code`, else its `kind`, else `run-failed`. */
 export function toRunError(thrown: unknown): RunError {
   const { code, kind } = readThrown(thrown, ['code', 'kind'])
   const text = textOfThrown(thrown)

@@ -11,7 +11,7 @@ export type LifecycleEventType =
   | 'run.failed'
   | 'run.aborted'
 
-/** The subject that carries everything of one run. */
+/** The subject with all events of one run. */
 export const runSubject = ({ kind, targetId, id }: RunRecord): string =>
   kind === 'agent'
     ? formatSubject('agentRun', { agentId: targetId, runId: id })
@@ -20,7 +20,7 @@ export const runSubject = ({ kind, targetId, id }: RunRecord): string =>
 const topicOf = ({ kind, targetId }: RunRecord): string =>
   kind === 'agent' ? formatSubject('agent', { agentId: targetId }) : formatSubject('workflow', { workflowId: targetId })
 
-/** The event of a transition; `run` is the record as it is after it. */
+/** The event of a transition; `run` is the record after the transition. */
 export function lifecycleEvent(
   run: RunRecord,
   type: LifecycleEventType,
@@ -49,7 +49,7 @@ export function lifecycleEvent(
   }
 }
 
-/** An event of a run, carried by its session too. */
+/** An event of a run, also visible in its session. */
 export const runEvent = (run: RunRecord, event: Pick<NewEvent, 'type' | 'payload' | 'phase' | 'at'>): NewEvent => ({
   runId: run.id,
   sessionId: run.sessionId,

@@ -22,7 +22,7 @@ export interface WaitingFor {
   readonly dueAt?: string | undefined
 }
 
-/** What the record of a run does not say itself. */
+/** Details of an outcome that the record of the run does not hold. */
 export interface OutcomeDetail {
   readonly position?: number | undefined // in the queue
   readonly waitingFor?: readonly WaitingFor[]
@@ -32,11 +32,11 @@ export interface OutcomeDetail {
 export interface RunOutcome {
   readonly run: RunRecord
   readonly detail?: OutcomeDetail | undefined
-  /** The outcome as it was rendered for the record. */
+  /** The outcome as rendered for the record of the key. */
   readonly json?: JsonText | undefined
 }
 
-/** What a run came to, or where it stands: the body of every answer that starts or awaits one. */
+/** The outcome or the current status of a run: the body of every answer that starts or awaits a run. */
 export function renderOutcome(
   run: RunRecord,
   basePath: string,
@@ -73,8 +73,8 @@ export const outcomeReply = (run: RunRecord, basePath: string, detail?: OutcomeD
   runId: run.id,
 })
 
-/** 200 for an outcome; 202 for a run that was handed over to the next process. */
-export const settledReply = ({ run, detail, json }: RunOutcome, basePath: string): Reply => {
+/** 200 for an outcome; 202 for a run that was queued for the next process. */
+export const awaitedReply = ({ run, detail, json }: RunOutcome, basePath: string): Reply => {
   if (run.status === 'queued') return acceptedReply(run, basePath, detail)
   return json === undefined ? outcomeReply(run, basePath, detail) : { status: 200, json, runId: run.id }
 }

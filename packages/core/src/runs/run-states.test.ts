@@ -14,26 +14,26 @@ function reachable(status: RunStatus, seen = new Set<RunStatus>()): ReadonlySet<
 }
 
 describe('RUN_TRANSITIONS', () => {
-  it('ends a run for good once it has completed, failed or was aborted', () => {
+  it('allows no transition from completed, failed or aborted', () => {
     expect(STATUSES.filter((status) => RUN_TRANSITIONS[status].length === 0)).toEqual(ENDED_RUN_STATUSES)
   })
 
-  it('can abort and fail a run from everywhere before', () => {
+  it('allows aborting and failing from every active status', () => {
     for (const to of ['aborted', 'failed'] as const) expect(statusesBefore(to)).toEqual(ACTIVE_RUN_STATUSES)
   })
 
-  it('completes and suspends only what runs', () => {
+  it('allows completing and suspending only from running', () => {
     expect(statusesBefore('completed')).toEqual(['running'])
     expect(statusesBefore('suspended')).toEqual(['running'])
   })
 
-  it('leads from every live status to every other one', () => {
+  it('leads from every active status to every other status', () => {
     for (const from of ACTIVE_RUN_STATUSES) expect(reachable(from)).toEqual(new Set(STATUSES))
   })
 })
 
 describe('statusesBefore', () => {
-  it('is the table read backwards', () => {
+  it('inverts RUN_TRANSITIONS', () => {
     for (const from of STATUSES) {
       for (const to of STATUSES) {
         expect(statusesBefore(to).includes(from)).toBe((RUN_TRANSITIONS[from] as readonly RunStatus[]).includes(to))

@@ -1,6 +1,6 @@
 import type { RunStatus } from '@perdure/ports'
 
-/** Where a run may go from each status. Everything else is refused by the compare-and-set that commits it. */
+/** The transitions from each status. The compare-and-set of the commit refuses every other one. */
 export const RUN_TRANSITIONS = {
   queued: ['running', 'failed', 'aborted'],
   running: ['queued', 'suspended', 'completed', 'failed', 'aborted'],
@@ -12,7 +12,7 @@ export const RUN_TRANSITIONS = {
 
 const STATUSES = Object.keys(RUN_TRANSITIONS) as RunStatus[]
 
-/** The statuses from which a run may become `to`. */
+/** The statuses with a transition to `to`. */
 export function statusesBefore(to: RunStatus): readonly RunStatus[] {
   return STATUSES.filter((from) => (RUN_TRANSITIONS[from] as readonly RunStatus[]).includes(to))
 }

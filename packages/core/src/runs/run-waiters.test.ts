@@ -4,19 +4,19 @@ import { createRunWaiters } from './run-waiters.ts'
 
 const run = aRun({ status: 'completed' })
 
-describe('createSettlements', () => {
-  it('gives the run to everyone who waits for it, once', async () => {
+describe('createRunWaiters', () => {
+  it('resolves every waiter of a run with the first outcome', async () => {
     const runWaiters = createRunWaiters()
     const waiting = [runWaiters.wait(run.id), runWaiters.wait(run.id)]
 
     runWaiters.resolve(run, { detail: { waitingFor: [] } })
     runWaiters.resolve(aRun({ status: 'aborted' }))
 
-    const settled = { run, detail: { waitingFor: [] } }
-    expect(await Promise.all(waiting)).toEqual([settled, settled])
+    const outcome = { run, detail: { waitingFor: [] } }
+    expect(await Promise.all(waiting)).toEqual([outcome, outcome])
   })
 
-  it('rejects everyone who waits for a run that is given up', async () => {
+  it('rejects every waiter of a run, and ignores a later outcome', async () => {
     const runWaiters = createRunWaiters()
     const waiting = [runWaiters.wait(run.id), runWaiters.wait(run.id)]
 
@@ -26,23 +26,23 @@ describe('createSettlements', () => {
     for (const one of waiting) await expect(one).rejects.toThrow('given up')
   })
 
-  it('tells nothing of other runs, and nothing of what was over before', async () => {
+  it('ignores outcomes of other runs, and outcomes before the wait', async () => {
     const runWaiters = createRunWaiters()
     runWaiters.resolve(run)
     runWaiters.reject('run_unknown', new Error('given up'))
-    let isSettled = false
+    let isResolved = false
     const waiting = runWaiters.wait(run.id).then(() => {
-      isSettled = true
+      isResolved = true
     })
 
     runWaiters.resolve(aRun({ id: 'run_other' }))
     await Promise.resolve()
-    expect(isSettled).toBe(false)
+    expect(isResolved).toBe(false)
     runWaiters.resolve(run)
     await waiting
   })
 
-  it('tells every observer of every outcome, waited for or not', () => {
+  it('notifies every observer of every outcome, with or without waiters', () => {
     const runWaiters = createRunWaiters()
     const seen: string[] = []
     runWaiters.observe(({ status }) => seen.push(`first ${status}`))

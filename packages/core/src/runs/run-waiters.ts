@@ -2,43 +2,43 @@ import type { JsonText, RunRecord } from '@perdure/ports'
 import { createCellMap } from '../collections/cell-map.ts'
 import type { OutcomeDetail, RunOutcome, WaitingFor } from './run-outcome.ts'
 
-/** Who waits in this process for a run to come to an outcome. */
+/** Callers of this process that wait for the outcome of a run. */
 export interface RunWaiters {
   /**
-   * Resolves with the run once it has ended or is suspended; rejects when this process gives it up. Who waits with
-   * patience does not hear of a suspension that ends by itself, until it is hurried.
+   * Resolves once the run has ended or is suspended; rejects after `reject`. A patient waiter ignores suspensions that resolve
+   * on their own (timer, child) until `stopWaiting` is called.
    */
   wait(runId: string, how?: { readonly isPatient: boolean }): Promise<RunOutcome>
-  /** Whether somebody waits for the run with patience, so that a suspension that ends by itself is no answer yet. */
+  /** Whether a patient waiter exists, so that a suspension that resolves on its own is not an answer yet. */
   hasPatientWaiter(runId: string): boolean
-  /** Whoever waits for the run has no patience any more; how it stands when it is suspended. */
+  /** Makes the waiters of the run impatient. @returns its latest suspension, if it is suspended */
   stopWaiting(runId: string): RunOutcome | undefined
-  /** Resolves for all who wait with patience for a run that is suspended. */
+  /** Resolves every waiter of a suspended run. */
   stopWaitingAll(): void
-  resolve(run: RunRecord, news?: OutcomeInfo): void
+  resolve(run: RunRecord, info?: OutcomeInfo): void
   reject(runId: string, error: Error): void
-  /** Calls `listener` for every run that has come to an outcome in this process. */
-  observe(listener: (run: RunRecord, news: OutcomeInfo) => void): void
+  /** Calls `listener` for every run that ends or suspends in this process. */
+  observe(listener: (run: RunRecord, info: OutcomeInfo) => void): void
 }
 
-/** What is to be told of an outcome besides the run. */
+/** What the waiters and observers get besides the run. */
 export interface OutcomeInfo {
   readonly detail?: OutcomeDetail | undefined
-  /** The outcome as it was rendered for the record. */
+  /** The outcome as rendered for the record of the key. */
   readonly json?: JsonText | undefined
-  /** It has made no calls: it leaves no child and no approval behind. */
+  /** Whether the run made no durable calls, so that it has no children and no approvals. */
   readonly madeNoCalls?: boolean | undefined
 }
 
 interface Waiter {
   isPatient: boolean
-  /** How the run stands that is suspended for now. */
+  /** The latest suspension of the run. */
   current?: RunOutcome | undefined
-  resolve(settled: RunOutcome): void
+  resolve(outcome: RunOutcome): void
   reject(error: Error): void
 }
 
-/** A timer that fires, a child that ends: nobody outside has to do anything. */
+/** Waits that end without a request from outside. */
 const SELF_RESOLVING: ReadonlySet<string> = new Set(['sleep', 'child'])
 
 export const resolvesOnItsOwn = (waitingFor: readonly WaitingFor[] = []): boolean =>
@@ -46,7 +46,7 @@ export const resolvesOnItsOwn = (waitingFor: readonly WaitingFor[] = []): boolea
 
 export function createRunWaiters(): RunWaiters {
   const waiters = createCellMap<string, Waiter[]>()
-  const listeners: ((run: RunRecord, news: OutcomeInfo) => void)[] = []
+  const listeners: ((run: RunRecord, info: OutcomeInfo) => void)[] = []
 
   const of = (runId: string): readonly Waiter[] => waiters.get(runId) ?? []
 
@@ -55,13 +55,13 @@ export function createRunWaiters(): RunWaiters {
     else waiters.set(runId, kept)
   }
 
-  const resolveWaiters = (runId: string, settled: RunOutcome) => {
-    const isForNow = settled.run.status === 'suspended' && resolvesOnItsOwn(settled.detail?.waitingFor)
+  const resolveWaiters = (runId: string, outcome: RunOutcome) => {
+    const isForNow = outcome.run.status === 'suspended' && resolvesOnItsOwn(outcome.detail?.waitingFor)
     const kept: Waiter[] = []
     for (const waiter of of(runId)) {
-      waiter.current = settled
+      waiter.current = outcome
       if (isForNow && waiter.isPatient) kept.push(waiter)
-      else waiter.resolve(settled)
+      else waiter.resolve(outcome)
     }
     storeWaiters(runId, kept)
   }
@@ -83,9 +83,9 @@ export function createRunWaiters(): RunWaiters {
         )
       }
     },
-    resolve(run, news = {}) {
-      resolveWaiters(run.id, { run, detail: news.detail, json: news.json })
-      for (const listener of listeners) listener(run, news)
+    resolve(run, info = {}) {
+      resolveWaiters(run.id, { run, detail: info.detail, json: info.json })
+      for (const listener of listeners) listener(run, info)
     },
     reject(runId, error) {
       const list = of(runId)

@@ -4,7 +4,7 @@ import { fromJsonText, type JsonText, type RunRecord, toJsonText } from '@perdur
 export interface StoredSuspension {
   readonly state: unknown
   readonly approvalIds: readonly string[]
-  /** Durable calls up to here belong to the part before; the code after it starts with the next. */
+  /** Durable calls up to this number belong to the part before the suspension; the code after it starts with the next one. */
   readonly throughSeq: number
 }
 
@@ -13,7 +13,7 @@ export const storeSuspension = (stored: StoredSuspension): JsonText => toJsonTex
 export const readSuspension = ({ suspension }: RunRecord): StoredSuspension | undefined =>
   suspension === undefined ? undefined : (fromJsonText(suspension) as StoredSuspension)
 
-/** The resumption of a run that has suspended itself and waits to be resumed. */
+/** The stored resumption of a run that returned `ctx.suspend(…)` and was not resumed yet. */
 export const NOT_RESUMED = toJsonText(null)
 
 export const awaitsResume = ({ status, suspension, resumption }: RunRecord): boolean =>
@@ -21,7 +21,7 @@ export const awaitsResume = ({ status, suspension, resumption }: RunRecord): boo
 
 export const storeResumption = (payload: unknown): JsonText => toJsonText({ payload: payload ?? null })
 
-/** The payload a run was resumed with; `undefined` when it never was. */
+/** The payload with which a run was resumed; `undefined` when it was not. */
 export function readResumption({ resumption }: RunRecord): { readonly payload: unknown } | undefined {
   if (resumption === undefined || resumption === NOT_RESUMED) return undefined
   return fromJsonText(resumption) as { readonly payload: unknown }

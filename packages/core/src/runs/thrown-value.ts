@@ -1,7 +1,7 @@
 import { AppError } from '@perdure/ports'
 import type { ErrorCode } from '@perdure/protocol'
 
-/** Whether this is our error with that id. Anything can be thrown, also a proxy that throws when it is looked at. */
+/** Whether a thrown value is the `AppError` with that id. Never throws, even for a proxy whose members throw. */
 export function isAppError(thrown: unknown, id: ErrorCode): thrown is AppError {
   try {
     return thrown instanceof AppError && thrown.id === id
@@ -10,7 +10,7 @@ export function isAppError(thrown: unknown, id: ErrorCode): thrown is AppError {
   }
 }
 
-/** Members of something that was thrown; none when it cannot be read. */
+/** Reads members of a thrown value, leaving out those that cannot be read. */
 export function readThrown<Name extends string>(
   thrown: unknown,
   names: readonly Name[],
@@ -21,18 +21,18 @@ export function readThrown<Name extends string>(
     try {
       found[name] = (thrown as Readonly<Record<string, unknown>>)[name]
     } catch {
-      // One member that cannot be read says nothing of the others.
+      // The other members may still be readable.
     }
   }
   return found
 }
 
-/** What it says of itself, in words. */
+/** The message of a thrown value, or its text. */
 export function textOfThrown(thrown: unknown): string {
   try {
     const message = typeof thrown === 'object' ? (thrown as { readonly message?: unknown } | null)?.message : undefined
     return typeof message === 'string' && message !== '' ? message : String(thrown)
   } catch {
-    return 'something that cannot be read was thrown'
+    return 'the thrown value cannot be converted to text'
   }
 }

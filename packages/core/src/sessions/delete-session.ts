@@ -1,5 +1,5 @@
-import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { AppError, EVERY_ROW, type RunStore, type SessionStore, type Visibility } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { auditWrite } from '../audit/audit-write.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
@@ -17,9 +17,9 @@ export interface DeleteSessionDeps extends CommitOnceDeps {
 }
 
 /**
- * Removes a session with all that belongs to it; runs that have not ended are aborted first. What stays is the event
- * `session.deleted`, which ends the streams of the session, and the link of the audit chain: both name the session and
- * hold nothing of it.
+ * Deletes a session and everything that belongs to it, after aborting its active runs. Only the event
+ * `session.deleted`, which ends the streams of the session, and the audit entry remain. Both name the session but
+ * contain none of its content.
  *
  * @throws AppError `session-not-found`
  */

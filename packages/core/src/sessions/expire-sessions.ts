@@ -8,13 +8,13 @@ export interface ExpireSessionsDeps {
 }
 
 /**
- * Deletes a bounded number of sessions whose last activity is at or before the instant, each in one commit, with all that
- * belongs to it, an event and a link of the audit chain. One that a run waits in stays, as does one that somebody has come
- * back to in the meantime. Resolves with how many were deleted, and whether there may be more.
+ * Deletes a bounded number of sessions whose last activity is at or before the given instant. Each is deleted with
+ * everything that belongs to it, its event and its audit entry in one commit. Skips a session that has an active run or
+ * was used again in the meantime. Resolves with the number of deleted sessions and whether there may be more.
  */
 export type ExpireSessions = (idleSince: EpochMs) => Promise<{ readonly deleted: number; readonly hasMore: boolean }>
 
-const AT_ONCE = 50
+const SESSION_BATCH = 50
 
 export function createExpireSessions({ sessions, unitOfWork, clock }: ExpireSessionsDeps): ExpireSessions {
   let after: SessionRecord | undefined
@@ -30,11 +30,11 @@ export function createExpireSessions({ sessions, unitOfWork, clock }: ExpireSess
   }
 
   return async (idleSince) => {
-    const page = await sessions.idleSince({ until: idleSince, limit: AT_ONCE, after })
+    const page = await sessions.idleSince({ until: idleSince, limit: SESSION_BATCH, after })
     let deleted = 0
     for (const session of page) if (await expire(session, idleSince)) deleted++
-    // Those that stay are passed by, and looked at again from the beginning next time.
-    after = page.length < AT_ONCE ? undefined : page.at(-1)
+    // Continues after the skipped sessions; at the end, starts over from the first one.
+    after = page.length < SESSION_BATCH ? undefined : page.at(-1)
     return { deleted, hasMore: after !== undefined }
   }
 }

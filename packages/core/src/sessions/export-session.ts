@@ -14,7 +14,7 @@ import {
 import { formatSubject } from '@perdure/protocol'
 import { toApprovalResource } from '../approvals/approval-resource.ts'
 import { auditWrite } from '../audit/audit-write.ts'
-import { recording } from '../audit/recording.ts'
+import { requireAudit } from '../audit/require-audit.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { RenderEnvelope } from '../realtime/envelope.ts'
 import { toRunResource } from '../runs/run-outcome.ts'
@@ -34,12 +34,13 @@ export interface ExportSessionDeps {
 }
 
 /**
- * Everything of a session as lines of JSON: the session, its messages, its runs each with its approvals, its events as
- * they are delivered, and at last `{ type: 'checksum', algorithm: 'sha256', records, value }` over all bytes before that
- * line. What is read at once is bounded, however long the session. An export that ends without that line is incomplete.
+ * Exports a session as lines of JSON: the session, its messages, each run with its approvals, its events as delivered,
+ * and finally `{ type: 'checksum', algorithm: 'sha256', records, value }` over all preceding bytes. Reads in small
+ * batches, regardless of the length of the session. An export without the checksum line is incomplete.
  *
- * Every export is a link of the audit chain, written before anything is read. @throws AppError `session-not-found`,
- *   `audit-unavailable`
+ * The audit entry of an export is written before anything is read.
+ *
+ * @throws AppError `session-not-found`, `audit-unavailable`
  */
 export type ExportSession = (request: {
   readonly sessionId: string
@@ -47,16 +48,16 @@ export type ExportSession = (request: {
   readonly principal: Principal
 }) => Promise<AsyncGenerator<string, void, void>>
 
-/** A message may have a megabyte, a run two of them. */
-const RECORDS_AT_ONCE = 10
+/** Small, because a message may have one megabyte and a run two. */
+const RECORD_BATCH = 10
 
 export function createExportSession(deps: ExportSessionDeps): ExportSession {
   const { sessions, unitOfWork, clock, digest } = deps
 
   return async ({ sessionId, visibility, principal }) => {
     await findSession(sessions, sessionId, visibility)
-    const deed = { at: clock.now(), action: 'sessions.export', target: sessionId }
-    await recording(() => unitOfWork.commit([auditWrite(principal, deed)]))
+    const entry = { at: clock.now(), action: 'sessions.export', target: sessionId }
+    await requireAudit(() => unitOfWork.commit([auditWrite(principal, entry)]))
     return withChecksum(recordsOf(deps, sessionId), digest)
   }
 }
@@ -86,18 +87,18 @@ async function* recordsOf(deps: ExportSessionDeps, sessionId: string): AsyncGene
   const { sessions, runs, approvals, basePath } = deps
   const head = await deps.events.head()
   yield { type: 'session', record: toJsonText(toSessionResource(await findSession(sessions, sessionId, EVERY_ROW))) }
-  for await (const message of eachOf((cursor) => sessions.messages(sessionId, oldestFirst(cursor)))) {
+  for await (const message of eachItem((cursor) => sessions.messages(sessionId, oldestFirst(cursor)))) {
     yield { type: 'message', record: toJsonText(toMessageResource(message)) }
   }
-  for await (const run of eachOf((cursor) => runs.list({ sessionId }, oldestFirst(cursor), EVERY_ROW))) {
+  for await (const run of eachItem((cursor) => runs.list({ sessionId }, oldestFirst(cursor), EVERY_ROW))) {
     yield { type: 'run', record: toJsonText(toRunResource(run, basePath)) }
     const filter = { runId: run.id }
-    for await (const approval of eachOf((cursor) => approvals.list(filter, oldestFirst(cursor), EVERY_ROW))) {
+    for await (const approval of eachItem((cursor) => approvals.list(filter, oldestFirst(cursor), EVERY_ROW))) {
       yield { type: 'approval', record: toJsonText(toApprovalResource(approval)) }
     }
   }
   yield* eventsOf(deps, sessionId, head)
-  // A session that was deleted in the meantime must not look like one that was short.
+  // Throws if the session was deleted in the meantime, so that the export does not end with a checksum.
   await findSession(sessions, sessionId, EVERY_ROW)
 }
 
@@ -109,19 +110,19 @@ async function* eventsOf(
   const subject = formatSubject('session', { sessionId })
   let after = 0
   for (;;) {
-    const page = await events.read({ sessionId }, { after, limit: RECORDS_AT_ONCE })
+    const page = await events.read({ sessionId }, { after, limit: RECORD_BATCH })
     for (const event of page) {
       if (event.position > last) return
       yield { type: 'event', record: render(event, { subject, epoch }) }
       after = event.position
     }
-    if (page.length < RECORDS_AT_ONCE) return
+    if (page.length < RECORD_BATCH) return
   }
 }
 
-const oldestFirst = (cursor: string | undefined) => ({ limit: RECORDS_AT_ONCE, order: 'asc', cursor }) as const
+const oldestFirst = (cursor: string | undefined) => ({ limit: RECORD_BATCH, order: 'asc', cursor }) as const
 
-async function* eachOf<T>(read: (cursor: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void, void> {
+async function* eachItem<T>(read: (cursor: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void, void> {
   let cursor: string | undefined
   do {
     const page = await read(cursor)

@@ -2,14 +2,14 @@ import { type EpochMs, type JsonText, type NewEvent, type NewMessage, toJsonText
 
 export type SessionEventType = 'session.created' | 'session.updated' | 'session.deleted' | 'session.message'
 
-/** An event that the session alone carries. */
+/** An event that belongs only to the stream of the session. */
 export const sessionEvent = (
   sessionId: string,
   type: SessionEventType,
   detail: { readonly payload: JsonText; readonly at: EpochMs },
 ): NewEvent => ({ sessionId, type, ...detail })
 
-/** A line of the transcript and the event that tells of it. */
+/** Appends a message to the transcript, with its event. */
 export function messageWrites(message: NewMessage): readonly Write[] {
   const { id, sessionId, role, runId, createdAt } = message
   const payload = toJsonText({ messageId: id, role, runId })

@@ -17,11 +17,11 @@ export interface ReadSessionsDeps {
   readonly basePath: string
 }
 
-/** Reads of sessions for the API. A session the caller may not see is `session-not-found`, like one that is not there. */
+/** Reads sessions for the API. Throws `session-not-found` for a session that the caller cannot see. */
 export interface ReadSessions {
   list(page: PageQuery, visibility: Visibility): Promise<Page<SessionResource>>
   get(sessionId: string, visibility: Visibility): Promise<SessionResource>
-  /** Whoever sees a session sees its transcript and its runs. */
+  /** A caller that can see a session can also see its transcript and its runs. */
   messages(sessionId: string, page: PageQuery, visibility: Visibility): Promise<Page<MessageResource>>
   runs(sessionId: string, page: PageQuery, visibility: Visibility): Promise<Page<RunResource>>
 }

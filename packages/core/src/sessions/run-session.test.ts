@@ -1,8 +1,8 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { agentOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
-import type { RunContext } from '../targets/agent.ts'
+import { agentOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { ALICE, createSessionWorld, ME } from './sessions.fixture.ts'
 
 const runCode = async (code: (context: RunContext) => Promise<unknown>, sessionId: string | null = 'chat') => {
@@ -18,7 +18,7 @@ describe('ctx.session', () => {
     expect(outcome.result).toBe(true)
   })
 
-  it('reads the newest messages, oldest of them first', async () => {
+  it('reads the newest messages in chronological order', async () => {
     const { outcome } = await runCode(async ({ session }) => {
       for (const text of ['one', 'two', 'three']) await session?.append('assistant', { text })
       const messages = await session?.messages({ limit: 2 })
@@ -34,7 +34,7 @@ describe('ctx.session', () => {
     })
   })
 
-  it('changes title and metadata, each alone', async () => {
+  it('changes title and metadata separately', async () => {
     const { storage, outcome } = await runCode(async ({ session }) => {
       await session?.update({ title: 'About ships' })
       return session?.update({ metadata: { topic: 'ships' } })
@@ -44,7 +44,7 @@ describe('ctx.session', () => {
     expect(await storage.sessions.find('chat', EVERY_ROW)).toMatchObject({ title: 'About ships' })
   })
 
-  it('takes every one of many changes at once', async () => {
+  it('applies many concurrent changes', async () => {
     const { outcome } = await runCode(async ({ session }) => {
       const changes = Array.from({ length: 40 }, (_, n) => session?.update({ title: `title ${n}` }))
       return (await Promise.all(changes)).length
@@ -60,7 +60,7 @@ describe('ctx.session', () => {
     ['content', ({ session }: RunContext) => session?.append('user', 'x'.repeat(1_001))],
     ['title', ({ session }: RunContext) => session?.update({ title: 'x'.repeat(513) })],
     ['metadata', ({ session }: RunContext) => session?.update({ metadata: { a: 1 } as never })],
-  ])('refuses a bad %s by name, before it takes a place', async (name, call) => {
+  ])('rejects an invalid %s before it records a step', async (name, call) => {
     const { outcome, storage, find } = await runCode(async (context) => call(context))
 
     expect(outcome.error).toMatchObject({ kind: 'validation-failed', message: expect.stringContaining(name) })
@@ -68,7 +68,7 @@ describe('ctx.session', () => {
     expect(await storage.steps.list((await find(run?.id ?? ''))?.id ?? '')).toEqual([])
   })
 
-  it('appends each message once, when its run is executed again after a crash', async () => {
+  it('appends each message once when its run is re-executed after a crash', async () => {
     const clock = createManualClock()
     const shared = { clock, ids: createSequenceIds() }
     const workflows = [
@@ -81,14 +81,14 @@ describe('ctx.session', () => {
     ]
     const first = createSessionWorld({ ...shared, workflows })
     await first.execute('talk', { body: { sessionId: 'chat' } })
-    await settled(clock)
+    await untilIdle(clock)
     const second = createSessionWorld({ ...shared, workflows, storage: first.storage })
     await second.recover()
     await second.start()
-    await settled(clock)
+    await untilIdle(clock)
 
     await second.emitEvent({ name: 'go', payload: null, principal: ALICE } as never)
-    await settled(clock)
+    await untilIdle(clock)
 
     const { items } = await second.readSessions.messages('chat', { limit: 50, order: 'asc' }, ME)
     expect(items.map(({ content }) => content)).toEqual(['before', 'after', 'done'])

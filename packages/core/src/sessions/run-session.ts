@@ -16,18 +16,20 @@ import { findSession } from './read-sessions.ts'
 import { type MessageResource, type SessionResource, toMessageResource, toSessionResource } from './session-resource.ts'
 import { changeSession } from './update-session.ts'
 
-/** The conversation a run belongs to, as its code sees it. Every call is durable, like `ctx.step`. */
+/** The session that a run belongs to. Every call is durable, like `ctx.step`. */
 export interface RunSession {
   readonly id: string
-  /** The newest messages of the transcript, oldest of them first; 50 when no limit is given, 200 at most. */
+  /**
+   * Returns the newest messages of the transcript, in chronological order. `limit` defaults to 50 and is at most 200.
+   */
   messages(options?: { readonly limit?: number }): Promise<readonly MessageResource[]>
   /**
-   * Adds a message, exactly once. What the run was given and what it returns are in the transcript anyway.
+   * Appends a message exactly once. The input and the result of the run are added to the transcript automatically.
    *
-   * @throws AppError `validation-failed`; `step-failed` when the session was deleted
+   * @throws AppError `validation-failed`; `step-failed` if the session was deleted
    */
   append(role: 'user' | 'assistant', content: unknown): Promise<Omit<MessageResource, 'seq'>>
-  /** Sets the title, the metadata as a whole, or both. @throws AppError as `append` */
+  /** Sets the title, replaces the metadata, or both. @throws AppError the errors of `append` */
   update(change: SessionChange): Promise<SessionResource>
 }
 
@@ -39,7 +41,7 @@ export interface RunSessionDeps {
 }
 
 const DEFAULT_MESSAGES = 50
-const MOST_MESSAGES = 200
+const MAX_MESSAGES = 200
 
 /** `ctx.session`; `undefined` for a run without a session. */
 export function createRunSession(
@@ -54,8 +56,8 @@ export function createRunSession(
     async messages(options = {}) {
       checkMembers('ctx.session.messages', options, ['limit'])
       const { limit = DEFAULT_MESSAGES } = options
-      if (!Number.isInteger(limit) || limit < 1 || limit > MOST_MESSAGES) {
-        throw invalid(`limit: a whole number from 1 to ${MOST_MESSAGES}`)
+      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_MESSAGES) {
+        throw invalid(`limit: must be a whole number from 1 to ${MAX_MESSAGES}`)
       }
       return step('session.messages', async () => {
         const { items } = await sessions.messages(sessionId, { limit, order: 'desc' })
@@ -63,9 +65,9 @@ export function createRunSession(
       })
     },
     async append(role, content) {
-      if (!MessageRole.options.includes(role)) throw invalid(`role: one of ${MessageRole.options.join(', ')}`)
+      if (!MessageRole.options.includes(role)) throw invalid(`role: must be one of ${MessageRole.options.join(', ')}`)
       const text = toJsonText(content)
-      if (isLongerThan(text, maxResultBytes)) throw invalid(`content: at most ${maxResultBytes} bytes`)
+      if (isLongerThan(text, maxResultBytes)) throw invalid(`content: must be at most ${maxResultBytes} bytes`)
       return transact('session.append', async () => {
         const message = { id: ids.newId('message'), sessionId, role, content: text, runId, createdAt: clock.now() }
         const { id, createdAt } = message

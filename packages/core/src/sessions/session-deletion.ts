@@ -1,14 +1,14 @@
-import { type EpochMs, type SessionRecord, toJsonText, type Write } from '@perdure/ports'
-import { answerOfDeleted } from '../idempotency/answer-of-deleted.ts'
+import { definedMembers, type EpochMs, type SessionRecord, toJsonText, type Write } from '@perdure/ports'
+import { answerAfterDeletion } from '../idempotency/answer-after-deletion.ts'
 import { sessionEvent } from './message-writes.ts'
 
-const DELETED = answerOfDeleted('session-not-found', 'session')
+const DELETED = answerAfterDeletion('session-not-found', 'session')
 
-/** A session goes, with all that belongs to it; an event that holds nothing of it says so. */
+/** Deletes a session with everything that belongs to it, and appends an event that contains none of its content. */
 export const sessionDeletion = (
   { id, owner }: Pick<SessionRecord, 'id' | 'owner'>,
   { at, idleSince }: { readonly at: EpochMs; readonly idleSince?: EpochMs },
 ): readonly Write[] => [
-  { type: 'session.delete', id, answer: DELETED, ...(idleSince === undefined ? {} : { idleSince }) },
+  { type: 'session.delete', id, answer: DELETED, ...definedMembers({ idleSince }) },
   { type: 'event.append', events: [sessionEvent(id, 'session.deleted', { payload: toJsonText({ id, owner }), at })] },
 ]

@@ -1,13 +1,13 @@
 import { type EpochMs, fromJsonText, type MessageRecord, type SessionRecord } from '@perdure/ports'
 
-/** The session as the API shows it. */
+/** The session as the API returns it. */
 export const toSessionResource = ({ createdAt, updatedAt, ...session }: SessionRecord) => ({
   ...session,
   createdAt: toIso(createdAt),
   updatedAt: toIso(updatedAt),
 })
 
-/** A line of the transcript as the API shows it. */
+/** A message of the transcript as the API returns it. */
 export const toMessageResource = ({ id, seq, role, content, runId, createdAt }: MessageRecord) => ({
   ...{ id, seq, role, content: fromJsonText(content), runId },
   createdAt: toIso(createdAt),

@@ -17,7 +17,7 @@ describe('sessionWrites', () => {
     expect(await sessionWrites(setUp().deps, aRun(), alice)).toEqual([])
   })
 
-  it('creates the session on first use, with the input as its first message and an event for each', async () => {
+  it('creates the session on first use with the input as its first message, and an event for each', async () => {
     const { storage, deps } = setUp()
 
     const outcome = await storage.unitOfWork.commit(await sessionWrites(deps, run, alice))
@@ -39,7 +39,7 @@ describe('sessionWrites', () => {
     ])
   })
 
-  it('says nothing for a user who has given no input, but the session was used', async () => {
+  it('appends no message for a run without input, but counts it as activity of the session', async () => {
     const { storage, deps } = setUp()
     const silent = aRun({ sessionId: 'chat', input: toJsonText(null), createdAt: plusMs(BUILT_AT, 5) })
 
@@ -53,7 +53,7 @@ describe('sessionWrites', () => {
     })
   })
 
-  it('names no agent in a session that a workflow has created', async () => {
+  it('sets no agentId on a session that was created by a workflow', async () => {
     const { storage, deps } = setUp()
     const workflowRun = aRun({ sessionId: 'chat', kind: 'workflow', targetId: 'flow' })
 
@@ -62,7 +62,7 @@ describe('sessionWrites', () => {
     expect((await storage.sessions.find('chat', EVERY_ROW))?.agentId).toBeUndefined()
   })
 
-  it('appends to a session that exists and leaves its record alone', async () => {
+  it('appends to an existing session without changing its title or owner', async () => {
     const { storage, deps } = setUp()
     const session = aSession({ id: 'chat', owner: 'alice', title: 'Plans' })
     await storage.unitOfWork.commit([{ type: 'session.insert', session }])
@@ -73,7 +73,7 @@ describe('sessionWrites', () => {
     expect((await storage.sessions.messages('chat', { limit: 9, order: 'asc' })).items).toHaveLength(1)
   })
 
-  it('refuses a stranger as if there were no such session', async () => {
+  it('answers session-not-found to a principal that may not use the session', async () => {
     const { storage, deps } = setUp()
     await storage.unitOfWork.commit([{ type: 'session.insert', session: aSession({ id: 'chat', owner: 'bob' }) }])
 

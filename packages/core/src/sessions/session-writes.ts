@@ -18,9 +18,10 @@ export interface SessionWritesDeps {
 }
 
 /**
- * What a new run writes to the session it names: the session itself on first use, and its input, if it has one, as the user's message.
+ * The writes of a new run to its session: creates the session on first use, and appends the input of the run, if any,
+ * as a message of the user.
  *
- * @throws AppError `session-not-found` when the session exists and the principal may not use it
+ * @throws AppError `session-not-found` if the session exists and the principal may not use it
  */
 export async function sessionWrites(
   { sessions, ids }: SessionWritesDeps,
@@ -28,11 +29,12 @@ export async function sessionWrites(
   principal: Principal,
 ): Promise<readonly Write[]> {
   if (run.sessionId === undefined) return []
-  const known = await sessions.find(run.sessionId, EVERY_ROW)
-  if (known !== undefined && !authorizeSessionUse(principal, known)) throw new AppError('session-not-found')
-  const touched = known === undefined ? [] : [{ type: 'session.touch', id: run.sessionId, at: run.createdAt } as const]
+  const session = await sessions.find(run.sessionId, EVERY_ROW)
+  if (session !== undefined && !authorizeSessionUse(principal, session)) throw new AppError('session-not-found')
+  const touched =
+    session === undefined ? [] : [{ type: 'session.touch', id: run.sessionId, at: run.createdAt } as const]
   const message =
-    run.input === NOTHING
+    run.input === NO_INPUT
       ? touched
       : messageWrites({
           id: ids.newId('message'),
@@ -42,11 +44,11 @@ export async function sessionWrites(
           runId: run.id,
           createdAt: run.createdAt,
         })
-  return known === undefined ? [...createWrites(run, run.sessionId), ...message] : message
+  return session === undefined ? [...createWrites(run, run.sessionId), ...message] : message
 }
 
-/** What a run without input is given. */
-const NOTHING = toJsonText(null)
+/** The stored input of a run that was started without one. */
+const NO_INPUT = toJsonText(null)
 
 function createWrites(run: RunRecord, id: string): readonly Write[] {
   const { owner, userId, createdAt } = run

@@ -8,7 +8,7 @@ import { createSessionService, createSessions } from './sessions.ts'
 export const ME: Visibility = { owner: 'alice' }
 export const ALICE = { subject: 'alice', scopes: ['sessions:write:own'] }
 
-/** The use cases of sessions beside a run engine, on one storage and a clock that stands still. */
+/** The use cases of sessions and a run engine, on one storage and a manual clock. */
 export function createSessionWorld(options: EngineOptions & { readonly storage?: Storage } = {}) {
   const storage = options.storage ?? createInMemoryStorage()
   let service: ReturnType<typeof createSessionService> | undefined

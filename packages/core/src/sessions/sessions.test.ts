@@ -24,7 +24,7 @@ async function worldWith(session: Partial<SessionRecord> = {}) {
 }
 
 describe('createSession', () => {
-  it('makes a session of the caller under a new id, with the event that tells of it', async () => {
+  it('creates a session owned by the caller under a new id, with its event', async () => {
     const { createSession, storage, typesOf } = await worldWith()
 
     const reply = await createSession({ body: { title: 'hello' }, principal: ALICE })
@@ -35,7 +35,7 @@ describe('createSession', () => {
     expect(await typesOf(id)).toEqual(['session.created'])
   })
 
-  it('takes an id of the caller, once, whoever holds it', async () => {
+  it('accepts an id from the caller unless any owner already has it', async () => {
     const { createSession } = await worldWith({ owner: 'bob' })
 
     expect((await createSession({ body: { id: 'mine' }, principal: ALICE })).location).toBe('/v1/sessions/mine')
@@ -43,7 +43,7 @@ describe('createSession', () => {
     expect(await refusal(createSession({ body: { id: 'chat' }, principal: ALICE }))).toBe('session-exists')
   })
 
-  it('makes one session of many requests under one key', async () => {
+  it('creates one session for repeated requests with the same key', async () => {
     const { createSession, storage } = await worldWith()
     const replies = await Promise.all(
       Array.from({ length: 10 }, () => createSession({ body: {}, principal: ALICE, key: KEY })),
@@ -55,7 +55,7 @@ describe('createSession', () => {
 })
 
 describe('readSessions', () => {
-  it('answers a session that may not be seen like one that is not there', async () => {
+  it('answers session-not-found for a session that the caller cannot see', async () => {
     const { readSessions } = await worldWith({ owner: 'bob' })
 
     for (const id of ['chat', 'unknown']) {
@@ -66,7 +66,7 @@ describe('readSessions', () => {
     expect((await readSessions.list(PAGE, ME)).items).toEqual([])
   })
 
-  it('shows the transcript and the runs of a session', async () => {
+  it('returns the transcript and the runs of a session', async () => {
     const { readSessions, run } = await worldWith()
     await run('echo', { body: { input: { text: 'hi' }, sessionId: 'chat' } })
 
@@ -81,7 +81,7 @@ describe('readSessions', () => {
 })
 
 describe('updateSession', () => {
-  it('sets what is given and keeps what is not, with the event that carries the session', async () => {
+  it('sets the given members, keeps the others and appends an event with the session', async () => {
     const { updateSession, readSessions, storage } = await worldWith({ metadata: { a: '1' } })
 
     await updateSession({ sessionId: 'chat', change: { metadata: { b: '2' } }, visibility: ME })
@@ -94,7 +94,7 @@ describe('updateSession', () => {
     ])
   })
 
-  it('takes every one of many changes at once', async () => {
+  it('applies many concurrent changes', async () => {
     const { updateSession } = await worldWith()
     const titles = Array.from({ length: 40 }, (_, n) => `title ${n}`)
 
@@ -105,7 +105,7 @@ describe('updateSession', () => {
     expect(replies.map(({ body }) => (body as { readonly title?: string }).title)).toEqual(titles)
   })
 
-  it('loses none of two changes at once, and answers each with the session as it was then', async () => {
+  it('applies two concurrent changes and answers each with the session at that time', async () => {
     const { updateSession, readSessions } = await worldWith()
 
     const [one, other] = await Promise.all([
@@ -117,7 +117,7 @@ describe('updateSession', () => {
     expect([one.body, other.body]).toMatchObject([{ title: 'new' }, { title: 'new', metadata: { a: '1' } }])
   })
 
-  it('refuses to change what the caller may not see', async () => {
+  it('refuses to change a session that the caller cannot see', async () => {
     const { updateSession } = await worldWith({ owner: 'bob' })
 
     const request = { sessionId: 'chat', change: { title: 'mine' }, visibility: ME }
@@ -126,7 +126,7 @@ describe('updateSession', () => {
 })
 
 describe('deleteSession', () => {
-  it('aborts what still executes, then leaves the event of the deletion and the link of the audit chain', async () => {
+  it('aborts active runs, then leaves only the deletion event and the audit entry', async () => {
     const { deleteSession, run, storage, typesOf } = await worldWith()
     const accepted = await run('hold', { body: { input: 'x', sessionId: 'chat' }, answer: 'accepted' })
 
@@ -141,7 +141,7 @@ describe('deleteSession', () => {
     ])
   })
 
-  it('takes effect once under one key, and says so again after a new session has the id', async () => {
+  it('takes effect once per key, even if a new session has the id by then', async () => {
     const { deleteSession, createSession, readSessions } = await worldWith()
     const request = { sessionId: 'chat', visibility: ME, principal: ALICE, key: { ...KEY, contentOf: 'chat' } }
     await deleteSession(request)
@@ -154,7 +154,7 @@ describe('deleteSession', () => {
     expect(await readSessions.get('chat', ME)).toMatchObject({ id: 'chat' })
   })
 
-  it('takes along what is remembered under keys, and keeps the keys used', async () => {
+  it('deletes the stored answers of idempotency keys but keeps the keys used', async () => {
     const { createSession, deleteSession, run, recall } = await worldWith()
     const created = { id: 'c'.repeat(64), fingerprint: 'f' }
     const ran = { id: 'r'.repeat(64), fingerprint: 'f' }
@@ -171,7 +171,7 @@ describe('deleteSession', () => {
     }
   })
 
-  it('deletes a session once, of many requests at once', async () => {
+  it('deletes a session once for many concurrent requests', async () => {
     const { deleteSession, typesOf } = await worldWith()
 
     const outcomes = await Promise.all(
@@ -192,7 +192,7 @@ describe('exportSession', () => {
   }
   const request = { sessionId: 'chat', visibility: ME, principal: ALICE }
 
-  it('holds what the reads of the session show, and closes with a checksum of all bytes before', async () => {
+  it('contains what the reads of the session return and ends with a checksum of all preceding bytes', async () => {
     const { exportSession, readSessions, run, storage, digest } = { ...(await worldWith()), digest: testDigest }
     for (let turn = 0; turn < 12; turn++) await run('echo', { body: { input: { turn }, sessionId: 'chat' } })
     const all: PageQuery = { limit: 200, order: 'asc' }
@@ -214,7 +214,7 @@ describe('exportSession', () => {
     })
   })
 
-  it('is a link of the audit chain before anything is read, and nothing without it', async () => {
+  it('writes the audit entry before it reads anything, and exports nothing without it', async () => {
     const world = await worldWith()
     await world.exportSession(request)
     expect(await world.storage.audit.read({ afterSeq: 0, limit: 9 })).toMatchObject([
@@ -226,7 +226,7 @@ describe('exportSession', () => {
     expect(await refusal(failing.exportSession(request))).toBe('audit-unavailable')
   })
 
-  it('breaks off without a checksum when the session is deleted on the way', async () => {
+  it('fails without a checksum if the session is deleted during the export', async () => {
     const { exportSession, deleteSession } = await worldWith()
     const lines = await exportSession(request)
     await lines.next()
@@ -235,7 +235,7 @@ describe('exportSession', () => {
     expect(await refusal(linesOf(lines))).toBe('session-not-found')
   })
 
-  it('exports nothing of a session the caller may not see', async () => {
+  it('refuses a session that the caller cannot see', async () => {
     const { exportSession, storage } = await worldWith({ owner: 'bob' })
 
     expect(await refusal(exportSession(request))).toBe('session-not-found')
@@ -246,7 +246,7 @@ describe('exportSession', () => {
 const jsonOf = (value: unknown) => JSON.parse(JSON.stringify(value))
 
 describe('the end of a run', () => {
-  it('is activity of its session even when it says nothing', async () => {
+  it('counts as activity of the session even if it appends no message', async () => {
     const { storage, run, abortRun, clock } = await worldWith()
     const { runId = '' } = await run('hold', { body: { sessionId: 'chat' }, answer: 'accepted' })
     clock.advance(5_000)

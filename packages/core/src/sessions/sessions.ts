@@ -12,7 +12,7 @@ export type SessionsDeps = CreateSessionDeps &
   ReadSessionsDeps &
   UpdateSessionDeps
 
-/** Everything of sessions, wired once: the use cases for the edges. */
+/** Wires the use cases of sessions. */
 export const createSessions = (deps: SessionsDeps) => ({
   readSessions: createReadSessions(deps),
   createSession: createCreateSession(deps),
@@ -21,5 +21,5 @@ export const createSessions = (deps: SessionsDeps) => ({
   exportSession: createExportSession(deps),
 })
 
-/** What the runs of this server find as `ctx.session`. */
+/** Creates `ctx.session` of each run. */
 export const createSessionService = (deps: RunSessionDeps) => (caller: ServiceCaller) => createRunSession(deps, caller)

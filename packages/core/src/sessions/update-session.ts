@@ -10,7 +10,10 @@ export interface UpdateSessionDeps extends CommitOnceDeps {
   readonly sessions: SessionStore
 }
 
-/** Sets the title, the metadata as a whole, or both; what is missing stays. @throws AppError `session-not-found` */
+/**
+ * Sets the title, replaces the metadata, or both; omitted members stay unchanged.
+ * @throws AppError `session-not-found`
+ */
 export type UpdateSession = (request: {
   readonly sessionId: string
   readonly change: SessionChange
@@ -35,7 +38,7 @@ export function createUpdateSession(deps: UpdateSessionDeps): UpdateSession {
   }
 }
 
-/** The session as it is after a change, and what makes it so; another change in between is a conflict. */
+/** The session after a change, with the write and the event of it; a concurrent change makes the write conflict. */
 export function changeSession(
   session: SessionRecord,
   { title = session.title, metadata = session.metadata }: SessionChange,

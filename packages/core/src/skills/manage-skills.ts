@@ -1,6 +1,6 @@
 import { AppError, type Logger, type SkillStore } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
-import { recording } from '../audit/recording.ts'
+import { requireAudit } from '../audit/require-audit.ts'
 import type { Principal } from '../auth/principal.ts'
 import { createMutex } from '../concurrency/mutex.ts'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
@@ -10,7 +10,7 @@ import type { Reply } from '../idempotency/reply.ts'
 
 export interface ManageSkillsDeps extends CommitOnceDeps {
   readonly skills: SkillStore
-  /** Those that are registered in code. */
+  /** The skills that are registered in code. */
   readonly registered: Pick<SkillStore, 'find'>
   readonly recall: Recall
   readonly logger: Logger
@@ -22,60 +22,60 @@ interface ManageRequest {
   readonly key?: KeyedRequest | undefined
 }
 
-/** Both are links of the audit chain, without which nothing is done, and are carried out one after the other. */
+/** Installs and removes skills, one request at a time. Changes nothing if the audit entry cannot be written. */
 export interface ManageSkills {
   /**
    * Copies a skill from a source folder.
    *
-   * @throws AppError `skill-exists`, `audit-unavailable`; `validation-failed` for a source that is no usable skill
+   * @throws AppError `skill-exists`, `audit-unavailable`; `validation-failed` if the source is not a valid skill
    */
   install(request: ManageRequest & { readonly source: string }): Promise<Reply>
-  /** @throws AppError `skill-not-found`, `audit-unavailable`; `validation-failed` for a skill that is registered in code */
+  /** @throws AppError `skill-not-found`, `audit-unavailable`; `validation-failed` if the skill is registered in code */
   remove(request: ManageRequest & { readonly name: string }): Promise<Reply>
 }
 
 export function createManageSkills(deps: ManageSkillsDeps): ManageSkills {
   const { skills, registered, recall, clock, basePath, logger } = deps
-  const queue = createMutex()
+  const mutex = createMutex()
 
-  /** A request that has had its answer while it waited for its turn gets it again. */
-  const runMutex = (key: KeyedRequest | undefined, work: () => Promise<Reply>): Promise<Reply> =>
-    queue(async () => (key === undefined ? undefined : await recall(key)) ?? work())
+  /** Runs under the mutex. A repeated request whose answer was stored while it waited gets that answer. */
+  const exclusively = (key: KeyedRequest | undefined, work: () => Promise<Reply>): Promise<Reply> =>
+    mutex(async () => (key === undefined ? undefined : await recall(key)) ?? work())
 
   const record = async (decision: Omit<Decision, 'remember'>, key: KeyedRequest | undefined): Promise<Reply> => {
-    const once = await recording(() => commitOnce(deps, key, async () => ({ ...decision, remember: true })))
+    const once = await requireAudit(() => commitOnce(deps, key, async () => ({ ...decision, remember: true })))
     return once.kind === 'replayed' ? once.reply : once.decision.reply
   }
 
   return {
     install: ({ source, principal, key }) =>
-      runMutex(key, async () => {
+      exclusively(key, async () => {
         const skill = await skills.install(source)
-        const deed = { at: clock.now(), action: 'skills.install', target: skill.name, detail: { source } }
+        const entry = { at: clock.now(), action: 'skills.install', target: skill.name, detail: { source } }
         const reply: Reply = { status: 201, body: skill, location: `${basePath}/skills/${skill.name}` }
         try {
-          return await record({ writes: [auditWrite(principal, deed)], reply }, key)
+          return await record({ writes: [auditWrite(principal, entry)], reply }, key)
         } catch (error) {
-          if (isUndone(error)) await skills.remove(skill.name)
+          if (wasNotWritten(error)) await skills.remove(skill.name)
           throw error
         }
       }),
     remove: ({ name, principal, key }) =>
-      runMutex(key, async () => {
+      exclusively(key, async () => {
         if ((await skills.find(name)) === undefined) throw new AppError('skill-not-found')
         if ((await registered.find(name)) !== undefined) {
           throw new AppError('validation-failed', {
             message: `${name} is registered in code`,
-            hint: 'take it out of the registrations',
+            hint: 'remove it from the registrations',
           })
         }
-        const deed = { at: clock.now(), action: 'skills.remove', target: name }
-        const reply = await record({ writes: [auditWrite(principal, deed)], reply: { status: 204 } }, key)
-        if (!(await skills.remove(name))) logger.warn('the skill was already gone', { name })
+        const entry = { at: clock.now(), action: 'skills.remove', target: name }
+        const reply = await record({ writes: [auditWrite(principal, entry)], reply: { status: 204 } }, key)
+        if (!(await skills.remove(name))) logger.warn('the skill was already removed', { name })
         return reply
       }),
   }
 }
 
-/** Whether nothing was written for certain. */
-const isUndone = (error: unknown) => error instanceof AppError && error.id === 'audit-unavailable'
+/** Whether it is certain that nothing was written. */
+const wasNotWritten = (error: unknown) => error instanceof AppError && error.id === 'audit-unavailable'

@@ -8,7 +8,7 @@ import {
 } from '@perdure/ports'
 import { pageByName } from '../collections/page-by-name.ts'
 
-/** Reads of skills for the API. */
+/** Reads skills for the API. */
 export interface ReadSkills {
   list(page: PageQuery): Promise<Page<SkillSummary>>
   /** @throws AppError `skill-not-found` */

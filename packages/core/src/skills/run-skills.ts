@@ -2,15 +2,17 @@ import { AppError, type SkillContent, type SkillStore, type SkillSummary } from 
 import { checkMembers, refuseProblems } from '../durable/check-options.ts'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 
-/** The skills of the server, as the code of a run sees them. Every call is durable, like `ctx.step`. */
+/** The skills of the server. Every call is durable, like `ctx.step`. */
 export interface RunSkills {
+  /** Lists the skills by name. */
   list(): Promise<readonly SkillSummary[]>
-  /** The skill with its instructions and the paths of its files; `undefined` when there is none. */
+  /** Returns a skill with its instructions and the paths of its files; `undefined` if it does not exist. */
   describe(name: string): Promise<SkillContent | undefined>
   /**
-   * A file of the skill as text, or as base64; `undefined` when there is none.
+   * Returns a file of the skill as text or as base64; `undefined` if it does not exist.
    *
-   * @throws AppError `validation-failed` for other options; `step-failed` for a path that leads out of the skill, and for bytes that are not UTF-8
+   * @throws AppError `validation-failed` for an invalid option; `step-failed` if the path leads out of the skill, or if
+   *   the bytes are not UTF-8
    */
   read(name: string, path: string, options?: { readonly encoding?: 'utf8' | 'base64' }): Promise<string | undefined>
 }
@@ -22,7 +24,7 @@ export const createRunSkills = ({ skills }: { readonly skills: SkillStore }, { s
   async read(name, path, options = {}) {
     checkMembers('ctx.skills.read', options, ['encoding'])
     const { encoding = 'utf8' } = options
-    refuseProblems('ctx.skills.read', [ENCODINGS.includes(encoding) ? undefined : 'encoding: utf8 or base64'])
+    refuseProblems('ctx.skills.read', [ENCODINGS.includes(encoding) ? undefined : 'encoding: must be utf8 or base64'])
     return step('skills.read', async () => {
       const bytes = await skills.readFile(String(name), String(path))
       if (bytes === undefined) return undefined
@@ -37,7 +39,7 @@ function toText(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw new AppError('validation-failed', { message: `${path} is not UTF-8 text: read it as base64`, cause })
+    throw new AppError('validation-failed', { message: `${path} is not UTF-8 text; read it as base64`, cause })
   }
 }
 

@@ -1,8 +1,8 @@
 import type { SkillStore, SkillSummary } from '@perdure/ports'
 
-/** Several stores as one: of two skills with one name that of the first store counts; the last one takes installations. */
+/** Combines stores: the first store that has a skill of a name provides it, and the last store installs new skills. */
 export function joinSkillStores(stores: readonly [...SkillStore[], SkillStore]): SkillStore {
-  const ownerOf = async (name: string): Promise<SkillStore | undefined> => {
+  const storeOf = async (name: string): Promise<SkillStore | undefined> => {
     for (const store of stores) if ((await store.find(name)) !== undefined) return store
     return undefined
   }
@@ -16,9 +16,9 @@ export function joinSkillStores(stores: readonly [...SkillStore[], SkillStore]):
       }
       return Array.from(found.values()).sort((one, other) => (one.name < other.name ? -1 : 1))
     },
-    find: async (name) => (await ownerOf(name))?.find(name),
-    readFile: async (name, path) => ((await ownerOf(name)) ?? last).readFile(name, path),
+    find: async (name) => (await storeOf(name))?.find(name),
+    readFile: async (name, path) => ((await storeOf(name)) ?? last).readFile(name, path),
     install: (source) => last.install(source),
-    remove: async (name) => (await ownerOf(name))?.remove(name) ?? false,
+    remove: async (name) => (await storeOf(name))?.remove(name) ?? false,
   }
 }

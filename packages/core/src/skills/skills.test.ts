@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { ServiceCaller } from '../durable/service-caller.ts'
 import { agentOf, createTestEngine, silentLogger } from '../engine/test-engine.fixture.ts'
 import { createRecall } from '../idempotency/recall.ts'
-import type { RunContext } from '../targets/agent.ts'
+import type { RunContext } from '../targets/run-context.ts'
 import { createRunSkills } from './run-skills.ts'
 import { joinSkillStores } from './skill-library.ts'
 import { createSkills } from './skills.ts'
@@ -35,13 +35,13 @@ function createWorld({ unitOfWork }: { readonly unitOfWork?: UnitOfWork } = {}) 
     ...{ recall: createRecall({ idempotency: storage.idempotency, clock }), logger: silentLogger },
     ...{ basePath: '/v1', idempotencyTtlMs: 1_000 },
   })
-  const deeds = async () =>
+  const auditEntries = async () =>
     (await storage.audit.read({ afterSeq: 0, limit: 9 })).map(({ action, target }) => [action, target])
-  return { ...useCases, skills, deeds }
+  return { ...useCases, skills, auditEntries }
 }
 
 describe('readSkills', () => {
-  it('lists the skills of all stores by name, in pages; what is registered in code comes first', async () => {
+  it('lists the skills of all stores by name, in pages, and prefers one that is registered in code', async () => {
     const { readSkills, manageSkills } = createWorld()
     await manageSkills.install({ source: 'x/a', principal: ALICE })
 
@@ -59,8 +59,8 @@ describe('readSkills', () => {
 })
 
 describe('manageSkills', () => {
-  it('installs a skill once under a key, also when the same request comes many times at once', async () => {
-    const { manageSkills, deeds } = createWorld()
+  it('installs a skill once per key, even for concurrent requests', async () => {
+    const { manageSkills, auditEntries } = createWorld()
     const request = { source: 'x/a', principal: ALICE, key: KEY }
 
     const replies = await Promise.all(Array.from({ length: 5 }, () => manageSkills.install(request)))
@@ -68,12 +68,12 @@ describe('manageSkills', () => {
     expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201])
     expect(replies.filter(({ replayed }) => replayed === true)).toHaveLength(4)
     expect(replies[0]).toMatchObject({ location: '/v1/skills/a', body: { name: 'a', status: 'ready' } })
-    expect(await deeds()).toEqual([['skills.install', 'a']])
+    expect(await auditEntries()).toEqual([['skills.install', 'a']])
     expect(await refusal(manageSkills.install({ ...request, key: undefined }))).toBe('skill-exists')
   })
 
-  it('removes a skill, and none that is registered in code', async () => {
-    const { manageSkills, readSkills, deeds } = createWorld()
+  it('removes a skill unless it is registered in code', async () => {
+    const { manageSkills, readSkills, auditEntries } = createWorld()
 
     expect(await manageSkills.remove({ name: 'b', principal: ALICE, key: KEY })).toEqual({ status: 204 })
     expect(await manageSkills.remove({ name: 'b', principal: ALICE, key: KEY })).toMatchObject({ replayed: true })
@@ -81,10 +81,10 @@ describe('manageSkills', () => {
     expect(await refusal(manageSkills.remove({ name: 'coded', principal: ALICE }))).toBe('validation-failed')
 
     expect((await readSkills.get('coded')).description).toBe('d')
-    expect(await deeds()).toEqual([['skills.remove', 'b']])
+    expect(await auditEntries()).toEqual([['skills.remove', 'b']])
   })
 
-  it('does neither when the link of the audit chain cannot be written', async () => {
+  it('neither installs nor removes a skill when the audit entry cannot be written', async () => {
     const unitOfWork = { commit: () => Promise.reject(new AppError('storage-full')) }
     const { manageSkills, readSkills } = createWorld({ unitOfWork })
 
@@ -103,7 +103,7 @@ describe('ctx.skills', () => {
     return { ...(JSON.parse(json) as { runId: string; result?: unknown; error?: { message: string } }), engine }
   }
 
-  it('lists, describes and reads, each as a recorded call', async () => {
+  it('records each list, describe and read as a step', async () => {
     const bytes = new Uint8Array(300).fill(255)
     const skills = createInMemorySkillStore({ skills: [{ ...skill('a'), files: { 'a.md': 'Grüße', 'b.bin': bytes } }] })
 
@@ -128,9 +128,9 @@ describe('ctx.skills', () => {
   })
 
   it.each([
-    ['encodin means nothing here (did you mean encoding?)', { encodin: 'base64' }],
-    ['encoding: utf8 or base64', { encoding: 'hex' }],
-  ])('refuses a read with odd options by name: %s', async (message, options) => {
+    ['encodin is not an option (did you mean encoding?)', { encodin: 'base64' }],
+    ['encoding: must be utf8 or base64', { encoding: 'hex' }],
+  ])('rejects a read with an invalid option: %s', async (message, options) => {
     const skills = createInMemorySkillStore({ skills: [skill('a')] })
 
     const { error, engine, runId } = await run(
@@ -145,7 +145,7 @@ describe('ctx.skills', () => {
   it.each([
     ['../a.md', 'relative'],
     ['b.bin', 'not UTF-8'],
-  ])('fails the step for %s, and says why', async (path, message) => {
+  ])('fails the step for %s with the reason', async (path, message) => {
     const skills = createInMemorySkillStore({ skills: [{ ...skill('a'), files: { 'b.bin': new Uint8Array([255]) } }] })
 
     const { error } = await run(async (context) => context.skills.read('a', path), skills)

@@ -9,13 +9,13 @@ const schemaOf = (validate: StandardSchemaV1['~standard']['validate']) => ({
 })
 
 describe('checkInput', () => {
-  it('takes everything without a schema, and null for nothing', async () => {
+  it('accepts any input without a schema, and null for a missing one', async () => {
     expect(await checkInput({}, { a: 1 })).toEqual({ a: 1 })
     expect(await checkInput({}, 0)).toBe(0)
     expect(await checkInput({}, undefined)).toBeNull()
   })
 
-  it('gives on what the schema makes of the input, at once or later', async () => {
+  it('returns the value parsed by a synchronous or asynchronous schema', async () => {
     expect(
       await checkInput(
         schemaOf((value) => ({ value: [value] })),
@@ -30,7 +30,7 @@ describe('checkInput', () => {
     ).toEqual([undefined])
   })
 
-  it('names every place that does not fit', async () => {
+  it('reports every issue with its path', async () => {
     const schema = schemaOf(() => ({
       issues: [
         { message: 'is missing', path: ['user', { key: 'names' }, 0] },

@@ -3,7 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { RunTarget } from './run-target.ts'
 
 /**
- * The input as the target's schema makes it; as it is without a schema. A promise only when the schema answers with one.
+ * The input parsed by the target's schema, or unchanged without a schema. A promise only if the schema is asynchronous.
  *
  * @throws AppError `invalid-input` with the paths
  */
@@ -17,7 +17,7 @@ function outputOf(checked: StandardSchemaV1.Result<unknown>): unknown {
   if (checked.issues === undefined) return checked.value
   throw new AppError('invalid-input', {
     message: checked.issues.map(({ message, path }) => `input${pathText(path)}: ${message}`).join('; '),
-    hint: 'see the schema it was registered with',
+    hint: 'send an input that matches the schema of the agent or workflow',
   })
 }
 

@@ -9,7 +9,7 @@ const reading = (...ids: readonly string[]) =>
   createTestEngine({ agents: ids.map((id) => agentOf(id, code)) }).readAgents
 
 describe('list', () => {
-  it('hands out every agent once, in the order of ids, whatever the size of the pages', () => {
+  it('returns every agent once in id order, whatever the page size', () => {
     const ids = fc.uniqueArray(fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,3}$/), { maxLength: 12 })
     fc.assert(
       fc.property(ids, fc.integer({ min: 1, max: 5 }), fc.constantFrom('asc', 'desc'), (given, limit, order) => {
@@ -29,13 +29,13 @@ describe('list', () => {
     )
   })
 
-  it('ends with the page that holds the last agent, also when it is full', () => {
+  it('returns no cursor with the last agent, even if its page is full', () => {
     expect(reading('a', 'b').list({ limit: 2, order: 'asc' }).nextCursor).toBeNull()
     expect(reading('a', 'b').list({ limit: 1, order: 'asc' }).nextCursor).toBe('a')
     expect(reading().list({ limit: 1, order: 'asc' })).toEqual({ items: [], nextCursor: null })
   })
 
-  it('goes on from a cursor whose agent is no longer registered', () => {
+  it('continues after a cursor whose agent is no longer registered', () => {
     const { list } = reading('a', 'c')
 
     expect(list({ limit: 9, order: 'asc', cursor: 'b' }).items.map(({ id }) => id)).toEqual(['c'])
@@ -45,7 +45,7 @@ describe('list', () => {
 })
 
 describe('get', () => {
-  it('shows an agent without its code', () => {
+  it('returns an agent without its code', () => {
     expect(reading('echo').get('echo')).toEqual({
       ...{ id: 'echo', description: 'The echo agent.', concurrency: 'parallel', onBusy: 'reject' },
       ...{ recovery: 'fail', maxAttempts: 3, timeoutMs: undefined, tags: [] },
@@ -55,18 +55,18 @@ describe('get', () => {
 })
 
 describe('state', () => {
-  it('counts what executes and what waits', async () => {
+  it('counts running and queued runs', async () => {
     const open = gate()
     const busy = agentOf('busy', () => open.promise, { concurrency: 'single', onBusy: 'queue' })
     const engine = createTestEngine({ agents: [busy, agentOf('idle', code)] })
     const replies = [1, 2, 3].map(() => engine.run('busy'))
-    await engine.pass(0)
+    await engine.advance(0)
 
     expect(engine.readAgents.state('busy')).toEqual({ id: 'busy', concurrency: 'single', running: 1, queued: 2 })
     expect(engine.readAgents.state('idle')).toMatchObject({ running: 0, queued: 0 })
     open.resolve()
     await Promise.all(replies)
-    await engine.pass(0)
+    await engine.advance(0)
 
     expect(engine.readAgents.state('busy')).toMatchObject({ running: 0, queued: 0 })
     expect(() => engine.readAgents.state('other')).toThrow(expect.objectContaining({ code: 'agent-not-found' }))

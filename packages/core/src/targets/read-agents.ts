@@ -5,11 +5,11 @@ import { pageOfTargets, type TargetResource, toTargetResource } from './target-r
 
 export interface ReadAgentsDeps {
   readonly agents: AgentRegistry
-  /** Runs of a target that execute and that wait for a slot, in this process. */
+  /** How many runs of a target execute and how many wait for a slot, in this process. */
   readonly countsOf: (target: Pick<RunTarget, 'kind' | 'id'>) => { readonly running: number; readonly queued: number }
 }
 
-/** Reads of agents for the API. @throws AppError `agent-not-found` */
+/** Reads agents for the API. @throws AppError `agent-not-found` */
 export interface ReadAgents {
   list(page: PageQuery): Page<AgentResource>
   get(agentId: string): AgentResource

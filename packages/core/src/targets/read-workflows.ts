@@ -2,7 +2,7 @@ import type { Page, PageQuery } from '@perdure/ports'
 import { pageOfTargets, type TargetResource, toTargetResource } from './target-resource.ts'
 import type { WorkflowRegistry } from './workflow-registry.ts'
 
-/** Reads of registered workflows for the API. @throws AppError `workflow-not-found` */
+/** Reads registered workflows for the API. @throws AppError `workflow-not-found` */
 export interface ReadWorkflows {
   list(page: PageQuery): Page<TargetResource>
   get(workflowId: string): TargetResource

@@ -4,9 +4,9 @@ import type { RunMemory } from '../memory/run-memory.ts'
 import type { RunSession } from '../sessions/run-session.ts'
 import type { RunSkills } from '../skills/run-skills.ts'
 
-/** The rest of the server as the code of a run sees it; each member is made for the run by its own group. */
+/** The services of the server for the code of a run; each one is created for the run by its own group. */
 export interface RunServices {
-  /** The conversation the run belongs to; `undefined` for a run without a session. */
+  /** The session of the run; `undefined` for a run without one. */
   readonly session: RunSession | undefined
   readonly skills: RunSkills
   readonly mcp: RunMcp

@@ -1,8 +1,10 @@
 import type { RunBudget, RunKind } from '@perdure/ports'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { AgentEvent, Concurrency, OnBusy, Recovery, RunContext } from './agent.ts'
+import type { AgentEvent } from './agent.ts'
+import type { Concurrency, OnBusy, Recovery } from './registration.ts'
+import type { RunContext } from './run-context.ts'
 
-/** Something that runs are made of: a registered agent or workflow with every default filled in. */
+/** A registered agent or workflow with all defaults filled in. */
 export interface RunTarget {
   readonly kind: RunKind
   readonly id: string
@@ -18,7 +20,7 @@ export interface RunTarget {
   call(input: unknown, context: RunContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
 }
 
-/** What is registered, by kind and id. */
+/** The registered agents and workflows. */
 export interface RunTargets {
   /** @throws AppError `agent-not-found` or `workflow-not-found` */
   get(kind: RunKind, id: string): RunTarget

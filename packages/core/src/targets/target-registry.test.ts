@@ -9,7 +9,7 @@ const code = async () => 1
 const schema = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } } as const
 
 describe('register', () => {
-  it('fills in the defaults, which differ for agents and workflows in what a crash does', () => {
+  it('fills in the defaults, where recovery differs between agents and workflows', () => {
     const agents = createAgentRegistry()
     const workflows = createWorkflowRegistry()
     agents.register(agentOf('echo', code))
@@ -24,7 +24,7 @@ describe('register', () => {
     expect(workflows.get('flow')).toMatchObject({ kind: 'workflow', id: 'flow', recovery: 'resume', ...shared })
   })
 
-  it('keeps what was given, and takes undefined for not given', () => {
+  it('keeps the given options, and treats undefined as missing', () => {
     const agents = createAgentRegistry()
     const given: Partial<AgentRegistration> = {
       ...({ input: schema, concurrency: 'session', onBusy: 'queue', recovery: 'resume', maxAttempts: 1 } as const),
@@ -39,7 +39,7 @@ describe('register', () => {
     expect(Object.keys(agents.get('plain'))).not.toContain('timeoutMs')
   })
 
-  it('calls the code as a method of what was registered', () => {
+  it('calls the code as a method of the registered object', () => {
     const agents = createAgentRegistry()
     const workflows = createWorkflowRegistry()
     agents.register({
@@ -73,26 +73,26 @@ describe('register', () => {
   })
 
   it.each<[string, unknown]>([
-    ['nothing', undefined],
+    ['undefined', undefined],
     ['null', null],
-    ['no id', { ...agentOf('x', code), id: undefined }],
+    ['a missing id', { ...agentOf('x', code), id: undefined }],
     ['an empty id', agentOf('', code)],
     ['an id with a slash', agentOf('a/b', code)],
     ['an id that begins with a dash', agentOf('-a', code)],
     ['an id of 129 characters', agentOf('x'.repeat(129), code)],
-    ['no description', { ...agentOf('x', code), description: undefined }],
-    ['no agent', { id: 'x', description: '' }],
+    ['a missing description', { ...agentOf('x', code), description: undefined }],
+    ['a missing agent', { id: 'x', description: '' }],
     ['an agent without run', { id: 'x', description: '', agent: { id: 'x' } }],
-    ['an input that is no schema', { ...agentOf('x', code), input: {} }],
+    ['an input that is not a schema', { ...agentOf('x', code), input: {} }],
     ['an unknown concurrency', { ...agentOf('x', code), concurrency: 'none' }],
     ['an unknown onBusy', { ...agentOf('x', code), onBusy: 'wait' }],
     ['an unknown recovery', { ...agentOf('x', code), recovery: 'ask' }],
-    ['no attempts', agentOf('x', code, { maxAttempts: 0 })],
-    ['half a millisecond', agentOf('x', code, { timeoutMs: 0.5 })],
-    ['a budget of nothing', agentOf('x', code, { budget: { tokens: 0 } })],
-    ['a budget of what is not counted', { ...agentOf('x', code), budget: { euros: 1 } }],
-    ['a text for a number', { ...agentOf('x', code), timeoutMs: '5' }],
-  ])('refuses %s', (_, registration) => {
+    ['maxAttempts: 0', agentOf('x', code, { maxAttempts: 0 })],
+    ['a fractional timeoutMs', agentOf('x', code, { timeoutMs: 0.5 })],
+    ['a budget of 0 tokens', agentOf('x', code, { budget: { tokens: 0 } })],
+    ['a budget with an unknown limit', { ...agentOf('x', code), budget: { euros: 1 } }],
+    ['a string instead of a number', { ...agentOf('x', code), timeoutMs: '5' }],
+  ])('rejects %s', (_, registration) => {
     const agents = createAgentRegistry()
 
     expect(() => agents.register(registration as AgentRegistration)).toThrow(
@@ -101,7 +101,7 @@ describe('register', () => {
     expect(agents.list()).toEqual([])
   })
 
-  it('refuses a workflow without execute, and says so', () => {
+  it('rejects a workflow without an execute function', () => {
     const workflows = createWorkflowRegistry()
 
     expect(() => workflows.register({ id: 'w', description: '', workflow: { id: 'w' } } as never)).toThrow(
@@ -109,7 +109,7 @@ describe('register', () => {
     )
   })
 
-  it('refuses an id that is taken, and keeps who has it', () => {
+  it('rejects a duplicate id and keeps the first registration', () => {
     const agents = createAgentRegistry()
     agents.register(agentOf('echo', code, { tags: ['first'] }))
 
@@ -118,8 +118,8 @@ describe('register', () => {
   })
 })
 
-describe('get and find', () => {
-  it('know what is registered and nothing else', () => {
+describe('targetsOf', () => {
+  it('finds only registered agents and workflows', () => {
     const agents = createAgentRegistry()
     const workflows = createWorkflowRegistry()
     agents.register(agentOf('echo', code))
@@ -133,7 +133,7 @@ describe('get and find', () => {
 })
 
 describe('list', () => {
-  it('is ordered by id, whatever the order of registration', () => {
+  it('returns agents in id order, whatever the order of registration', () => {
     const agents = createAgentRegistry()
     for (const id of ['b', 'a', 'C', 'a-2']) agents.register(agentOf(id, code))
 

@@ -1,12 +1,12 @@
 import { AppError, definedMembers, type RunKind, StartError } from '@perdure/ports'
 import { Budget, type ErrorCode, OPERATOR_ID } from '@perdure/protocol'
 import { is } from 'valibot'
-import type { RegistrationOptions } from './agent.ts'
+import type { RegistrationOptions } from './registration.ts'
 import type { RunTarget, RunTargets } from './run-target.ts'
 
-/** The agents or the workflows of a server. */
+/** The registered agents, or workflows, of a server. */
 export interface TargetRegistry<Registration> {
-  /** @throws StartError `config-invalid` for a bad id, an id that is taken, or a registration without code */
+  /** @throws StartError `config-invalid` for an invalid id, an id that is taken, or a registration without code */
   register(registration: Registration): void
   /** @throws AppError `agent-not-found` or `workflow-not-found` */
   get(id: string): RunTarget
@@ -20,14 +20,14 @@ export interface TargetKindSpec<Registration> {
   readonly kind: RunKind
   readonly notFound: ErrorCode
   readonly recovery: RunTarget['recovery']
-  /** The method that holds the code, as an operator writes it. */
+  /** The method with the code, as it is written in a registration. */
   readonly method: string
   callOf(registration: Registration): RunTarget['call'] | undefined
 }
 
 type Targets = Pick<TargetRegistry<never>, 'get' | 'find'>
 
-/** Both registries behind one look-up. */
+/** Looks up agents and workflows in one place. */
 export const targetsOf = (agents: Targets, workflows: Targets): RunTargets => ({
   get: (kind, id) => (kind === 'agent' ? agents : workflows).get(id),
   find: (kind, id) => (kind === 'agent' ? agents : workflows).find(id),
@@ -47,7 +47,7 @@ export function createRegistry<Registration extends RegistrationOptions>(
       if (call === undefined) {
         throw new StartError('config-invalid', {
           message: `${kind} ${JSON.stringify(registration?.id)}: ${problem ?? `${method} must be a function`}`,
-          hint: `register { id, description, ${kind}: { id, ${method.split('.')[1]} } } with an id of its own`,
+          hint: `register { id, description, ${kind}: { id, ${method.split('.')[1]} } } with a unique id`,
         })
       }
       const { id, description } = registration

@@ -1,6 +1,8 @@
-import type { AgentEvent, RegistrationOptions, RunContext } from './agent.ts'
+import type { AgentEvent } from './agent.ts'
+import type { RegistrationOptions } from './registration.ts'
+import type { RunContext } from './run-context.ts'
 
-/** Anything with an id and an `execute`; its result must be JSON. */
+/** An object with an id and an `execute` method, whose result must be JSON. */
 export interface Workflow<Input = unknown> {
   readonly id: string
   execute(input: Input, context: RunContext): Promise<unknown> | AsyncGenerator<AgentEvent, unknown, void>
@@ -10,7 +12,7 @@ export interface WorkflowRegistration<Input = unknown> extends RegistrationOptio
   readonly workflow: Workflow<NoInfer<Input>>
 }
 
-/** Typed identity for a workflow in a module of its own: the schema in `input` gives `execute` the type of its input. */
+/** Returns its argument; gives `execute` the input type of the schema in `input` when the workflow has a module of its own. */
 export const defineWorkflow = <Input = unknown>(
   registration: WorkflowRegistration<Input>,
 ): WorkflowRegistration<Input> => registration

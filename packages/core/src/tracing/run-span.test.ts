@@ -2,20 +2,20 @@ import { createInMemoryStorage, createInMemoryTracer, type InMemoryTracer } from
 import { EVERY_ROW, noSpan, noTracer, type Tracer } from '@perdure/ports'
 import { createManualClock, createSequenceIds } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { agentOf, createTestEngine, gate, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
-import type { RunContext } from '../targets/agent.ts'
+import { agentOf, createTestEngine, gate, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
+import type { RunContext } from '../targets/run-context.ts'
 
 const RECEIVED = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const SECRET = 'xyzzy'
 
-/** The spans as a tree of titles, each with what it came to. */
+/** The spans as a tree of titles, each with its outcome. */
 function treeOf({ spans }: InMemoryTracer, parentId: string | undefined = 'b7ad6b7169203331'): unknown[] {
   return spans
     .filter((span) => span.parentId === parentId)
     .map(({ title, spanId, error, isEnded }) => {
       const state = isEnded ? (error ?? 'ok') : 'open'
-      const below = treeOf({ spans } as unknown as InMemoryTracer, spanId)
-      return below.length === 0 ? `${title}: ${state}` : [`${title}: ${state}`, ...below]
+      const children = treeOf({ spans } as unknown as InMemoryTracer, spanId)
+      return children.length === 0 ? `${title}: ${state}` : [`${title}: ${state}`, ...children]
     })
 }
 
@@ -26,8 +26,8 @@ function setUp(run: (context: RunContext) => Promise<unknown>, over: object = {}
   return { tracer, engine, start: () => engine.run('parent', { traceparent: RECEIVED, answer: 'accepted' }) }
 }
 
-describe('the spans of a run', () => {
-  it('are below the place it was started from: tries of steps, tools and children below the run', async () => {
+describe('run tracing', () => {
+  it('creates the run span under the received trace context, and step, tool and child-run spans below it', async () => {
     const { tracer, engine, start } = setUp(async ({ step, tool, agents, usage }) => {
       await step('look up', () => 1)
       await tool({ name: 'pay', execute: () => 2 })
@@ -36,7 +36,7 @@ describe('the spans of a run', () => {
     })
 
     await start()
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     expect(treeOf(tracer)).toEqual([
       ['invoke_agent parent: ok', 'step look up: ok', 'execute_tool pay: ok', 'invoke_agent child: ok'],
@@ -49,16 +49,16 @@ describe('the spans of a run', () => {
     })
   })
 
-  it('are one for each execution of a run that waits', async () => {
+  it('creates a separate span for each execution of a suspended run', async () => {
     const { tracer, engine, start } = setUp(async ({ sleep, usage }) => {
       await usage({ provider: 'p', model: 'm', inputTokens: 4 })
       await sleep('nap', 1_000)
     })
 
     await start()
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     await engine.start()
-    await engine.pass(1_000)
+    await engine.advance(1_000)
 
     expect(treeOf(tracer)).toEqual(['invoke_agent parent: ok', 'invoke_agent parent: ok'])
     const [first, second] = tracer.spans.map(({ attributes }) => attributes)
@@ -67,7 +67,7 @@ describe('the spans of a run', () => {
     expect(second).toMatchObject({ 'perdure.run.status': 'completed', 'gen_ai.usage.input_tokens': 4 })
   })
 
-  it('are errors with the class of what went wrong, never with its words', async () => {
+  it('records the error class of a failure, never its message', async () => {
     const { tracer, engine, start } = setUp(async ({ step, tool }) => {
       const failing = () => {
         throw Object.assign(new Error(SECRET), { code: 'card-declined' })
@@ -77,7 +77,7 @@ describe('the spans of a run', () => {
     })
 
     await start()
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     expect(treeOf(tracer)).toEqual([
       [
@@ -88,40 +88,40 @@ describe('the spans of a run', () => {
     expect(JSON.stringify(tracer.spans)).not.toContain(SECRET)
   })
 
-  it('give the code of the run and of its steps their own places to hand on', async () => {
-    const places: (string | undefined)[] = []
+  it('gives the code of the run and of its steps their own traceparent', async () => {
+    const received: (string | undefined)[] = []
     const { tracer, engine, start } = setUp(async ({ traceparent, step, tool }) => {
-      places.push(traceparent)
-      await step('one', (one) => void places.push(one.traceparent))
-      await tool({ name: 'two', execute: (_, two) => void places.push(two.traceparent) })
+      received.push(traceparent)
+      await step('one', (one) => void received.push(one.traceparent))
+      await tool({ name: 'two', execute: (_, two) => void received.push(two.traceparent) })
     })
 
     await start()
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
-    expect(places).toEqual(tracer.spans.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`))
+    expect(received).toEqual(tracer.spans.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`))
   })
 
   it.each([
     ['abort', 'aborted', 'ok'],
     ['timeout', 'timeout', 'timeout'],
-  ])('end with its %s, at the latest when the code is left behind', async (how, reason, state) => {
+  ])('ends the span on %s even if the code of the run never returns', async (how, reason, state) => {
     const { tracer, engine } = setUp(() => new Promise(() => undefined))
     const timeoutMs = how === 'timeout' ? 1_000 : undefined
     const { runId } = outcomeOf(
       await engine.run('parent', { traceparent: RECEIVED, answer: 'accepted', body: { timeoutMs } }),
     )
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     if (how === 'abort') await engine.abortRun({ runId, visibility: EVERY_ROW })
-    else await engine.pass(1_000)
-    await engine.pass(5_000)
+    else await engine.advance(1_000)
+    await engine.advance(5_000)
 
     expect(treeOf(tracer)).toEqual([`invoke_agent parent: ${state}`])
     expect(tracer.spans[0]?.attributes['perdure.run.finish_reason']).toBe(reason)
   })
 
-  it('go on in the same trace after a crash, and replay makes none', async () => {
+  it('continues the same trace after a crash, without spans for replayed steps', async () => {
     const shared = { storage: createInMemoryStorage(), clock: createManualClock(), ids: createSequenceIds() }
     const held = gate<number>()
     let executions = 0
@@ -132,13 +132,13 @@ describe('the spans of a run', () => {
     const before = createInMemoryTracer()
     const first = createTestEngine({ ...shared, workflows: [flow], tracer: before })
     await first.execute('flow', { traceparent: RECEIVED })
-    await settled(shared.clock)
+    await untilIdle(shared.clock)
 
     const after = createInMemoryTracer()
     const second = createTestEngine({ ...shared, workflows: [flow], tracer: after })
     await second.recover()
     await second.start()
-    await settled(shared.clock)
+    await untilIdle(shared.clock)
 
     expect(treeOf(before)).toEqual([['invoke_workflow flow: open', 'step first: ok', 'step second: open']])
     expect(treeOf(after)).toEqual([['invoke_workflow flow: ok', 'step second: ok']])
@@ -148,7 +148,7 @@ describe('the spans of a run', () => {
     })
   })
 
-  it('are not made, nor anything for them, while tracing is off', async () => {
+  it('creates no spans while tracing is off, and passes on the received traceparent', async () => {
     const started: string[] = []
     const off: Tracer = {
       ...noTracer,
@@ -157,21 +157,21 @@ describe('the spans of a run', () => {
         return noSpan
       },
     }
-    const places: unknown[] = []
+    const received: unknown[] = []
     const { engine } = setUp(
       async ({ step, tool, agents, traceparent }) => {
-        await step('one', (one) => void places.push(one.traceparent))
+        await step('one', (one) => void received.push(one.traceparent))
         await tool({ name: 'pay', execute: () => 2 })
         await agents.run('child')
-        places.push(traceparent)
+        received.push(traceparent)
       },
       { tracer: off },
     )
 
     const { runId } = outcomeOf(await engine.run('parent', { traceparent: RECEIVED, answer: 'accepted' }))
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     expect((await engine.find(runId))?.status).toBe('completed')
-    expect([started, places]).toEqual([[], [RECEIVED, RECEIVED]])
+    expect([started, received]).toEqual([[], [RECEIVED, RECEIVED]])
   })
 })

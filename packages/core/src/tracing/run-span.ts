@@ -1,6 +1,6 @@
 import { noSpan, type RunRecord, type Span, type Tracer } from '@perdure/ports'
 
-/** The span of one execution, in the trace of whoever has started the run; the same trace after a crash. */
+/** Starts the span of one execution, in the trace of the run's starter; the trace stays the same after a crash. */
 export function startRunSpan(tracer: Tracer, run: RunRecord): Span {
   if (!tracer.isEnabled) return noSpan
   const { id, kind, targetId, attempt, sessionId, traceparent } = run
@@ -10,7 +10,7 @@ export function startRunSpan(tracer: Tracer, run: RunRecord): Span {
     : tracer.start('run.workflow', { ...own, 'gen_ai.workflow.name': targetId }, traceparent)
 }
 
-/** What the execution came to; a failure is an error of the span, being aborted or suspended is none. */
+/** Ends the span with the outcome of the execution. Only a failure is a span error, not an abort or a suspension. */
 export function endRunSpan(
   span: Span,
   end: Partial<Pick<RunRecord, 'status' | 'finishReason' | 'error' | 'usage'>>,
@@ -28,13 +28,13 @@ export function endRunSpan(
   })
 }
 
-/** The run waits: it is executed again, under a span of its own. */
+/** Ends the span of a run that suspends; its next execution has its own span. */
 export function suspendRunSpan(span: Span): void {
   if (span !== noSpan) span.end({ attributes: { 'perdure.run.status': 'suspended' } })
 }
 
-/** The run was taken away from its code. What it had used is told by whoever has ended it. */
-export function leaveRunSpan(span: Span, signal: AbortSignal): void {
+/** Ends the span of an execution that was cut off. Its usage is reported by the code that ended the run. */
+export function abandonRunSpan(span: Span, signal: AbortSignal): void {
   if (span === noSpan) return
   const reason = signal.aborted ? String(signal.reason) : undefined
   span.end({

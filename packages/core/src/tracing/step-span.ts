@@ -1,17 +1,17 @@
 import { noSpan, type RunRecord, type Span } from '@perdure/ports'
 import { toRunError } from '../runs/run-error.ts'
 
-export interface TracedTry {
+export interface TracedAttempt {
   readonly kind: 'step' | 'tool'
   readonly name: string
   readonly seq: number
-  readonly attempt: number // of the step in this process
+  readonly attempt: number // attempt of the step in this process
 }
 
-/** The span of one try, below that of the execution. */
+/** Starts the span of one attempt, as a child of the execution span. */
 export function startStepSpan(
   { span, run }: { readonly span: Span; readonly run: Pick<RunRecord, 'id'> },
-  { kind, name, seq, attempt }: TracedTry,
+  { kind, name, seq, attempt }: TracedAttempt,
 ): Span {
   if (span === noSpan) return noSpan
   const own = { 'perdure.run.id': run.id, 'perdure.step.seq': seq, 'perdure.step.attempt': attempt }
@@ -20,7 +20,7 @@ export function startStepSpan(
     : span.start('step', { ...own, 'perdure.step.name': name })
 }
 
-/** Ends a span with the class of what was thrown, never its words. */
+/** Ends a span with the error class of the thrown value, never its message. */
 export function failSpan(span: Span, thrown: unknown): void {
   if (span === noSpan) return
   const { code, kind } = toRunError(thrown)

@@ -1,9 +1,9 @@
 import type { Clock } from '@perdure/ports'
 
-/** How far the wall clock may run ahead of or behind the monotonic clock before it counts as set. Milliseconds. */
+/** The wall clock counts as set when it deviates from the monotonic clock by more than this, in milliseconds. */
 const STEP_MS = 2_000
 
-/** The returned function tells whether the wall clock was set since its last call. */
+/** Returns a function that reports whether the wall clock was set since its last call. */
 export function watchClock(clock: Clock): () => boolean {
   let wall: number = clock.now()
   let monotonic = clock.monotonicMs()

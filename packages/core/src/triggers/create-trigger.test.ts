@@ -1,10 +1,10 @@
 import { aSession } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { ALICE, audited, bodyOf, HOURLY, key, serving } from './triggers.fixture.ts'
+import { ALICE, audited, bodyOf, createStartedServer, HOURLY, key } from './triggers.fixture.ts'
 
 describe('createTrigger', () => {
-  it('answers with the trigger, its place and its next time, and leaves a link in the audit chain', async () => {
-    const server = await serving()
+  it('answers with the trigger, its location and its next fire time, and writes an audit entry', async () => {
+    const server = await createStartedServer()
 
     const reply = await server.create(HOURLY)
 
@@ -35,8 +35,8 @@ describe('createTrigger', () => {
     ['workflow-not-found', { target: { workflowId: 'nobody' } }],
     ['agent-not-found', { target: { agentId: 'secret' } }],
     ['session-not-found', { target: { agentId: 'echo', sessionId: 'of-bob' } }],
-  ])('refuses with %s: %j', async (id, more) => {
-    const server = await serving()
+  ])('answers %s to a trigger with %j', async (id, more) => {
+    const server = await createStartedServer()
     server.agents.register({ id: 'secret', description: '', agent: { id: 'secret', run: async () => 1 } })
     const session = aSession({ id: 'of-bob', owner: 'bob' })
     await server.storage.unitOfWork.commit([{ type: 'session.insert', session }])
@@ -48,8 +48,8 @@ describe('createTrigger', () => {
     expect(await audited(server.storage)).toEqual([])
   })
 
-  it('refuses an input that the target would refuse, but leaves that of an event to its payload', async () => {
-    const server = await serving()
+  it('rejects an input that the target would reject, unless an event supplies the input', async () => {
+    const server = await createStartedServer()
     const input = {
       '~standard': {
         ...{ version: 1, vendor: 'test' },
@@ -63,7 +63,7 @@ describe('createTrigger', () => {
     await server.create({ ...HOURLY, target: { ...target, input: 'good' } })
     await server.create({ id: 'paid', kind: 'event', event: 'paid', target })
     await server.engine.emitEvent({ name: 'paid', payload: 'bad' })
-    await server.settle()
+    await server.untilIdle()
 
     expect((await server.fires('paid'))[0]).toMatchObject({
       status: 'failed',
@@ -71,9 +71,9 @@ describe('createTrigger', () => {
     })
   })
 
-  it('refuses an id that is taken, and answers the same request again under its key', async () => {
-    const server = await serving()
-    const call = { definition: (await bare(server)) as never, principal: ALICE }
+  it('rejects an id that is taken, and replays the answer to a repeated request with the same key', async () => {
+    const server = await createStartedServer()
+    const call = { definition: (await definitionOf(server)) as never, principal: ALICE }
 
     const first = await server.triggers.createTrigger({ ...call, ...key('k') })
     const again = await server.triggers.createTrigger({ ...call, ...key('k') })
@@ -86,9 +86,9 @@ describe('createTrigger', () => {
     expect(await audited(server.storage)).toEqual(['triggers.create hourly'])
   })
 
-  it('refuses one more than a server holds', async () => {
-    const server = await serving()
-    const known = (await bare(server)) as object
+  it('rejects a trigger above the limit of the server', async () => {
+    const server = await createStartedServer()
+    const known = (await definitionOf(server)) as object
     await server.create(HOURLY)
     const record = await server.storage.triggers.find('hourly')
     const more = Array.from({ length: 999 }, (_, n) => ({
@@ -106,7 +106,7 @@ describe('createTrigger', () => {
 })
 
 /** The definition with its defaults. */
-const bare = async (_: unknown) => ({
+const definitionOf = async (_: unknown) => ({
   ...HOURLY,
   ...{ timezone: 'UTC', enabled: true, catchUp: 'latest', maxCatchUp: 10, catchUpWindowMs: 86_400_000 },
   ...{ overlap: 'skip', jitterMs: 0 },

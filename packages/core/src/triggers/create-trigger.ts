@@ -8,7 +8,7 @@ import {
   type TriggerStore,
 } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
-import { recording } from '../audit/recording.ts'
+import { requireAudit } from '../audit/require-audit.ts'
 import { authorizeTarget } from '../auth/authorize.ts'
 import { authorizeSessionUse } from '../auth/authorize-session-use.ts'
 import type { Principal } from '../auth/principal.ts'
@@ -30,7 +30,7 @@ export interface CreateTriggerDeps extends CommitOnceDeps {
   readonly cronSchedule: CronSchedule
   readonly meter: Meter
   readonly basePath: string
-  /** Has the daemon look at what is new. */
+  /** Wakes the daemon to schedule the new trigger. */
   readonly wake: () => void
 }
 
@@ -40,14 +40,15 @@ export interface CreateTriggerCall {
   readonly key?: KeyedRequest | undefined
 }
 
-/** As many as one server holds. */
+/** Per server, disabled triggers included. */
 const MAX_TRIGGERS = 1_000
 
 /**
- * Creates a trigger over the API. It acts on behalf of who creates it, so they must be allowed to do what it will do.
+ * Creates a trigger over the API. The trigger acts on behalf of its creator, so the creator must be allowed to start
+ * the target.
  *
- * @throws AppError `validation-failed`, `invalid-input`, `agent-not-found`, `workflow-not-found`,
- *   `session-not-found`, `trigger-exists`, `audit-unavailable`
+ * @throws AppError `validation-failed`, `invalid-input`, `agent-not-found`, `workflow-not-found`, `session-not-found`,
+ *   `trigger-exists`, `audit-unavailable`
  */
 export type CreateTrigger = (call: CreateTriggerCall) => Promise<Reply>
 
@@ -58,16 +59,19 @@ export function createCreateTrigger(deps: CreateTriggerDeps): CreateTrigger {
     await schedule.ready(definition)
     checkDefinition(definition, cronSchedule, clock.now())
     await checkTarget(deps, definition, principal)
-    let isTried = false
-    const once = await recording(() =>
+    let hasConflicted = false
+    const once = await requireAudit(() =>
       commitOnce(deps, key, async () => {
-        // Only once it was tried: the same request under the same key is answered again, whoever was first.
-        if (isTried && (await triggers.find(definition.id)) !== undefined) throw new AppError('trigger-exists')
-        isTried = true
-        await refuseTooMany(triggers)
+        // Checked only after a conflict, so that a repeated request with the same key gets its stored answer instead.
+        if (hasConflicted && (await triggers.find(definition.id)) !== undefined) throw new AppError('trigger-exists')
+        hasConflicted = true
+        await checkTriggerLimit(triggers)
         const now = clock.now()
-        const bare = newTrigger(definition, { owner: principal.subject, source: 'api', now })
-        const trigger: TriggerRecord = { ...bare, ...schedule.occurrenceAfter(bare, undecidedFrom(bare, now)) }
+        const unscheduled = newTrigger(definition, { owner: principal.subject, source: 'api', now })
+        const trigger: TriggerRecord = {
+          ...unscheduled,
+          ...schedule.occurrenceAfter(unscheduled, undecidedFrom(unscheduled, now)),
+        }
         return {
           writes: [
             { type: 'trigger.insert', trigger },
@@ -96,15 +100,15 @@ async function checkTarget(
   const { target } = definition
   const isAgent = 'agentId' in target
   const registered = isAgent ? targets.get('agent', target.agentId) : targets.get('workflow', target.workflowId)
-  refuseForeign(principal, registered)
+  checkTargetIsVisible(principal, registered)
   if (kindOf(definition).needsInput || target.input !== undefined) await checkInput(registered, target.input)
   if (target.sessionId === undefined) return
   const session = await sessions.find(target.sessionId, EVERY_ROW)
   if (session !== undefined && !authorizeSessionUse(principal, session)) throw new AppError('session-not-found')
 }
 
-/** A target that the principal may not start answers as if it did not exist; the hint says what it takes. */
-function refuseForeign(principal: Principal, target: Pick<RunTarget, 'kind' | 'id'>): void {
+/** Answers as if the target did not exist when the principal may not start it; the hint names the missing scope. */
+function checkTargetIsVisible(principal: Principal, target: Pick<RunTarget, 'kind' | 'id'>): void {
   try {
     authorizeTarget(principal, target)
   } catch (error) {
@@ -117,11 +121,11 @@ function refuseForeign(principal: Principal, target: Pick<RunTarget, 'kind' | 'i
   }
 }
 
-async function refuseTooMany(triggers: TriggerStore): Promise<void> {
+async function checkTriggerLimit(triggers: TriggerStore): Promise<void> {
   const { active, disabled } = await triggers.overview()
   if (active + disabled < MAX_TRIGGERS) return
   throw new AppError('validation-failed', {
-    message: `body: there are ${MAX_TRIGGERS} triggers already, as many as a server holds`,
-    hint: 'POST /triggers/prune removes disabled, expired and orphaned ones',
+    message: `body: the server already has ${MAX_TRIGGERS} triggers, which is the limit`,
+    hint: 'remove disabled, expired and orphaned triggers with POST /triggers/prune',
   })
 }

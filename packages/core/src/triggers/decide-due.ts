@@ -14,11 +14,11 @@ import type {
   Write,
 } from '@perdure/ports'
 import type { StartRun } from '../engine/start-run.ts'
-import { afterFire, fireEvents, insertFire, replaceTrigger } from './fire-writes.ts'
-import { countPending, hasLiveRun, type LiveFiresDeps, MAX_PENDING, OVERLAP } from './live-fires.ts'
+import { applyFire, fireEvents, insertFire, replaceTrigger } from './fire-writes.ts'
+import { countPending, hasLiveRun, type LiveFiresDeps, MAX_PENDING, OVERLAP_REASON } from './live-fires.ts'
 import { nextDecision, type TriggerDecision } from './next-decision.ts'
 import { isScheduled, type NextOccurrence, NOT_SCHEDULED, type Schedule } from './schedule.ts'
-import { refusalOf, startUnlessSuperseded, textOf } from './start-fire.ts'
+import { messageOf, refusalOf, startUnlessSuperseded } from './start-fire.ts'
 import { appendEvents, triggerEvent } from './trigger-events.ts'
 
 export interface DecideDueDeps extends LiveFiresDeps {
@@ -35,18 +35,19 @@ export interface DecideDueDeps extends LiveFiresDeps {
   readonly logger: Logger
 }
 
-/** `later` when something is left that is due. */
+/** `later` if an occurrence is still due and has to be decided in a later pass. */
 export type Progress = 'done' | 'later'
 
-const STEPS_AT_ONCE = 200
-const MISSED_ROWS = 100
+const MAX_DECISIONS_PER_PASS = 200
+/** How many of the newest missed occurrences appear as fires in the history. */
+const MAX_MISSED_FIRES = 100
 
 /**
- * Decides what of a trigger is due, one commit each: fires, skips, queues or misses. A decision that was committed is never
- * made again, whatever the clock does.
+ * Decides each due occurrence of a trigger in its own commit: it fires, is skipped, is queued or is missed. A committed
+ * decision is never made again, even if the clock is set back.
  */
 export async function decideDue(deps: DecideDueDeps, id: string): Promise<Progress> {
-  for (let step = 0; step < STEPS_AT_ONCE; step++) {
+  for (let step = 0; step < MAX_DECISIONS_PER_PASS; step++) {
     const now = deps.clock.now()
     const trigger = await deps.triggers.find(id)
     if (trigger?.dueAt === undefined || trigger.dueAt > now) return 'done'
@@ -67,14 +68,17 @@ async function decideOne(deps: DecideDueDeps, trigger: TriggerRecord, now: Epoch
     return 'done'
   }
   if (decision === undefined) return 'done'
-  if (decision.kind === 'missed') return miss(deps, trigger, { ...decision, now })
+  if (decision.kind === 'missed') return recordMissed(deps, trigger, { ...decision, now })
   return fireOccurrence(deps, trigger, { ...decision, now })
 }
 
-/** Its occurrences cannot be computed: it stands still until it is enabled, declared anew, or the server restarts. */
+/**
+ * Stops scheduling a trigger whose occurrences cannot be computed, until it is enabled or declared again or the server
+ * restarts.
+ */
 export async function markFailing(deps: DecideDueDeps, trigger: TriggerRecord, error: unknown): Promise<void> {
   const at = deps.clock.now()
-  const failure = textOf(error)
+  const failure = messageOf(error)
   deps.logger.error('trigger cannot be scheduled', error, { triggerId: trigger.id })
   const failing = { ...trigger, ...NOT_SCHEDULED, failure, version: trigger.version + 1 }
   await deps.unitOfWork.commit([
@@ -83,38 +87,41 @@ export async function markFailing(deps: DecideDueDeps, trigger: TriggerRecord, e
   ])
 }
 
-interface Missing {
+interface MissedOccurrences {
   readonly occurrences: readonly EpochMs[]
   readonly isLast: boolean
   readonly after: NextOccurrence
   readonly now: EpochMs
 }
 
-/** All are counted; the newest are also fires of the history, with an event each, and of a long row one now and then. */
-async function miss(
+/**
+ * Counts all of them as missed. The last batch adds its newest occurrences to the history, with an event each; an
+ * earlier batch adds only its newest one.
+ */
+async function recordMissed(
   deps: DecideDueDeps,
   trigger: TriggerRecord,
-  { occurrences, isLast, after, now }: Missing,
+  { occurrences, isLast, after, now }: MissedOccurrences,
 ): Promise<'again'> {
-  const shown = occurrences.slice(isLast ? -MISSED_ROWS : -1)
+  const shown = occurrences.slice(isLast ? -MAX_MISSED_FIRES : -1)
   const fires = shown.map(
     (scheduledAt): FireRecord => ({
       ...newFire(deps, trigger, scheduledAt),
       status: 'missed',
-      reason: `due while nothing could fire; catchUp is ${trigger.catchUp}`,
+      reason: `was due while the server could not fire it; catchUp is ${trigger.catchUp}`,
     }),
   )
   const last = fires.at(-1)
-  const next = last === undefined ? trigger : afterFire(trigger, last, after)
+  const next = last === undefined ? trigger : applyFire(trigger, last, after)
   const outcome = await deps.unitOfWork.commit([
     replaceTrigger({ ...next, missed: trigger.missed + occurrences.length }),
     ...fires.flatMap((fire) => [insertFire(fire), fireEvents(fire, now)]),
   ])
-  if (outcome.committed) count(deps, trigger, { status: 'missed', by: occurrences.length })
+  if (outcome.committed) countFires(deps, trigger, { status: 'missed', by: occurrences.length })
   return 'again'
 }
 
-interface Firing {
+interface DueOccurrence {
   readonly occurrence: EpochMs
   readonly after: NextOccurrence
   readonly now: EpochMs
@@ -123,48 +130,48 @@ interface Firing {
 async function fireOccurrence(
   deps: DecideDueDeps,
   trigger: TriggerRecord,
-  { occurrence, after, now }: Firing,
+  { occurrence, after, now }: DueOccurrence,
 ): Promise<Progress | 'again'> {
   const fire = newFire(deps, trigger, occurrence)
   const record = (decided: FireRecord): readonly Write[] => [
-    replaceTrigger(afterFire(trigger, decided, after)),
+    replaceTrigger(applyFire(trigger, decided, after)),
     insertFire(decided),
     fireEvents(decided, now),
   ]
   const commit = async (decided: FireRecord): Promise<'again'> => {
     const outcome = await deps.unitOfWork.commit(record(decided))
-    if (outcome.committed) count(deps, trigger, { status: decided.status })
+    if (outcome.committed) countFires(deps, trigger, { status: decided.status })
     return 'again'
   }
 
-  const overlap = await overlapOf(deps, trigger)
+  const overlap = await checkOverlap(deps, trigger)
   if (overlap === 'wait') return commit(fire)
   if (overlap !== undefined) return commit({ ...fire, status: 'skipped', reason: overlap.reason })
 
   try {
     const writes = async (started: FireRecord) => record(started)
     const outcome = await startUnlessSuperseded(deps, { trigger, fire, at: now, writes })
-    // Somebody changed the trigger after it was read: decide again.
+    // The trigger was changed after it was read: decide again.
     if (outcome === 'superseded') return 'again'
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal.kind === 'later') return 'later'
     return commit({ ...fire, status: refusal.status, reason: refusal.reason, firedAt: now })
   }
-  count(deps, trigger, { status: 'started' })
+  countFires(deps, trigger, { status: 'started' })
   return 'again'
 }
 
-/** A queued fire goes before a new one, and a run that has not ended before both. */
-async function overlapOf(
+/** `wait` queues the fire, behind a run that has not ended and behind earlier pending fires; a reason skips it. */
+async function checkOverlap(
   deps: DecideDueDeps,
   { id, overlap }: TriggerRecord,
 ): Promise<'wait' | { readonly reason: string } | undefined> {
   if (overlap === 'allow') return undefined
   const isLive = await hasLiveRun(deps, id)
-  if (overlap === 'skip') return isLive ? { reason: OVERLAP } : undefined
+  if (overlap === 'skip') return isLive ? { reason: OVERLAP_REASON } : undefined
   const pending = await countPending(deps, id)
-  if (pending >= MAX_PENDING) return { reason: `overlap: ${pending} fires wait already` }
+  if (pending >= MAX_PENDING) return { reason: `overlap: ${pending} fires are already queued` }
   return isLive || pending > 0 ? 'wait' : undefined
 }
 
@@ -177,7 +184,7 @@ const newFire = ({ ids, clock }: DecideDueDeps, { id }: TriggerRecord, scheduled
   createdAt: clock.now(),
 })
 
-export function count(
+export function countFires(
   { meter }: Pick<DecideDueDeps, 'meter'>,
   { kind }: TriggerRecord,
   { status, by = 1 }: { readonly status: FireRecord['status']; readonly by?: number },

@@ -8,7 +8,7 @@ const HOURLY = { id: 'hourly', kind: 'cron', cron: '0 * * * *', target: { agentI
 
 type Server = Awaited<ReturnType<typeof createTriggerServer>>
 
-/** The next process, with other code. */
+/** The server after a restart with other declarations. */
 async function restarted({ storage, clock, ids, stop }: Server, registrations: readonly TriggerRegistration[]) {
   await stop()
   const next = createTriggerServer({ storage, clock, ids })
@@ -23,15 +23,15 @@ async function declared(...registrations: readonly TriggerRegistration[]) {
 }
 
 describe('declareTriggers', () => {
-  it('makes triggers of the code, which act on behalf of the system', async () => {
+  it('creates triggers whose runs are owned by the system', async () => {
     const server = await declared(HOURLY)
-    await server.pass(1.5 * HOUR)
+    await server.advance(1.5 * HOUR)
 
     expect(await server.trigger('hourly')).toMatchObject({ source: 'code', status: 'active', fireCount: 1 })
     expect((await server.runs())[0]).toMatchObject({ owner: 'system', triggerId: 'hourly' })
   })
 
-  it('changes nothing when the code is the same, and so catches up what was due meanwhile', async () => {
+  it('keeps the schedule of an unchanged trigger, so that it catches up on the downtime', async () => {
     const server = await declared({ ...HOURLY, catchUp: 'all', overlap: 'allow' })
     await server.stop()
     server.clock.advance(3 * HOUR)
@@ -41,9 +41,9 @@ describe('declareTriggers', () => {
     expect(await next.fires('hourly')).toHaveLength(3)
   })
 
-  it('takes over a changed policy and keeps the next time; a changed schedule counts from now', async () => {
+  it('keeps the next occurrence when a policy changes, and reschedules from now when the timing changes', async () => {
     const server = await declared(HOURLY)
-    await server.pass(1.5 * HOUR)
+    await server.advance(1.5 * HOUR)
 
     const jittered = await restarted(server, [{ ...HOURLY, overlap: 'allow', target: { agentId: 'echo', input: 1 } }])
     expect(await jittered.trigger('hourly')).toMatchObject({
@@ -55,7 +55,7 @@ describe('declareTriggers', () => {
     expect(await moved.trigger('hourly')).toMatchObject({ nextFireAt: '2025-01-01T02:15:00.000Z', missed: 0 })
   })
 
-  it('leaves a trigger disabled that an operator has disabled, until the code says something else', async () => {
+  it('keeps a trigger disabled that an operator disabled, until enabled changes in code', async () => {
     const server = await declared(HOURLY)
     await server.triggers.manageTriggers.disable(server.call('hourly'))
 
@@ -64,15 +64,15 @@ describe('declareTriggers', () => {
     const policy = await restarted(same, [{ ...HOURLY, overlap: 'allow' }])
     expect(await policy.trigger('hourly')).toMatchObject({ status: 'disabled', overlap: 'allow' })
     await restarted(policy, [{ ...HOURLY, enabled: false }])
-    const asked = await restarted(policy, [{ ...HOURLY, enabled: true }])
-    expect(await asked.trigger('hourly')).toMatchObject({ status: 'active', nextFireAt: '2025-01-01T01:00:00.000Z' })
+    const enabled = await restarted(policy, [{ ...HOURLY, enabled: true }])
+    expect(await enabled.trigger('hourly')).toMatchObject({ status: 'active', nextFireAt: '2025-01-01T01:00:00.000Z' })
   })
 
-  it('makes an orphan of a trigger that is gone, and a trigger of an orphan that is back', async () => {
+  it('orphans a trigger that is no longer declared, and schedules it again when it is declared again', async () => {
     const server = await declared(HOURLY)
 
     const without = await restarted(server, [])
-    await without.pass(2 * HOUR)
+    await without.advance(2 * HOUR)
     expect(await without.trigger('hourly')).toMatchObject({ status: 'orphaned', nextFireAt: null })
     expect(await without.fires('hourly')).toEqual([])
 
@@ -80,7 +80,7 @@ describe('declareTriggers', () => {
     expect(await back.trigger('hourly')).toMatchObject({ status: 'active', nextFireAt: '2025-01-01T03:00:00.000Z' })
   })
 
-  it('takes over a trigger that was made over the API', async () => {
+  it('replaces a trigger with the same id that was created over the API', async () => {
     const server = createTriggerServer()
     await server.start()
     await server.create({ ...HOURLY, cron: '30 * * * *' })
@@ -100,7 +100,7 @@ describe('declareTriggers', () => {
     ['id', { ...HOURLY, id: 'no blanks' }],
     ['kind', { ...HOURLY, kind: 'monthly' }],
     ['extra', { ...HOURLY, extra: 1 }],
-  ])('refuses the start and names %s: %j', async (member, registration) => {
+  ])('refuses to start and names the field %s: %j', async (member, registration) => {
     const server = createTriggerServer()
 
     const refused = server.triggers.declare([{ ...HOURLY, id: 'good' }, registration as never])
@@ -110,7 +110,7 @@ describe('declareTriggers', () => {
     await expect(server.trigger('good')).rejects.toMatchObject({ id: 'trigger-not-found' })
   })
 
-  it('names the place of what has no id', async () => {
+  it('names the index of a registration without an id', async () => {
     const refused = declared(HOURLY, null as never)
 
     await expect(refused).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('declareTriggers', () => {
     })
   })
 
-  it('refuses what is declared twice', async () => {
+  it('refuses to start when an id is declared twice', async () => {
     await expect(declared(HOURLY, HOURLY)).rejects.toMatchObject({ message: expect.stringContaining('twice') })
   })
 })

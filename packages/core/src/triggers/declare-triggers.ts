@@ -15,6 +15,7 @@ import { getDotPath, safeParse } from 'valibot'
 import type { RunTargets } from '../targets/run-target.ts'
 import { eachTrigger } from './each-trigger.ts'
 import { replaceTrigger } from './fire-writes.ts'
+import { TRIGGER_RULE_FIELDS } from './kinds/trigger-kind.ts'
 import { kindOf } from './kinds/trigger-kinds.ts'
 import { NOT_SCHEDULED, type Schedule, undecidedFrom } from './schedule.ts'
 import { newTrigger, problemOf, type TriggerDefinition, type TriggerRegistration } from './trigger-definition.ts'
@@ -29,14 +30,14 @@ export interface DeclareTriggersDeps {
   readonly logger: Logger
 }
 
-/** Owns the runs of triggers that code declares. */
+/** The owner of runs that are started by triggers declared in code. */
 const CODE_OWNER = 'system'
 
 /**
- * Makes the triggers of the code those of the storage, before anything fires. A definition that is the same as last time
- * changes nothing; one that is gone makes its trigger an orphan.
+ * Stores the triggers that are declared in code, before anything fires. An unchanged definition leaves its trigger as
+ * it is; a trigger whose definition was removed becomes an orphan.
  *
- * @throws StartError `config-invalid` that names the trigger at fault; nothing is written then
+ * @throws StartError `config-invalid` that names the invalid trigger; nothing is written in that case
  */
 export async function declareTriggers(
   deps: DeclareTriggersDeps,
@@ -51,7 +52,7 @@ export async function declareTriggers(
   }
 }
 
-/** The declared triggers with their defaults. @throws StartError `config-invalid` that names the trigger at fault */
+/** The declared triggers with their defaults. @throws StartError `config-invalid` that names the invalid trigger */
 export async function checkTriggers(
   deps: Pick<DeclareTriggersDeps, 'targets' | 'cronSchedule'>,
   registrations: readonly TriggerRegistration[],
@@ -60,7 +61,7 @@ export async function checkTriggers(
   for (const definition of definitions) await kindOf(definition).ready(deps.cronSchedule)
   const ids = new Set<string>()
   for (const definition of definitions) {
-    const problem = ids.has(definition.id) ? 'id: is declared twice' : problemWith(deps, definition)
+    const problem = ids.has(definition.id) ? 'id: is declared twice' : declarationProblem(deps, definition)
     if (problem !== undefined) throw invalid(definition.id, problem)
     ids.add(definition.id)
   }
@@ -75,7 +76,7 @@ function parseRegistration(registration: TriggerRegistration, index: number): Tr
   throw invalid((registration as { readonly id?: unknown } | null)?.id ?? index, problem)
 }
 
-function problemWith(
+function declarationProblem(
   { targets, cronSchedule }: Pick<DeclareTriggersDeps, 'targets' | 'cronSchedule'>,
   definition: TriggerDefinition,
 ): string | undefined {
@@ -83,62 +84,68 @@ function problemWith(
   const isRegistered =
     'agentId' in target ? targets.find('agent', target.agentId) : targets.find('workflow', target.workflowId)
   if (isRegistered === undefined) return `target: no such agent or workflow is registered: ${JSON.stringify(target)}`
-  // A declared trigger may have expired: it stays declared and fires nothing.
+  // An expired trigger may stay declared; it no longer fires.
   return problemOf({ ...definition, expiresAt: undefined }, cronSchedule, 0 as EpochMs)
 }
 
 const invalid = (id: unknown, problem: string) =>
   new StartError('config-invalid', {
     message: `trigger ${JSON.stringify(id)}: ${problem}`,
-    hint: 'correct it in the triggers of the configuration',
+    hint: 'correct the trigger in the configuration',
   })
 
 async function declare(deps: DeclareTriggersDeps, definition: TriggerDefinition): Promise<void> {
   const { triggers, unitOfWork, schedule, clock, logger } = deps
   const now = clock.now()
   const declared = toJsonText(definition)
-  const bare = newTrigger(definition, { owner: CODE_OWNER, source: 'code', declared, now })
+  const unscheduled = newTrigger(definition, { owner: CODE_OWNER, source: 'code', declared, now })
   const current = await triggers.find(definition.id)
   if (current === undefined) {
-    const trigger = { ...bare, ...schedule.occurrenceAfter(bare, now) }
+    const trigger = { ...unscheduled, ...schedule.occurrenceAfter(unscheduled, now) }
     await unitOfWork.commit([{ type: 'trigger.insert', trigger }])
     return
   }
-  if (current.source === 'api') logger.warn('trigger taken over by the code', { triggerId: current.id })
-  const isSame = current.declared === declared && current.orphanedAt === undefined && current.failure === undefined
-  if (!isSame) await replace(deps, merged(deps, { current, bare, now }))
+  if (current.source === 'api')
+    logger.warn('the trigger declared in code replaces the one created over the API', { triggerId: current.id })
+  const isUnchanged = current.declared === declared && current.orphanedAt === undefined && current.failure === undefined
+  if (!isUnchanged) await replace(deps, mergeDefinition(deps, { current, unscheduled, now }))
 }
 
-interface Merging {
+interface Redeclaration {
   readonly current: TriggerRecord
-  readonly bare: TriggerRecord
+  readonly unscheduled: TriggerRecord
   readonly now: EpochMs
 }
 
-/** The new definition with what the trigger has come to. Who enabled or disabled it since keeps their say. */
-function merged({ schedule }: DeclareTriggersDeps, { current, bare, now }: Merging): TriggerRecord {
+/**
+ * The new definition with the history of the current trigger. The trigger stays enabled or disabled as an operator left
+ * it, unless `enabled` was changed in code.
+ */
+function mergeDefinition(
+  { schedule }: DeclareTriggersDeps,
+  { current, unscheduled, now }: Redeclaration,
+): TriggerRecord {
   const { createdAt, decidedThrough, lastFireId, lastFireAt, lastStatus, fireCount, missed, version } = current
-  const isAsked = current.source === 'api' || enabledBy(current.declared) !== bare.enabled
-  const isMoved = timingOf(current) !== timingOf(bare)
+  const codeDecides = current.source === 'api' || declaredEnabled(current.declared) !== unscheduled.enabled
+  const hasNewTiming = timingOf(current) !== timingOf(unscheduled)
   const wasScheduled = current.orphanedAt === undefined && current.failure === undefined && current.enabled
   const trigger: TriggerRecord = {
-    ...bare,
+    ...unscheduled,
     ...{ createdAt, decidedThrough, lastFireId, lastFireAt, lastStatus, fireCount, missed, version },
-    enabled: isAsked ? bare.enabled : current.enabled,
-    anchorAt: isMoved ? now : current.anchorAt,
+    enabled: codeDecides ? unscheduled.enabled : current.enabled,
+    anchorAt: hasNewTiming ? now : current.anchorAt,
   }
-  const isKept = wasScheduled && !isMoved && current.nextAt !== undefined
-  const placement = isKept
+  const keepsOccurrence = wasScheduled && !hasNewTiming && current.nextAt !== undefined
+  const next = keepsOccurrence
     ? schedule.toNextOccurrence(trigger, current.nextAt)
     : schedule.occurrenceAfter(trigger, undecidedFrom(trigger, now))
-  return { ...trigger, ...placement }
+  return { ...trigger, ...next }
 }
 
-const enabledBy = (declared: JsonText | undefined): unknown =>
+const declaredEnabled = (declared: JsonText | undefined): unknown =>
   declared === undefined ? undefined : (JSON.parse(declared) as TriggerDefinition).enabled
 
-const timingOf = ({ kind, cron, timezone, intervalMs, idleMs, event }: TriggerRecord): string =>
-  JSON.stringify([kind, cron, timezone, intervalMs, idleMs, event])
+const timingOf = (trigger: TriggerRecord): string => JSON.stringify(TRIGGER_RULE_FIELDS.map((field) => trigger[field]))
 
 const replace = ({ unitOfWork }: DeclareTriggersDeps, trigger: TriggerRecord) =>
   unitOfWork.commit([replaceTrigger({ ...trigger, version: trigger.version + 1 })])

@@ -1,6 +1,6 @@
 import type { TriggerRecord, TriggerStore } from '@perdure/ports'
 
-/** Every trigger, oldest first; read page by page. */
+/** Yields every trigger, oldest first, reading page by page. */
 export async function* eachTrigger(triggers: TriggerStore): AsyncGenerator<TriggerRecord> {
   let cursor: string | undefined
   do {

@@ -1,18 +1,18 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { audited, bodyOf, createTriggerServer, HOURLY, key, ms, serving } from './triggers.fixture.ts'
+import { audited, bodyOf, createStartedServer, createTriggerServer, HOURLY, key, ms } from './triggers.fixture.ts'
 
 const HOUR = 3_600_000
 
 describe('fireByHand', () => {
-  it('starts a run at once, also of a disabled trigger and beside a run that has not ended', async () => {
-    const server = await serving()
+  it('starts a run even if the trigger is disabled or its previous run has not ended', async () => {
+    const server = await createStartedServer()
     await server.create({ ...HOURLY, enabled: false, target: { agentId: 'held', input: 7 } })
     const fire = () => server.triggers.fireByHand(server.call('hourly'))
 
     const reply = await fire()
     await fire()
-    await server.settle()
+    await server.untilIdle()
 
     const [first, second] = await server.fires('hourly')
     expect(reply).toMatchObject({ status: 202, location: `/v1/runs/${first?.runId}` })
@@ -24,8 +24,8 @@ describe('fireByHand', () => {
     expect((await audited(server.storage)).at(-1)).toBe('triggers.fire hourly')
   })
 
-  it('starts one run under one key, and answers the same again', async () => {
-    const server = await serving()
+  it('starts one run per key and replays the answer', async () => {
+    const server = await createStartedServer()
     await server.create(HOURLY)
     const call = { ...server.call('hourly'), ...key('once') }
 
@@ -38,8 +38,8 @@ describe('fireByHand', () => {
     expect(await server.fires('hourly')).toHaveLength(1)
   })
 
-  it('records nothing when the target refuses', async () => {
-    const server = await serving()
+  it('records nothing when the target refuses the run', async () => {
+    const server = await createStartedServer()
     await server.create({ ...HOURLY, target: { agentId: 'single' } })
     await server.triggers.fireByHand(server.call('hourly'))
 
@@ -51,8 +51,8 @@ describe('fireByHand', () => {
     })
   })
 
-  it('takes no occurrence of the schedule away, also at its very instant', async () => {
-    const server = await serving()
+  it('does not replace a scheduled occurrence at the same instant', async () => {
+    const server = await createStartedServer()
     await server.create(HOURLY)
     await server.stop()
     server.clock.advance(HOUR)

@@ -1,9 +1,9 @@
 import type { Clock, FireRecord, IdGenerator, Write } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
-import { recording } from '../audit/recording.ts'
+import { requireAudit } from '../audit/require-audit.ts'
 import type { Reply } from '../idempotency/reply.ts'
-import { count } from './decide-due.ts'
-import { afterFire, fireEvents, insertFire, replaceTrigger } from './fire-writes.ts'
+import { countFires } from './decide-due.ts'
+import { applyFire, fireEvents, insertFire, replaceTrigger } from './fire-writes.ts'
 import type { TriggerCall } from './manage-triggers.ts'
 import { findTrigger } from './read-triggers.ts'
 import { type StartFireDeps, startFire } from './start-fire.ts'
@@ -15,9 +15,10 @@ export interface FireByHandDeps extends StartFireDeps {
 }
 
 /**
- * Fires a trigger now, also one that is disabled or whose last run has not ended. Answers with the fire and its run.
+ * Fires a trigger now, even if it is disabled or its previous run has not ended. Answers with the ids of the fire and
+ * the run.
  *
- * @throws AppError `trigger-not-found`, `audit-unavailable`, and as `StartRun`
+ * @throws AppError `trigger-not-found`, `audit-unavailable`, and the errors of `StartRun`
  */
 export type FireByHand = (call: TriggerCall & { readonly traceparent?: string | undefined }) => Promise<Reply>
 
@@ -34,13 +35,13 @@ export function createFireByHand(deps: FireByHandDeps): FireByHand {
     const writes = async (started: FireRecord): Promise<readonly Write[]> => {
       const current = await findTrigger(triggers, triggerId)
       return [
-        replaceTrigger(afterFire(current, started, { nextAt: current.nextAt, dueAt: current.dueAt })),
+        replaceTrigger(applyFire(current, started, { nextAt: current.nextAt, dueAt: current.dueAt })),
         insertFire(started),
         fireEvents(started, at),
         auditWrite(principal, { at, action: 'triggers.fire', target: triggerId, detail: { fireId: fire.id } }),
       ]
     }
-    const reply = await recording(() =>
+    const reply = await requireAudit(() =>
       startFire(deps, {
         ...{ trigger, fire, writes, key, traceparent, at },
         reply: ({ id }) => ({
@@ -51,7 +52,7 @@ export function createFireByHand(deps: FireByHandDeps): FireByHand {
         }),
       }),
     )
-    if (reply.replayed !== true) count(deps, trigger, { status: 'started' })
+    if (reply.replayed !== true) countFires(deps, trigger, { status: 'started' })
     return reply
   }
 }

@@ -1,13 +1,13 @@
 import type { EpochMs, RunRecord, Write } from '@perdure/ports'
 import { appendEvents, triggerEvent } from './trigger-events.ts'
 
-/** What the metadata of a run says of the fire that started it. */
+/** The metadata of a run that was started by a fire. */
 export interface FireMetadata {
   readonly fireId: string
   readonly scheduledAt: string // ISO-8601
 }
 
-/** What the end of a run means for the fire that started it; nothing when none did. */
+/** The writes that end the fire which started the run; empty if the run was not started by a fire. */
 export function fireEndWrites(run: RunRecord, at: EpochMs): readonly Write[] {
   const { triggerId, metadata } = run
   const { fireId } = metadata

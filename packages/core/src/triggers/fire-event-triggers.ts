@@ -18,29 +18,29 @@ export interface FireEventTriggersDeps {
   readonly fires: FireStore
   readonly ids: IdGenerator
   readonly clock: Clock
-  /** Has the runs of pending fires started. */
+  /** Wakes the daemon to start the runs of pending fires. */
   readonly wake: () => void
 }
 
-/** A named event as it is accepted. */
+/** A named event that was accepted. */
 export interface NamedEvent {
   readonly name: string
   readonly payload: JsonText
   readonly at: EpochMs
 }
 
-/** What an event fires: to be committed with the event itself. */
+/** The fires of an event, to be committed together with the event itself. */
 export interface EventFires {
-  /** One pending fire for each trigger of the event. */
+  /** One fire for each trigger of the event. */
   readonly writes: readonly Write[]
   readonly fireIds: readonly string[]
-  /** Called once the writes are committed: starts what was fired. */
-  committed(): void
+  /** To be called once the writes are committed: starts the runs. */
+  onCommitted(): void
 }
 
 /**
- * The fires of the triggers that wait for an event; may be called again until its commit goes through. They are durable with the commit of `writes`; their runs are started
- * afterwards, also by the next process.
+ * Creates the fires of the triggers that listen for an event. May be called again until the commit succeeds. The fires
+ * are durable with the commit of `writes`; their runs are started afterwards, if necessary after a restart.
  */
 export type FireEventTriggers = (event: NamedEvent) => Promise<EventFires>
 
@@ -48,12 +48,12 @@ export function createFireEventTriggers(deps: FireEventTriggersDeps): FireEventT
   const { triggers, wake } = deps
 
   return async (event) => {
-    const waiting = (await triggers.listByEvent(event.name)).filter((trigger) => !isExpired(trigger, event.at))
-    const fires = await Promise.all(waiting.map((trigger) => newFire(deps, trigger, event)))
+    const matching = (await triggers.listByEvent(event.name)).filter((trigger) => !isExpired(trigger, event.at))
+    const fires = await Promise.all(matching.map((trigger) => newFire(deps, trigger, event)))
     return {
       writes: fires.flatMap((fire) => [insertFire(fire), fireEvents(fire, event.at)]),
       fireIds: fires.map(({ id }) => id),
-      committed: () => (fires.length > 0 ? wake() : undefined),
+      onCommitted: () => (fires.length > 0 ? wake() : undefined),
     }
   }
 }
@@ -67,5 +67,5 @@ async function newFire(deps: FireEventTriggersDeps, trigger: TriggerRecord, even
   }
   const isFull = trigger.overlap === 'queue' && (await countPending(deps, trigger.id)) >= MAX_PENDING
   if (!isFull) return { ...fire, status: 'pending' }
-  return { ...fire, status: 'skipped', reason: `overlap: ${MAX_PENDING} fires wait already` }
+  return { ...fire, status: 'skipped', reason: `overlap: ${MAX_PENDING} fires are already queued` }
 }

@@ -2,12 +2,12 @@ import type { EpochMs, FireRecord, TriggerRecord, Write } from '@perdure/ports'
 import type { NextOccurrence } from './schedule.ts'
 import { appendEvents, type TriggerEventType, triggerEvent } from './trigger-events.ts'
 
-/** The trigger after a fire has become its newest; `placement` is where it looks next. */
-export function afterFire(trigger: TriggerRecord, fire: FireRecord, placement: NextOccurrence): TriggerRecord {
+/** The trigger after a fire; `next` is the occurrence to schedule now. */
+export function applyFire(trigger: TriggerRecord, fire: FireRecord, next: NextOccurrence): TriggerRecord {
   const isStarted = fire.status === 'started'
   return {
     ...trigger,
-    ...placement,
+    ...next,
     decidedThrough:
       fire.cause === 'schedule' ? laterOf(trigger.decidedThrough, fire.scheduledAt) : trigger.decidedThrough,
     lastFireId: fire.id,
@@ -38,7 +38,7 @@ const EVENT_OF = {
   failed: 'trigger.failed',
 } as const satisfies Partial<Record<FireRecord['status'], TriggerEventType>>
 
-/** What the trigger's subject hears of a fire, as it is now. */
+/** Appends the event for the status of a fire to the subject of its trigger; a pending or completed fire has none. */
 export function fireEvents(fire: FireRecord, at: EpochMs): Write {
   const { id, triggerId, scheduledAt, runId, reason, status } = fire
   if (status === 'pending' || status === 'completed') return appendEvents()

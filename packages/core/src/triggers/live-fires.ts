@@ -1,5 +1,5 @@
-import { isTerminal } from '@perdure/protocol'
 import { EVERY_ROW, type FireStore, type RunStore, type UnitOfWork } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 
 export interface LiveFiresDeps {
   readonly fires: FireStore
@@ -7,10 +7,10 @@ export interface LiveFiresDeps {
   readonly unitOfWork: UnitOfWork
 }
 
-const LOOKED_AT = 200
-/** Why a fire is skipped. */
-export const OVERLAP = 'overlap: its last run has not ended'
-/** Fires of one trigger that wait for its last run to end; a further one is skipped. */
+const MAX_STARTED_CHECKED = 200
+/** The reason of a fire that was skipped because of `overlap`. */
+export const OVERLAP_REASON = 'overlap: the previous run has not ended'
+/** Pending fires per trigger; further ones are skipped. */
 export const MAX_PENDING = 100
 
 export async function countPending({ fires }: Pick<LiveFiresDeps, 'fires'>, triggerId: string): Promise<number> {
@@ -18,14 +18,14 @@ export async function countPending({ fires }: Pick<LiveFiresDeps, 'fires'>, trig
   return items.length
 }
 
-/** Whether a run that this trigger has started has not ended. A fire whose run was deleted is settled as failed. */
+/** Whether a run that this trigger started has not ended. Marks a fire whose run was deleted as failed. */
 export async function hasLiveRun({ fires, runs, unitOfWork }: LiveFiresDeps, triggerId: string): Promise<boolean> {
-  const started = await fires.list({ triggerId, status: 'started' }, { limit: LOOKED_AT, order: 'asc' })
+  const started = await fires.list({ triggerId, status: 'started' }, { limit: MAX_STARTED_CHECKED, order: 'asc' })
   for (const { id, runId } of started.items) {
     const run = runId === undefined ? undefined : await runs.find(runId, EVERY_ROW)
     if (run !== undefined && !isTerminal(run.status)) return true
     if (run === undefined) {
-      await unitOfWork.commit([{ type: 'fire.end', id, status: 'failed', reason: 'its run was deleted' }])
+      await unitOfWork.commit([{ type: 'fire.end', id, status: 'failed', reason: 'the run was deleted' }])
     }
   }
   return false

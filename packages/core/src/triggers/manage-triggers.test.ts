@@ -1,12 +1,21 @@
 import { AppError } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { ALICE, audited, bodyOf, createTriggerServer, HOURLY, iso, key, serving } from './triggers.fixture.ts'
+import {
+  ALICE,
+  audited,
+  bodyOf,
+  createStartedServer,
+  createTriggerServer,
+  HOURLY,
+  iso,
+  key,
+} from './triggers.fixture.ts'
 
 const HOUR = 3_600_000
 
 describe('manageTriggers', () => {
-  it('enables a trigger with a cron rule in a process that has seen none before', async () => {
-    const { storage, clock, ids, ...before } = await serving()
+  it('enables a cron trigger in a process that has not loaded the cron library yet', async () => {
+    const { storage, clock, ids, ...before } = await createStartedServer()
     await before.create(HOURLY)
     await before.triggers.manageTriggers.disable(before.call('hourly'))
     const after = createTriggerServer({ storage, clock, ids })
@@ -16,15 +25,15 @@ describe('manageTriggers', () => {
     expect(body).toMatchObject({ nextFireAt: '2025-01-01T01:00:00.000Z' })
   })
 
-  it('disables and enables: what would have been due in between is neither fired nor missed', async () => {
-    const server = await serving()
+  it('neither fires nor counts as missed what would have been due while the trigger was disabled', async () => {
+    const server = await createStartedServer()
     await server.create(HOURLY)
     const { manageTriggers } = server.triggers
 
     const off = await manageTriggers.disable(server.call('hourly'))
-    await server.pass(2.5 * HOUR)
+    await server.advance(2.5 * HOUR)
     const on = await manageTriggers.enable(server.call('hourly'))
-    await server.pass(HOUR)
+    await server.advance(HOUR)
 
     expect(bodyOf(off)).toMatchObject({ enabled: false, status: 'disabled', nextFireAt: null })
     expect(bodyOf(on)).toMatchObject({ enabled: true, nextFireAt: '2025-01-01T03:00:00.000Z', missed: 0 })
@@ -39,8 +48,8 @@ describe('manageTriggers', () => {
     ])
   })
 
-  it('says nothing of a change that is none, and still audits it', async () => {
-    const server = await serving()
+  it('audits a call that changes nothing, without appending an event', async () => {
+    const server = await createStartedServer()
     await server.create(HOURLY)
 
     await server.triggers.manageTriggers.enable(server.call('hourly'))
@@ -49,13 +58,13 @@ describe('manageTriggers', () => {
     expect(await audited(server.storage)).toContain('triggers.enable hourly')
   })
 
-  it('skips the fires that wait when a trigger is disabled', async () => {
-    const server = await serving()
+  it('skips pending fires when a trigger is disabled', async () => {
+    const server = await createStartedServer()
     await server.create({ ...HOURLY, overlap: 'queue', target: { agentId: 'held' } })
-    await server.pass(2.5 * HOUR)
+    await server.advance(2.5 * HOUR)
 
     await server.triggers.manageTriggers.disable(server.call('hourly'))
-    await server.settle()
+    await server.untilIdle()
 
     expect((await server.fires('hourly')).map(({ status, reason }) => [status, reason])).toEqual([
       ['started', undefined],
@@ -63,10 +72,10 @@ describe('manageTriggers', () => {
     ])
   })
 
-  it('removes a trigger with its fires; its run goes on', async () => {
-    const server = await serving()
+  it('deletes a trigger and its fires while its run continues', async () => {
+    const server = await createStartedServer()
     await server.create({ ...HOURLY, target: { agentId: 'held' } })
-    await server.pass(1.5 * HOUR)
+    await server.advance(1.5 * HOUR)
 
     const reply = await server.triggers.manageTriggers.remove(server.call('hourly'))
     await server.release()
@@ -74,18 +83,18 @@ describe('manageTriggers', () => {
     expect(reply).toMatchObject({ status: 204 })
     await expect(server.trigger('hourly')).rejects.toMatchObject({ id: 'trigger-not-found' })
     expect((await server.runs()).map(({ status }) => status)).toEqual(['completed'])
-    await server.pass(HOUR)
+    await server.advance(HOUR)
     expect(await server.runs()).toHaveLength(1)
   })
 
-  it('prunes what is disabled, expired and orphaned, and nothing else', async () => {
-    const server = await serving()
+  it('prunes only disabled, expired and orphaned triggers', async () => {
+    const server = await createStartedServer()
     await server.triggers.declare([{ ...HOURLY, id: 'orphan' }])
     await server.triggers.declare([])
     await server.create({ ...HOURLY, id: 'active' })
     await server.create({ ...HOURLY, id: 'expired', expiresAt: '2025-01-01T01:00:00.000Z' })
     await server.create({ ...HOURLY, id: 'off', enabled: false })
-    await server.pass(HOUR)
+    await server.advance(HOUR)
 
     const reply = await server.triggers.manageTriggers.prune({ principal: ALICE, ...key('p') })
     const again = await server.triggers.manageTriggers.prune({ principal: ALICE, ...key('p') })
@@ -96,8 +105,8 @@ describe('manageTriggers', () => {
     expect(items.map(({ id }) => id)).toEqual(['active'])
   })
 
-  it('refuses what is about no trigger', async () => {
-    const server = await serving()
+  it('answers trigger-not-found for an unknown id', async () => {
+    const server = await createStartedServer()
     const call = server.call('nothing')
     const { manageTriggers, fireByHand, readTriggers } = server.triggers
     const page = { limit: 9, order: 'asc' } as const
@@ -113,8 +122,8 @@ describe('manageTriggers', () => {
     }
   })
 
-  it('does nothing when its link of the audit chain cannot be written', async () => {
-    const server = await serving()
+  it('changes nothing when the audit entry cannot be written', async () => {
+    const server = await createStartedServer()
     await server.create(HOURLY)
     const { storage, clock, ids } = server
     const unitOfWork = { commit: () => Promise.reject(new AppError('storage-full')) }

@@ -1,6 +1,6 @@
 import type { EpochMs, TriggerRecord, TriggerStore, Write } from '@perdure/ports'
 import { auditWrite } from '../audit/audit-write.ts'
-import { recording } from '../audit/recording.ts'
+import { requireAudit } from '../audit/require-audit.ts'
 import type { Principal } from '../auth/principal.ts'
 import { type CommitOnceDeps, commitOnce, type Decision } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
@@ -15,7 +15,7 @@ import { statusOf, toTriggerResource } from './trigger-resource.ts'
 export interface ManageTriggersDeps extends CommitOnceDeps {
   readonly triggers: TriggerStore
   readonly schedule: Schedule
-  /** Has the daemon look at what has changed. */
+  /** Wakes the daemon to pick up the change. */
   readonly wake: () => void
 }
 
@@ -25,18 +25,25 @@ export interface TriggerCall {
   readonly key?: KeyedRequest | undefined
 }
 
-/** Administration of triggers. Each deed is one commit with its event and its link of the audit chain. */
+/** Administers triggers. Each operation is one commit that includes its event and its audit entry. */
 export interface ManageTriggers {
-  /** Removes a trigger with its fires; runs it has started go on. @throws AppError `trigger-not-found`, `audit-unavailable` */
+  /**
+   * Deletes a trigger and its fires; runs that it has started continue.
+   * @throws AppError `trigger-not-found`, `audit-unavailable`
+   */
   remove(call: TriggerCall): Promise<Reply>
   /**
-   * Schedules it from now on: what would have been due while it was disabled is neither fired nor missed.
+   * Schedules the trigger from now on. Occurrences that would have been due while it was disabled are neither fired nor
+   * counted as missed.
    * @throws AppError `trigger-not-found`, `audit-unavailable`
    */
   enable(call: TriggerCall): Promise<Reply>
-  /** Nothing fires any more but by hand; fires that wait are skipped. @throws AppError `trigger-not-found`, `audit-unavailable` */
+  /**
+   * Stops scheduling the trigger; it can still be fired by hand. Pending fires are skipped.
+   * @throws AppError `trigger-not-found`, `audit-unavailable`
+   */
   disable(call: TriggerCall): Promise<Reply>
-  /** Removes disabled, expired and orphaned ones. @throws AppError `audit-unavailable` */
+  /** Deletes disabled, expired and orphaned triggers. @throws AppError `audit-unavailable` */
   prune(call: Omit<TriggerCall, 'triggerId'>): Promise<Reply>
 }
 
@@ -44,7 +51,7 @@ export function createManageTriggers(deps: ManageTriggersDeps): ManageTriggers {
   const { triggers, schedule, clock, wake } = deps
 
   const once = async (key: KeyedRequest | undefined, decide: () => Promise<Decision>): Promise<Reply> => {
-    const outcome = await recording(() => commitOnce(deps, key, decide))
+    const outcome = await requireAudit(() => commitOnce(deps, key, decide))
     if (outcome.kind === 'replayed') return outcome.reply
     wake()
     return outcome.decision.reply
@@ -55,12 +62,12 @@ export function createManageTriggers(deps: ManageTriggersDeps): ManageTriggers {
       const trigger = await findTrigger(triggers, triggerId)
       await schedule.ready(trigger)
       const at = clock.now()
-      const { action, event, apply } = isEnabled ? ENABLING : DISABLING
-      const isSame = trigger.enabled === isEnabled && trigger.failure === undefined
-      const changed = isSame ? trigger : apply(trigger, schedule, at)
+      const { action, event, apply } = isEnabled ? ENABLE : DISABLE
+      const isUnchanged = trigger.enabled === isEnabled && trigger.failure === undefined
+      const changed = isUnchanged ? trigger : apply(trigger, schedule, at)
       const writes = [replaceTrigger(changed), appendEvents(triggerEvent(triggerId, event, { at }))]
       return {
-        writes: [...(isSame ? [] : writes), auditWrite(principal, { at, action, target: triggerId })],
+        writes: [...(isUnchanged ? [] : writes), auditWrite(principal, { at, action, target: triggerId })],
         reply: { status: 200, body: toTriggerResource(changed, at) },
         remember: true,
       }
@@ -71,7 +78,7 @@ export function createManageTriggers(deps: ManageTriggersDeps): ManageTriggers {
       once(key, async () => {
         await findTrigger(triggers, triggerId)
         return {
-          writes: removal(triggerId, principal, { at: clock.now(), action: 'triggers.delete' }),
+          writes: removalWrites(triggerId, principal, { at: clock.now(), action: 'triggers.delete' }),
           reply: { status: 204 },
           remember: true,
         }
@@ -84,7 +91,7 @@ export function createManageTriggers(deps: ManageTriggersDeps): ManageTriggers {
         const pruned: string[] = []
         for await (const trigger of eachTrigger(triggers)) if (isPrunable(trigger, at)) pruned.push(trigger.id)
         return {
-          writes: pruned.flatMap((id) => removal(id, principal, { at, action: 'triggers.prune' })),
+          writes: pruned.flatMap((id) => removalWrites(id, principal, { at, action: 'triggers.prune' })),
           reply: { status: 200, body: { pruned } },
           remember: true,
         }
@@ -92,13 +99,13 @@ export function createManageTriggers(deps: ManageTriggersDeps): ManageTriggers {
   }
 }
 
-interface Switch {
+interface Toggle {
   readonly action: string
   readonly event: TriggerEventType
   apply(trigger: TriggerRecord, schedule: Schedule, at: EpochMs): TriggerRecord
 }
 
-const ENABLING: Switch = {
+const ENABLE: Toggle = {
   action: 'triggers.enable',
   event: 'trigger.enabled',
   apply(trigger, schedule, at) {
@@ -107,7 +114,7 @@ const ENABLING: Switch = {
   },
 }
 
-const DISABLING: Switch = {
+const DISABLE: Toggle = {
   action: 'triggers.disable',
   event: 'trigger.disabled',
   apply: (trigger) => ({
@@ -119,7 +126,7 @@ const DISABLING: Switch = {
   }),
 }
 
-const removal = (
+const removalWrites = (
   id: string,
   principal: Principal,
   { at, action }: { readonly at: EpochMs; readonly action: string },

@@ -1,34 +1,34 @@
 import type { EpochMs, TriggerRecord } from '@perdure/ports'
 import { isExpired, type NextOccurrence, type Schedule } from './schedule.ts'
 
-/** The next thing to write about a trigger that is due. */
+/** The next decision to write about a trigger that is due. */
 export type TriggerDecision =
-  /** These occurrences, oldest first, are not caught up. */
+  /** These occurrences, oldest first, are missed. */
   | {
       readonly kind: 'missed'
       readonly occurrences: readonly EpochMs[]
-      /** Nothing more is missed after these. */
+      /** Whether no later occurrence is missed. */
       readonly isLast: boolean
       readonly after: NextOccurrence
     }
   /** This occurrence fires. */
   | { readonly kind: 'fire'; readonly occurrence: EpochMs; readonly after: NextOccurrence }
 
-/** An occurrence handled so long after it was due is late and subject to the catch-up policy. */
+/** An occurrence that is handled later than this after it was due is subject to the catch-up policy. */
 const ON_TIME_MS = 60_000
-const AT_ONCE = 1_000
+const MAX_OCCURRENCES_PER_DECISION = 1_000
 
 /**
- * What the catch-up policy makes of the occurrences that are due now. Of several, `none` and `latest` fire the newest at
- * most, `all` the newest `maxCatchUp`; of those `none` fires only what is on time, the others what is within the window.
- * An expired trigger fires nothing any more.
+ * Applies the catch-up policy to the occurrences that are due now. `none` and `latest` fire at most the newest one,
+ * `all` at most the newest `maxCatchUp`. Of those, `none` fires only an occurrence that is on time, `latest` and `all`
+ * only what is within the catch-up window. An expired trigger fires nothing.
  */
 export function nextDecision(schedule: Schedule, trigger: TriggerRecord, now: EpochMs): TriggerDecision | undefined {
   const { due, following } = dueOccurrences(schedule, trigger, now)
   const [first] = due
   if (first === undefined) return undefined
   const isLast = following === undefined || schedule.dueAt(trigger, following) > now
-  const chosen = isLast ? chooseFrom(due, { schedule, trigger, now }) : notYet(due, trigger)
+  const chosen = isLast ? occurrencesToFire(due, { schedule, trigger, now }) : candidatesOf(due, trigger)
   const missed = due.slice(0, due.length - chosen.length)
   if (missed.length > 0) {
     return {
@@ -46,35 +46,35 @@ interface DueOccurrences {
   readonly following: EpochMs | undefined
 }
 
-/** Consecutive occurrences that are due, oldest first, as many as are handled at once, and the one after them. */
+/** The oldest batch of due occurrences, in order, and the occurrence that follows it. */
 function dueOccurrences(schedule: Schedule, trigger: TriggerRecord, now: EpochMs): DueOccurrences {
   const due: EpochMs[] = []
   let occurrence = trigger.nextAt
-  while (occurrence !== undefined && schedule.dueAt(trigger, occurrence) <= now && due.length < limitOf(trigger)) {
+  while (occurrence !== undefined && schedule.dueAt(trigger, occurrence) <= now && due.length < batchSizeOf(trigger)) {
     due.push(occurrence)
     occurrence = schedule.next(trigger, occurrence)
   }
   return { due, following: occurrence }
 }
 
-const limitOf = ({ maxCatchUp }: TriggerRecord) => AT_ONCE + maxCatchUp
+const batchSizeOf = ({ maxCatchUp }: TriggerRecord) => MAX_OCCURRENCES_PER_DECISION + maxCatchUp
 
-/** More is due behind these: only the newest of them may still fire, once all that is due is known. */
-const notYet = (due: readonly EpochMs[], { catchUp, maxCatchUp }: TriggerRecord): readonly EpochMs[] =>
+/** More occurrences are due after this batch. Only its newest may still fire, which is decided with the later ones. */
+const candidatesOf = (due: readonly EpochMs[], { catchUp, maxCatchUp }: TriggerRecord): readonly EpochMs[] =>
   catchUp === 'all' ? due.slice(-maxCatchUp) : []
 
-interface Choosing {
+interface CatchUpContext {
   readonly schedule: Schedule
   readonly trigger: TriggerRecord
   readonly now: EpochMs
 }
 
-/** The newest ones that fire. */
-function chooseFrom(due: readonly EpochMs[], { schedule, trigger, now }: Choosing): readonly EpochMs[] {
+/** The newest occurrences, those that fire. */
+function occurrencesToFire(due: readonly EpochMs[], { schedule, trigger, now }: CatchUpContext): readonly EpochMs[] {
   const { catchUp, maxCatchUp, catchUpWindowMs } = trigger
   if (isExpired(trigger, now)) return []
-  const longestMs = catchUp === 'none' ? ON_TIME_MS : Math.max(ON_TIME_MS, catchUpWindowMs)
+  const maxLateMs = catchUp === 'none' ? ON_TIME_MS : Math.max(ON_TIME_MS, catchUpWindowMs)
   const newest = due.slice(catchUp === 'all' ? -maxCatchUp : -1)
-  const first = newest.findIndex((occurrence) => now - schedule.dueAt(trigger, occurrence) <= longestMs)
+  const first = newest.findIndex((occurrence) => now - schedule.dueAt(trigger, occurrence) <= maxLateMs)
   return first === -1 ? [] : newest.slice(first)
 }

@@ -7,7 +7,7 @@ export interface ReadTriggersDeps {
   readonly clock: Clock
 }
 
-/** Reads of triggers and their history for the API. */
+/** Reads triggers and their fires for the API. */
 export interface ReadTriggers {
   list(page: PageQuery): Promise<Page<TriggerResource>>
   /** @throws AppError `trigger-not-found` */
@@ -34,6 +34,6 @@ export function createReadTriggers({ triggers, fires, clock }: ReadTriggersDeps)
 /** @throws AppError `trigger-not-found` */
 export async function findTrigger(triggers: TriggerStore, id: string) {
   const trigger = await triggers.find(id)
-  if (trigger === undefined) throw new AppError('trigger-not-found', { hint: 'GET /triggers lists what there is' })
+  if (trigger === undefined) throw new AppError('trigger-not-found', { hint: 'list the triggers with GET /triggers' })
   return trigger
 }

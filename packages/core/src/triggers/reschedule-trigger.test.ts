@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { rescheduleTrigger } from './reschedule-trigger.ts'
 
 const AT = 5_000 as EpochMs
-const PLACED = { nextAt: AT, dueAt: AT, failure: undefined }
+const NEXT = { nextAt: AT, dueAt: AT, failure: undefined }
 
 const setUp = async () => {
   const storage = createInMemoryStorage()
@@ -14,8 +14,8 @@ const setUp = async () => {
   return { storage, trigger }
 }
 
-describe('placeTrigger', () => {
-  it('decides again about a trigger that was changed after it was read', async () => {
+describe('rescheduleTrigger', () => {
+  it('decides again when the trigger was changed after it was read', async () => {
     const { storage, trigger } = await setUp()
     const seen: number[] = []
 
@@ -23,19 +23,19 @@ describe('placeTrigger', () => {
       seen.push(fireCount)
       const changed = { ...trigger, fireCount: 9, version: version + 1 }
       if (seen.length === 1) await storage.unitOfWork.commit([{ type: 'trigger.replace', trigger: changed }])
-      return PLACED
+      return NEXT
     })
 
     expect(seen).toEqual([trigger.fireCount, 9])
-    expect(await storage.triggers.find(trigger.id)).toMatchObject({ ...PLACED, fireCount: 9 })
+    expect(await storage.triggers.find(trigger.id)).toMatchObject({ ...NEXT, fireCount: 9 })
   })
 
-  it('leaves one alone that is gone, and one that stays where it is', async () => {
+  it('writes nothing for a deleted trigger or one whose next occurrence is unchanged', async () => {
     const { storage, trigger } = await setUp()
 
     await rescheduleTrigger(storage, trigger, async () => undefined)
     expect(await storage.triggers.find(trigger.id)).toEqual(trigger)
-    await rescheduleTrigger(storage, { ...trigger, id: 'gone' }, async () => PLACED)
+    await rescheduleTrigger(storage, { ...trigger, id: 'gone' }, async () => NEXT)
 
     expect(await storage.triggers.find('gone')).toBeUndefined()
   })

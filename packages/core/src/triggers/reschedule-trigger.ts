@@ -12,7 +12,10 @@ export type FindNextOccurrence = (
   trigger: TriggerRecord,
 ) => Promise<(NextOccurrence & Pick<TriggerRecord, 'failure'>) | undefined>
 
-/** Stores the next occurrence of a trigger. Starts over with the new record when the trigger was changed in the meantime. */
+/**
+ * Stores the next occurrence of a trigger. If the trigger was changed in the meantime, starts over with the new record;
+ * the number of retries is not limited.
+ */
 export async function rescheduleTrigger(
   { triggers, unitOfWork }: RescheduleTriggerDeps,
   trigger: TriggerRecord,

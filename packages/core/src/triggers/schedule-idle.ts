@@ -13,20 +13,21 @@ export interface ScheduleIdleDeps {
 /** Whether the occurrences of the trigger follow from the activity of runs. */
 export const isIdleKind = (trigger: TriggerRecord): boolean => kindOf(trigger).source === 'activity'
 
-/** Schedules every idle trigger. @returns whether there is any */
+/** Schedules every idle trigger. @returns whether any exists */
 export async function scheduleIdleTriggers(deps: ScheduleIdleDeps): Promise<boolean> {
-  let isAny = false
+  let hasIdleTrigger = false
   for await (const trigger of eachTrigger(deps.triggers)) {
     if (!isIdleKind(trigger) || !isScheduled(trigger)) continue
-    isAny = true
+    hasIdleTrigger = true
     await scheduleIdle(deps, trigger)
   }
-  return isAny
+  return hasIdleTrigger
 }
 
 /**
- * Schedules one idle trigger. It occurs once in each quiet period, `idleMs` after the last run that a client started has
- * ended, in its session or on the whole server; never while such a run is queued or running.
+ * Schedules one idle trigger. It occurs once in each quiet period: `idleMs` after the last run that was started by a
+ * client ends, and never while such a run is queued or running. A trigger whose target names a session considers only
+ * the runs of that session, any other the runs of the whole server.
  */
 export const scheduleIdle = (deps: ScheduleIdleDeps, trigger: TriggerRecord): Promise<void> =>
   rescheduleTrigger(deps, trigger, (current) => idleOccurrenceOf(deps, current))
@@ -41,6 +42,6 @@ async function idleOccurrenceOf(
   const quietSince = endedAt === undefined || endedAt < anchorAt ? anchorAt : endedAt
   const occurrence = plusMs(quietSince, idleMs)
   const isDecided = decidedThrough !== undefined && occurrence <= decidedThrough
-  const placement = isBusy || isDecided ? NOT_SCHEDULED : schedule.toNextOccurrence(trigger, occurrence)
-  return placement.nextAt === trigger.nextAt && placement.dueAt === trigger.dueAt ? undefined : placement
+  const next = isBusy || isDecided ? NOT_SCHEDULED : schedule.toNextOccurrence(trigger, occurrence)
+  return next.nextAt === trigger.nextAt && next.dueAt === trigger.dueAt ? undefined : next
 }

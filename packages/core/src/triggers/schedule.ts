@@ -14,15 +14,18 @@ export interface NextOccurrence {
 
 export const NOT_SCHEDULED: NextOccurrence = { nextAt: undefined, dueAt: undefined }
 
-/** Computes the occurrences of triggers. Passes on what the cron library throws. */
+/** Computes the occurrences of triggers. Rethrows the errors of the cron library. */
 export interface Schedule {
   /** Must be called before any other method for this trigger. */
   ready(trigger: Pick<TriggerRecord, 'kind'>): Promise<void>
-  /** The first occurrence that the clock alone decides, after an instant, exclusively; none at or after the expiry. */
+  /**
+   * The first occurrence after an instant, exclusively; `undefined` at or after the expiry, and for kinds whose
+   * occurrences do not follow from the clock.
+   */
   next(trigger: TriggerRecord, after: EpochMs): EpochMs | undefined
-  /** When an occurrence is due. Its jitter is the same each time. */
+  /** When an occurrence is due, jitter included. The jitter of an occurrence is always the same. */
   dueAt(trigger: TriggerRecord, occurrence: EpochMs): EpochMs
-  /** The first occurrence after an instant, exclusively. */
+  /** Like `next`, with the time at which it is due. */
   occurrenceAfter(trigger: TriggerRecord, after: EpochMs): NextOccurrence
   toNextOccurrence(trigger: TriggerRecord, occurrence: EpochMs | undefined): NextOccurrence
 }
@@ -53,7 +56,7 @@ export function createSchedule({ cronSchedule, digest }: ScheduleDeps): Schedule
 export const isScheduled = ({ enabled, orphanedAt, failure }: TriggerRecord): boolean =>
   enabled && orphanedAt === undefined && failure === undefined
 
-/** Whether the trigger has expired at an instant; nothing occurs from then on. */
+/** Whether the trigger has expired at an instant; it has no occurrence from then on. */
 export const isExpired = ({ expiresAt }: TriggerRecord, at: EpochMs): boolean =>
   expiresAt !== undefined && expiresAt <= at
 

@@ -6,7 +6,7 @@ import { createTriggerServer } from './triggers.fixture.ts'
 const IN_CHAT = { id: 'chatty', kind: 'event', event: 'said', target: { agentId: 'echo', sessionId: 'chat' } } as const
 const ANY_SESSION = { subject: 'alice', scopes: ['agents:invoke', 'sessions:write'] }
 
-async function serving() {
+async function startServer() {
   const server = await createTriggerServer().start()
   return {
     ...server,
@@ -20,7 +20,7 @@ async function serving() {
     owner: async () => (await server.storage.sessions.find('chat', EVERY_ROW))?.owner,
     async fire() {
       await server.engine.emitEvent({ name: 'said', payload: 'hi' })
-      await server.settle()
+      await server.untilIdle()
       const { status, reason } = (await server.fires('chatty')).at(-1) ?? {}
       return [status, reason]
     },
@@ -28,10 +28,10 @@ async function serving() {
 }
 
 describe('a fire whose target names a session', () => {
-  it('makes the session on first use, for whom the trigger acts for, and uses it from then on', async () => {
-    const { create, fire, owner, pass } = await serving()
+  it('creates the session on first use, owned by the creator of the trigger, and reuses it', async () => {
+    const { create, fire, owner, advance } = await startServer()
     await create(IN_CHAT)
-    await pass(1_000)
+    await advance(1_000)
 
     expect([await fire(), await fire(), await owner()]).toEqual([
       ['completed', undefined],
@@ -40,19 +40,19 @@ describe('a fire whose target names a session', () => {
     ])
   })
 
-  it('uses what was there, and not theirs, when it was created by somebody who may use every session', async () => {
-    const { create, insert, fire, pass } = await serving()
+  it('uses an existing session of another owner if the creator of the trigger may write every session', async () => {
+    const { create, insert, fire, advance } = await startServer()
     await insert('bob')
-    await pass(1_000)
+    await advance(1_000)
     await create(IN_CHAT, ANY_SESSION)
 
     expect(await fire()).toEqual(['completed', undefined])
   })
 
-  it('fails in a session that somebody else has made since the trigger was created', async () => {
-    const { create, insert, fire, pass, storage } = await serving()
+  it('fails if another owner created the session after the trigger', async () => {
+    const { create, insert, fire, advance, storage } = await startServer()
     await create(IN_CHAT)
-    await pass(1_000)
+    await advance(1_000)
     await insert('bob')
 
     expect(await fire()).toEqual(['failed', expect.stringContaining('session-not-found')])

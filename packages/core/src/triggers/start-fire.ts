@@ -1,5 +1,6 @@
 import {
   AppError,
+  definedMembers,
   type EpochMs,
   EVERY_ROW,
   type FireRecord,
@@ -32,32 +33,32 @@ export interface StartFireDeps {
 export interface StartFireRequest {
   readonly trigger: TriggerRecord
   readonly fire: FireRecord
-  /** What is written with the run, given the fire as started. @throws what keeps it from being started */
+  /** Returns what is committed with the run, given the started fire. May throw to prevent the start. */
   readonly writes: (started: FireRecord) => Promise<readonly Write[]>
-  /** Of a fire by hand; a fire's own key when missing. */
+  /** The idempotency key of a request that fires by hand; defaults to a key derived from the fire. */
   readonly key?: KeyedRequest | undefined
   readonly reply?: ((run: RunRecord) => Reply) | undefined
-  /** Of the request that fires it by hand. */
+  /** The trace context of a request that fires by hand. */
   readonly traceparent?: string | undefined
   readonly at: EpochMs
 }
 
 /**
- * Starts the run of a fire. The fire, its trigger, the run and their events are one commit.
+ * Starts the run of a fire. The fire, its trigger, the run and their events are committed together.
  *
- * @throws AppError as `StartRun`, and what `writes` throws
+ * @throws AppError the errors of `StartRun`, and whatever `writes` throws
  */
 export async function startFire(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
   const { tracer } = deps
   const { trigger, fire, traceparent } = request
-  if (!tracer.isEnabled) return start(deps, request)
+  if (!tracer.isEnabled) return startRunOfFire(deps, request)
   const span = tracer.start(
     'trigger.fire',
     { 'perdure.trigger.id': trigger.id, 'perdure.fire.id': fire.id },
     traceparent,
   )
   try {
-    const reply = await start(deps, { ...request, traceparent: span.traceparent })
+    const reply = await startRunOfFire(deps, { ...request, traceparent: span.traceparent })
     span.end()
     return reply
   } catch (error) {
@@ -66,7 +67,7 @@ export async function startFire(deps: StartFireDeps, request: StartFireRequest):
   }
 }
 
-async function start(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
+async function startRunOfFire(deps: StartFireDeps, request: StartFireRequest): Promise<Reply> {
   const { trigger, fire, writes, key, reply, at, traceparent } = request
   const { target } = trigger
   const input = target.input ?? fire.input
@@ -85,27 +86,28 @@ async function start(deps: StartFireDeps, request: StartFireRequest): Promise<Re
     origin: {
       triggerId: trigger.id,
       writes: (run) => writes({ ...fire, status: 'started', firedAt: at, runId: run.id }),
-      ...(reply === undefined ? {} : { reply }),
+      ...definedMembers({ reply }),
     },
   })
 }
 
 /**
- * On whose behalf a trigger acts: code of the configuration may do everything. Who made one over the API was asked then
- * whether the session is theirs to use; nobody asked about one that was made since, under the same id.
+ * The principal on whose behalf a trigger acts. A trigger declared in code may do everything. The creator of a trigger
+ * was authorized to use its session when the trigger was created; that does not cover a session which was created later
+ * under the same id.
  */
 async function principalOf({ sessions }: StartFireDeps, trigger: TriggerRecord): Promise<Principal> {
   const { owner, source, target, createdAt } = trigger
   if (source === 'code') return { subject: owner, scopes: ['admin:*'] }
   const session = target.sessionId === undefined ? undefined : await sessions.find(target.sessionId, EVERY_ROW)
-  const wasAsked = session !== undefined && session.createdAt <= createdAt
-  return { subject: owner, scopes: wasAsked ? [`sessions:write:${session.id}`] : [] }
+  const wasAuthorized = session !== undefined && session.createdAt <= createdAt
+  return { subject: owner, scopes: wasAuthorized ? [`sessions:write:${session.id}`] : [] }
 }
 
 /**
- * As `startFire`, unless the trigger has changed since it was read: then nothing is started.
+ * Like `startFire`, but starts nothing if the trigger has changed since it was read.
  *
- * @throws AppError as `startFire`
+ * @throws AppError the errors of `startFire`
  */
 export async function startUnlessSuperseded(
   deps: StartFireDeps,
@@ -126,20 +128,21 @@ export async function startUnlessSuperseded(
   }
 }
 
-/** What a refused start means for the fire. */
+/** The consequence of a refused start: the fire is retried later, or it gets a final status. */
 export type Refusal =
   | { readonly kind: 'later' }
-  | { readonly kind: 'over'; readonly status: 'skipped' | 'failed'; readonly reason: string }
+  | { readonly kind: 'final'; readonly status: 'skipped' | 'failed'; readonly reason: string }
 
-const LATER: ReadonlySet<string> = new Set(['queue-full', 'server-draining'])
+const RETRIED_CODES: ReadonlySet<string> = new Set(['queue-full', 'server-draining'])
 
-/** @throws what is no refusal but a fault of the storage */
+/** @throws the error itself if it is a storage fault rather than a refusal */
 export function refusalOf(error: unknown): Refusal {
-  if (!(error instanceof AppError)) return { kind: 'over', status: 'failed', reason: `run-failed: ${textOf(error)}` }
+  if (!(error instanceof AppError))
+    return { kind: 'final', status: 'failed', reason: `run-failed: ${messageOf(error)}` }
   if (isStorageError(error)) throw error
-  if (LATER.has(error.id)) return { kind: 'later' }
+  if (RETRIED_CODES.has(error.id)) return { kind: 'later' }
   const status = error.id === 'agent-busy' ? 'skipped' : 'failed'
-  return { kind: 'over', status, reason: `${error.id}: ${error.message}` }
+  return { kind: 'final', status, reason: `${error.id}: ${error.message}` }
 }
 
-export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -7,25 +7,25 @@ const HOUR = 3_600_000
 const HOURLY = { id: 'hourly', kind: 'cron', cron: '0 * * * *' } as const
 
 /** A started server at 2025-01-01T00:00Z with one trigger. */
-async function serving(trigger: object, options: ServerOptions = {}) {
+async function startServer(trigger: object, options: ServerOptions = {}) {
   const server = await createTriggerServer(options).start()
-  const whole = { ...HOURLY, target: { agentId: 'echo' }, ...trigger } as TriggerRegistration
-  await server.create(whole)
+  const registration = { ...HOURLY, target: { agentId: 'echo' }, ...trigger } as TriggerRegistration
+  await server.create(registration)
   return server
 }
 
-type Server = Awaited<ReturnType<typeof serving>>
+type Server = Awaited<ReturnType<typeof startServer>>
 
-const story = async (server: Server, id = 'hourly') =>
+const firesOf = async (server: Server, id = 'hourly') =>
   (await server.fires(id)).map(({ status, scheduledAt }) => `${iso(scheduledAt)?.slice(11, 19)} ${status}`)
 
-describe('the trigger daemon', () => {
-  it('fires a cron trigger at each of its times, once, and says so', async () => {
-    const server = await serving({ target: { agentId: 'echo', input: { of: 'hour' } } })
+describe('createTriggerDaemon', () => {
+  it('fires a cron trigger once at each occurrence and appends an event', async () => {
+    const server = await startServer({ target: { agentId: 'echo', input: { of: 'hour' } } })
 
-    await server.pass(2 * HOUR + MINUTE)
+    await server.advance(2 * HOUR + MINUTE)
 
-    expect(await story(server)).toEqual(['01:00:00 completed', '02:00:00 completed'])
+    expect(await firesOf(server)).toEqual(['01:00:00 completed', '02:00:00 completed'])
     expect(server.seen.map(({ input }) => input)).toEqual([{ of: 'hour' }, { of: 'hour' }])
     expect(await server.events('hourly')).toEqual(['trigger.fired', 'trigger.fired'])
     const [first] = await server.runs()
@@ -44,21 +44,21 @@ describe('the trigger daemon', () => {
     })
   })
 
-  it('fires an interval trigger in whole intervals since its creation', async () => {
+  it('fires an interval trigger at multiples of its interval after its creation', async () => {
     const server = createTriggerServer()
     await server.start()
-    await server.pass(17_000)
+    await server.advance(17_000)
     await server.create({ id: 'beat', kind: 'interval', intervalMs: 90_000, target: { agentId: 'echo' } })
 
-    await server.pass(200_000)
+    await server.advance(200_000)
 
-    expect(await story(server, 'beat')).toEqual(['00:01:47 completed', '00:03:17 completed'])
+    expect(await firesOf(server, 'beat')).toEqual(['00:01:47 completed', '00:03:17 completed'])
   })
 
-  it('says of a fire that its run failed, and why', async () => {
-    const server = await serving({ target: { agentId: 'fails' } })
+  it('records the failure of the run on its fire, with the reason', async () => {
+    const server = await startServer({ target: { agentId: 'fails' } })
 
-    await server.pass(HOUR + MINUTE)
+    await server.advance(HOUR + MINUTE)
 
     const [fire] = await server.fires('hourly')
     expect(fire).toMatchObject({ status: 'failed', reason: 'bad-luck: no luck' })
@@ -73,25 +73,25 @@ describe('the trigger daemon', () => {
     ['skip', ['01:00:00 started', '02:00:00 skipped', '03:00:00 skipped'], 1],
     ['queue', ['01:00:00 started', '02:00:00 pending', '03:00:00 pending'], 1],
     ['allow', ['01:00:00 started', '02:00:00 started', '03:00:00 started'], 3],
-  ] as const)('keeps the overlap policy %s while a run has not ended', async (overlap, expected, runs) => {
-    const server = await serving({ overlap, target: { agentId: 'held' } })
+  ] as const)('applies the overlap policy %s while a run has not ended', async (overlap, expected, runs) => {
+    const server = await startServer({ overlap, target: { agentId: 'held' } })
 
-    await server.pass(3 * HOUR + MINUTE)
+    await server.advance(3 * HOUR + MINUTE)
 
-    expect(await story(server)).toEqual(expected)
+    expect(await firesOf(server)).toEqual(expected)
     expect(await server.runs()).toHaveLength(runs)
   })
 
-  it('starts queued fires one after the other, each when the one before has ended', async () => {
-    const server = await serving({ overlap: 'queue', target: { agentId: 'held' } })
-    await server.pass(3 * HOUR + MINUTE)
+  it('starts each queued fire when the run of the previous one has ended', async () => {
+    const server = await startServer({ overlap: 'queue', target: { agentId: 'held' } })
+    await server.advance(3 * HOUR + MINUTE)
 
     await server.release()
-    expect(await story(server)).toEqual(['01:00:00 completed', '02:00:00 started', '03:00:00 pending'])
+    expect(await firesOf(server)).toEqual(['01:00:00 completed', '02:00:00 started', '03:00:00 pending'])
     await server.release()
     await server.release()
 
-    expect(await story(server)).toEqual(['01:00:00 completed', '02:00:00 completed', '03:00:00 completed'])
+    expect(await firesOf(server)).toEqual(['01:00:00 completed', '02:00:00 completed', '03:00:00 completed'])
     expect(server.seen.map(({ metadata }) => metadata.scheduledAt?.slice(11, 13))).toEqual(['01', '02', '03'])
   })
 
@@ -99,34 +99,34 @@ describe('the trigger daemon', () => {
     ['none', ['01:00:00 missed', '02:00:00 missed', '03:00:00 missed'], 3],
     ['latest', ['01:00:00 missed', '02:00:00 missed', '03:00:00 completed'], 2],
     ['all', ['01:00:00 completed', '02:00:00 completed', '03:00:00 completed'], 0],
-  ] as const)('catches up by the policy %s after a down time', async (catchUp, expected, missed) => {
-    const { storage, clock, ids, stop } = await serving({ catchUp, overlap: 'allow' })
+  ] as const)('applies the catch-up policy %s after a downtime', async (catchUp, expected, missed) => {
+    const { storage, clock, ids, stop } = await startServer({ catchUp, overlap: 'allow' })
     await stop()
     clock.advance(3 * HOUR + 10 * MINUTE)
 
     const next = await createTriggerServer({ storage, clock, ids }).start()
 
-    expect(await story(next)).toEqual(expected)
+    expect(await firesOf(next)).toEqual(expected)
     expect((await next.trigger('hourly')).missed).toBe(missed)
-    await next.pass(HOUR)
-    expect((await story(next)).at(-1)).toBe('04:00:00 completed')
+    await next.advance(HOUR)
+    expect((await firesOf(next)).at(-1)).toBe('04:00:00 completed')
   })
 
-  it('fires with the policy none what is a minute late at most', async () => {
+  it('fires an occurrence that is at most a minute late under the catch-up policy none', async () => {
     for (const [lateMs, expected] of [
       [MINUTE, ['01:00:00 completed']],
       [MINUTE + 1, ['01:00:00 missed']],
     ] as const) {
-      const { storage, clock, ids, stop } = await serving({ catchUp: 'none' })
+      const { storage, clock, ids, stop } = await startServer({ catchUp: 'none' })
       await stop()
       clock.advance(HOUR + lateMs)
 
-      expect(await story(await createTriggerServer({ storage, clock, ids }).start())).toEqual(expected)
+      expect(await firesOf(await createTriggerServer({ storage, clock, ids }).start())).toEqual(expected)
     }
   })
 
-  it('catches up at most maxCatchUp, the newest, and nothing older than the window', async () => {
-    const { storage, clock, ids, stop } = await serving({
+  it('catches up on at most maxCatchUp of the newest occurrences, and none older than the window', async () => {
+    const { storage, clock, ids, stop } = await startServer({
       ...{ catchUp: 'all', maxCatchUp: 3, overlap: 'allow' },
       catchUpWindowMs: 90 * MINUTE,
     })
@@ -135,7 +135,7 @@ describe('the trigger daemon', () => {
 
     const next = await createTriggerServer({ storage, clock, ids }).start()
 
-    expect(await story(next)).toEqual([
+    expect(await firesOf(next)).toEqual([
       '01:00:00 missed',
       '02:00:00 missed',
       '03:00:00 missed',
@@ -144,7 +144,7 @@ describe('the trigger daemon', () => {
     ])
   })
 
-  it('counts what it missed in a long down time, and keeps the newest hundred in the history', async () => {
+  it('counts every missed occurrence of a long downtime and keeps the newest hundred in the history', async () => {
     const server = createTriggerServer()
     await server.start()
     await server.create({ id: 'beat', kind: 'interval', intervalMs: 1_000, target: { agentId: 'echo' } })
@@ -153,7 +153,7 @@ describe('the trigger daemon', () => {
 
     const { storage, clock, ids } = server
     const next = await createTriggerServer({ storage, clock, ids }).start()
-    await next.pass(1)
+    await next.advance(1)
 
     expect(await next.trigger('beat')).toMatchObject({ missed: 7_199, fireCount: 1 })
     const fires = await next.fires('beat')
@@ -164,70 +164,70 @@ describe('the trigger daemon', () => {
     expect(fires.at(-1)).toMatchObject({ status: 'completed', scheduledAt: ms('2025-01-01T02:00:00Z') })
   })
 
-  it('repeats nothing after the wall clock was set back, and goes on after what it has decided', async () => {
-    const server = await serving({})
-    await server.pass(2 * HOUR + MINUTE)
+  it('repeats no decided occurrence after the wall clock was set back', async () => {
+    const server = await startServer({})
+    await server.advance(2 * HOUR + MINUTE)
 
     server.clock.setWall(ms('2025-01-01T00:30:00Z'))
-    await server.pass(2 * HOUR + 31 * MINUTE)
+    await server.advance(2 * HOUR + 31 * MINUTE)
 
-    expect(await story(server)).toEqual(['01:00:00 completed', '02:00:00 completed', '03:00:00 completed'])
+    expect(await firesOf(server)).toEqual(['01:00:00 completed', '02:00:00 completed', '03:00:00 completed'])
   })
 
-  it('notices within half a minute that the wall clock was set forward', async () => {
-    const server = await serving({})
-    await server.settle()
+  it('detects within half a minute that the wall clock was set forward', async () => {
+    const server = await startServer({})
+    await server.untilIdle()
 
     server.clock.setWall(ms('2025-01-01T03:20:00Z'))
     server.clock.advance(30_000)
-    await server.settle()
+    await server.untilIdle()
 
-    expect(await story(server)).toEqual(['01:00:00 missed', '02:00:00 missed', '03:00:00 completed'])
+    expect(await firesOf(server)).toEqual(['01:00:00 missed', '02:00:00 missed', '03:00:00 completed'])
   })
 
-  it('looks for earlier times after the wall clock was set back before anything was decided', async () => {
-    const server = await serving({})
+  it('schedules an earlier occurrence after the wall clock was set back before any decision', async () => {
+    const server = await startServer({})
     server.clock.setWall(ms('2024-12-30T22:30:00Z'))
     server.clock.advance(30_000)
-    await server.settle()
+    await server.untilIdle()
 
     expect((await server.trigger('hourly')).nextFireAt).toBe('2024-12-30T23:00:00.000Z')
   })
 
-  it('spreads fires by the jitter, each always by the same', async () => {
-    const server = await serving({ jitterMs: 10 * MINUTE })
+  it('delays an occurrence by a jitter that is always the same', async () => {
+    const server = await startServer({ jitterMs: 10 * MINUTE })
     const { nextFireAt } = await server.trigger('hourly')
     const delay = ms(String(nextFireAt)) - ms('2025-01-01T01:00:00Z')
     expect(delay).toBeGreaterThan(0)
     expect(delay).toBeLessThanOrEqual(10 * MINUTE)
 
-    await server.pass(HOUR + delay - 1)
-    expect(await story(server)).toEqual([])
-    await server.pass(1)
-    expect(await story(server)).toEqual(['01:00:00 completed'])
+    await server.advance(HOUR + delay - 1)
+    expect(await firesOf(server)).toEqual([])
+    await server.advance(1)
+    expect(await firesOf(server)).toEqual(['01:00:00 completed'])
 
-    const again = await serving({ jitterMs: 10 * MINUTE })
+    const again = await startServer({ jitterMs: 10 * MINUTE })
     expect((await again.trigger('hourly')).nextFireAt).toBe(nextFireAt)
   })
 
-  it('fires nothing from its expiry on, also not what was due before', async () => {
-    const server = await serving({ expiresAt: '2025-01-01T02:00:00.000Z' })
-    await server.pass(4 * HOUR)
-    expect(await story(server)).toEqual(['01:00:00 completed'])
+  it('fires nothing after the expiry, not even occurrences that were due before it', async () => {
+    const server = await startServer({ expiresAt: '2025-01-01T02:00:00.000Z' })
+    await server.advance(4 * HOUR)
+    expect(await firesOf(server)).toEqual(['01:00:00 completed'])
     expect(await server.trigger('hourly')).toMatchObject({ status: 'expired', nextFireAt: null })
 
-    const { storage, clock, ids, stop } = await serving({ expiresAt: '2025-01-01T02:30:00.000Z' })
+    const { storage, clock, ids, stop } = await startServer({ expiresAt: '2025-01-01T02:30:00.000Z' })
     await stop()
     clock.advance(3 * HOUR)
-    expect(await story(await createTriggerServer({ storage, clock, ids }).start())).toEqual([
+    expect(await firesOf(await createTriggerServer({ storage, clock, ids }).start())).toEqual([
       '01:00:00 missed',
       '02:00:00 missed',
     ])
   })
 
-  it('lets a busy target skip the fire, and a missing one fail it', async () => {
-    const server = await serving({ overlap: 'allow', target: { agentId: 'single' } })
-    await server.pass(2 * HOUR + MINUTE)
+  it('skips a fire whose target is busy and fails one whose target is missing', async () => {
+    const server = await startServer({ overlap: 'allow', target: { agentId: 'single' } })
+    await server.advance(2 * HOUR + MINUTE)
     const fires = await server.fires('hourly')
     expect(fires.map(({ status }) => status)).toEqual(['started', 'skipped'])
     expect(fires[1]?.reason).toMatch(/^agent-busy: /)
@@ -243,29 +243,29 @@ describe('the trigger daemon', () => {
     expect((await without.events('hourly')).at(-1)).toBe('trigger.failed')
   })
 
-  it('keeps an occurrence until there is a place in the queue', async () => {
-    const server = await serving({ target: { agentId: 'echo' } }, { concurrency: 1, maxQueued: 0 })
+  it('retries an occurrence until the queue has a free slot', async () => {
+    const server = await startServer({ target: { agentId: 'echo' } }, { concurrency: 1, maxQueued: 0 })
     await server.engine.startRun({
       target: { kind: 'agent', id: 'held' },
       ...{ body: {}, principal: { subject: 'bob', scopes: [] }, answer: 'accepted' },
     })
-    await server.pass(HOUR + 5_000)
-    expect(await story(server)).toEqual([])
+    await server.advance(HOUR + 5_000)
+    expect(await firesOf(server)).toEqual([])
 
     await server.release()
-    await server.pass(1_000)
+    await server.advance(1_000)
 
-    expect(await story(server)).toEqual(['01:00:00 completed'])
+    expect(await firesOf(server)).toEqual(['01:00:00 completed'])
   })
 
-  it('forgets fires that are over after thirty days', async () => {
-    const server = await serving({ cron: '0 0 1 * *', id: 'monthly' })
-    await server.pass(31 * 24 * HOUR + HOUR)
+  it('deletes ended fires after thirty days', async () => {
+    const server = await startServer({ cron: '0 0 1 * *', id: 'monthly' })
+    await server.advance(31 * 24 * HOUR + HOUR)
     expect(await server.fires('monthly')).toHaveLength(1)
 
-    await server.pass(29 * 24 * HOUR)
+    await server.advance(29 * 24 * HOUR)
     const before = await server.fires('monthly')
-    await server.pass(2 * 24 * HOUR)
+    await server.advance(2 * 24 * HOUR)
 
     expect(before.map(({ scheduledAt }) => iso(scheduledAt)?.slice(0, 10))).toEqual(['2025-02-01', '2025-03-01'])
     expect((await server.fires('monthly')).map(({ scheduledAt }) => iso(scheduledAt)?.slice(0, 10))).toEqual([

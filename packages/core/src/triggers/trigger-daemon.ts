@@ -1,9 +1,9 @@
-import { isTerminal } from '@perdure/protocol'
 import { plusMs, type RunRecord, type Timers, type TriggerOverview } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import type { Daemon } from '../lifecycle/daemon.ts'
 import { createSupervisedLoop } from '../lifecycle/supervised-loop.ts'
 import { watchClock } from './clock-watch.ts'
-import { count, type DecideDueDeps, decideDue, type Progress } from './decide-due.ts'
+import { countFires, type DecideDueDeps, decideDue, type Progress } from './decide-due.ts'
 import { rescheduleAll } from './reschedule-all.ts'
 import { isIdleKind, scheduleIdle, scheduleIdleTriggers } from './schedule-idle.ts'
 import { startPending } from './start-pending.ts'
@@ -19,44 +19,43 @@ export interface TriggerHealth extends TriggerOverview {
 export interface TriggerDaemon extends Daemon {
   /** Wakes the daemon to pick up created, changed or decided triggers. */
   wake(): void
-  /** To be called for every run that has ended or is suspended. */
+  /** To be called for every run that has ended or was suspended. */
   observe(run: RunRecord): void
-  /** As of the last pass. Reads no storage. */
+  /** As of the last pass; does not read the storage. */
   health(): TriggerHealth
 }
 
-/** More than the triggers that one server may hold. */
+/** At least the number of triggers that a server may have. */
 const BATCH = 1_000
-const RETRY_LATER_MS = 1_000
+const RETRY_DELAY_MS = 1_000
 const PRUNE_EVERY_MS = 3_600_000
 const PRUNE_ROWS = 500
 /** How long the history keeps a fire that has ended. */
 const FIRES_KEPT_MS = 30 * 86_400_000
 
-/** What one pass over some triggers has found. */
-interface Pass {
-  /** Whether some trigger has to be tried again soon. */
-  readonly isLater: boolean
+interface PassResult {
+  /** Whether a trigger has to be retried soon. */
+  readonly needsRetry: boolean
   readonly faults: readonly unknown[]
 }
 
-/** Fires triggers when they are due, and starts the runs of pending fires. */
+/** Creates the daemon that fires due triggers and starts the runs of pending fires. */
 export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
   const { triggers, fires, clock, logger, unitOfWork } = deps
   const isClockSet = watchClock(clock)
-  /** Triggers whose next occurrence has to be computed again: those of the clock, and idle ones. */
+  /** The kinds of triggers whose next occurrence has to be recomputed. */
   const stale = new Set<'clock' | 'idle'>(['clock', 'idle'])
   let overview: TriggerOverview = { active: 0, disabled: 0 }
   let hasIdle = false
   let prunedAtMs = Number.NEGATIVE_INFINITY
 
-  /** Keeps the fault of one trigger from affecting the others. */
-  const isolated = async (triggerId: string, work: () => Promise<Progress>): Promise<Pass> => {
+  /** Keeps a fault of one trigger from affecting the others. */
+  const isolated = async (triggerId: string, work: () => Promise<Progress>): Promise<PassResult> => {
     try {
-      return { isLater: (await work()) === 'later', faults: [] }
+      return { needsRetry: (await work()) === 'later', faults: [] }
     } catch (error) {
-      logger.error('trigger failed', error, { triggerId })
-      return { isLater: true, faults: [error] }
+      logger.error('cannot process trigger', error, { triggerId })
+      return { needsRetry: true, faults: [error] }
     }
   }
 
@@ -77,8 +76,8 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
     }
   }
 
-  const decideAll = async (): Promise<Pass> => {
-    const passes: Pass[] = []
+  const decideAll = async (): Promise<PassResult> => {
+    const passes: PassResult[] = []
     for (const trigger of await triggers.due(clock.now(), BATCH)) {
       const decide = async () => {
         if (isIdleKind(trigger)) await scheduleIdle(deps, trigger)
@@ -86,17 +85,17 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
       }
       passes.push(await isolated(trigger.id, decide))
     }
-    return merged(passes)
+    return mergeResults(passes)
   }
 
-  /** Starts the first pending fire of each trigger, repeatedly, until every fire that is left has to wait. */
-  const startAll = async (): Promise<Pass> => {
+  /** Starts the first pending fire of each trigger, repeatedly, until every remaining fire has to wait. */
+  const startAll = async (): Promise<PassResult> => {
     const waiting = new Set<string>()
-    const passes: Pass[] = []
+    const passes: PassResult[] = []
     for (;;) {
       const pending = await fires.firstPending(BATCH)
       const startable = pending.filter(({ id }) => !waiting.has(id))
-      if (startable.length === 0) return merged(passes)
+      if (startable.length === 0) return mergeResults(passes)
       for (const fire of startable) {
         const start = async () => {
           const outcome = await startPending(deps, fire)
@@ -104,7 +103,7 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
           return outcome === 'waits' ? 'done' : outcome
         }
         const pass = await isolated(fire.triggerId, start)
-        if (pass.isLater) waiting.add(fire.id)
+        if (pass.needsRetry) waiting.add(fire.id)
         passes.push(pass)
       }
     }
@@ -122,18 +121,18 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
     name: 'triggers',
     async work() {
       await reschedule()
-      const { isLater, faults } = merged([await startAll(), await decideAll()])
+      const { needsRetry, faults } = mergeResults([await startAll(), await decideAll()])
       await prune()
       overview = await triggers.overview()
       if (faults.length > 0) throw faults[0]
-      if (isLater) return RETRY_LATER_MS
+      if (needsRetry) return RETRY_DELAY_MS
       return overview.nextDueAt === undefined ? undefined : overview.nextDueAt - clock.now()
     },
   })
 
-  const countEnd = async ({ triggerId = '', status }: RunRecord) => {
+  const countEndedRun = async ({ triggerId = '', status }: RunRecord) => {
     const trigger = await triggers.find(triggerId)
-    if (trigger !== undefined) count(deps, trigger, { status: status === 'completed' ? 'completed' : 'failed' })
+    if (trigger !== undefined) countFires(deps, trigger, { status: status === 'completed' ? 'completed' : 'failed' })
   }
 
   return {
@@ -150,14 +149,16 @@ export function createTriggerDaemon(deps: TriggerDaemonDeps): TriggerDaemon {
         return loop.wake()
       }
       if (!isTerminal(run.status)) return
-      countEnd(run).catch((error: unknown) => logger.warn('fire not counted', { error: String(error) }))
+      countEndedRun(run).catch((error: unknown) =>
+        logger.warn('cannot count the end of a fire', { error: String(error) }),
+      )
       loop.wake()
     },
     health: () => ({ ...overview, state: loop.state() }),
   }
 }
 
-const merged = (passes: readonly Pass[]): Pass => ({
-  isLater: passes.some(({ isLater }) => isLater),
+const mergeResults = (passes: readonly PassResult[]): PassResult => ({
+  needsRetry: passes.some(({ needsRetry }) => needsRetry),
   faults: passes.flatMap(({ faults }) => faults),
 })

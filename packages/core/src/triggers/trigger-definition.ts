@@ -10,7 +10,7 @@ import type { CreateTriggerRequest } from '@perdure/protocol'
 import type { InferInput, InferOutput } from 'valibot'
 import { kindOf } from './kinds/trigger-kinds.ts'
 
-/** A trigger as the configuration declares it or a request asks for it, with its defaults filled in. */
+/** A trigger as declared in the configuration or requested over the API, with its defaults filled in. */
 export type TriggerDefinition = InferOutput<typeof CreateTriggerRequest>
 
 /** A trigger as an author writes it. */
@@ -51,7 +51,7 @@ function targetOf(target: TriggerDefinition['target']): TriggerRecord['target'] 
     : { kind: 'workflow', id: target.workflowId, ...rest }
 }
 
-/** What the schema cannot tell. @throws AppError `validation-failed` */
+/** Checks what the schema cannot express. @throws AppError `validation-failed` */
 export function checkDefinition(definition: TriggerDefinition, cronSchedule: CronSchedule, now: EpochMs): void {
   const problem = problemOf(definition, cronSchedule, now)
   if (problem !== undefined) throw new AppError('validation-failed', { message: `body.${problem}`, hint: HINT })
@@ -63,4 +63,4 @@ export function problemOf(definition: TriggerDefinition, cronSchedule: CronSched
   return kindOf(definition).problemOf(definition, cronSchedule)
 }
 
-const HINT = 'see the guide to triggers'
+const HINT = 'correct the field; see the guide to triggers'

@@ -18,7 +18,7 @@ export interface TriggerEventDetail {
   readonly reason?: string | undefined
 }
 
-/** An event that the subject of the trigger carries. */
+/** An event on the subject of the trigger. */
 export function triggerEvent(triggerId: string, type: TriggerEventType, detail: TriggerEventDetail): NewEvent {
   const { at, fireId, scheduledAt, runId, reason } = detail
   return {

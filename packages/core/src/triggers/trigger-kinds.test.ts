@@ -8,50 +8,50 @@ const MINUTE = 60_000
 const QUIET = { id: 'quiet', kind: 'idle', idleMs: 10 * MINUTE, target: { agentId: 'echo' } } as const
 const PAID = { id: 'paid', kind: 'event', event: 'order.paid', target: { agentId: 'echo' } } as const
 
-const serving = (options = {}) => createTriggerServer(options).start()
-type Server = Awaited<ReturnType<typeof serving>>
+const startServer = (options = {}) => createTriggerServer(options).start()
+type Server = Awaited<ReturnType<typeof startServer>>
 
 const times = async (server: Server, id: string) =>
   (await server.fires(id)).map(({ scheduledAt, status }) => `${iso(scheduledAt)?.slice(11, 19)} ${status}`)
 
-/** A run that somebody asks for. */
-const ask = async (server: Server, agentId: string, sessionId?: string) => {
+/** Starts a run as a client would. */
+const startRun = async (server: Server, agentId: string, sessionId?: string) => {
   await server.engine.startRun({
     target: { kind: 'agent', id: agentId },
     ...{ body: { sessionId }, principal: { subject: 'bob', scopes: [] }, answer: 'accepted' },
   })
-  await server.settle()
+  await server.untilIdle()
 }
 
 describe('an idle trigger', () => {
-  it('fires once for each quiet time of the server, counted from the end of the last run that was asked for', async () => {
-    const server = await serving()
+  it('fires once per quiet period, counted from the end of the last run that a client started', async () => {
+    const server = await startServer()
     await server.create(QUIET)
-    await server.pass(4 * MINUTE)
-    await ask(server, 'echo')
-    await server.pass(30 * MINUTE)
+    await server.advance(4 * MINUTE)
+    await startRun(server, 'echo')
+    await server.advance(30 * MINUTE)
     expect(await times(server, 'quiet')).toEqual(['00:14:00 completed'])
 
-    await ask(server, 'echo')
-    await server.pass(30 * MINUTE)
+    await startRun(server, 'echo')
+    await server.advance(30 * MINUTE)
 
     expect(await times(server, 'quiet')).toEqual(['00:14:00 completed', '00:44:00 completed'])
   })
 
-  it('waits while a run that was asked for executes', async () => {
-    const server = await serving()
+  it('waits while a run that a client started is executing', async () => {
+    const server = await startServer()
     await server.create(QUIET)
-    await ask(server, 'held')
-    await server.pass(60 * MINUTE)
+    await startRun(server, 'held')
+    await server.advance(60 * MINUTE)
     expect(await times(server, 'quiet')).toEqual([])
 
     await server.release()
-    await server.pass(11 * MINUTE)
+    await server.advance(11 * MINUTE)
 
     expect(await times(server, 'quiet')).toEqual(['01:10:00 completed'])
   })
 
-  it('fires also when the storage was busy as the quiet time began', async () => {
+  it('fires even if the storage was busy when the quiet period began', async () => {
     const { triggers, ...rest } = createInMemoryStorage()
     let isBusy = false
     const lastActivity: typeof triggers.lastActivity = (...args) => {
@@ -59,56 +59,56 @@ describe('an idle trigger', () => {
       isBusy = false
       return Promise.reject(storageBusy())
     }
-    const server = await serving({ storage: { ...rest, triggers: { ...triggers, lastActivity } } })
+    const server = await startServer({ storage: { ...rest, triggers: { ...triggers, lastActivity } } })
     await server.create(QUIET)
-    await ask(server, 'held')
-    await server.pass(60 * MINUTE)
+    await startRun(server, 'held')
+    await server.advance(60 * MINUTE)
 
     isBusy = true
     await server.release()
-    await server.pass(11 * MINUTE)
+    await server.advance(11 * MINUTE)
 
     expect(isBusy).toBe(false)
     expect(await times(server, 'quiet')).toEqual(['01:10:00 completed'])
   })
 
-  it('looks at one session alone when its target names one', async () => {
-    const server = await serving()
+  it('considers only the runs of the session that its target names', async () => {
+    const server = await startServer()
     await server.create({ ...QUIET, target: { agentId: 'echo', sessionId: 'chat' } })
-    await ask(server, 'echo', 'chat')
-    await server.pass(5 * MINUTE)
-    await ask(server, 'echo', 'other')
-    await ask(server, 'held', 'other')
+    await startRun(server, 'echo', 'chat')
+    await server.advance(5 * MINUTE)
+    await startRun(server, 'echo', 'other')
+    await startRun(server, 'held', 'other')
 
-    await server.pass(20 * MINUTE)
+    await server.advance(20 * MINUTE)
 
     expect(await times(server, 'quiet')).toEqual(['00:10:00 completed'])
   })
 
-  it('fires once for a quiet time that a restart lies in', async () => {
-    const server = await serving()
+  it('fires once for a quiet period that spans a restart', async () => {
+    const server = await startServer()
     await server.create(QUIET)
-    await ask(server, 'echo')
+    await startRun(server, 'echo')
     await server.stop()
     server.clock.advance(60 * MINUTE)
     const { storage, clock, ids } = server
-    const next = await serving({ storage, clock, ids })
-    await next.pass(60 * MINUTE)
+    const next = await startServer({ storage, clock, ids })
+    await next.advance(60 * MINUTE)
     await next.stop()
 
-    expect(await times(await serving({ storage, clock, ids }), 'quiet')).toEqual(['00:10:00 completed'])
+    expect(await times(await startServer({ storage, clock, ids }), 'quiet')).toEqual(['00:10:00 completed'])
   })
 })
 
 describe('an event trigger', () => {
-  it('hands the payload to its run, and says which fires an event has set off', async () => {
-    const server = await serving()
+  it('passes the payload to its run and returns the ids of the fires to the emitter', async () => {
+    const server = await startServer()
     await server.create(PAID)
     await server.create({ ...PAID, id: 'fixed', target: { agentId: 'echo', input: 'fixed' } })
     await server.create({ ...PAID, id: 'other', event: 'order.lost' })
 
     const { body } = await server.engine.emitEvent({ name: 'order.paid', payload: { order: 7 } })
-    await server.settle()
+    await server.untilIdle()
 
     const fires = [...(await server.fires('paid')), ...(await server.fires('fixed'))]
     expect((body as { fireIds: string[] }).fireIds.toSorted()).toEqual(fires.map(({ id }) => id).toSorted())
@@ -117,39 +117,39 @@ describe('an event trigger', () => {
     expect(await server.fires('other')).toEqual([])
   })
 
-  it('fires once for one key, however often the event is sent', async () => {
-    const server = await serving()
+  it('fires once when an event is sent repeatedly with the same key', async () => {
+    const server = await startServer()
     await server.create(PAID)
     const emit = () => server.engine.emitEvent({ name: 'order.paid', key: { id: 'k', fingerprint: 'f' } })
 
     await Promise.all([emit(), emit(), emit()])
-    await server.settle()
+    await server.untilIdle()
 
     expect(await server.fires('paid')).toHaveLength(1)
     expect(await server.runs()).toHaveLength(1)
   })
 
-  it('fires for each of many events of one instant', async () => {
-    const server = await serving()
+  it('fires for each of many events at the same instant', async () => {
+    const server = await startServer()
     await server.create({ ...PAID, overlap: 'allow' })
 
     await Promise.all(Array.from({ length: 20 }, (_, n) => server.engine.emitEvent({ name: 'order.paid', payload: n })))
-    await server.settle()
-    await server.settle()
+    await server.untilIdle()
+    await server.untilIdle()
 
     expect(server.seen.map(({ input }) => Number(input)).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 20 }, (_, n) => n),
     )
   })
 
-  it('queues events in their order, a hundred at most', async () => {
-    const server = await serving()
+  it('queues at most a hundred events, in order', async () => {
+    const server = await startServer()
     await server.create({ ...PAID, overlap: 'queue', target: { agentId: 'held' } })
     for (let n = 0; n < 103; n++) {
       await server.engine.emitEvent({ name: 'order.paid', payload: n })
-      if (n === 0) await server.settle()
+      if (n === 0) await server.untilIdle()
     }
-    await server.settle()
+    await server.untilIdle()
     expect((await times(server, 'paid')).filter((fire) => fire.endsWith('skipped'))).toHaveLength(2)
 
     await server.release()
@@ -158,12 +158,12 @@ describe('an event trigger', () => {
     expect(server.seen.map(({ input }) => input)).toEqual([0, 1, 2])
   })
 
-  it('fires nothing while it is disabled or after it has expired, nor for an event said to one run', async () => {
-    const server = await serving()
+  it('does not fire while disabled or expired, or for an event that is addressed to one run', async () => {
+    const server = await startServer()
     await server.create({ ...PAID, id: 'off', enabled: false })
     await server.create({ ...PAID, id: 'old', expiresAt: '2025-01-01T00:01:00.000Z' })
     await server.create({ ...PAID, id: 'on' })
-    await server.pass(MINUTE)
+    await server.advance(MINUTE)
 
     const all = await server.engine.emitEvent({ name: 'order.paid' })
     const one = await server.engine.emitEvent({ name: 'order.paid', runId: 'run_x' })
@@ -175,7 +175,7 @@ describe('an event trigger', () => {
 })
 
 describe('a cron library that throws', () => {
-  /** Works until a time, then throws for the crons that are marked. */
+  /** Works until the given time, then throws for the rule `bad`. */
   const fragile = (clock: { now(): number }, from: number): CronSchedule => ({
     ready: async () => undefined,
     problemOf: () => undefined,
@@ -185,14 +185,14 @@ describe('a cron library that throws', () => {
     },
   })
 
-  it('makes its trigger failing, visibly, and nothing else', async () => {
+  it('marks only the affected trigger as failing, until a restart with a working library', async () => {
     const clock = createManualClock()
     const cronSchedule = fragile(clock, clock.now() + 2 * MINUTE)
-    const server = await serving({ clock, cronSchedule })
+    const server = await startServer({ clock, cronSchedule })
     await server.create({ id: 'bad', kind: 'cron', cron: 'bad', target: { agentId: 'echo' } })
     await server.create({ id: 'good', kind: 'cron', cron: 'good', target: { agentId: 'echo' } })
 
-    await server.pass(4 * MINUTE + 1)
+    await server.advance(4 * MINUTE + 1)
 
     expect(await server.trigger('bad')).toMatchObject({
       status: 'failing',
@@ -205,7 +205,7 @@ describe('a cron library that throws', () => {
 
     await server.stop()
     const { storage, ids } = server
-    const healed = await serving({ storage, ids, clock, cronSchedule: fragile(clock, Number.POSITIVE_INFINITY) })
+    const healed = await startServer({ storage, ids, clock, cronSchedule: fragile(clock, Number.POSITIVE_INFINITY) })
     expect(await healed.trigger('bad')).toMatchObject({ status: 'active', nextFireAt: expect.any(String) })
   })
 })

@@ -7,7 +7,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const ON_TIME = MINUTE
 
-/** Both edges of zones that move by an hour and by half an hour, a leap day, and zones that never move. */
+/** Both clock changes of zones that shift by an hour and by half an hour, a leap day, and zones that never shift. */
 const EDGES = [
   ['America/New_York', '2025-03-09T07:00:00Z'],
   ['America/New_York', '2025-11-02T06:00:00Z'],
@@ -36,7 +36,7 @@ export type Step =
   | { readonly do: 'pass' | 'down' | 'step'; readonly ms: number }
   | { readonly do: 'restart' | 'enable' | 'disable' | 'fire' | 'finish' | 'prune' }
 
-const stepsOf: fc.Arbitrary<Step> = fc.oneof(
+const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 5 * HOUR }) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('down' as const), ms: fc.integer({ min: 1, max: 30 * HOUR }) }) },
   {
@@ -56,7 +56,7 @@ interface Rule {
   readonly definition: object
 }
 
-export interface Sequence {
+export interface Script {
   readonly edge: (typeof EDGES)[number]
   readonly beforeMs: number
   readonly cron: string | undefined
@@ -68,7 +68,7 @@ export interface Sequence {
   readonly steps: readonly Step[]
 }
 
-export const sequences: fc.Arbitrary<Sequence> = fc.record({
+export const scripts: fc.Arbitrary<Script> = fc.record({
   edge: fc.constantFrom(...EDGES),
   beforeMs: fc.integer({ min: 0, max: 30 * HOUR }),
   cron: fc.option(fc.constantFrom(...CRONS), { nil: undefined, freq: 5 }),
@@ -77,15 +77,15 @@ export const sequences: fc.Arbitrary<Sequence> = fc.record({
   overlap: fc.constantFrom('skip', 'queue', 'allow'),
   maxCatchUp: fc.integer({ min: 1, max: 5 }),
   catchUpWindowMs: fc.integer({ min: MINUTE, max: 12 * HOUR }),
-  steps: fc.array(stepsOf, { minLength: 3, maxLength: 12 }),
+  steps: fc.array(stepArbitrary, { minLength: 3, maxLength: 12 }),
 })
 
-const windowOf = ([timezone, edge]: Sequence['edge']): Window => {
+const windowOf = ([timezone, edge]: Script['edge']): Window => {
   const at = Date.parse(edge)
   return { timezone, from: (at - 9 * DAY) as EpochMs, until: (at + 14 * DAY) as EpochMs }
 }
 
-function ruleOf({ cron, intervalMs, edge }: Sequence, anchor: () => number): Rule {
+function ruleOf({ cron, intervalMs, edge }: Script, anchor: () => number): Rule {
   if (cron === undefined) {
     const occurrences = (after: number, until: number) => {
       const found: EpochMs[] = []
@@ -102,18 +102,18 @@ function ruleOf({ cron, intervalMs, edge }: Sequence, anchor: () => number): Rul
   }
 }
 
-/** What each policy promises, told on plain lists. */
-export function createModel(sequence: Sequence, now: number) {
-  const { catchUp, overlap, maxCatchUp, catchUpWindowMs } = sequence
+/** A model of the policies on plain lists. */
+export function createModel(script: Script, now: number) {
+  const { catchUp, overlap, maxCatchUp, catchUpWindowMs } = script
   const state = {
     ...{ anchor: now, from: now, decided: Number.NEGATIVE_INFINITY, isEnabled: true },
     ...{ missed: 0, live: 0, manual: 0 },
     fires: new Map<number, FireStatus>(),
     pending: [] as number[],
   }
-  const rule = ruleOf(sequence, () => state.anchor)
+  const rule = ruleOf(script, () => state.anchor)
 
-  const chosenOf = (due: readonly number[], at: number): readonly number[] => {
+  const occurrencesToFire = (due: readonly number[], at: number): readonly number[] => {
     const newest = due.slice(catchUp === 'all' ? -maxCatchUp : -1)
     const longest = catchUp === 'none' ? ON_TIME : Math.max(ON_TIME, catchUpWindowMs)
     return newest.filter((occurrence) => at - occurrence <= longest)
@@ -139,13 +139,13 @@ export function createModel(sequence: Sequence, now: number) {
   return {
     state,
     rule,
-    /** Everything due by now is decided at once; `anew` when the clock or the process was interrupted. */
-    look(at: number, anew: boolean) {
+    /** Decides everything that is due now; `isInterrupted` after a restart or after the clock was set. */
+    decide(at: number, isInterrupted: boolean) {
       startNext()
       if (!state.isEnabled) return
       const due = rule.occurrences(state.from, at)
-      if (due.length === 0 && anew) state.from = Math.max(at, state.decided)
-      const chosen = new Set(chosenOf(due, at))
+      if (due.length === 0 && isInterrupted) state.from = Math.max(at, state.decided)
+      const chosen = new Set(occurrencesToFire(due, at))
       for (const occurrence of due) {
         if (!chosen.has(occurrence)) {
           state.fires.set(occurrence, 'missed')
@@ -168,7 +168,7 @@ export function createModel(sequence: Sequence, now: number) {
       state.live = 0
       startNext()
     },
-    /** Agents that do not resume are interrupted by the end of their process. */
+    /** A crash fails the runs of agents that do not resume. */
     crash() {
       for (const [occurrence, status] of state.fires) if (status === 'started') state.fires.set(occurrence, 'failed')
       state.live = 0

@@ -2,20 +2,20 @@ import { EVERY_ROW, type FireStatus, type Page, type PageQuery, type Storage } f
 import { createManualClock } from '@perdure/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createModel, type Model, type Sequence, sequences } from './trigger-model.fixture.ts'
+import { createModel, type Model, type Script, scripts } from './trigger-model.fixture.ts'
 import { ALICE, createTriggerServer } from './triggers.fixture.ts'
 
-async function play(sequence: Sequence): Promise<void> {
-  const { edge, beforeMs, catchUp, overlap, maxCatchUp, catchUpWindowMs } = sequence
+async function play(script: Script): Promise<void> {
+  const { edge, beforeMs, catchUp, overlap, maxCatchUp, catchUpWindowMs } = script
   const clock = createManualClock(Date.parse(edge[1]) - beforeMs)
   let server = await createTriggerServer({ clock }).start()
   const { storage, ids } = server
   const policies = { catchUp, overlap, maxCatchUp, catchUpWindowMs }
-  let model = createModel(sequence, clock.now())
+  let model = createModel(script, clock.now())
   const create = async () => {
     const target = { agentId: 'held' }
     await server.create({ id: 'rule', ...model.rule.definition, target, ...policies } as never)
-    await server.settle()
+    await server.untilIdle()
   }
   await create()
 
@@ -24,59 +24,59 @@ async function play(sequence: Sequence): Promise<void> {
     clock.advance(ms)
     model.crash()
     server = await createTriggerServer({ clock, storage, ids }).start()
-    model.look(clock.now(), true)
+    model.decide(clock.now(), true)
   }
 
-  for (const step of sequence.steps) {
+  for (const step of script.steps) {
     const { call, triggers } = server
     if (step.do === 'pass') {
       const until = clock.now() + step.ms
-      await server.pass(step.ms)
+      await server.advance(step.ms)
       const { state, rule } = model
-      if (state.isEnabled) for (const at of rule.occurrences(state.from, until)) model.look(at, false)
-      model.look(until, false)
+      if (state.isEnabled) for (const at of rule.occurrences(state.from, until)) model.decide(at, false)
+      model.decide(until, false)
     } else if (step.do === 'down') await restart(step.ms)
     else if (step.do === 'restart') await restart(0)
     else if (step.do === 'step') {
       clock.setWall(clock.now() + step.ms)
       triggers.daemon.wake()
-      await server.settle()
-      model.look(clock.now(), Math.abs(step.ms) > 2_000)
+      await server.untilIdle()
+      model.decide(clock.now(), Math.abs(step.ms) > 2_000)
     } else if (step.do === 'enable') {
       await triggers.manageTriggers.enable(call('rule'))
-      await server.settle()
+      await server.untilIdle()
       model.enable(clock.now())
     } else if (step.do === 'disable') {
       await triggers.manageTriggers.disable(call('rule'))
-      await server.settle()
+      await server.untilIdle()
       model.disable()
     } else if (step.do === 'fire') {
       await triggers.fireByHand(call('rule'))
-      await server.settle()
+      await server.untilIdle()
       model.fireByHand()
     } else if (step.do === 'finish') {
       await server.release()
       model.finish()
     } else {
       await triggers.manageTriggers.prune({ principal: ALICE })
-      await server.settle()
+      await server.untilIdle()
       expect((await storage.triggers.overview()).disabled).toBe(0)
       if (!model.state.isEnabled) {
-        await expectAsTold(model, storage, true)
+        await expectMatchesModel(model, storage, true)
         const { manual } = model.state
-        model = createModel(sequence, clock.now())
+        model = createModel(script, clock.now())
         model.state.manual = manual
         await server.release()
         await create()
         continue
       }
     }
-    await expectAsTold(model, storage, false)
+    await expectMatchesModel(model, storage, false)
   }
   await server.stop()
 }
 
-/** Every page of a list. */
+/** The items of every page of a list. */
 async function all<T>(list: (page: PageQuery) => Promise<Page<T>>): Promise<readonly T[]> {
   const items: T[] = []
   let cursor: string | undefined
@@ -88,16 +88,16 @@ async function all<T>(list: (page: PageQuery) => Promise<Page<T>>): Promise<read
   return items
 }
 
-/** Nothing lost, nothing repeated, everything by its policy. */
-async function expectAsTold({ state }: Model, storage: Storage, isGone: boolean): Promise<void> {
+/** Compares the stored fires with the model: none is lost, none is repeated, each has the status of its policy. */
+async function expectMatchesModel({ state }: Model, storage: Storage, isDeleted: boolean): Promise<void> {
   const fires = await all((page) => storage.fires.list({ triggerId: 'rule' }, page))
   const scheduled = fires.filter(({ cause }) => cause === 'schedule')
-  const told = new Map(scheduled.map(({ scheduledAt, status }) => [scheduledAt as number, status]))
-  if (isGone) return expect(fires).toEqual([])
-  expect(told.size).toBe(scheduled.length)
+  const stored = new Map(scheduled.map(({ scheduledAt, status }) => [scheduledAt as number, status]))
+  if (isDeleted) return expect(fires).toEqual([])
+  expect(stored.size).toBe(scheduled.length)
   const inOrder = (map: ReadonlyMap<number, FireStatus>) =>
     [...map].sort(([one], [other]) => one - other).map(([at, status]) => `${new Date(at).toISOString()} ${status}`)
-  expect(inOrder(told)).toEqual(inOrder(state.fires))
+  expect(inOrder(stored)).toEqual(inOrder(state.fires))
   expect((await storage.triggers.find('rule'))?.missed).toBe(state.missed)
 
   const runs = await all((page) => storage.runs.list({}, page, EVERY_ROW))
@@ -106,14 +106,14 @@ async function expectAsTold({ state }: Model, storage: Storage, isGone: boolean)
   for (const { runId } of withRun) expect(runs.filter(({ id }) => id === runId)).toHaveLength(1)
 }
 
-describe('the scheduler, against a walk over every minute', () => {
+describe('createTriggerDaemon compared with a model that scans every minute', () => {
   it.each([1, 2, 3, 4])(
-    'decides every occurrence once, by its policy, whatever the clock and the process do (%i of 4)',
+    'decides every occurrence once, by its policy, under clock changes, restarts and random calls (%i of 4)',
     { timeout: 300_000 },
     async (part) => {
       const { PERDURE_MODEL_RUNS: runs, PERDURE_MODEL_SEED: seed = part } = process.env
       const numRuns = Number(runs ?? 2_000) / 4
-      await fc.assert(fc.asyncProperty(sequences, play), {
+      await fc.assert(fc.asyncProperty(scripts, play), {
         numRuns,
         seed: Number(seed),
         endOnFailure: runs !== undefined,

@@ -1,8 +1,8 @@
 import type { EpochMs } from '@perdure/ports'
 
 /**
- * Which minutes a cron rule of five fields names, found by walking every minute of a time with nothing but what `Intl`
- * shows of it: slow, and independent of how the server computes them.
+ * The time span in which `walkOccurrences` finds the occurrences of a five-field cron rule. It checks every minute
+ * against the wall time that `Intl` reports: slow, but independent of how the server computes occurrences.
  */
 export interface Window {
   readonly timezone: string
@@ -10,7 +10,7 @@ export interface Window {
   readonly until: EpochMs
 }
 
-/** One instant, and the wall times that count there. */
+/** An instant and the wall times that count as occurring then. */
 interface Minute {
   readonly at: EpochMs
   readonly walls: readonly Wall[]
@@ -25,13 +25,13 @@ interface Wall {
 }
 
 const MINUTE = 60_000
-const walks = new Map<string, readonly Minute[]>()
+const minutesByWindow = new Map<string, readonly Minute[]>()
 
-/** A minute that the clock skips counts at the first one after; one that it shows twice counts the first time. */
-function walk({ timezone, from, until }: Window): readonly Minute[] {
+/** A skipped wall time counts at the first minute after it; a repeated one counts only the first time. */
+function minutesOf({ timezone, from, until }: Window): readonly Minute[] {
   const name = `${timezone} ${from} ${until}`
-  const known = walks.get(name)
-  if (known !== undefined) return known
+  const cached = minutesByWindow.get(name)
+  if (cached !== undefined) return cached
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' })
   const minutes: Minute[] = []
   let shown: number | undefined
@@ -43,7 +43,7 @@ function walk({ timezone, from, until }: Window): readonly Minute[] {
     minutes.push({ at: at as EpochMs, walls })
     shown = wall
   }
-  walks.set(name, minutes)
+  minutesByWindow.set(name, minutes)
   return minutes
 }
 
@@ -60,7 +60,7 @@ function toWall(at: number): Wall {
 
 export function walkOccurrences(cron: string, window: Window): readonly EpochMs[] {
   const matches = matcherOf(cron)
-  return walk(window).flatMap(({ at, walls }) => (walls.some(matches) ? [at] : []))
+  return minutesOf(window).flatMap(({ at, walls }) => (walls.some(matches) ? [at] : []))
 }
 
 const LIMITS = [
@@ -77,11 +77,11 @@ function matcherOf(cron: string): (wall: Wall) => boolean {
   const [minutes = none, hours = none, days = none, months = none, weekdays = none] = texts.map((text, index) =>
     valuesOf(text, LIMITS[index] ?? [0, 0]),
   )
-  const isEither = texts[2] !== '*' && texts[4] !== '*'
+  const matchesEitherDay = texts[2] !== '*' && texts[4] !== '*'
   return ({ minute, hour, day, month, weekday }) => {
     if (!minutes.has(minute) || !hours.has(hour) || !months.has(month)) return false
     const isWeekday = weekdays.has(weekday) || (weekday === 0 && weekdays.has(7))
-    return isEither ? days.has(day) || isWeekday : days.has(day) && isWeekday
+    return matchesEitherDay ? days.has(day) || isWeekday : days.has(day) && isWeekday
   }
 }
 

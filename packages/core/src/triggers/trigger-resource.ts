@@ -2,7 +2,7 @@ import { type EpochMs, type FireRecord, fromJsonText, type TriggerRecord } from 
 import { isExpired } from './schedule.ts'
 import { toIso } from './trigger-events.ts'
 
-/** The trigger as the API shows it. */
+/** The trigger as the API returns it. */
 export function toTriggerResource(trigger: TriggerRecord, now: EpochMs) {
   const { id, kind, cron, timezone, intervalMs, idleMs, event, enabled, source, failure, expiresAt } = trigger
   const { catchUp, maxCatchUp, catchUpWindowMs, overlap, jitterMs, fireCount, missed } = trigger

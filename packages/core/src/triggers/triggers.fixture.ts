@@ -33,7 +33,7 @@ export const testDigest = {
   sha256: (text: string) => createHash('sha256').update(text).digest('hex'),
 } as Digest
 
-/** What outlives a process. */
+/** What survives a restart. */
 export interface World {
   readonly storage: Storage
   readonly clock: ManualClock
@@ -52,7 +52,7 @@ const LIMITS = { maxResultBytes: 1_000, maxEventBytes: 200, abortGraceMs: 5_000,
 
 export const ALICE = { subject: 'alice', scopes: ['agents:invoke', 'workflows:execute'] }
 
-/** One process: the run engine and the triggers over a storage and a clock that may outlive it. */
+/** One server process: the run engine and the triggers, on a storage and a clock that may survive it. */
 export function createTriggerServer(options: ServerOptions = {}) {
   const storage = options.storage ?? createInMemoryStorage()
   const clock = options.clock ?? createManualClock()
@@ -97,7 +97,7 @@ export function createTriggerServer(options: ServerOptions = {}) {
       triggers.createTrigger({ definition: withDefaults(definition), principal }),
     call: (triggerId: string) => ({ triggerId, principal: ALICE }),
     trigger: (id: string) => triggers.readTriggers.get(id),
-    /** Oldest first, as `status scheduledAt`. */
+    /** Oldest first. */
     async fires(id: string): Promise<readonly FireRecord[]> {
       return (await storage.fires.list({ triggerId: id }, { limit: 200, order: 'asc' })).items
     },
@@ -106,38 +106,38 @@ export function createTriggerServer(options: ServerOptions = {}) {
       const events = await storage.events.read({ topic: `trigger:${id}/events` }, { after: 0, limit: 1_000 })
       return events.map(({ type }) => type)
     },
-    /** Ends every run that is held. */
+    /** Ends every held run. */
     async release() {
       for (const end of held.splice(0)) end()
-      await server.settle()
+      await server.untilIdle()
     },
-    /** Lets everything happen that waits for no time to pass. */
-    async settle() {
+    /** Waits until everything is done that does not need time to pass. */
+    async untilIdle() {
       for (let turn = 0; turn < 12; turn++) {
         clock.advance(0)
         await new Promise<void>((resolve) => setImmediate(resolve))
       }
     },
-    /** Moves both clocks, stopping at everything that falls due. */
-    async pass(ms: number) {
+    /** Advances both clocks, stopping whenever a trigger is due. */
+    async advance(ms: number) {
       const until = clock.now() + ms
       for (;;) {
-        await server.settle()
+        await server.untilIdle()
         const { nextDueAt } = await storage.triggers.overview()
         if (nextDueAt === undefined || nextDueAt >= until || nextDueAt <= clock.now()) break
         clock.advance(nextDueAt - clock.now())
       }
       clock.advance(until - clock.now())
-      await server.settle()
+      await server.untilIdle()
     },
     async start() {
       await engine.recover()
       await engine.start()
       triggers.daemon.start()
-      await server.settle()
+      await server.untilIdle()
       return server
     },
-    /** As a crash: nothing is drained. */
+    /** Stops like a crash: nothing is drained. */
     stop: () => triggers.daemon.stop(),
   }
   return server
@@ -171,7 +171,7 @@ export const ms = (text: string): EpochMs => Date.parse(text) as EpochMs
 
 export const HOURLY = { id: 'hourly', kind: 'cron', cron: '0 * * * *', target: { agentId: 'echo' } } as const
 
-export const serving = () => createTriggerServer().start()
+export const createStartedServer = () => createTriggerServer().start()
 export const audited = async ({ audit }: Storage) =>
   (await audit.read({ afterSeq: 0, limit: 100 })).map(({ action, target }) => `${action} ${target}`)
 export const key = (id: string) => ({ key: { id, fingerprint: id } })

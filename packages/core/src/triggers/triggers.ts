@@ -25,7 +25,7 @@ import { createTriggerDaemon } from './trigger-daemon.ts'
 import type { TriggerRegistration } from './trigger-definition.ts'
 
 export interface TriggersDeps extends Pick<Storage, 'triggers' | 'fires' | 'runs' | 'sessions'> {
-  /** Publishes what it commits. */
+  /** Must publish the events that it commits. */
   readonly unitOfWork: UnitOfWork
   readonly clock: Clock
   readonly timers: Timers
@@ -33,7 +33,7 @@ export interface TriggersDeps extends Pick<Storage, 'triggers' | 'fires' | 'runs
   readonly digest: Digest
   readonly logger: Logger
   readonly meter: Meter
-  /** Traces nothing when missing. */
+  /** Default: no tracing. */
   readonly tracer?: Tracer | undefined
   readonly cronSchedule: CronSchedule
   readonly targets: RunTargets
@@ -44,7 +44,7 @@ export interface TriggersDeps extends Pick<Storage, 'triggers' | 'fires' | 'runs
 
 export type Triggers = ReturnType<typeof createTriggers>
 
-/** Everything that triggers are made of, wired once. */
+/** Wires the use cases and the daemon of triggers. */
 export function createTriggers({ tracer = noTracer, ...rest }: TriggersDeps) {
   const given = { ...rest, tracer }
   const schedule = createSchedule(given)
@@ -58,9 +58,9 @@ export function createTriggers({ tracer = noTracer, ...rest }: TriggersDeps) {
     manageTriggers: createManageTriggers(deps),
     fireByHand: createFireByHand(deps),
     fireEventTriggers: createFireEventTriggers(deps),
-    /** Before the daemon starts. @throws StartError `config-invalid` */
+    /** To be called before the daemon starts. @throws StartError `config-invalid` */
     declare: (registrations: readonly TriggerRegistration[]) => declareTriggers(deps, registrations),
-    /** To be told of every run that comes to an outcome. */
+    /** To be called for every run that has ended or was suspended. */
     observe: (run: RunRecord) => daemon.observe(run),
   }
 }

@@ -2,33 +2,33 @@ import { createInMemoryStorage } from '@perdure/in-memory'
 import { EVERY_ROW, type Write } from '@perdure/ports'
 import { aRun } from '@perdure/testkit'
 import { describe, expect, it } from 'vitest'
-import { createTestEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
 
 describe('deleteThread', () => {
-  it('aborts every run of the thread that has not ended, not only the newest, and leaves other threads alone', async () => {
+  it('aborts every active run of the thread and leaves other threads alone', async () => {
     const signals: AbortSignal[] = []
-    const deaf = workflowOf('flow', async (_, { signal }) => {
+    const endless = workflowOf('flow', async (_, { signal }) => {
       signals.push(signal)
       await new Promise(() => undefined)
     })
-    const engine = createTestEngine({ workflows: [deaf] })
+    const engine = createTestEngine({ workflows: [endless] })
     const of = (id: string, threadId: string) =>
       aRun({ id, kind: 'workflow', targetId: 'flow', threadId, status: 'queued', createdAt: engine.clock.now() })
     const runs = [of('run_1', 'thr_1'), of('run_2', 'thr_1'), of('run_3', 'thr_2')]
     await engine.storage.unitOfWork.commit(runs.map((run) => ({ type: 'run.insert', run }) as const))
     await engine.start()
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false])
 
     await engine.deleteThread({ workflowId: 'flow', threadId: 'thr_1', visibility: EVERY_ROW })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, false])
     const { items } = await engine.storage.runs.list({}, { limit: 9, order: 'asc' }, EVERY_ROW)
     expect(items.map(({ id, status }) => [id, status])).toEqual([['run_3', 'running']])
   })
 
-  it('takes along what is remembered under keys, and keeps the keys used', async () => {
+  it('deletes the stored answers about the thread, but keeps their keys reserved', async () => {
     const echo = workflowOf('flow', async (input) => input)
     const engine = createTestEngine({ workflows: [echo] })
     const keyOf = (name: string) => ({ id: name.repeat(64), fingerprint: 'f' })
@@ -44,14 +44,14 @@ describe('deleteThread', () => {
     expect(await engine.recall(keyOf('c'))).toMatchObject({ status: 204 })
   })
 
-  /** An engine that does something as soon as a commit with such a write is asked for, before that commit. */
-  const interrupted = (
+  /** An engine that calls `meanwhile` once, right before the next commit with a write of this type. */
+  const createInterruptedEngine = (
     type: Write['type'],
     meanwhile: (engine: ReturnType<typeof createTestEngine>) => Promise<unknown>,
   ) => {
     const storage = createInMemoryStorage()
     const signals: AbortSignal[] = []
-    const deaf = workflowOf('flow', async (_, { signal }) => {
+    const endless = workflowOf('flow', async (_, { signal }) => {
       signals.push(signal)
       await new Promise(() => undefined)
     })
@@ -63,7 +63,7 @@ describe('deleteThread', () => {
       }
       return storage.unitOfWork.commit(writes)
     }
-    const engine = createTestEngine({ storage: { ...storage, unitOfWork: { commit } }, workflows: [deaf] })
+    const engine = createTestEngine({ storage: { ...storage, unitOfWork: { commit } }, workflows: [endless] })
     const arm = () => {
       isArmed = true
     }
@@ -73,40 +73,40 @@ describe('deleteThread', () => {
   const execute = (engine: ReturnType<typeof createTestEngine>) =>
     engine.execute('flow', { body: { threadId: 'thr_1' } })
 
-  it('refuses an execution that comes while it is at work, and leaves none without a record', async () => {
+  it('refuses an execution that is requested during the deletion', async () => {
     const refused: unknown[] = []
-    const { engine, signals, arm } = interrupted('thread.delete', async (at) =>
+    const { engine, signals, arm } = createInterruptedEngine('thread.delete', async (at) =>
       execute(at).catch((error: unknown) => refused.push(error)),
     )
     await execute(engine)
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     arm()
 
     await engine.deleteThread({ ...THREAD, visibility: EVERY_ROW })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     expect(refused).toMatchObject([{ id: 'agent-busy' }])
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
     await execute(engine)
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
   })
 
-  it('waits for an execution that is being recorded, and aborts it', async () => {
+  it('waits for an execution that is being stored, and aborts it', async () => {
     const deletions: Promise<unknown>[] = []
-    const { engine, signals, arm } = interrupted('run.insert', async (at) => {
+    const { engine, signals, arm } = createInterruptedEngine('run.insert', async (at) => {
       deletions.push(at.deleteThread({ ...THREAD, visibility: EVERY_ROW }))
-      await settled(at.clock)
+      await untilIdle(at.clock)
     })
     await execute(engine)
     const { id: runId } = await engine.threads.newestRun(THREAD, EVERY_ROW)
     await engine.abortRun({ runId, visibility: EVERY_ROW })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     arm()
 
     await execute(engine)
     await Promise.all(deletions)
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
 
     expect(deletions).toHaveLength(1)
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])

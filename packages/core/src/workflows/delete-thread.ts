@@ -1,7 +1,7 @@
-import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import { AppError, EVERY_ROW, type RunStore, type Visibility } from '@perdure/ports'
+import { ACTIVE_RUN_STATUSES } from '@perdure/protocol'
 import type { ThreadClaims } from '../engine/thread-claims.ts'
-import { answerOfDeleted } from '../idempotency/answer-of-deleted.ts'
+import { answerAfterDeletion } from '../idempotency/answer-after-deletion.ts'
 import { type CommitOnceDeps, commitOnce } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
 import type { Reply } from '../idempotency/reply.ts'
@@ -18,35 +18,40 @@ export interface DeleteThreadDeps extends CommitOnceDeps {
 }
 
 /**
- * Removes a thread with its runs, calls, approvals and events, and what is remembered of them under keys; every run of it
- * that has not ended is aborted first, and none starts meanwhile.
+ * Deletes a thread with its runs, recorded calls, approvals, events and the stored answers about them. Aborts its
+ * active runs first; no run of the thread can start in the meantime.
  *
  * @throws AppError `thread-not-found`
  */
 export type DeleteThread = (request: DeleteThreadRequest) => Promise<Reply>
 
 export interface DeleteThreadRequest extends ThreadRef {
-  /** The runs that who asks sees. */
+  /** Runs that are visible to the caller. */
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
-const DELETED = answerOfDeleted('thread-not-found', 'thread')
+const DELETED = answerAfterDeletion('thread-not-found', 'thread')
 
 export function createDeleteThread(deps: DeleteThreadDeps): DeleteThread {
   const { runs, threads, abortRun, threadClaims } = deps
 
   const remove: DeleteThread = async ({ workflowId, threadId, visibility, key }) => {
     await threads.newestRun({ workflowId, threadId }, visibility)
-    for await (const run of eachRun(runs, { kind: 'workflow', targetId: workflowId, threadId, statuses: ACTIVE_RUN_STATUSES })) {
+    for await (const run of eachRun(runs, {
+      kind: 'workflow',
+      targetId: workflowId,
+      threadId,
+      statuses: ACTIVE_RUN_STATUSES,
+    })) {
       await abortIfActive(abortRun, run.id)
     }
-    const once = await commitOnce(deps, key, async () => ({
+    const result = await commitOnce(deps, key, async () => ({
       writes: [{ type: 'thread.delete', workflowId, threadId, answer: DELETED }],
       reply: { status: 204 },
       remember: true,
     }))
-    return once.kind === 'replayed' ? once.reply : once.decision.reply
+    return result.kind === 'replayed' ? result.reply : result.decision.reply
   }
 
   return async (request) => {

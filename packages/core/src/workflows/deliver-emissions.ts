@@ -3,7 +3,7 @@ import { retryTransient } from '../concurrency/retry-transient.ts'
 import type { WakeRun } from '../durable/wake-run.ts'
 import { type EventWaitsDeps, planEventWaits } from './event-waits.ts'
 
-export interface HandOutEmissionsDeps extends EventWaitsDeps {
+export interface DeliverEmissionsDeps extends EventWaitsDeps {
   readonly emissions: EmissionStore
   readonly steps: StepStore
   readonly unitOfWork: UnitOfWork
@@ -12,22 +12,24 @@ export interface HandOutEmissionsDeps extends EventWaitsDeps {
   readonly wakeRun: WakeRun
 }
 
-const AT_ONCE = 16
+const PARTS_PER_READ = 16
 
-/** Hands out what accepted events have left to hand out, the oldest first; at start, and after one that many wait for. */
-export async function handOutEmissions(deps: HandOutEmissionsDeps): Promise<void> {
+/**
+ * Delivers accepted events to the remaining waits, oldest first. Runs at startup and after an event with many waiters.
+ */
+export async function deliverEmissions(deps: DeliverEmissionsDeps): Promise<void> {
   for (;;) {
-    const parts = await deps.emissions.list(AT_ONCE)
-    for (const part of parts) await handOut(deps, part)
-    if (parts.length < AT_ONCE) return
+    const parts = await deps.emissions.list(PARTS_PER_READ)
+    for (const part of parts) await deliverPart(deps, part)
+    if (parts.length < PARTS_PER_READ) return
   }
 }
 
 /**
- * Ends the calls of one part that still wait, and the part with them, in one commit: a crash leaves it whole or gone, so
- * nobody hears of the event twice. A call that waits for the name again is none of the part's.
+ * Resolves the calls of one part that still wait and finishes the part in the same commit, so that a crash never
+ * delivers the event twice. A run that waits for the same name again has a new call, which is not in the part.
  */
-async function handOut(deps: HandOutEmissionsDeps, part: EmissionPart): Promise<void> {
+async function deliverPart(deps: DeliverEmissionsDeps, part: EmissionPart): Promise<void> {
   const { unitOfWork, wakeRun } = deps
   for (;;) {
     const plan = await planEventWaits(deps, await stillWaiting(deps, part), part.payload)
@@ -35,14 +37,14 @@ async function handOut(deps: HandOutEmissionsDeps, part: EmissionPart): Promise<
       unitOfWork.commit([{ type: 'emission.finish', id: part.id }, ...plan.writes]),
     )
     if (outcome.committed) {
-      for (const { run, settlement } of plan.woken) wakeRun(run, settlement)
+      for (const { run, resolution } of plan.woken) wakeRun(run, resolution)
       return
     }
     if (outcome.conflict.type === 'emission.finish') return
   }
 }
 
-async function stillWaiting({ steps }: HandOutEmissionsDeps, { waits }: EmissionPart): Promise<readonly StepRecord[]> {
+async function stillWaiting({ steps }: DeliverEmissionsDeps, { waits }: EmissionPart): Promise<readonly StepRecord[]> {
   const found = await Promise.all(waits.map(({ runId, seq }) => steps.find(runId, seq)))
   return found.filter((step) => step?.status === 'waiting') as readonly StepRecord[]
 }

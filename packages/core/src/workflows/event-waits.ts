@@ -1,4 +1,3 @@
-import { isTerminal } from '@perdure/protocol'
 import {
   type Clock,
   EVERY_ROW,
@@ -9,6 +8,7 @@ import {
   type StepRecord,
   type Write,
 } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { closeAbandonedWait, planResolution, type WaitResolution } from '../durable/wait-resolution.ts'
 
 export interface EventWaitsDeps {
@@ -16,13 +16,13 @@ export interface EventWaitsDeps {
   readonly clock: Clock
 }
 
-/** What ends waits of many runs in one commit. */
+/** Writes that resolve waits of many runs in one commit. */
 export interface EventWaitsPlan {
   readonly writes: readonly Write[]
-  readonly woken: readonly { readonly run: RunRecord; readonly settlement: WaitResolution }[]
+  readonly woken: readonly { readonly run: RunRecord; readonly resolution: WaitResolution }[]
 }
 
-/** Gives the payload of an event to calls that wait for it; what waits for a run that has ended is closed. */
+/** Resolves waiting calls with the payload of an event. Closes waits of runs that have ended. */
 export async function planEventWaits(
   { runs, clock }: EventWaitsDeps,
   waits: readonly StepRecord[],
@@ -31,18 +31,18 @@ export async function planEventWaits(
   const at = clock.now()
   const writes: Write[] = []
   const events: NewEvent[] = []
-  const woken: { run: RunRecord; settlement: WaitResolution }[] = []
+  const woken: { run: RunRecord; resolution: WaitResolution }[] = []
   for (const [runId, steps] of Map.groupBy(waits, (step) => step.runId)) {
     const run = await runs.find(runId, EVERY_ROW)
     if (run === undefined || isTerminal(run.status)) {
       writes.push(...steps.map((step) => closeAbandonedWait(step, at)))
       continue
     }
-    const settlings = steps.map((step) => ({ step, result: payload }))
-    const settlement = planResolution(run, settlings, { at })
-    woken.push({ run, settlement })
-    writes.push(...settlement.writes)
-    events.push(...settlement.events)
+    const resolvedWaits = steps.map((step) => ({ step, result: payload }))
+    const resolution = planResolution(run, resolvedWaits, { at })
+    woken.push({ run, resolution })
+    writes.push(...resolution.writes)
+    events.push(...resolution.events)
   }
   return { writes: [...writes, { type: 'event.append', events }], woken }
 }

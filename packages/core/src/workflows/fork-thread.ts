@@ -20,12 +20,12 @@ export interface ForkThreadDeps extends Pick<EndRunDeps, 'unitOfWork' | 'clock'>
 }
 
 export interface ForkRequest extends ThreadRef {
-  /** The last call the fork takes over; everything that is settled when missing. */
+  /** The last call to copy. If missing, all ended calls are copied. */
   readonly throughSeq?: number
 }
 
 /**
- * Starts a new thread with the input and the settled calls of another one. The source is read and never written.
+ * Starts a new thread with the input and the ended calls of another one. The source thread is not modified.
  *
  * @returns the run of the new thread
  * @throws AppError `thread-not-found`
@@ -34,11 +34,11 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
   const { threads, steps, ids, clock, unitOfWork, relaunch } = deps
   const source = await threads.newestRun(request, EVERY_ROW)
   const recorded = await steps.list(source.id)
-  const settled = recorded.filter(({ seq, status }) => {
-    const isTaken = request.throughSeq === undefined || seq <= request.throughSeq
-    return isTaken && (status === 'completed' || status === 'failed')
+  const ended = recorded.filter(({ seq, status }) => {
+    const isIncluded = request.throughSeq === undefined || seq <= request.throughSeq
+    return isIncluded && (status === 'completed' || status === 'failed')
   })
-  const taken = settled.filter(({ seq }, index) => seq === index + 1)
+  const copied = ended.filter(({ seq }, index) => seq === index + 1)
 
   const { id: runId, threadId } = { id: ids.newId('run'), threadId: ids.newId('thread') }
   const { kind, targetId, owner, userId, sessionId, input, metadata, timeoutMs, budget } = source
@@ -48,10 +48,10 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
     ...identity,
     ...{ status: 'queued', input, usage: NO_USAGE, attempt: 1, timeoutMs, budget, depth: 0, metadata, createdAt },
   }
-  const copies = [...taken].sort((a, b) => (a.endOrder ?? 0) - (b.endOrder ?? 0))
+  const inEndOrder = [...copied].sort((a, b) => (a.endOrder ?? 0) - (b.endOrder ?? 0))
   const writes: Write[] = [
     { type: 'run.insert', run: fork },
-    ...copies.flatMap(({ endOrder: _, usage: _usage, ...step }): Write[] => [
+    ...inEndOrder.flatMap(({ endOrder: _, usage: _usage, ...step }): Write[] => [
       { type: 'step.insert', step: { ...step, runId, status: 'started', endedAt: undefined } },
       {
         type: 'step.change',
@@ -67,7 +67,7 @@ export async function forkThread(deps: ForkThreadDeps, request: ForkRequest): Pr
     },
   ]
   const outcome = await unitOfWork.commit(writes)
-  if (!outcome.committed) throw new AppError('internal-error', { message: 'the fork could not be written' })
+  if (!outcome.committed) throw new AppError('internal-error', { message: 'the fork conflicted with another write' })
   relaunch(fork)
   return fork
 }

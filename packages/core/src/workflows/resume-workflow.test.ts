@@ -1,35 +1,35 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createTestEngine, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
 
 const keyOf = (id: string) => ({ id, fingerprint: 'same' })
 
-const codes = {
+const WORKFLOWS = {
   'waits for an event': workflowOf('flow', async (_, { waitForEvent }) => [
     await waitForEvent('go'),
     await waitForEvent('go'),
   ]),
-  'has suspended itself': workflowOf('flow', async (_, { suspend, resume }) =>
+  'called ctx.suspend': workflowOf('flow', async (_, { suspend, resume }) =>
     resume === undefined ? suspend() : suspend({ state: resume.payload }),
   ),
 }
 
-describe.each(Object.entries(codes))('the resume of a thread that %s', (_, code) => {
+describe.each(Object.entries(WORKFLOWS))('resume of a thread that %s', (_, workflow) => {
   const start = async () => {
-    const engine = createTestEngine({ workflows: [code] })
+    const engine = createTestEngine({ workflows: [workflow] })
     const { runId = '' } = await engine.execute('flow', { body: { threadId: 'thr_1' } })
-    await settled(engine.clock)
+    await untilIdle(engine.clock)
     const resume = (key: string, payload: unknown = 1) =>
       engine.resumeWorkflow({ workflowId: 'flow', threadId: 'thr_1', payload, visibility: EVERY_ROW, key: keyOf(key) })
     const resumedTimes = async () => {
-      await settled(engine.clock)
+      await untilIdle(engine.clock)
       const events = await engine.storage.events.read({ runId }, { after: 0, limit: 99 })
       return events.filter(({ type }) => type === 'run.resumed').length
     }
     return { engine, runId, resume, resumedTimes }
   }
 
-  it('takes effect once when it comes many times at once with one key, and answers each the same', async () => {
+  it('takes effect once for concurrent requests with one key, and gives each the same answer', async () => {
     const { resume, resumedTimes, runId } = await start()
 
     const replies = await Promise.all(Array.from({ length: 5 }, () => resume('k')))
@@ -41,7 +41,7 @@ describe.each(Object.entries(codes))('the resume of a thread that %s', (_, code)
     expect(await resumedTimes()).toBe(1)
   })
 
-  it('is won by exactly one of several keys', async () => {
+  it('succeeds for exactly one of several keys', async () => {
     const { resume, resumedTimes, engine, runId } = await start()
 
     const replies = await Promise.allSettled(['a', 'b', 'c', 'd'].map((key) => resume(key, key)))

@@ -3,7 +3,7 @@ import type { ResolveWait } from '../durable/resolve-wait.ts'
 import type { ResumeResult, ResumeSuspended } from '../engine/resume-suspended.ts'
 import { type CommitOnceDeps, reservation } from '../idempotency/commit-once.ts'
 import type { KeyedRequest } from '../idempotency/keyed-request.ts'
-import { answerAgain } from '../idempotency/recall.ts'
+import { replayAnswer } from '../idempotency/recall.ts'
 import type { Reply } from '../idempotency/reply.ts'
 import { acceptedReply } from '../runs/run-outcome.ts'
 import { awaitsResume } from '../runs/stored-suspension.ts'
@@ -20,16 +20,16 @@ export interface ResumeWorkflowDeps extends CommitOnceDeps {
 export interface ResumeWorkflowRequest {
   readonly workflowId: string
   readonly threadId: string
-  /** Of the event it waits for; may be left out when there is only one. */
+  /** Name of the awaited event; optional if the thread waits for only one. */
   readonly name?: string | undefined
   readonly payload?: unknown
-  /** The runs that who asks sees. */
+  /** Runs that are visible to the caller. */
   readonly visibility: Visibility
   readonly key?: KeyedRequest | undefined
 }
 
 /**
- * Gives a suspended thread what it waits for.
+ * Resumes a suspended thread with a payload: the awaited event, or the payload for `ctx.suspend`.
  *
  * @throws AppError `workflow-not-found`, `thread-not-found`, `resume-without-suspension`
  */
@@ -46,16 +46,16 @@ export function createResumeWorkflow(deps: ResumeWorkflowDeps): ResumeWorkflow {
     const outcome: ResumeResult = awaitsResume(run)
       ? await resumeSuspended(run, { payload, writes })
       : await resolveWait(waitOf(await steps.list(run.id), request), { result: toJsonText(payload ?? null), writes })
-    if (outcome === 'settled') return reply
+    if (outcome === 'resolved') return reply
     if (
       outcome !== 'over' &&
       !outcome.committed &&
       outcome.conflict.type === 'idempotency.reserve' &&
       key !== undefined
     ) {
-      return answerAgain(outcome.conflict.current, key, deps)
+      return replayAnswer(outcome.conflict.current, key, deps)
     }
-    throw notWaiting('the thread was resumed in the meantime')
+    throw notWaiting('another request has already resumed the thread')
   }
 }
 
@@ -63,8 +63,9 @@ function waitOf(recorded: readonly StepRecord[], { name }: ResumeWorkflowRequest
   const waiting = recorded.filter(({ kind, status }) => kind === 'event' && status === 'waiting')
   const named = name === undefined ? waiting : waiting.filter(({ eventName }) => eventName === name)
   const [only, ...more] = named
-  if (only === undefined) throw notWaiting('the thread waits for no such event')
-  if (more.length > 0 && name === undefined) throw notWaiting('the thread waits for several events: name one')
+  if (only === undefined) throw notWaiting('the thread does not wait for this event')
+  if (more.length > 0 && name === undefined)
+    throw notWaiting('the thread waits for several events: pass the name of one')
   return only
 }
 

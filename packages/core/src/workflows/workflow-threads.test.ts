@@ -1,6 +1,6 @@
 import { EVERY_ROW } from '@perdure/ports'
 import { describe, expect, it } from 'vitest'
-import { createTestEngine, outcomeOf, settled, workflowOf } from '../engine/test-engine.fixture.ts'
+import { createTestEngine, outcomeOf, untilIdle, workflowOf } from '../engine/test-engine.fixture.ts'
 
 const waiting = workflowOf('flow', async (_, { step, waitForEvent }) => {
   await step('one', () => 1)
@@ -8,17 +8,17 @@ const waiting = workflowOf('flow', async (_, { step, waitForEvent }) => {
   await waitForEvent('go', {})
 })
 
-async function executed() {
+async function executeFlow() {
   const engine = createTestEngine({ workflows: [waiting] })
   await engine.start()
   const { runId, threadId = '' } = outcomeOf(await engine.execute('flow'))
-  await settled(engine.clock)
+  await untilIdle(engine.clock)
   return { engine, runId, thread: { workflowId: 'flow', threadId } }
 }
 
-describe('the state of a thread', () => {
-  it('says what it waits for, and nothing of that once it has ended', async () => {
-    const { engine, runId, thread } = await executed()
+describe('WorkflowThreads.state', () => {
+  it('lists what the thread waits for, until its run ends', async () => {
+    const { engine, runId, thread } = await executeFlow()
     const before = await engine.threads.state(thread)
 
     await engine.abortRun({ runId, visibility: EVERY_ROW })
@@ -29,9 +29,9 @@ describe('the state of a thread', () => {
   })
 })
 
-describe('the checkpoints of a thread', () => {
-  it('are paged in both orders', async () => {
-    const { engine, thread } = await executed()
+describe('WorkflowThreads.checkpoints', () => {
+  it('pages in both orders', async () => {
+    const { engine, thread } = await executeFlow()
 
     for (const [order, names] of [
       ['asc', ['one', 'two']],
@@ -44,8 +44,8 @@ describe('the checkpoints of a thread', () => {
     }
   })
 
-  it.each(['', 'nonsense', '1.5', '-1', '1e0'])('refuse a cursor that is none of theirs: %j', async (cursor) => {
-    const { engine, thread } = await executed()
+  it.each(['', 'nonsense', '1.5', '-1', '1e0'])('rejects the invalid cursor %j', async (cursor) => {
+    const { engine, thread } = await executeFlow()
 
     const page = engine.threads.checkpoints(thread, { limit: 1, order: 'asc', cursor })
 

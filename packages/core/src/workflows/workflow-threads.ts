@@ -1,4 +1,3 @@
-import { isTerminal } from '@perdure/protocol'
 import {
   AppError,
   EVERY_ROW,
@@ -12,6 +11,7 @@ import {
   type StepStore,
   type Visibility,
 } from '@perdure/ports'
+import { isTerminal } from '@perdure/protocol'
 import { checkpointIdOf } from '../durable/step-events.ts'
 import { findThread, type ThreadRef } from '../runs/find-thread.ts'
 import type { WaitingFor } from '../runs/run-outcome.ts'
@@ -47,12 +47,12 @@ export interface ThreadState {
   readonly checkpointId: string | null
 }
 
-/** Reads of workflow threads. @throws AppError `workflow-not-found`, `thread-not-found` */
+/** Reads workflow threads. @throws AppError `workflow-not-found`, `thread-not-found` */
 export interface WorkflowThreads {
   state(thread: ThreadRef): Promise<ThreadState>
-  /** What the newest run of the thread has recorded, by place. @throws AppError `validation-failed` for a foreign cursor */
+  /** Completed calls of the newest run, ordered by `seq`. @throws AppError `validation-failed` for an invalid cursor */
   checkpoints(thread: ThreadRef, page: PageQuery): Promise<Page<Checkpoint>>
-  /** The newest run of the thread. One whose newest run is not visible does not exist. */
+  /** The newest run of the thread. A thread whose newest run is not visible counts as missing. */
   newestRun(thread: ThreadRef, visibility: Visibility): Promise<RunRecord>
 }
 
@@ -72,7 +72,7 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
       const waits = recorded.filter(({ status }) => status === 'waiting')
       const last = recorded
         .filter(({ status }) => status === 'completed')
-        .sort(byOrder)
+        .sort(byEndOrder)
         .at(-1)
       return {
         threadId: thread.threadId,
@@ -87,9 +87,11 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
       const run = await newestRun(thread, EVERY_ROW)
       const all = (await steps.list(run.id)).filter(({ status }) => status === 'completed')
       const sorted = order === 'asc' ? all : all.toReversed()
-      const place = placeOf(cursor)
+      const boundarySeq = seqOfCursor(cursor)
       const from =
-        place === undefined ? 0 : sorted.findIndex(({ seq }) => (order === 'asc' ? seq > place : seq < place))
+        boundarySeq === undefined
+          ? 0
+          : sorted.findIndex(({ seq }) => (order === 'asc' ? seq > boundarySeq : seq < boundarySeq))
       const items = from === -1 ? [] : sorted.slice(from, from + limit)
       const last = items.at(-1)
       return {
@@ -100,13 +102,16 @@ export function createWorkflowThreads({ workflows, runs, steps }: WorkflowThread
   }
 }
 
-function placeOf(cursor: string | undefined): number | undefined {
+function seqOfCursor(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
   if (/^\d+$/.test(cursor)) return Number(cursor)
-  throw new AppError('validation-failed', { message: 'cursor: not one of this list', hint: 'start without one' })
+  throw new AppError('validation-failed', {
+    message: 'cursor: belongs to another list',
+    hint: 'omit the cursor to start at the first page',
+  })
 }
 
-const byOrder = (a: StepRecord, b: StepRecord) => (a.endOrder ?? 0) - (b.endOrder ?? 0)
+const byEndOrder = (a: StepRecord, b: StepRecord) => (a.endOrder ?? 0) - (b.endOrder ?? 0)
 
 const toCheckpoint = (step: StepRecord, threadId: string): Checkpoint => ({
   id: checkpointIdOf(step),

@@ -1,6 +1,6 @@
 import type { TriggerKindSpec } from './trigger-kind.ts'
 
-/** Fires whenever a named event is emitted; without an input of its own, the target gets the payload of the event. */
+/** Fires whenever a named event is emitted. A target without an input of its own receives the payload of the event. */
 export const event: TriggerKindSpec = {
   source: 'event',
   needsInput: false,

@@ -1,6 +1,6 @@
 import type { TriggerKindSpec } from './trigger-kind.ts'
 
-/** Occurs once in each quiet period, `idleMs` after the last activity; `schedule-idle.ts` finds the occurrence. */
+/** Occurs once in each quiet period, `idleMs` after the last activity; `schedule-idle.ts` computes the occurrence. */
 export const idle: TriggerKindSpec = {
   source: 'activity',
   needsInput: true,

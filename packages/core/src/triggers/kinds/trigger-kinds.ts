@@ -5,8 +5,8 @@ import { idle } from './idle.ts'
 import { interval } from './interval.ts'
 import type { TriggerKindSpec } from './trigger-kind.ts'
 
-/** The kinds of triggers. One that is missing here does not compile. */
+/** Every kind of trigger; a missing kind does not compile. */
 const TRIGGER_KINDS: Readonly<Record<TriggerKind, TriggerKindSpec>> = { cron, interval, idle, event }
 
-/** What a trigger does by its kind. */
+/** The specification of the kind of a trigger. */
 export const kindOf = ({ kind }: { readonly kind: TriggerKind }): TriggerKindSpec => TRIGGER_KINDS[kind]

@@ -1,0 +1,90 @@
+import type { EventPhase, Logger } from '@perdure/ports'
+import type { ApprovalDecision, ApprovalOptions } from '../durable/approval-options.ts'
+import type { StepFn, StepOptions } from '../durable/step.ts'
+import type { SuspendRequest, Suspension } from '../durable/suspension.ts'
+import type { ToolCall, ToolOutcome } from '../durable/tool.ts'
+import type { UsageReport } from '../durable/usage-report.ts'
+import type { RunServices } from './run-services.ts'
+
+export interface EmitOptions {
+  /** `commentary` marks text that is sanitized on delivery. */
+  readonly phase?: EventPhase
+}
+
+/** What a resumed run gets back after it returned `ctx.suspend(…)`. */
+export interface Resume {
+  readonly state: unknown
+  readonly approvals: readonly ({ readonly id: string; readonly name: string } & ApprovalDecision)[]
+  readonly payload: unknown
+}
+
+/**
+ * What the code of a run knows about its run and may do. The durable calls (`step`, `sleep`, `waitForEvent`, `approval`,
+ * `tool`, `agents.run`) are identified by their order: code that is executed again, after a wait or a crash, must make the
+ * same calls in the same order. While all of its code waits, a run is suspended and uses no memory; wrap any other
+ * asynchronous work that runs beside a wait in a step.
+ */
+export interface RunContext extends RunServices {
+  readonly runId: string
+  readonly agentId: string | undefined
+  readonly workflowId: string | undefined
+  readonly threadId: string | undefined
+  readonly sessionId: string | undefined
+  /**
+   * The verified subject on whose behalf the run executes: the owner of the token that started it, or the creator of its
+   * trigger. A child run has the owner of its parent. Base authorization decisions on this field.
+   */
+  readonly owner: string
+  /** `userId` from the request body. Unverified: any caller that may start the run can set it to anything. */
+  readonly userId: string | undefined
+  /** Starts at 1; incremented when the run starts again after a crash or a restart. */
+  readonly attempt: number
+  /** W3C trace context of the request that started the run. */
+  readonly traceparent: string | undefined
+  /** `metadata` from the request body, unverified like `userId`. */
+  readonly metadata: Readonly<Record<string, string>>
+  /** Aborts on cancel, timeout and shutdown; its `reason` is `'aborted'`, `'timeout'`, `'shutdown'` or `'budget-exhausted'`. */
+  readonly signal: AbortSignal
+  readonly log: Logger
+  /** Set when the run resumes after `suspend`. */
+  readonly resume: Resume | undefined
+  /**
+   * Appends an event to the log of the run. Resolves when the event is durable; does not have to be awaited.
+   *
+   * @throws AppError `validation-failed` for a reserved or malformed type, or a payload over the limit;
+   *   `run-not-active` once the run has ended.
+   */
+  emit(type: string, payload: unknown, options?: EmitOptions): Promise<void>
+  /**
+   * Executes a piece of work once. Its JSON result is stored; a re-execution gets that result without calling `fn`.
+   *
+   * @throws AppError `step-failed` when its tries are used up, or when it must not be repeated after a crash
+   */
+  step<T>(name: string, fn: StepFn<T>, options?: StepOptions): Promise<T>
+  /** Waits, durably, for a number of milliseconds or until a date. */
+  sleep(name: string, until: number | Date): Promise<void>
+  /**
+   * Waits, durably, for a named event. Resolves with its payload, or with `null` after the timeout. The payload is not
+   * checked against `Payload`.
+   */
+  waitForEvent<Payload = unknown>(name: string, options?: { readonly timeoutMs?: number }): Promise<Payload | null>
+  /** Asks a person for a decision, durably. Without a decision in time, the result is `granted: false`. */
+  approval(name: string, options?: ApprovalOptions): Promise<ApprovalDecision>
+  /** For agents without durable waits: return the result of this call, and the code is called again with `resume` set. */
+  suspend(request?: SuspendRequest): Suspension
+  /** Calls a tool once. A failure is returned as data with a failure kind, never thrown. */
+  tool<Args, Result>(call: ToolCall<Args, Result>): Promise<ToolOutcome<Result>>
+  /** Adds to the usage of the run. A run over its budget ends with `budget-exhausted`. */
+  usage(report: UsageReport): Promise<void>
+  /** Child runs: `agents.run(agentId, input)` runs another agent and returns its result. Throws `step-failed` when it does not complete. */
+  readonly agents: ChildAgents
+}
+
+export interface ChildAgents {
+  /**
+   * Runs another agent as a child of this run and waits for its result. The result is not checked against `Result`.
+   *
+   * @throws AppError `step-failed` when the child does not complete
+   */
+  run<Result = unknown>(agentId: string, input?: unknown): Promise<Result>
+}

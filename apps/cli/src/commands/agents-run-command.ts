@@ -1,9 +1,9 @@
 import type { Call } from '../call.ts'
 import { parseDuration } from '../duration.ts'
+import { cancelOnInterrupt } from './cancel-on-interrupt.ts'
 import { followRun } from './follow-run.ts'
 import { readInput } from './read-input.ts'
 import { finishWithStatus, showOutcome } from './run-result.ts'
-import { untilInterrupted } from './until-interrupted.ts'
 import { waitForOutcome } from './wait-for-outcome.ts'
 
 export interface AgentsRunFlags {
@@ -36,7 +36,7 @@ export async function agentsRunCommand(call: Call, flags: AgentsRunFlags): Promi
   }
   // Start without waiting, so that Ctrl-C has a run id to cancel.
   const { runId } = await agents.stream(agent, body, { idempotencyKey })
-  const followed = await untilInterrupted(call, runId, () => waitForOutcome(call, runId))
+  const followed = await cancelOnInterrupt(call, runId, () => waitForOutcome(call, runId))
   if (followed === undefined) return
   showOutcome(call, followed.result)
   if (!followed.isInterrupted) finishWithStatus(call, followed.result)

@@ -1,8 +1,8 @@
 import type { Event } from '@perdure/client'
 import { isPlainObject } from '@perdure/protocol'
 import type { Call } from '../call.ts'
+import { cancelOnInterrupt } from './cancel-on-interrupt.ts'
 import { awaitsAction, finishWithStatus, noteOutcome } from './run-result.ts'
-import { untilInterrupted } from './until-interrupted.ts'
 
 export interface FollowedRun {
   readonly runId: string
@@ -14,7 +14,7 @@ export interface FollowedRun {
  * stdout.
  */
 export async function followRun(call: Call, { runId, subject }: FollowedRun): Promise<void> {
-  const followed = await untilInterrupted(call, runId, async () => {
+  const followed = await cancelOnInterrupt(call, runId, async () => {
     const last = await showEvents(call, { runId, subject })
     const state = await call.client().runs.state(runId)
     if (!call.out.isJson && last !== '' && !last.endsWith('\n')) call.out.text('\n')

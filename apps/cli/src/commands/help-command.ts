@@ -64,7 +64,7 @@ const CLIENT_VARIABLES = [
   { name: 'PERDURE_TOKEN', note: 'access token for commands' },
   {
     name: 'PERDURE_CONTEXTS',
-    note: 'file of the saved contexts (default: perdure/contexts.json in the configuration folder of the user)',
+    note: "file with the saved contexts (default: perdure/contexts.json in the user's configuration folder)",
   },
   { name: 'NO_COLOR', note: 'disables colours' },
   { name: 'FORCE_COLOR', note: 'forces colours, even without a terminal or with NO_COLOR; 0 disables them' },
@@ -72,13 +72,13 @@ const CLIENT_VARIABLES = [
 
 const FORMATTING = `stdout carries data; stderr carries notes, warnings and errors.
 
---json           write one JSON document to stdout, also on failure: { error, message, hint, … };
+--json           write one JSON document to stdout, even on failure: { error, message, hint, … };
                  a stream writes one document per line
---json=a,b.c     keep only these fields, named by their paths; in a list, keep them of each item
+--json=a,b.c     keep only these fields, named by their paths; for a list, of each item
 --format table   write text for people (default, except for event streams without a terminal)
 --format ndjson  write one JSON document per line; a list writes one line per item
 --quiet          print only errors to stderr
---verbose        print the stack of an error
+--verbose        print the stack trace of an error
 
 Tables show relative times; JSON has RFC 3339 times in UTC.
 On a terminal, columns that do not fit are cut with …; in a pipe, nothing is cut.

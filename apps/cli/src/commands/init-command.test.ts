@@ -1,4 +1,4 @@
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { recordingTerminal } from '../../test/recording-terminal.ts'
@@ -76,6 +76,81 @@ describe('perdure init', () => {
     expect(await readFile(join(dir(), 'README.md'), 'utf8')).toBe('mine')
   })
 
+  describe('in a project with a package.json', () => {
+    const own = (content: object) => writeFile(join(dir(), 'package.json'), JSON.stringify(content))
+    const cli = `"@perdure/cli@^${readVersion()}"`
+
+    it('keeps the file, writes the others and prints the commands that add what is missing', async () => {
+      await own({ name: 'mine' })
+      const { exitCode, out } = await init(['--yes'])
+
+      expect(exitCode).toBe(0)
+      expect(await readFile(join(dir(), 'package.json'), 'utf8')).toBe('{"name":"mine"}')
+      expect((await readdir(dir())).sort()).toEqual([...FILES, 'agents'].filter((name) => !name.includes('/')).sort())
+      expect(out).not.toContain('✓ package.json')
+      expect(out).toContain('package.json exists and was not changed\n')
+      expect(out).toContain(
+        `next: npm install ${cli} && npm pkg set scripts.dev="perdure dev" scripts.start="perdure server" scripts.perdure=perdure && npm run dev\n`,
+      )
+    })
+
+    it('lists the same commands with --json', async () => {
+      await mkdir(join(dir(), 'app'))
+      await writeFile(join(dir(), 'app', 'package.json'), '{}')
+      const { out } = await init(['app', '--yes', '--json'])
+
+      expect(JSON.parse(out)).toEqual({
+        dir: join(dir(), 'app'),
+        files: FILES.filter((name) => name !== 'package.json'),
+        kept: ['package.json'],
+        next: [
+          'cd app',
+          `npm install ${cli}`,
+          'npm pkg set scripts.dev="perdure dev" scripts.start="perdure server" scripts.perdure=perdure',
+          'npm run dev',
+        ],
+      })
+    })
+
+    it('names every dependency of the template', async () => {
+      await own({})
+      const { out } = await init(['--template', 'ai-sdk', '--yes'])
+
+      expect(out).toMatch(/next: npm install "@perdure\/cli@\^[^"]+" "ai@\^[^"]+" && /)
+    })
+
+    it('does not replace scripts or dependencies that the file has', async () => {
+      await own({ scripts: { dev: 'vite', start: 'perdure server' }, devDependencies: { '@perdure/cli': '^0.1.0' } })
+      const { out } = await init(['--yes'])
+
+      expect(out).toContain('next: npm install && npm pkg set scripts.perdure=perdure && npm run perdure -- dev\n')
+    })
+
+    it('prints the usual commands when nothing is missing', async () => {
+      await init(['complete', '--yes'])
+      await cp(join(dir(), 'complete', 'package.json'), join(dir(), 'package.json'))
+
+      expect((await init(['--yes'])).out).toContain('next: npm install && npm run dev\n')
+    })
+
+    it('runs when the file is not valid JSON', async () => {
+      await writeFile(join(dir(), 'package.json'), '{')
+
+      expect(await init(['--yes'])).toMatchObject({ exitCode: 0, out: expect.stringContaining(`npm install ${cli}`) })
+    })
+
+    it('still rejects every other existing file', async () => {
+      await own({})
+      await writeFile(join(dir(), 'README.md'), 'mine')
+      const { exitCode, err } = await init(['--yes'])
+
+      expect(exitCode).toBe(6)
+      expect(err).toContain(join(dir(), 'README.md'))
+      expect(err).not.toContain(join(dir(), 'package.json'))
+      expect((await readdir(dir())).sort()).toEqual(['README.md', 'package.json'])
+    })
+  })
+
   it.each([['f'], ['f/below'], ['f/far/below']])('rejects the folder %s when f is a file', async (target) => {
     await writeFile(join(dir(), 'f'), 'mine')
     const { exitCode, err } = await init([target, '--yes'])
@@ -121,7 +196,7 @@ describe('perdure init', () => {
   it('writes one document with --json', async () => {
     const { out } = await init(['--yes', '--json'])
 
-    expect(JSON.parse(out)).toEqual({ dir: dir(), files: FILES })
+    expect(JSON.parse(out)).toEqual({ dir: dir(), files: FILES, kept: [], next: ['npm install', 'npm run dev'] })
   })
 
   it('rejects an unknown template', async () => {

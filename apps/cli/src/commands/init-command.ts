@@ -7,12 +7,15 @@ import { makeDirectory } from '../make-directory.ts'
 import { packageFile } from '../package-file.ts'
 import type { Terminal } from '../terminal.ts'
 import { readVersion } from '../version.ts'
+import { installSteps } from './install-steps.ts'
 
 export interface InitFlags {
   readonly template: keyof typeof TEMPLATES
   readonly dir?: string
   readonly yes?: boolean
 }
+
+const PACKAGE_FILE = 'package.json'
 
 /** A project file and its source below `templates`. The names differ for `.gitignore`, which npm never packs. */
 type TemplateFile = readonly [name: string, source: string]
@@ -23,7 +26,7 @@ const SHARED: readonly TemplateFile[] = [
 ]
 
 const filesOf = (template: string, names: readonly string[]): readonly TemplateFile[] => [
-  ...[...names, 'package.json', 'README.md'].map((name) => [name, `${template}/${name}`] as const),
+  ...[...names, PACKAGE_FILE, 'README.md'].map((name) => [name, `${template}/${name}`] as const),
   ...SHARED,
 ]
 
@@ -33,12 +36,17 @@ const TEMPLATES = {
   'ai-sdk': filesOf('ai-sdk', ['perdure.config.mjs', 'agents/assistant.mjs', 'agents/model.mjs']),
 } as const
 
-/** Writes all files of a project, or none if any of them already exists. */
+/**
+ * Writes all files of a project, or none if any of them already exists. An existing package.json is kept: the printed
+ * commands add what it lacks.
+ */
 export async function initCommand({ terminal, out }: Call, flags: InitFlags): Promise<void> {
   const target = resolve(terminal.cwd, flags.dir ?? '.')
-  const files = TEMPLATES[flags.template]
+  requireFolder(target)
+  const ownPackage = await readOwnPackage(join(target, PACKAGE_FILE))
+  const files = TEMPLATES[flags.template].filter(([name]) => name !== PACKAGE_FILE || ownPackage === undefined)
   const names = files.map(([name]) => name)
-  refuseOverwriting(target, names)
+  refuseOverwriting(names.map((name) => join(target, name)))
   await confirm(terminal, flags, `Write ${names.join(', ')} to ${target}?`)
 
   await makeDirectory(target).catch(refuseExisting(target))
@@ -48,17 +56,33 @@ export async function initCommand({ terminal, out }: Call, flags: InitFlags): Pr
   }
 
   const shown = relative(terminal.cwd, target)
-  const steps = [shown === '' ? [] : `cd ${shown}`, 'npm install', 'npm run dev']
-  const wrote = names.map((name) => `${out.paint('green', '✓')} ${join(shown, name)}\n`).join('')
-  out.document({ dir: target, files: names }, () => `${wrote}next: ${steps.flat().join(' && ')}\n`)
+  const kept = ownPackage === undefined ? [] : [PACKAGE_FILE]
+  const next = [
+    ...(shown === '' ? [] : [`cd ${shown}`]),
+    ...installSteps(await readTemplate(`${flags.template}/${PACKAGE_FILE}`), ownPackage),
+  ]
+  out.document({ dir: target, files: names, kept, next }, (paint) =>
+    [
+      ...names.map((name) => `${paint('green', '✓')} ${join(shown, name)}\n`),
+      ...kept.map((name) => `  ${join(shown, name)} exists and was not changed\n`),
+      `next: ${next.join(' && ')}\n`,
+    ].join(''),
+  )
 }
 
-function refuseOverwriting(target: string, names: readonly string[]): void {
+function requireFolder(target: string): void {
   const file = nearestExisting(target)
   if (!statSync(file).isDirectory()) throw existsError([file])
-  const present = names.filter((name) => existsSync(join(target, name)))
-  if (present.length > 0) throw existsError(present.map((name) => join(target, name)))
 }
+
+function refuseOverwriting(paths: readonly string[]): void {
+  const present = paths.filter((path) => existsSync(path))
+  if (present.length > 0) throw existsError(present)
+}
+
+/** Text of the project's own package.json, if it has one. */
+const readOwnPackage = async (path: string): Promise<string | undefined> =>
+  existsSync(path) && statSync(path).isFile() ? readFile(path, 'utf8') : undefined
 
 function nearestExisting(path: string): string {
   return existsSync(path) ? path : nearestExisting(dirname(path))

@@ -2,7 +2,7 @@ import type { Call } from '../call.ts'
 import { oneLine } from '../output/columns.ts'
 import { statusColour } from '../output/paint.ts'
 import { durationText } from '../output/time-text.ts'
-import { type TraceLine, traceOf } from './trace-of.ts'
+import { buildTrace, type TraceLine } from './build-trace.ts'
 
 const BAR_WIDTH = 40
 
@@ -10,7 +10,7 @@ export async function runsTraceCommand(call: Call, { run: id }: { readonly run: 
   const { runs } = call.client()
   const run = await runs.get(id)
   const events = await runs.events(id, { limit: 200 }).all()
-  const trace = traceOf(run, events, Date.now())
+  const trace = buildTrace(run, events, Date.now())
   const width = Math.max(...trace.lines.map(({ name, depth }) => name.length + 2 * depth))
   call.out.document(trace, (paint) =>
     trace.lines

@@ -6,7 +6,7 @@ import { columnsText } from '../output/columns.ts'
 import { type Paint, statusColour } from '../output/paint.ts'
 import { durationText } from '../output/time-text.ts'
 import { runColumns } from './runs-command.ts'
-import { untilStopped } from './until-interrupted.ts'
+import { stopOnInterrupt } from './stop-on-interrupt.ts'
 
 export interface TopFlags {
   readonly interval: string
@@ -30,7 +30,7 @@ export async function topCommand(call: Call, { interval, once }: TopFlags): Prom
     call.out.document(snapshot, (paint) => textOf(snapshot, paint))
     return
   }
-  await untilStopped(call, async (signal) => {
+  await stopOnInterrupt(call, async (signal) => {
     while (!signal.aborted) {
       const text = textOf(await take(call), call.out.paint, stdout.columns)
       stdout.write(`${CLEAR}${text}`)

@@ -8,7 +8,8 @@ import { readVersion } from '../version.ts'
 import { devBanner } from './dev-banner.ts'
 import type { DevSetup, ServedFacts } from './dev-messages.ts'
 import { KEY_HINT } from './key-menu.ts'
-import type { Restart, SupervisionView } from './supervise.ts'
+import type { SupervisionView } from './supervise.ts'
+import type { Restart } from './supervision-state.ts'
 
 export interface DevView extends SupervisionView {
   /** What the next process takes over from the previous one. */

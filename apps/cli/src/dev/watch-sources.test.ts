@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Restart } from './supervise.ts'
+import type { Restart } from './supervision-state.ts'
 import { versionOf } from './version-of.ts'
 import { watchSources } from './watch-sources.ts'
 

@@ -1,7 +1,7 @@
 import { basename, join, relative, sep } from 'node:path'
 import { watch } from 'chokidar'
 import { CONFIG_FILES } from '../config/find-config-file.ts'
-import type { Restart } from './supervise.ts'
+import type { Restart } from './supervision-state.ts'
 import { versionOf } from './version-of.ts'
 
 /** Changes within this time are reported together, because editors save several files at once. */

@@ -20,8 +20,8 @@ export const agentCommands: readonly CommandSpec[] = [
     arguments: [{ name: 'agent', note: 'agent id' }],
     flags: [
       { name: 'input', type: 'string', value: 'input', note: 'send this input: JSON or text, @file, or - for stdin' },
-      { name: 'stream', type: 'boolean', note: 'stream its text to stdout and its other events to stderr' },
-      { name: 'session', type: 'string', value: 'id', note: 'run it in this session' },
+      { name: 'stream', type: 'boolean', note: 'stream the text of the run to stdout and its other events to stderr' },
+      { name: 'session', type: 'string', value: 'id', note: 'run the agent in this session' },
       { name: 'run-timeout', type: 'duration', value: 'duration', note: 'abort the run after this long' },
       {
         name: 'idempotency-key',

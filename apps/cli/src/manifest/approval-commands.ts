@@ -19,7 +19,7 @@ export const approvalCommands: readonly CommandSpec[] = [
         default: 'pending',
       },
       { name: 'run', type: 'string', value: 'id', note: 'show only approvals of this run' },
-      { name: 'watch', type: 'boolean', note: 'then follow approval events, one per line' },
+      { name: 'watch', type: 'boolean', note: 'keep running and print approval events, one per line' },
       ...PAGE_FLAGS,
     ],
     examples: ['perdure approvals list', 'perdure approvals list --status granted --json'],
@@ -37,7 +37,7 @@ export const approvalCommands: readonly CommandSpec[] = [
   },
   {
     path: 'approvals approve',
-    summary: 'grant an approval; exits 6 if it was already decided otherwise',
+    summary: 'grant an approval; exits 6 if it was already decided differently',
     ...CHANGES,
     arguments: [ID],
     flags: [
@@ -58,7 +58,7 @@ export const approvalCommands: readonly CommandSpec[] = [
   },
   {
     path: 'approvals deny',
-    summary: 'deny an approval; exits 6 if it was already decided otherwise',
+    summary: 'deny an approval; exits 6 if it was already decided differently',
     ...CHANGES,
     arguments: [ID],
     flags: [REASON],

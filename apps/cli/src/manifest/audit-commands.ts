@@ -10,13 +10,13 @@ const FILTERS: readonly FlagSpec[] = [
     name: 'since',
     type: 'string',
     value: 'when',
-    note: 'start at this time: a duration ago such as 1h, or an ISO-8601 instant',
+    note: 'start at this time: an ISO-8601 instant, or a duration before now such as 1h',
   },
   {
     name: 'until',
     type: 'string',
     value: 'when',
-    note: 'end before this time: a duration ago such as 1h, or an ISO-8601 instant',
+    note: 'end before this time: an ISO-8601 instant, or a duration before now such as 1h',
   },
 ]
 
@@ -40,7 +40,7 @@ export const auditCommands: readonly CommandSpec[] = [
         name: 'expect',
         type: 'string',
         value: 'size:hash',
-        note: 'require the entry numbered <size> to have this hash',
+        note: 'fail unless the entry with the number <size> has this hash',
       },
     ],
     examples: ['perdure audit verify', 'perdure audit verify --file audit.ndjson'],

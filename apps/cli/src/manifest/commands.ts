@@ -46,7 +46,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, string>> = {
   secrets: 'generate and check secrets',
   token: 'create, list, revoke and rotate tokens',
   migrate: 'show and apply storage migrations',
-  backup: 'back up the database, also while the server runs',
+  backup: 'back up the database, even while the server runs',
   storage: 'verify and compact the database file',
   deploy: 'print files for proxies, supervisors and containers',
   agents: 'list and run agents',

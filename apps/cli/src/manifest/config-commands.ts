@@ -6,7 +6,7 @@ const Anything = v.record(v.string(), v.unknown())
 export const configCommands: readonly CommandSpec[] = [
   {
     path: 'config print',
-    summary: 'show every configuration value in effect; of a secret, only its reference',
+    summary: 'show every configuration value in effect, with references in place of secrets',
     target: 'storage',
     flags: [{ name: 'origin', type: 'boolean', note: 'show where each value comes from' }],
     examples: ['perdure config print --origin', 'perdure config print --format ndjson'],
@@ -19,7 +19,7 @@ export const configCommands: readonly CommandSpec[] = [
   },
   {
     path: 'config check',
-    summary: 'run the checks of a server start: file, environment, flags, registrations, secrets',
+    summary: 'run the same checks as a server start: file, environment, flags, registrations, secrets',
     target: 'storage',
     examples: ['perdure config check', 'perdure config check --config perdure.config.mjs --json'],
     output: 'document',

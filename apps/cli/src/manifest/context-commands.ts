@@ -6,7 +6,7 @@ const Context = v.object({ name: v.string(), url: v.string(), token: v.optional(
 export const contextCommands: readonly CommandSpec[] = [
   {
     path: 'context list',
-    summary: 'list saved servers; of each token, only the last characters',
+    summary: 'list saved servers, with only the last characters of each token',
     target: 'none',
     examples: ['perdure context list', 'perdure context list --json=name,current'],
     output: 'document',

@@ -13,7 +13,7 @@ const FILTERS: readonly FlagSpec[] = [
     name: 'since',
     type: 'string',
     value: 'when',
-    note: 'show only runs since this time: a duration ago such as 1h, or an ISO-8601 instant',
+    note: 'show only runs created since this time: an ISO-8601 instant, or a duration before now such as 1h',
   },
 ]
 

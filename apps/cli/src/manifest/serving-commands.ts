@@ -33,7 +33,7 @@ const DevEvent = v.variant('event', [
 export const servingCommands: readonly CommandSpec[] = [
   {
     path: 'init',
-    summary: 'create a project that runs without an API key',
+    summary: 'create a project that runs without an API key; keeps an existing package.json',
     target: 'none',
     arguments: [{ name: 'dir', note: 'folder to create the project in (default: the current folder)', optional: true }],
     flags: [
@@ -50,7 +50,12 @@ export const servingCommands: readonly CommandSpec[] = [
     examples: ['perdure init hello --yes', 'perdure init --template workflow'],
     exits: ['conflict'],
     output: 'document',
-    schema: v.object({ dir: v.string(), files: v.array(v.string()) }),
+    schema: v.object({
+      dir: v.string(),
+      files: v.array(v.string()),
+      kept: v.array(v.string()),
+      next: v.array(v.string()),
+    }),
     load: async () => (await import('../commands/init-command.ts')).initCommand,
   },
   {

@@ -1,10 +1,10 @@
 import type { CommandSpec, FlagSpec, Target } from './command-spec.ts'
 
 const OUTPUT_FLAGS: readonly FlagSpec[] = [
-  { name: 'json', type: 'boolean', note: 'write JSON to stdout, also on failure; --json=a,b keeps only these fields' },
+  { name: 'json', type: 'boolean', note: 'write JSON to stdout, even on failure; --json=a,b keeps only these fields' },
   { name: 'format', type: 'string', choices: ['table', 'json', 'ndjson'], note: 'write stdout in this format' },
   { name: 'quiet', short: 'q', type: 'boolean', note: 'print only errors to stderr' },
-  { name: 'verbose', type: 'boolean', note: 'print the stack of an error' },
+  { name: 'verbose', type: 'boolean', note: 'print the stack trace of an error' },
   { name: 'no-color', type: 'boolean', note: 'disable colours, like NO_COLOR' },
   { name: 'cwd', type: 'string', value: 'dir', note: 'run in this folder' },
 ]
@@ -17,7 +17,7 @@ const TARGET_FLAGS: Readonly<Record<Target, readonly FlagSpec[]>> = {
       note: 'use the server at this URL, including the base path (default: PERDURE_URL, then the context)',
     },
     { name: 'token', type: 'string', note: 'use this access token (default: PERDURE_TOKEN, then the context)' },
-    { name: 'context', type: 'string', value: 'name', note: 'use this server from perdure context list' },
+    { name: 'context', type: 'string', value: 'name', note: 'use this saved server; perdure context list shows them' },
     {
       name: 'timeout',
       type: 'duration',

@@ -61,11 +61,11 @@ export const triggerCommands: readonly CommandSpec[] = [
   },
   {
     path: 'triggers next',
-    summary: 'show the next times of a cron trigger, or of a cron expression without a server',
+    summary: 'show the next fire times of a cron trigger, or of a cron expression, which needs no server',
     ...READS,
     arguments: [{ name: 'trigger', note: 'trigger id, or a quoted cron expression' }],
     flags: [
-      { name: 'count', type: 'integer', note: 'show this many times', default: 10 },
+      { name: 'count', type: 'integer', note: 'show this many fire times', default: 10 },
       {
         name: 'tz',
         type: 'string',

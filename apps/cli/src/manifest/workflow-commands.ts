@@ -30,7 +30,7 @@ export const workflowCommands: readonly CommandSpec[] = [
         name: 'wait',
         type: 'duration',
         value: 'duration',
-        note: 'wait this long for the run to end; exits 3 if it has not, or needs an approval, event or resume (default: do not wait)',
+        note: 'wait this long for the run to end; exits 3 if it has not ended or is waiting for an approval, event or resume (default: do not wait)',
       },
       {
         name: 'idempotency-key',

@@ -35,7 +35,7 @@ const SPANS: readonly {
  * Builds the timeline of a run from its events: a line for the run, and one per step, tool call, approval and
  * suspension.
  */
-export function traceOf(run: InferOutput<typeof Run>, events: readonly Event[], now: number): Trace {
+export function buildTrace(run: InferOutput<typeof Run>, events: readonly Event[], now: number): Trace {
   const start = Date.parse(run.startedAt ?? run.createdAt)
   const end = run.completedAt === undefined ? now : Date.parse(run.completedAt)
   const durationMs = Math.max(0, end - start)

@@ -3,15 +3,16 @@ import { EXIT_CODES } from '../exit-codes.ts'
 
 /**
  * Follows a run. The first Ctrl-C cancels the run and keeps following until it ends; the second stops following. Either
- * way the exit code is 130. @returns the result of `follow`; `undefined` after the second Ctrl-C
+ * way the exit code is 130.
+ * @returns the result of `follow`; `undefined` after the second Ctrl-C
  */
-export async function untilInterrupted<Result>(
+export async function cancelOnInterrupt<Result>(
   call: Call,
   runId: string,
   follow: () => Promise<Result>,
 ): Promise<Followed<Result> | undefined> {
   let isInterrupted = false
-  const detached = cancelOnInterrupt(call, runId, () => {
+  const detached = waitForInterrupts(call, runId, () => {
     isInterrupted = true
   })
   const ended = await Promise.race([follow().then((result) => ({ result })), detached])
@@ -24,7 +25,7 @@ export interface Followed<Result> {
   readonly isInterrupted: boolean
 }
 
-async function cancelOnInterrupt(call: Call, runId: string, onFirst: () => void): Promise<undefined> {
+async function waitForInterrupts(call: Call, runId: string, onFirst: () => void): Promise<undefined> {
   const interruptions = call.terminal.watchInterruptions(() => false)
   const first = await interruptions.next()
   if (first.type === 'crash') throw first.error
@@ -39,16 +40,4 @@ async function cancelOnInterrupt(call: Call, runId: string, onFirst: () => void)
   const second = await interruptions.next()
   if (second.type === 'crash') throw second.error
   call.out.note(`stopped waiting for ${runId}`)
-}
-
-/** Follows something that cannot be cancelled: Ctrl-C stops following, with exit code 130. */
-export async function untilStopped(call: Call, follow: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const interruptions = call.terminal.watchInterruptions(() => false)
-  const stopping = new AbortController()
-  const stopped = interruptions.next().then((interruption) => {
-    if (interruption.type === 'crash') throw interruption.error
-    call.finish(EXIT_CODES.interrupted.code)
-    stopping.abort()
-  })
-  await Promise.race([follow(stopping.signal), stopped])
 }

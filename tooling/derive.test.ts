@@ -146,10 +146,14 @@ describe('withLayerTable', () => {
   it('replaces only the text between the markers', () => {
     const text = withLayerTable('before\n<!-- layers:start -->\nold\n<!-- layers:end -->\nafter\n')
 
-    expect(text).toMatch(/^before\n<!-- layers:start -->\n\| Package \|/)
+    expect(text).toMatch(/^before\n<!-- layers:start -->\n\| Packages \|/)
     expect(text).toMatch(/\n<!-- layers:end -->\nafter\n$/)
     expect(text).not.toContain('old')
-    for (const name of Object.keys(layers)) expect(text).toContain(`| \`${name}\` |`)
+    const rows = (text ?? '').split('\n').map((row) => row.split('|').map((cell) => cell.trim()))
+    for (const [name, allowed] of Object.entries(layers)) {
+      const row = rows.find(([, packages]) => packages?.split(', ').includes(`\`${name}\``))
+      expect(row?.[2]).toBe(allowed.length === 0 ? 'nothing' : allowed.map((one) => `\`${one}\``).join(', '))
+    }
     expect(withLayerTable(text ?? '')).toBe(text)
   })
 

@@ -26,10 +26,10 @@ describe('authorization', () => {
     const { app } = appFor('agents:read')
 
     expect(await bodyOf(await app.fetch(get('/approvals')))).toMatchObject({
-      hint: 'the token needs the scope approvals:read',
+      hint: 'use a token with the scope approvals:read',
     })
     expect(await bodyOf(await appFor('memory:read').app.fetch(get('/runs/run_1')))).toMatchObject({
-      hint: 'the token needs the scope runs:read:run_1 or agents:read or workflows:read',
+      hint: 'use a token with the scope runs:read:run_1 or agents:read or workflows:read',
     })
   })
 

@@ -65,7 +65,7 @@ export function createServices(deps: ServicesDeps) {
   const mcpOf = createMcpService(servers)
   const forRuns: CreateRunServices = (caller) => ({
     session: sessionOf(caller),
-    memory: memory.ofRun(caller),
+    memory: memory.forRun(caller),
     skills: createRunSkills({ skills }, caller),
     mcp: mcpOf(caller),
   })

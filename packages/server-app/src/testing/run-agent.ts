@@ -3,9 +3,9 @@ import {
   type AgentRegistration,
   type ApprovalResource,
   createPhase,
-  type SubmittedDecision,
   type RunRequestBody,
   type RunResource,
+  type SubmittedDecision,
   type WorkflowRegistration,
 } from '@perdure/core'
 import { EVERY_ROW, fromJsonText, type JsonText, noTracer } from '@perdure/ports'

@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode, type ErrorSpec, START_ERRORS, type StartErrorKind } from '@perdure/protocol'
+import { isNamedError, NamedError } from './named-error.ts'
 
 export interface AppErrorOptions {
   readonly message?: string
@@ -11,7 +12,7 @@ export interface AppErrorOptions {
 /**
  * The only error class for a refused request. Its identifier is in `code` or `kind`, according to its row in `ERRORS`.
  */
-export class AppError extends Error {
+export class AppError extends NamedError {
   readonly id: ErrorCode
   readonly code?: string
   readonly kind?: string
@@ -19,8 +20,7 @@ export class AppError extends Error {
   readonly retryAfterMs: number | undefined
 
   constructor(id: ErrorCode, options: AppErrorOptions = {}) {
-    super(options.message ?? ERRORS[id].summary, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = 'AppError'
+    super('AppError', options.message ?? ERRORS[id].summary, options.cause)
     this.id = id
     this.hint = options.hint
     this.retryAfterMs = options.retryAfterMs
@@ -34,12 +34,12 @@ export class AppError extends Error {
    * Also matches errors from another copy of this package: an adapter can bundle one, and the standalone command does.
    */
   static override [Symbol.hasInstance](value: unknown): value is AppError {
-    return isNamed(value, 'AppError') && Object.hasOwn(ERRORS, (value as AppError).id)
+    return isNamedError(value, 'AppError') && Object.hasOwn(ERRORS, (value as AppError).id)
   }
 }
 
 /** The only error class for a refused start. */
-export class StartError extends Error {
+export class StartError extends NamedError {
   readonly kind: StartErrorKind
   readonly hint: string
 
@@ -47,16 +47,13 @@ export class StartError extends Error {
     kind: StartErrorKind,
     options: { readonly message: string; readonly hint: string; readonly cause?: unknown },
   ) {
-    super(options.message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = 'StartError'
+    super('StartError', options.message, options.cause)
     this.kind = kind
     this.hint = options.hint
   }
 
   /** Also matches errors from another copy of this package. */
   static override [Symbol.hasInstance](value: unknown): value is StartError {
-    return isNamed(value, 'StartError') && Object.hasOwn(START_ERRORS, (value as StartError).kind)
+    return isNamedError(value, 'StartError') && Object.hasOwn(START_ERRORS, (value as StartError).kind)
   }
 }
-
-const isNamed = (value: unknown, name: string): value is Error => value instanceof Error && value.name === name

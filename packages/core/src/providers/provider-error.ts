@@ -1,3 +1,4 @@
+import { NamedError } from '@perdure/ports'
 import { PROVIDER_FAILURES, PROVIDER_STATUS_RULES, type ProviderFailureKind } from '@perdure/protocol'
 
 export interface ProviderErrorOptions {
@@ -11,7 +12,7 @@ export interface ProviderErrorOptions {
 }
 
 /** Thrown by an agent when its model provider fails. `classifyProviderResponse` creates one from an HTTP response. */
-export class ProviderError extends Error {
+export class ProviderError extends NamedError {
   readonly kind: ProviderFailureKind
   readonly retryable: boolean
   readonly status: number | undefined
@@ -24,8 +25,7 @@ export class ProviderError extends Error {
 
   constructor(kind: ProviderFailureKind, options: ProviderErrorOptions = {}) {
     const { message = PROVIDER_FAILURES[kind], cause } = options
-    super(message, cause === undefined ? undefined : { cause })
-    this.name = 'ProviderError'
+    super('ProviderError', message, cause)
     this.kind = kind
     this.retryable = options.retryable ?? isRetryableKind(kind)
     this.status = options.status

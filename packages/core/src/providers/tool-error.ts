@@ -1,3 +1,4 @@
+import { NamedError } from '@perdure/ports'
 import { TOOL_FAILURES, type ToolFailureKind } from '@perdure/protocol'
 
 export interface ToolErrorOptions {
@@ -6,12 +7,11 @@ export interface ToolErrorOptions {
 }
 
 /** Thrown by a tool to report how it failed; any other thrown value becomes `execution_failed`. */
-export class ToolError extends Error {
+export class ToolError extends NamedError {
   readonly kind: ToolFailureKind
 
   constructor(kind: ToolFailureKind, { message = TOOL_FAILURES[kind], cause }: ToolErrorOptions = {}) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.name = 'ToolError'
+    super('ToolError', message, cause)
     this.kind = kind
   }
 }
